@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/frame.h"
+#include "core/parameters.h"
+
+namespace limpid {
+
+/// A stream of frames through one filter on one engine, in the shape of libav's codecs: send frames, receive
+/// results, flush at the end. Results come out in the order the frames went in, each exactly once. Not
+/// thread-safe: one thread at a time, except that several denoisers may run at once.
+class Denoiser {
+ public:
+  Denoiser() = default;
+  Denoiser(const Denoiser&) = delete;
+  Denoiser& operator=(const Denoiser&) = delete;
+  virtual ~Denoiser() = default;
+
+  /// Sets the noise level for the frames sent from now on. Throws UsageError for negative or non-finite
+  /// values.
+  virtual void set_noise(const NoiseLevel& noise) = 0;
+
+  /// Takes a frame of the format the denoiser was made for; its samples must stay unchanged until the result
+  /// of the frame has been received. Does not wait for the result. Throws Error if the format differs.
+  virtual void send(Frame frame) = 0;
+
+  /// The next result, waiting for it if it is under way, in memory of the engine's; `index`, `interlaced` and
+  /// `attachment` are the sent frame's. Nothing if more input is needed first or, after flush(), at the end.
+  virtual std::optional<Frame> receive() = 0;
+
+  /// No more frames will be sent: receive() then hands out all that remain.
+  virtual void flush() = 0;
+
+  /// Sentences for the user about what will not be filtered as asked, such as planes smaller than a patch,
+  /// which pass through unchanged. Complete from the start.
+  virtual std::vector<std::string> warnings() const = 0;
+
+  /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
+  virtual int latency() const = 0;
+};
+
+/// A place to compute. Thread-safe.
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  /// As in the registry: "cpu", "cuda:0", ...
+  virtual std::string_view name() const = 0;
+  /// One line for a person: the processor, its threads and instruction set.
+  virtual std::string description() const = 0;
+
+  /// Throws UsageError for illegal parameters and Error where the format is not supported.
+  virtual std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
+                                              const FrameFormat& format) = 0;
+
+  /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
+  /// gone; the frame may outlive the engine.
+  virtual Frame allocate_frame(const FrameFormat& format) = 0;
+};
+
+struct EngineOptions {
+  int threads = 0;  ///< of the CPU engine; 0: one for each processor that the process may use
+};
+
+/// What the registry knows of an engine before it is opened.
+struct EngineInfo {
+  std::string name;         ///< "cpu", "cuda:0", ...; "cuda" alone if none of its devices can be listed
+  std::string description;  ///< the processor, or why the engine can't run
+  std::uint64_t memory_bytes = 0;  ///< of the device; 0 if not known
+  bool available = false;
+};
+
+/// The engines of this process, best first. Thread-safe.
+class EngineRegistry {
+ public:
+  using Lister = std::function<std::vector<EngineInfo>()>;
+  using Opener = std::function<std::shared_ptr<Engine>(std::string_view name, const EngineOptions&)>;
+
+  static EngineRegistry& instance();
+
+  /// Adds a family of engines, ahead of those already there.
+  void add(Lister list, Opener open);
+  /// All engines, those that can't run included, best first.
+  std::vector<EngineInfo> list() const;
+  /// Opens an engine by name; "auto" is the first that is available. Throws UsageError for an unknown name
+  /// and Error, with the reason, for one that can't run.
+  std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
+
+ private:
+  EngineRegistry();
+  struct Family {
+    Lister list;
+    Opener open;
+  };
+  std::vector<Family> families_;
+};
+
+}  // namespace limpid

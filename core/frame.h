@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace limpid {
+
+enum class ColorModel : std::uint8_t { kGray, kYuv, kRgb };
+enum class SampleType : std::uint8_t { kUint8, kUint16, kFloat32 };
+enum class ColorMatrix : std::uint8_t { kUnspecified, kBt601, kBt709, kBt2020 };
+enum class ColorRange : std::uint8_t { kUnspecified, kLimited, kFull };
+
+inline constexpr int kMaxPlanes = 4;
+inline constexpr int kMaxDimension = 65535;
+
+/// What the samples of a frame are. All planes share the sample type and bit depth.
+struct FrameFormat {
+  int width = 0;   ///< of the first plane, in samples
+  int height = 0;  ///< of the first plane, in samples
+  ColorModel color_model = ColorModel::kGray;
+  int chroma_shift_x =
+      0;  ///< YUV only: chroma planes are ceil(width / 2^chroma_shift_x) wide (0 or 1; 2 for 4:1:1)
+  int chroma_shift_y = 0;  ///< YUV only: chroma planes are ceil(height / 2^chroma_shift_y) high
+  SampleType sample_type = SampleType::kUint8;
+  int bit_depth = 8;       ///< significant low bits of an integer sample, 8 to 16; 32 for float
+  bool has_alpha = false;  ///< the last plane is an alpha plane of full size, which no filter touches
+  ColorMatrix matrix = ColorMatrix::kUnspecified;
+  ColorRange range = ColorRange::kUnspecified;
+
+  bool operator==(const FrameFormat&) const = default;
+
+  /// Planes with colour in them: 1 for gray, 3 for YUV and RGB.
+  int color_plane_count() const { return color_model == ColorModel::kGray ? 1 : 3; }
+  /// All planes, the alpha plane included.
+  int plane_count() const { return color_plane_count() + (has_alpha ? 1 : 0); }
+  int plane_width(int plane) const;
+  int plane_height(int plane) const;
+  int bytes_per_sample() const;
+  /// Size of one 8-bit code value in units of this format's samples: 2^(bit_depth - 8) for integers, 1/255
+  /// for float samples (nominal range 0 to 1). Multiplying a noise level by it gives the deviation of the
+  /// samples.
+  double code_value() const;
+  /// Throws Error, with `name` at the head of the sentence, if the fields contradict each other or a size is
+  /// not in 1 to kMaxDimension.
+  void validate(const std::string& name) const;
+};
+
+/// Short text for a person, such as "1920x1080 YUV 4:2:0 8 bit".
+std::string to_string(const FrameFormat& format);
+
+/// A view of one plane's samples; row y begins `y * stride` bytes after `data`. Rows do not overlap; strides
+/// are positive multiples of the sample size.
+struct Plane {
+  std::byte* data = nullptr;
+  std::ptrdiff_t stride = 0;  ///< bytes from one row to the next
+  int width = 0;              ///< samples
+  int height = 0;             ///< samples
+
+  template <typename Sample>
+  Sample* row(int y) const {
+    return reinterpret_cast<Sample*>(data + y * stride);
+  }
+};
+
+/// One picture in planar form. Copying a Frame copies the view, not the samples: copies share them.
+/// YUV planes are in the order Y, U, V; RGB planes R, G, B; alpha comes last.
+struct Frame {
+  FrameFormat format;
+  std::array<Plane, kMaxPlanes> planes;
+  bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
+  std::int64_t index = 0;   ///< position in the source, from 0, for messages
+  std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
+  std::shared_ptr<void>
+      attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
+};
+
+/// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialised.
+/// Throws Error if memory does not suffice.
+Frame allocate_frame(const FrameFormat& format);
+
+}  // namespace limpid

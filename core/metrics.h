@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/frame.h"
+
+namespace limpid {
+
+/// How alike two planes are.
+struct PlaneQuality {
+  double mse = 0;   ///< mean squared error in squared 8-bit code values
+  double psnr = 0;  ///< dB against a peak of 255 code values; infinite for equal planes
+  double ssim = 0;  ///< -1 to 1; see ssim()
+};
+
+/// 10 log10(255^2 / mse).
+double psnr_from_mse(double mse);
+
+/// Mean squared error of two planes of the same size and format, in squared 8-bit code values (samples of
+/// `format` are divided by its code_value() first), so that PSNR doesn't depend on the bit depth.
+double mean_squared_error(const Plane& reference, const Plane& test, const FrameFormat& format);
+
+/// Structural similarity: Wang et al., "Image quality assessment: from error visibility to structural
+/// similarity", TIP 2004: 11x11 Gaussian window of deviation 1.5, K1 = 0.01, K2 = 0.03, L = 255 code values,
+/// mean over all window positions inside the plane. For planes smaller than the window the window is cut to
+/// the plane.
+double ssim(const Plane& reference, const Plane& test, const FrameFormat& format);
+
+/// Quality of each colour plane of `test` against `reference`. Throws Error if the formats differ in size,
+/// colour model or subsampling; bit depths may differ.
+std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test);
+
+}  // namespace limpid

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace limpid {
+
+/// Standard deviation of additive white Gaussian noise for each colour plane (Y, U, V or R, G, B or gray), in
+/// 8-bit code values whatever the bit depth of the samples. A plane with 0 is passed through unchanged.
+struct NoiseLevel {
+  std::array<float, 3> sigma{};
+  bool operator==(const NoiseLevel&) const = default;
+};
+
+enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };
+enum class Transform1d : std::uint8_t { kWalshHadamard, kHaar };
+
+/// The parameters that both steps of BM3D have ([Dabov 2007], Table I).
+struct Bm3dStep {
+  int patch_size =
+      8;         ///< k: patches are k x k samples; 2 to 16, a power of two unless the transform is the DCT
+  int step = 3;  ///< p: distance between reference patches, 1 to patch_size
+  int max_group_size =
+      16;                  ///< N: most patches in a group, 1 to 64; groups are rounded down to a power of two
+  int search_window = 39;  ///< side of the square of positions searched, odd, 1 to 129
+  float max_distance =
+      3000;  ///< tau: greatest mean squared difference of a match, squared 8-bit code values, >= 0
+  float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 20
+  Transform2d transform_2d = Transform2d::kDct;
+  Transform1d transform_1d = Transform1d::kWalshHadamard;
+  bool operator==(const Bm3dStep&) const = default;
+};
+
+/// BM3D: a hard-thresholding step that makes the basic estimate, and a Wiener step unless left out.
+struct Bm3dParameters {
+  Bm3dStep hard_threshold;
+  float lambda =
+      2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed in the first step; > 0, <= 100
+  std::optional<Bm3dStep> wiener;
+  bool operator==(const Bm3dParameters&) const = default;
+
+  /// Throws UsageError naming the parameter and its legal range.
+  void validate() const;
+};
+
+/// Named sets of BM3D parameters, from fastest to best; kVn is for noise over sigma 40.
+enum class Profile : std::uint8_t { kFast, kLc, kNp, kHigh, kVn };
+
+Bm3dParameters bm3d_profile(Profile profile);
+/// The profile used when none is asked for: kNp, or kVn for noise whose greatest sigma is over 40.
+Profile default_profile(const NoiseLevel& noise);
+
+/// Names as on the command line ("dct", "np", ...). The parsers throw UsageError listing the legal names.
+std::string_view to_string(Profile profile);
+std::string_view to_string(Transform2d transform);
+std::string_view to_string(Transform1d transform);
+Profile parse_profile(std::string_view name);
+Transform2d parse_transform_2d(std::string_view name);
+Transform1d parse_transform_1d(std::string_view name);
+
+}  // namespace limpid

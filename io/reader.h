@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/frame.h"
+
+namespace limpid::io {
+
+struct ReaderOptions {
+  std::string input_format;  ///< libavformat demuxer to use; empty: found from the content
+  std::vector<std::pair<std::string, std::string>>
+      options;              ///< demuxer and decoder options (framerate, video_size, ...)
+  int decoder_threads = 0;  ///< 0: libavcodec's choice
+  bool audio = true;        ///< deliver packets of audio streams for copying
+  bool subtitles = true;
+  bool data = true;  ///< data and attachment streams
+};
+
+/// What is known of the video stream before its first frame has been decoded.
+struct VideoProperties {
+  FrameFormat format;            ///< of the frames that read() delivers
+  std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
+  std::string codec;             ///< libav's name of the decoder
+  double frames_per_second = 0;  ///< average; 0 if not known
+  std::int64_t frame_count =
+      0;                       ///< estimate for the progress display; 0 if not known (a pipe, a live source)
+  double duration = 0;         ///< seconds; 0 if not known
+  bool still_picture = false;  ///< one picture, not a video
+};
+
+/// A packet of a stream that is copied without decoding.
+class Packet;
+
+/// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
+/// planar (or not of core's formats) are converted to the nearest planar format of at least the same depth
+/// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
+/// Frame::attachment, from which Writer takes it. All members throw limpid::Error with a sentence that names
+/// the file.
+class Reader {
+ public:
+  /// What read() returns at the end.
+  struct End {};
+  using Item = std::variant<End, Frame, std::shared_ptr<Packet>>;
+
+  explicit Reader(std::string url, const ReaderOptions& options = {});
+  ~Reader();
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+
+  const std::string& url() const;
+  const VideoProperties& video() const;
+
+  /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
+  /// counted; a change of resolution or pixel format in mid-stream is an Error that names the frame.
+  Item read();
+
+  /// Packets that could not be decoded so far.
+  std::int64_t damaged_packets() const;
+
+ private:
+  friend class Writer;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/frame.h"
+#include "io/reader.h"
+
+namespace limpid::io {
+
+enum class Overwrite : std::uint8_t { kNever, kAlways };
+
+struct WriterOptions {
+  std::string
+      codec;  ///< libavcodec encoder by name; empty: what suits the container and depth, libx264 first
+  std::string pixel_format;          ///< libav name; empty: the nearest to the source that the encoder takes
+  std::string container;             ///< libavformat muxer; empty: from the file's name ("-": yuv4mpegpipe)
+  std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
+  std::vector<std::pair<std::string, std::string>> encoder_options;
+  int encoder_threads = 0;  ///< 0: libavcodec's choice
+  Overwrite overwrite = Overwrite::kNever;
+};
+
+/// Encodes and muxes frames, with the other streams, chapters and metadata of the Reader's source. Writes to
+/// a temporary name beside the target; finish() renames it, and without finish() nothing remains. All members
+/// throw limpid::Error (UsageError for impossible requests) with a sentence that names the file, option or
+/// frame.
+class Writer {
+ public:
+  /// `format` is the frames' as they will be written: the reader's, in general.
+  Writer(std::string url, const Reader& source, const WriterOptions& options);
+  ~Writer();
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+
+  /// Lines for the user about what can't be kept ("mp4 can't hold the subtitle stream #3
+  /// (hdmv_pgs_subtitle)") or had to be guessed; complete once the constructor has returned.
+  const std::vector<std::string>& warnings() const;
+
+  void write(const Frame& frame);
+  void write(const Packet& packet);
+  /// Drains the encoder, writes the trailer and puts the file under its final name.
+  void finish();
+
+  std::int64_t bytes_written() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io
