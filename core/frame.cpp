@@ -1,7 +1,7 @@
 #include "core/frame.h"
 
-#include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "core/error.h"
 
@@ -13,6 +13,11 @@ constexpr std::size_t kAlignment = 64;
 // Rows end with this many bytes of slack so that vector loads which begin in a row stay inside the
 // allocation.
 constexpr std::size_t kSlack = 64;
+
+// The unit in which frames are allocated.
+struct alignas(kAlignment) Block {
+  std::byte bytes[kAlignment];
+};
 
 int shifted(int size, int shift) { return (size + (1 << shift) - 1) >> shift; }
 
@@ -106,15 +111,17 @@ Frame allocate_frame(const FrameFormat& format) {
     bytes += stride * plane.height;
   }
   const std::size_t total = (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
-  void* const memory = std::aligned_alloc(kAlignment, total);
-  if (memory == nullptr) {
+  std::shared_ptr<Block[]> blocks;
+  try {
+    blocks = std::make_unique_for_overwrite<Block[]>(total / kAlignment);
+  } catch (const std::bad_alloc&) {
     throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(total >> 20) +
                 " MiB");
   }
-  frame.samples = std::shared_ptr<void>(memory, [](void* p) { std::free(p); });
   for (int p = 0; p < format.plane_count(); ++p) {
-    frame.planes[p].data = static_cast<std::byte*>(memory) + offsets[p];
+    frame.planes[p].data = reinterpret_cast<std::byte*>(blocks.get()) + offsets[p];
   }
+  frame.samples = std::move(blocks);
   return frame;
 }
 

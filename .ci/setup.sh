@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that Limpid needs and that are not there yet.
+# Usage: .ci/setup.sh [test] [check]    building always; with what the tests need; with what the checks need
+set -euo pipefail
+
+packages=(
+  cmake ninja-build g++ pkg-config git ca-certificates
+  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
+  libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
+)
+for group in "$@"; do
+  case $group in
+    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg) ;;
+    check) packages+=(clang-format clang-tidy) ;;
+    *) echo "$0: unknown group of packages '$group' (test, check)" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "No apt here: the equivalents of these Debian packages must be installed: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $status == installed ]] || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  exit 0
+fi
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "Missing packages: ${missing[*]}. Install them as root, or install sudo." >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "Installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq </dev/null
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+  -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null
