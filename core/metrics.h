@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "core/frame.h"
@@ -14,21 +13,24 @@ struct PlaneQuality {
   double ssim = 0;  ///< -1 to 1; see ssim()
 };
 
-/// 10 log10(255^2 / mse).
+/// 10 log10(255^2 / mse); infinite for 0.
 double psnr_from_mse(double mse);
 
-/// Mean squared error of two planes of the same size and format, in squared 8-bit code values (samples of
-/// `format` are divided by its code_value() first), so that PSNR doesn't depend on the bit depth.
-double mean_squared_error(const Plane& reference, const Plane& test, const FrameFormat& format);
+/// Mean squared error of two planes of the same size, in squared 8-bit code values (samples are divided by
+/// their format's code_value() first, so that PSNR doesn't depend on the bit depth). Throws Error if the
+/// sizes differ.
+double mean_squared_error(const Plane& reference, const FrameFormat& reference_format, const Plane& test,
+                          const FrameFormat& test_format);
 
 /// Structural similarity: Wang et al., "Image quality assessment: from error visibility to structural
 /// similarity", TIP 2004: 11x11 Gaussian window of deviation 1.5, K1 = 0.01, K2 = 0.03, L = 255 code values,
-/// mean over all window positions inside the plane. For planes smaller than the window the window is cut to
-/// the plane.
-double ssim(const Plane& reference, const Plane& test, const FrameFormat& format);
+/// mean over all window positions inside the plane. Where a plane is narrower or lower than the window, the
+/// window's Gaussian is cut to the plane and normalised again. Throws Error if the sizes differ.
+double ssim(const Plane& reference, const FrameFormat& reference_format, const Plane& test,
+            const FrameFormat& test_format);
 
 /// Quality of each colour plane of `test` against `reference`. Throws Error if the formats differ in size,
-/// colour model or subsampling; bit depths may differ.
+/// colour model or subsampling; bit depths may differ. An alpha plane is not looked at.
 std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test);
 
 }  // namespace limpid
