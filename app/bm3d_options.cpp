@@ -1,0 +1,82 @@
+#include "app/bm3d_options.h"
+
+#include "core/error.h"
+
+namespace limpid::app {
+namespace {
+
+template <typename Value>
+void replace(Value& value, const std::optional<Value>& replacement) {
+  value = replacement.value_or(value);
+}
+
+}  // namespace
+
+void Bm3dOptions::Step::add_to(CLI::App& command, const std::string& suffix) {
+  const std::string group =
+      suffix.empty() ? "BM3D, both steps' defaults come from the profile: step 1" : "BM3D: step 2 (Wiener)";
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    options.push_back(command.add_option(name + suffix, value, help)->type_name(type)->group(group));
+  };
+  add("--patch-size", patch_size, "N", "Side of a patch, 2 to 16");
+  add("--step", step, "N", "Distance between reference patches");
+  add("--group-size", group_size, "N", "Most patches in a group, 1 to 64");
+  add("--search-window", search_window, "N", "Side of the window searched for patches, odd");
+  add("--tau", tau, "X", "Greatest mean squared difference of a match");
+  add("--kaiser-beta", kaiser_beta, "X", "Shape of the aggregation window, 0 (flat) to 20");
+  add("--transform-2d", transform_2d, "NAME", "dct, bior1.5, walsh-hadamard or haar");
+  add("--transform-1d", transform_1d, "NAME", "Across the group: walsh-hadamard or haar");
+}
+
+void Bm3dOptions::Step::apply(Bm3dStep& parameters) const {
+  replace(parameters.patch_size, patch_size);
+  replace(parameters.step, step);
+  replace(parameters.max_group_size, group_size);
+  replace(parameters.search_window, search_window);
+  replace(parameters.max_distance, tau);
+  replace(parameters.kaiser_beta, kaiser_beta);
+  if (transform_2d) {
+    parameters.transform_2d = parse_transform_2d(*transform_2d);
+  }
+  if (transform_1d) {
+    parameters.transform_1d = parse_transform_1d(*transform_1d);
+  }
+}
+
+void Bm3dOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--profile", profile_,
+                  "fast, lc, np, high or vn, from fastest to best; vn is for strong noise "
+                  "[np, or vn if sigma is over 40 at the start]")
+      ->type_name("NAME")
+      ->group("Denoising");
+  command.add_option("--steps", steps_, "1: hard thresholding alone; 2: and a Wiener step [2]")
+      ->type_name("1|2")
+      ->check(CLI::Range(1, 2))
+      ->group("Denoising");
+  hard_threshold_.add_to(command, "");
+  command.add_option("--lambda", lambda_, "Coefficients up to lambda x sigma are zeroed")
+      ->type_name("X")
+      ->group(hard_threshold_.options.front()->get_group());
+  wiener_.add_to(command, "-2");
+}
+
+Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise) const {
+  Bm3dParameters parameters = bm3d_profile(profile_ ? parse_profile(*profile_) : default_profile(noise));
+  hard_threshold_.apply(parameters.hard_threshold);
+  replace(parameters.lambda, lambda_);
+  if (steps_ == 1) {
+    for (const CLI::Option* option : wiener_.options) {
+      if (option->count() > 0) {
+        throw UsageError(option->get_name() + " has no effect with --steps 1");
+      }
+    }
+    parameters.wiener.reset();
+  } else if (parameters.wiener) {
+    wiener_.apply(*parameters.wiener);
+  }
+  parameters.validate();
+  return parameters;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/parameters.h"
+
+namespace limpid::app {
+
+/// The options that choose BM3D's profile and change single parameters of it.
+class Bm3dOptions {
+ public:
+  /// Adds the options to `command`, which refers to this object from then on.
+  void add_to(CLI::App& command);
+
+  /// The parameters for a stream whose noise level is `noise`. Throws UsageError if the options contradict
+  /// each other or make illegal parameters.
+  Bm3dParameters parameters(const NoiseLevel& noise) const;
+
+ private:
+  struct Step {
+    std::optional<int> patch_size, step, group_size, search_window;
+    std::optional<float> tau, kaiser_beta;
+    std::optional<std::string> transform_2d, transform_1d;
+    std::vector<CLI::Option*> options;
+
+    void add_to(CLI::App& command, const std::string& suffix);
+    void apply(Bm3dStep& parameters) const;
+  };
+
+  std::optional<std::string> profile_;
+  std::optional<float> lambda_;
+  int steps_ = 2;
+  Step hard_threshold_;
+  Step wiener_;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace limpid::app {
+
+/// A queue between two threads that holds at most `capacity` units. Every item has a cost in these units; an
+/// item dearer than the whole capacity still gets in when the queue is empty, so that nothing can block for
+/// ever. Thread-safe.
+template <typename T>
+class BoundedQueue {
+ public:
+  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
+
+  /// Waits for room. False, and the item is dropped, once the queue has been closed or cancelled.
+  bool push(T item, std::size_t cost = 1) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return closed_ || items_.empty() || used_ + cost <= capacity_; });
+    if (closed_) {
+      return false;
+    }
+    used_ += cost;
+    items_.emplace_back(std::move(item), cost);
+    filled_.notify_one();
+    return true;
+  }
+
+  /// Waits for an item. Nothing once the queue is empty and closed, or cancelled.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
+    if (items_.empty()) {
+      return std::nullopt;
+    }
+    std::optional<T> item(std::move(items_.front().first));
+    used_ -= items_.front().second;
+    items_.pop_front();
+    room_.notify_one();
+    return item;
+  }
+
+  /// Takes no more items; those inside can still be popped.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    room_.notify_all();
+    filled_.notify_all();
+  }
+
+  /// Takes no more items and drops those inside.
+  void cancel() {
+    std::deque<std::pair<T, std::size_t>> dropped;  // destroyed after the lock is released
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    dropped.swap(items_);
+    used_ = 0;
+    room_.notify_all();
+    filled_.notify_all();
+  }
+
+ private:
+  const std::size_t capacity_;
+  std::mutex mutex_;
+  std::condition_variable room_;
+  std::condition_variable filled_;
+  std::deque<std::pair<T, std::size_t>> items_;
+  std::size_t used_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "app/console.h"
+
+namespace limpid::app {
+
+/// What the program's exit code says; documented in --help.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;
+
+/// Runs the command that the arguments have asked for; returns the exit code or throws limpid::Error.
+using Command = std::function<int(Console&)>;
+
+/// Each adds one subcommand to `program`; parsing sets `selected` if the arguments name it.
+void add_denoise_command(CLI::App& program, Command& selected);
+void add_devices_command(CLI::App& program, Command& selected);
+void add_measure_command(CLI::App& program, Command& selected);
+
+}  // namespace limpid::app

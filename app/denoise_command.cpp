@@ -1,0 +1,355 @@
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/bm3d_options.h"
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/logging.h"
+#include "app/noise_options.h"
+#include "app/pipeline.h"
+#include "app/progress.h"
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "io/reader.h"
+#include "io/writer.h"
+
+namespace limpid::app {
+namespace {
+
+struct DenoiseOptions {
+  std::string input;
+  std::string output;
+  std::string output_option;  // of -o, which may stand in for the second positional
+  bool overwrite = false;
+  bool never_overwrite = false;
+
+  std::string filter = "bm3d";
+  std::string sigma = "auto";
+  std::string strength = "medium";
+  bool luma_only = false;
+  bool chroma_only = false;
+  Bm3dOptions bm3d;
+
+  std::string engine = "auto";
+  int threads = 0;
+
+  io::ReaderOptions reader;
+  std::vector<std::string> input_options;
+  bool no_audio = false;
+  bool no_subtitles = false;
+  bool no_data = false;
+  std::int64_t frames = 0;
+
+  io::WriterOptions writer;
+  std::vector<std::string> encoder_options;
+
+  LoggingOptions logging;
+  bool quiet = false;
+  std::string progress = "auto";
+  bool no_progress = false;
+};
+
+constexpr std::size_t kQueueBytes = std::size_t{64} << 20;
+
+std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
+                                                             const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(option + ": '" + text + "' is not of the form key=value");
+    }
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return pairs;
+}
+
+/// Decides on the output's name and whether it may be replaced, asking if a person is there to answer.
+void settle_output(DenoiseOptions& options) {
+  if (!options.output_option.empty()) {
+    if (!options.output.empty()) {
+      throw UsageError("the output is given twice, as '" + options.output + "' and as '" +
+                       options.output_option + "'");
+    }
+    options.output = options.output_option;
+  }
+  if (options.output.empty()) {
+    throw UsageError("the output is missing: limpid denoise INPUT -o OUTPUT");
+  }
+  if (options.output == "-") {
+    if (isatty(STDOUT_FILENO) == 1) {
+      throw UsageError(
+          "the output is a terminal, which can't show video; redirect it or name a file with -o");
+    }
+    return;
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(options.output, ignored)) {
+    return;
+  }
+  if (std::filesystem::equivalent(options.input, options.output, ignored)) {
+    throw UsageError("'" + options.output + "' is the input too; name another output");
+  }
+  if (!std::filesystem::is_regular_file(options.output, ignored)) {
+    return;  // a device can be written to, and the writer says why a directory can't
+  }
+  if (!options.overwrite && !options.never_overwrite && options.input != "-" && isatty(STDIN_FILENO) == 1 &&
+      isatty(STDERR_FILENO) == 1) {
+    std::cerr << "'" << options.output << "' exists; overwrite it? [y/N] ";
+    std::string answer;
+    std::getline(std::cin, answer);
+    options.overwrite = answer == "y" || answer == "Y" || answer == "yes";
+  }
+  if (!options.overwrite) {
+    throw Error("'" + options.output + "' exists; -y overwrites it");
+  }
+}
+
+void log_engine(const Engine& engine) {
+  std::string others;
+  for (const EngineInfo& info : EngineRegistry::instance().list()) {
+    if (!info.available) {
+      others += fmt::format("; no {} engine: {}", info.name, info.description);
+    }
+  }
+  spdlog::info("engine: {}, {}{}", engine.name(), engine.description(), others);
+}
+
+std::size_t queue_length(const FrameFormat& format) {
+  std::size_t frame_bytes = 0;
+  for (int plane = 0; plane < format.plane_count(); ++plane) {
+    frame_bytes +=
+        std::size_t(format.plane_width(plane)) * format.plane_height(plane) * format.bytes_per_sample();
+  }
+  return std::clamp<std::size_t>(kQueueBytes / std::max<std::size_t>(frame_bytes, 1), 2, 8);
+}
+
+std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limit) {
+  if (video.frame_count <= 0 || limit <= 0) {
+    return video.frame_count;
+  }
+  return std::min(video.frame_count, limit);
+}
+
+void check(const DenoiseOptions& options) {
+  if (options.filter != "bm3d") {
+    throw UsageError("--filter: there is no filter '" + options.filter + "'; there is bm3d");
+  }
+  if (options.luma_only && options.chroma_only) {
+    throw UsageError("--luma-only and --chroma-only exclude each other");
+  }
+  if (options.overwrite && options.never_overwrite) {
+    throw UsageError("-y and -n exclude each other");
+  }
+}
+
+int denoise(DenoiseOptions options, Console& console) {
+  check(options);
+  if (options.quiet && options.logging.level == LoggingOptions().level) {
+    options.logging.level = "error";
+  }
+  set_up_logging(console, options.logging);
+  const ProgressStyle progress_style = options.quiet || options.no_progress
+                                           ? ProgressStyle::kNone
+                                           : parse_progress_style(options.progress, console.is_terminal());
+  const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
+  const float strength = parse_strength(options.strength);
+  const PlaneChoice planes = options.luma_only     ? PlaneChoice::kLuma
+                             : options.chroma_only ? PlaneChoice::kChroma
+                                                   : PlaneChoice::kAll;
+  // Whatever is wrong with the parameters is told before any file is touched.
+  static_cast<void>(options.bm3d.parameters(sigma.value_or(NoiseLevel{})));
+  options.reader.options = parse_pairs("--input-option", options.input_options);
+  options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
+
+  InterruptWatch interrupts;
+
+  // The engine has all processors; decoder and encoder share them with it, and their own threads cost memory.
+  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int codec_threads = std::clamp(processors / 2, 1, 16);
+  options.reader.decoder_threads = codec_threads;
+  options.reader.audio = !options.no_audio;
+  options.reader.subtitles = !options.no_subtitles;
+  options.reader.data = !options.no_data;
+  options.writer.encoder_threads = codec_threads;
+
+  io::Reader reader(options.input, options.reader);
+  settle_output(options);
+  options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
+  const std::shared_ptr<Engine> engine =
+      EngineRegistry::instance().open(options.engine, EngineOptions{options.threads});
+  log_engine(*engine);
+
+  io::Writer writer(options.output, reader, options.writer);
+  for (const std::string& warning : writer.warnings()) {
+    spdlog::warn("{}", warning);
+  }
+
+  NoiseControl noise(sigma, strength, planes);
+  PipelineStages stages;
+  stages.read = [&] { return reader.read(); };
+  stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
+  stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
+    std::unique_ptr<Denoiser> denoiser =
+        engine->make_bm3d(options.bm3d.parameters(level), level, frame.format);
+    for (const std::string& warning : denoiser->warnings()) {
+      spdlog::warn("{}", warning);
+    }
+    return denoiser;
+  };
+  stages.write_frame = [&](const Frame& frame) { writer.write(frame); };
+  stages.write_packet = [&](const io::Packet& packet) { writer.write(packet); };
+
+  PipelineOptions pipeline_options;
+  pipeline_options.frame_limit = options.frames;
+  pipeline_options.queued_frames = queue_length(reader.video().format);
+  PipelineCounters counters;
+  ProgressState end;
+  {
+    Progress progress(console, progress_style, counters.frames_written,
+                      expected_frames(reader.video(), options.frames), reader.video().frames_per_second);
+    run_pipeline(stages, pipeline_options, counters, interrupts.stop());
+    if (counters.frames_written > 0) {
+      writer.finish();
+    }
+    end = progress.state();
+  }
+  if (counters.frames_written == 0 && !interrupts.interrupted()) {
+    throw Error("'" + options.input + "' has no frames that could be decoded");
+  }
+  if (reader.damaged_packets() > 0) {
+    spdlog::warn("{} damaged packets of '{}' were skipped", reader.damaged_packets(), options.input);
+  }
+  spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to '{}', {:.1f} MB", end.frames, end.elapsed,
+               end.average_fps, options.output, static_cast<double>(writer.bytes_written()) / 1e6);
+  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+}
+
+void add_file_options(CLI::App& command, DenoiseOptions& options) {
+  constexpr const char* kGroup = "Input and output";
+  command.add_option("INPUT", options.input, "File, image sequence (%03d) or - for a pipe")->required();
+  command.add_option("OUTPUT", options.output, "File, image sequence or - for a pipe (y4m); as -o");
+  command.add_option("-o,--output", options.output_option, "The output")->type_name("OUTPUT")->group(kGroup);
+  command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
+  command.add_flag("-n,--no-overwrite", options.never_overwrite, "Never overwrite, don't ask")->group(kGroup);
+  command.add_option("--frames", options.frames, "Stop after N frames")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group(kGroup);
+  command.add_option("--input-format", options.reader.input_format, "Demuxer to use [from the content]")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command.add_option("--input-option", options.input_options, "Demuxer or decoder option, any number")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->group(kGroup);
+  command.add_flag("--no-audio", options.no_audio, "Don't copy audio streams")->group(kGroup);
+  command.add_flag("--no-subtitles", options.no_subtitles, "Don't copy subtitle streams")->group(kGroup);
+  command.add_flag("--no-data", options.no_data, "Don't copy data streams and attachments")->group(kGroup);
+}
+
+void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
+  constexpr const char* kGroup = "Denoising";
+  command.add_option("--filter", options.filter, "The filter: bm3d [bm3d]")->type_name("NAME")->group(kGroup);
+  command
+      .add_option(
+          "--sigma", options.sigma,
+          "Noise level, the standard deviation in 8-bit code values whatever the bit depth: one for all "
+          "planes, one for each, or auto, estimated from the frames [auto]")
+      ->type_name("N|Y,U,V|auto")
+      ->group(kGroup);
+  command
+      .add_option("--strength", options.strength,
+                  "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command.add_flag("--luma-only", options.luma_only, "Leave the chroma planes as they are")->group(kGroup);
+  command.add_flag("--chroma-only", options.chroma_only, "Leave the luma plane as it is")->group(kGroup);
+  options.bm3d.add_to(command);
+}
+
+void add_engine_options(CLI::App& command, DenoiseOptions& options) {
+  constexpr const char* kGroup = "Engine";
+  command.add_option("--engine", options.engine, "auto or a name that limpid devices lists [auto]")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command.add_option("--threads", options.threads, "Threads of the CPU engine [all processors]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->group(kGroup);
+}
+
+void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
+  constexpr const char* kGroup = "Encoding";
+  io::WriterOptions& writer = options.writer;
+  command.add_option("-c,--codec", writer.codec, "Encoder [what suits the container, libx264 first]")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command.add_option("--crf", writer.crf, "Constant quality of the encoder")->type_name("N")->group(kGroup);
+  command.add_option("--preset", writer.preset, "Speed preset of the encoder")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command.add_option("--bitrate", writer.bitrate, "Such as 4M")->type_name("RATE")->group(kGroup);
+  command.add_option("-e,--encoder-option", options.encoder_options, "Encoder option, any number")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->group(kGroup);
+  command.add_option("--pix-fmt", writer.pixel_format, "Pixel format [the source's]")
+      ->type_name("NAME")
+      ->group(kGroup);
+  command
+      .add_option("-f,--container", writer.container, "Container [from the output's name; y4m for a pipe]")
+      ->type_name("NAME")
+      ->group(kGroup);
+}
+
+void add_message_options(CLI::App& command, DenoiseOptions& options) {
+  constexpr const char* kGroup = "Messages, on standard error";
+  command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
+  command
+      .add_option("--progress", options.progress,
+                  "auto: on a terminal only; plain; json: a JSON object a second; none [auto]")
+      ->type_name("STYLE")
+      ->group(kGroup);
+  command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
+  command
+      .add_option("--log-level", options.logging.level, "trace, debug, info, warning, error or off [info]")
+      ->type_name("LEVEL")
+      ->group(kGroup);
+  command
+      .add_option("--log-file", options.logging.file, "Log to this file too, with times and debug messages")
+      ->type_name("FILE")
+      ->group(kGroup);
+}
+
+}  // namespace
+
+void add_denoise_command(CLI::App& program, Command& selected) {
+  CLI::App* command = program.add_subcommand("denoise", "Denoise a video or picture");
+  auto options = std::make_shared<DenoiseOptions>();
+  add_file_options(*command, *options);
+  add_denoising_options(*command, *options);
+  add_engine_options(*command, *options);
+  add_encoding_options(*command, *options);
+  add_message_options(*command, *options);
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return denoise(*options, console); };
+  });
+}
+
+}  // namespace limpid::app

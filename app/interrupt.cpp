@@ -1,0 +1,62 @@
+#include "app/interrupt.h"
+
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "app/command.h"
+
+namespace limpid::app {
+namespace {
+
+sigset_t watched_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  return signals;
+}
+
+}  // namespace
+
+InterruptWatch::InterruptWatch() {
+  std::signal(SIGPIPE, SIG_IGN);
+  const sigset_t signals = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  thread_ = std::jthread([this](const std::stop_token& end) { run(end); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  thread_.request_stop();
+  pthread_kill(thread_.native_handle(), SIGTERM);  // wakes sigwait
+}
+
+void InterruptWatch::set_on_second(std::function<void()> on_second) {
+  const std::scoped_lock lock(mutex_);
+  on_second_ = std::move(on_second);
+}
+
+void InterruptWatch::run(const std::stop_token& end) {
+  const sigset_t signals = watched_signals();
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0 || end.stop_requested()) {
+      return;
+    }
+    if (stop_.request_stop()) {
+      spdlog::warn("interrupted: finishing the frames under way (again to exit at once)");
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    if (on_second_) {
+      on_second_();
+    }
+    std::_Exit(kExitInterrupted);
+  }
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,97 @@
+#include "app/logging.h"
+
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "io/log.h"
+
+namespace limpid::app {
+namespace {
+
+class ConsoleSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit ConsoleSink(Console& console) : console_(console) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string line(prefix(message.level));
+    line.append(message.payload.data(), message.payload.size());
+    console_.print_line(line);
+  }
+  void flush_() override {}
+
+ private:
+  static std::string_view prefix(spdlog::level::level_enum level) {
+    switch (level) {
+      case spdlog::level::trace:
+        return "trace: ";
+      case spdlog::level::debug:
+        return "debug: ";
+      case spdlog::level::warn:
+        return "limpid: warning: ";
+      case spdlog::level::err:
+      case spdlog::level::critical:
+        return "limpid: ";
+      default:
+        return "";
+    }
+  }
+
+  Console& console_;
+};
+
+void log_ffmpeg_message(io::LogSeverity severity, const std::string& line) {
+  const bool trouble = severity == io::LogSeverity::kError || severity == io::LogSeverity::kWarning;
+  spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: {}", line);
+}
+
+spdlog::level::level_enum parse_level(const std::string& name) {
+  static constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 6> kLevels{{
+      {"trace", spdlog::level::trace},
+      {"debug", spdlog::level::debug},
+      {"info", spdlog::level::info},
+      {"warning", spdlog::level::warn},
+      {"error", spdlog::level::err},
+      {"off", spdlog::level::off},
+  }};
+  for (const auto& [level_name, level] : kLevels) {
+    if (name == level_name) {
+      return level;
+    }
+  }
+  throw UsageError("--log-level: '" + name + "' is not one of trace, debug, info, warning, error, off");
+}
+
+}  // namespace
+
+void set_up_logging(Console& console, const LoggingOptions& options) {
+  const spdlog::level::level_enum level = parse_level(options.level);
+  auto console_sink = std::make_shared<ConsoleSink>(console);
+  console_sink->set_level(level);
+  auto logger = std::make_shared<spdlog::logger>("limpid", console_sink);
+  logger->set_level(level);
+  if (!options.file.empty()) {
+    try {
+      auto file_sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, true);
+      file_sink->set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%l] %v");
+      logger->sinks().push_back(std::move(file_sink));
+    } catch (const spdlog::spdlog_ex&) {
+      throw Error("--log-file: can't write to '" + options.file + "'");
+    }
+    logger->set_level(std::min(level, spdlog::level::debug));
+    logger->flush_on(spdlog::level::info);
+  }
+  spdlog::set_default_logger(std::move(logger));
+  io::set_log_sink(log_ffmpeg_message);
+}
+
+}  // namespace limpid::app

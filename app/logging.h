@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "app/console.h"
+
+namespace limpid::app {
+
+struct LoggingOptions {
+  std::string level = "info";  ///< trace, debug, info, warning, error or off
+  std::string file;            ///< also log here, with times; empty: no file
+};
+
+/// Makes spdlog's default logger write to `console`, errors as "limpid: ...", warnings as "limpid: warning:
+/// ...", and routes FFmpeg's messages into it: its errors and warnings at level debug, since what matters of
+/// them reaches the user as the sentence of an Error, the rest at level trace. The log file holds debug
+/// messages even if the console doesn't. Throws UsageError for an unknown level and Error if the file can't
+/// be written.
+void set_up_logging(Console& console, const LoggingOptions& options);
+
+}  // namespace limpid::app

@@ -1,0 +1,76 @@
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "app/command.h"
+#include "app/console.h"
+#include "app/logging.h"
+#include "app/version.h"
+#include "core/error.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (what was done so far is a valid file).";
+
+/// Every failure is one line, whatever the libraries have put into their messages.
+int fail(std::string sentence, int exit_code) {
+  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+  spdlog::error("{}", sentence);
+  return exit_code;
+}
+
+void parse(CLI::App& program, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int run(Console& console, int argc, char** argv) {
+  CLI::App program("Limpid removes noise from video.", "limpid");
+  program.set_version_flag("-V,--version", version_text());
+  program.require_subcommand(1);
+  program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
+  Command command;
+  add_denoise_command(program, command);
+  add_devices_command(program, command);
+  add_measure_command(program, command);
+  for (CLI::App* subcommand : program.get_subcommands({})) {
+    subcommand->footer(kExitCodes);
+  }
+  try {
+    parse(program, argc, argv);
+  } catch (const CLI::Success& success) {
+    return program.exit(success);  // prints the help or the version
+  }
+  return command(console);
+}
+
+int guarded_run(int argc, char** argv) {
+  Console console;
+  set_up_logging(console, {});
+  try {
+    return run(console, argc, argv);
+  } catch (const UsageError& error) {
+    return fail(error.what(), kExitUsage);
+  } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory", kExitFailed);
+  } catch (const std::exception& error) {
+    return fail(error.what(), kExitFailed);
+  }
+}
+
+}  // namespace
+}  // namespace limpid::app
+
+int main(int argc, char** argv) { return limpid::app::guarded_run(argc, argv); }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/frame.h"
+#include "core/noise_estimation.h"
+#include "core/parameters.h"
+
+namespace limpid::app {
+
+/// Parses the value of --sigma: one number for all planes, three separated by commas, or "auto" (nothing).
+/// Throws UsageError.
+std::optional<NoiseLevel> parse_sigma(const std::string& text);
+
+/// The factor that a named strength scales sigma by: light 0.7, medium 1, strong 1.4. Throws UsageError.
+float parse_strength(const std::string& name);
+
+enum class PlaneChoice { kAll, kLuma, kChroma };
+
+/// The noise level to filter each frame of a stream with, as the user has asked for it.
+class NoiseControl {
+ public:
+  /// `sigma`: nothing estimates the level from the frames.
+  NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes)
+      : sigma_(sigma), strength_(strength), planes_(planes) {}
+
+  /// The level for `frame`, the next of the stream. Logs the estimate when it is new or has changed markedly.
+  NoiseLevel level_for(const Frame& frame);
+
+ private:
+  void report(const NoiseLevel& estimate, const Frame& frame);
+
+  std::optional<NoiseLevel> sigma_;
+  float strength_;
+  PlaneChoice planes_;
+  NoiseTracker tracker_;
+  std::optional<NoiseLevel> reported_;
+};
+
+}  // namespace limpid::app

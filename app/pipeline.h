@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "core/denoiser.h"
+#include "core/frame.h"
+#include "core/parameters.h"
+#include "io/reader.h"
+
+namespace limpid::app {
+
+/// What the pipeline joins. Each function is called from one thread only; any of them may throw.
+struct PipelineStages {
+  /// The source: frames, packets to copy, then End. Called on the reader thread.
+  std::function<io::Reader::Item()> read;
+  /// The noise level of a frame; called once for each, in order, on the calling thread.
+  std::function<NoiseLevel(const Frame&)> noise;
+  /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
+  std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)> make_denoiser;
+  /// The sink; called on the writer thread.
+  std::function<void(const Frame&)> write_frame;
+  std::function<void(const io::Packet&)> write_packet;
+};
+
+struct PipelineOptions {
+  std::int64_t frame_limit = 0;   ///< stop reading after so many frames; 0: no limit
+  std::size_t queued_frames = 4;  ///< most frames waiting between two stages
+};
+
+struct PipelineCounters {
+  std::atomic<std::int64_t> frames_read = 0;
+  std::atomic<std::int64_t> frames_written = 0;
+};
+
+///     reader thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
+///
+/// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
+/// frames under way are finished. Packets overtake the frames that the denoiser holds back and otherwise keep
+/// their place. Throws what the first stage to fail has thrown; the frames under way are then dropped.
+void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
+                  const std::stop_token& stop);
+
+}  // namespace limpid::app

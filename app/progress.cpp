@@ -1,0 +1,172 @@
+#include "app/progress.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+
+#include "core/error.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr std::chrono::milliseconds kStatusInterval{200};
+constexpr std::chrono::seconds kLineInterval{1};
+constexpr std::chrono::seconds kRecent{3};
+
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+std::string clock_text(double duration) {
+  const auto whole = static_cast<std::int64_t>(duration + 0.5);
+  if (whole < 3600) {
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  }
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+// The container's count of frames is an estimate, and a run may go past it.
+double fraction(const ProgressState& state) {
+  return std::min(1.0, static_cast<double>(state.frames) / static_cast<double>(state.total));
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+}  // namespace
+
+ProgressStyle parse_progress_style(const std::string& name, bool terminal) {
+  if (name == "auto") {
+    return terminal ? ProgressStyle::kStatus : ProgressStyle::kNone;
+  }
+  if (name == "plain") {
+    return terminal ? ProgressStyle::kStatus : ProgressStyle::kPlain;
+  }
+  if (name == "json") {
+    return ProgressStyle::kJson;
+  }
+  if (name == "none") {
+    return ProgressStyle::kNone;
+  }
+  throw UsageError("--progress: '" + name + "' is not one of auto, plain, json, none");
+}
+
+double ProgressState::speed() const { return source_fps > 0 ? average_fps / source_fps : 0; }
+
+double ProgressState::eta() const {
+  if (total <= 0 || average_fps <= 0) {
+    return -1;
+  }
+  return static_cast<double>(std::max<std::int64_t>(0, total - frames)) / average_fps;
+}
+
+std::string to_line(const ProgressState& state) {
+  std::string line = state.total > 0 ? fmt::format("{}/{} frames  {:.1f} %", state.frames, state.total,
+                                                   100 * fraction(state))
+                                     : fmt::format("{} frames", state.frames);
+  line += fmt::format("  {:.1f} fps  avg {:.1f} fps", state.fps, state.average_fps);
+  if (state.speed() > 0) {
+    line += fmt::format("  {:.2f}x", state.speed());
+  }
+  if (state.finished) {
+    line += fmt::format("  in {}", clock_text(state.elapsed));
+  } else if (state.eta() >= 0) {
+    line += fmt::format("  ETA {}", clock_text(state.eta()));
+  }
+  return line;
+}
+
+std::string to_json_line(const ProgressState& state) {
+  nlohmann::ordered_json json;
+  json["frames"] = state.frames;
+  json["total"] = state.total > 0 ? nlohmann::json(state.total) : nlohmann::json();
+  json["percent"] = state.total > 0 ? nlohmann::json(rounded(100 * fraction(state))) : nlohmann::json();
+  json["fps"] = rounded(state.fps);
+  json["average_fps"] = rounded(state.average_fps);
+  json["speed"] = state.speed() > 0 ? nlohmann::json(rounded(state.speed())) : nlohmann::json();
+  json["elapsed"] = rounded(state.elapsed);
+  json["eta"] = state.eta() >= 0 ? nlohmann::json(rounded(state.eta())) : nlohmann::json();
+  json["finished"] = state.finished;
+  return json.dump();
+}
+
+Progress::Progress(Console& console, ProgressStyle style, const std::atomic<std::int64_t>& frames,
+                   std::int64_t total, double source_fps)
+    : console_(console),
+      style_(style),
+      frames_(frames),
+      total_(total),
+      source_fps_(source_fps),
+      start_(Clock::now()) {
+  recent_.emplace_back(start_, frames_.load());
+  if (style_ != ProgressStyle::kNone) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+}
+
+Progress::~Progress() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+    report(true);
+  }
+}
+
+ProgressState Progress::state() {
+  const Clock::time_point now = Clock::now();
+  ProgressState state;
+  state.frames = frames_.load();
+  state.total = total_;
+  state.source_fps = source_fps_;
+  state.elapsed = seconds(now - start_);
+  state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
+  recent_.emplace_back(now, state.frames);
+  while (recent_.size() > 2 && now - recent_[1].first >= kRecent) {
+    recent_.pop_front();
+  }
+  const double span = seconds(now - recent_.front().first);
+  state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().second) / span : 0;
+  return state;
+}
+
+void Progress::report(bool finished) {
+  ProgressState now = state();
+  now.finished = finished;
+  switch (style_) {
+    case ProgressStyle::kNone:
+      break;
+    case ProgressStyle::kStatus:
+      console_.set_status(to_line(now));
+      if (finished) {
+        console_.keep_status();
+      }
+      break;
+    case ProgressStyle::kPlain:
+      console_.print_line(to_line(now));
+      break;
+    case ProgressStyle::kJson:
+      console_.print_line(to_json_line(now));
+      break;
+  }
+}
+
+void Progress::run(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  const Clock::duration interval =
+      style_ == ProgressStyle::kStatus ? Clock::duration(kStatusInterval) : Clock::duration(kLineInterval);
+  std::unique_lock lock(mutex);
+  for (Clock::time_point next = start_ + interval;; next += interval) {
+    wake.wait_until(lock, stop, next, [] { return false; });
+    if (stop.stop_requested()) {
+      return;
+    }
+    report(false);
+  }
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "app/console.h"
+
+namespace limpid::app {
+
+enum class ProgressStyle : std::uint8_t {
+  kNone,
+  kStatus,  ///< one line, rewritten in place; for terminals
+  kPlain,   ///< a line a second
+  kJson,    ///< a JSON object a second, one to a line
+};
+
+/// Parses "auto", "plain", "json" or "none"; auto is kStatus on a terminal and kNone elsewhere, plain is
+/// kStatus on a terminal and kPlain elsewhere. Throws UsageError for other names.
+ProgressStyle parse_progress_style(const std::string& name, bool terminal);
+
+/// How far a run has come. Rates are frames per second.
+struct ProgressState {
+  std::int64_t frames = 0;
+  std::int64_t total = 0;  ///< 0 if not known
+  double elapsed = 0;      ///< seconds
+  double fps = 0;          ///< over the last seconds
+  double average_fps = 0;
+  double source_fps = 0;  ///< 0 if not known
+  bool finished = false;  ///< the run is over, however it ended
+
+  /// Multiple of real time, from the average; 0 if not known.
+  double speed() const;
+  /// Seconds to go; negative if not known.
+  double eta() const;
+};
+
+/// "  120/1000 frames  12.0 %  30.1 fps  avg 29.8 fps  0.99x  ETA 0:29"
+std::string to_line(const ProgressState& state);
+std::string to_json_line(const ProgressState& state);
+
+/// Reports on standard error how a count of frames grows, from a thread of its own, until destroyed.
+class Progress {
+ public:
+  Progress(Console& console, ProgressStyle style, const std::atomic<std::int64_t>& frames, std::int64_t total,
+           double source_fps);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  /// The state at this moment.
+  ProgressState state();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void report(bool finished);
+  void run(const std::stop_token& stop);
+
+  Console& console_;
+  const ProgressStyle style_;
+  const std::atomic<std::int64_t>& frames_;
+  const std::int64_t total_;
+  const double source_fps_;
+  const Clock::time_point start_;
+  std::deque<std::pair<Clock::time_point, std::int64_t>> recent_;
+  std::jthread thread_;
+};
+
+}  // namespace limpid::app

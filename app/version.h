@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace limpid::app {
+
+/// The program's version and what it was built with and runs on, in a few lines.
+std::string version_text();
+
+}  // namespace limpid::app

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "app/bm3d_options.h"
+#include "app/noise_options.h"
+#include "core/error.h"
+#include "core/frame.h"
+
+namespace limpid::app {
+namespace {
+
+TEST(SigmaOption, TakesOneOrThreeNumbersOrAuto) {
+  EXPECT_EQ(parse_sigma("12.5"), (NoiseLevel{{12.5F, 12.5F, 12.5F}}));
+  EXPECT_EQ(parse_sigma("10,4,5"), (NoiseLevel{{10, 4, 5}}));
+  EXPECT_EQ(parse_sigma("0"), NoiseLevel{});
+  EXPECT_EQ(parse_sigma("auto"), std::nullopt);
+}
+
+class BadSigma : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadSigma, IsAUsageErrorThatNamesTheOption) {
+  try {
+    parse_sigma(GetParam());
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).find("--sigma: '" + std::string(GetParam()) + "'"), 0U)
+        << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
+                         testing::Values("-1", "nan", "inf", "abc", "", "1,2", "1,2,3,4", "1,,3", "1,2,",
+                                         "10x", "256", "1e9", " 5"));
+
+TEST(NoiseControl, ScalesByStrength) {
+  NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll);
+  const NoiseLevel level = control.level_for(Frame{});
+  EXPECT_FLOAT_EQ(level.sigma[0], 14);
+  EXPECT_FLOAT_EQ(level.sigma[1], 28);
+  EXPECT_FLOAT_EQ(level.sigma[2], 255);
+  EXPECT_FLOAT_EQ(parse_strength("light"), 0.7F);
+  EXPECT_THROW(parse_strength("heavy"), UsageError);
+}
+
+TEST(NoiseControl, ChoosesPlanes) {
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  const NoiseLevel sigma{{10, 10, 10}};
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame), (NoiseLevel{{10, 0, 0}}));
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma).level_for(frame), (NoiseLevel{{0, 10, 10}}));
+  frame.format.color_model = ColorModel::kRgb;
+  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame), UsageError);
+}
+
+Bm3dParameters parse(const std::string& arguments, const NoiseLevel& noise = {}) {
+  CLI::App app;
+  Bm3dOptions options;
+  options.add_to(app);
+  app.parse(arguments);
+  return options.parameters(noise);
+}
+
+TEST(Bm3dOptions, ProfileFollowsTheNoiseUnlessNamed) {
+  EXPECT_EQ(parse(""), bm3d_profile(Profile::kNp));
+  EXPECT_EQ(parse("", NoiseLevel{{50, 0, 0}}), bm3d_profile(Profile::kVn));
+  EXPECT_EQ(parse("--profile fast", NoiseLevel{{50, 0, 0}}), bm3d_profile(Profile::kFast));
+}
+
+TEST(Bm3dOptions, EachParameterCanBeReplacedInEachStep) {
+  const Bm3dParameters parameters = parse(
+      "--profile np --patch-size 4 --step 2 --group-size 32 --search-window 21 --tau 1234 --kaiser-beta 3 "
+      "--transform-2d haar --transform-1d haar --lambda 2.2 --patch-size-2 16 --step-2 5 --group-size-2 8 "
+      "--search-window-2 11 --tau-2 77 --kaiser-beta-2 1 --transform-2d-2 bior1.5 --transform-1d-2 haar");
+  EXPECT_EQ(parameters.hard_threshold,
+            (Bm3dStep{4, 2, 32, 21, 1234, 3, Transform2d::kHaar, Transform1d::kHaar}));
+  EXPECT_EQ(parameters.lambda, 2.2F);
+  EXPECT_EQ(parameters.wiener, (Bm3dStep{16, 5, 8, 11, 77, 1, Transform2d::kBior15, Transform1d::kHaar}));
+}
+
+TEST(Bm3dOptions, OneStepLeavesTheWienerStepOut) {
+  EXPECT_FALSE(parse("--steps 1").wiener.has_value());
+  EXPECT_THROW(parse("--steps 1 --tau-2 300"), UsageError);
+  EXPECT_THROW(parse("--steps 3"), CLI::ValidationError);
+}
+
+TEST(Bm3dOptions, IllegalValuesAreUsageErrors) {
+  EXPECT_THROW(parse("--patch-size 1"), UsageError);
+  EXPECT_THROW(parse("--search-window 20"), UsageError);
+  EXPECT_THROW(parse("--tau nan"), UsageError);
+  EXPECT_THROW(parse("--transform-2d fourier"), UsageError);
+  EXPECT_THROW(parse("--profile best"), UsageError);
+}
+
+}  // namespace
+}  // namespace limpid::app

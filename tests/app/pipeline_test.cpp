@@ -1,0 +1,285 @@
+#include "app/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace limpid::app {
+namespace {
+
+/// Hands frames through, `latency` frames late, as a temporal filter does.
+class PassThrough final : public Denoiser {
+ public:
+  PassThrough(int latency, std::vector<NoiseLevel>* levels) : latency_(latency), levels_(levels) {}
+  void set_noise(const NoiseLevel& noise) override { levels_->push_back(noise); }
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
+      return std::nullopt;
+    }
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override { flushed_ = true; }
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return latency_; }
+
+ private:
+  int latency_;
+  std::vector<NoiseLevel>* levels_;
+  std::deque<Frame> held_;
+  bool flushed_ = false;
+};
+
+/// A packet that is known by a number; the pipeline never looks into packets.
+std::shared_ptr<io::Packet> make_packet(int number) {
+  auto value = std::make_shared<int>(number);
+  auto* pointer = reinterpret_cast<io::Packet*>(value.get());
+  return {std::move(value), pointer};
+}
+
+int packet_number(const io::Packet& packet) { return *reinterpret_cast<const int*>(&packet); }
+
+Frame make_frame(std::int64_t index) {
+  Frame frame;
+  frame.format.width = frame.format.height = 1;
+  frame.index = index;
+  return frame;
+}
+
+/// A pipeline whose source is a script of items and whose sink notes what arrives.
+struct Script {
+  std::deque<io::Reader::Item> source;
+  int latency = 0;
+  std::vector<std::int64_t> frames;
+  std::vector<int> packets;
+  std::vector<std::string> order;  // "f0", "p0", ... as written
+  std::vector<NoiseLevel> levels;  // as told to set_noise
+  NoiseLevel first_level;
+  PipelineCounters counters;
+
+  PipelineStages stages() {
+    PipelineStages result;
+    result.read = [this]() -> io::Reader::Item {
+      if (source.empty()) {
+        return io::Reader::End{};
+      }
+      io::Reader::Item item = std::move(source.front());
+      source.pop_front();
+      return item;
+    };
+    result.noise = [](const Frame&) { return NoiseLevel{}; };
+    result.make_denoiser = [this](const Frame&, const NoiseLevel& level) {
+      first_level = level;
+      return std::make_unique<PassThrough>(latency, &levels);
+    };
+    result.write_frame = [this](const Frame& frame) {
+      frames.push_back(frame.index);
+      order.push_back("f" + std::to_string(frame.index));
+    };
+    result.write_packet = [this](const io::Packet& packet) {
+      packets.push_back(packet_number(packet));
+      order.push_back("p" + std::to_string(packet_number(packet)));
+    };
+    return result;
+  }
+};
+
+std::vector<std::int64_t> first_numbers(std::int64_t count) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    numbers.push_back(i);
+  }
+  return numbers;
+}
+
+class PipelineWithLatency : public testing::TestWithParam<int> {};
+
+TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
+  constexpr int kFrames = 50;
+  Script script;
+  script.latency = GetParam();
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_packet(i));
+    script.source.emplace_back(make_frame(i));
+  }
+  run_pipeline(script.stages(), {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(kFrames));
+  ASSERT_EQ(script.packets.size(), std::size_t{kFrames});
+  EXPECT_EQ(script.counters.frames_written, kFrames);
+
+  // Packets overtake no more than the frames held back: p(n) comes right before f(n - latency).
+  for (std::size_t i = 0; i + 1 < script.order.size(); ++i) {
+    if (script.order[i].front() == 'p') {
+      const int number = std::stoi(script.order[i].substr(1));
+      if (number >= script.latency) {
+        EXPECT_EQ(script.order[i + 1], "f" + std::to_string(number - script.latency));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 100));
+
+TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
+  Script script;
+  constexpr int kPackets = 20000;
+  for (int i = 0; i < kPackets; ++i) {
+    script.source.emplace_back(make_packet(i));
+  }
+  script.source.emplace_back(make_frame(0));
+  for (int i = 0; i < kPackets; ++i) {
+    script.source.emplace_back(make_packet(kPackets + i));
+  }
+  run_pipeline(script.stages(), {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(1));
+  EXPECT_EQ(script.packets.size(), std::size_t{2 * kPackets});
+}
+
+TEST(Pipeline, EmptySourceMakesNoDenoiser) {
+  Script script;
+  PipelineStages stages = script.stages();
+  stages.make_denoiser = [](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+    ADD_FAILURE() << "there is no frame to make a denoiser for";
+    return nullptr;
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_TRUE(script.frames.empty());
+}
+
+TEST(Pipeline, StopsAtTheFrameLimit) {
+  Script script;
+  for (int i = 0; i < 20; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineOptions options;
+  options.frame_limit = 7;
+  script.latency = 2;
+  run_pipeline(script.stages(), options, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(7));
+}
+
+TEST(Pipeline, TellsTheDenoiserOfNewNoiseLevelsOnly) {
+  Script script;
+  for (int i = 0; i < 6; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  stages.noise = [](const Frame& frame) {
+    return frame.index < 3 ? NoiseLevel{{5, 5, 5}} : NoiseLevel{{9, 9, 9}};
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.first_level, (NoiseLevel{{5, 5, 5}}));
+  EXPECT_EQ(script.levels, (std::vector<NoiseLevel>{{{9, 9, 9}}}));
+}
+
+TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
+  Script script;
+  script.latency = 2;
+  std::stop_source stop;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    if (frame.index == 10) {
+      stop.request_stop();
+    }
+  };
+  run_pipeline(stages, {}, script.counters, stop.get_token());
+  EXPECT_GT(script.frames.size(), 10U);
+  EXPECT_EQ(script.frames, first_numbers(script.counters.frames_read));
+}
+
+TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
+  Script script;
+  std::stop_source stop;
+  std::latch all_written(3);
+  std::latch source_released(1);
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item {
+    if (next == 3) {
+      source_released.wait();
+    }
+    return make_frame(next++);
+  };
+  script.latency = 1;  // the last frame comes out only when the input is known to have ended
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    all_written.count_down();
+    if (frame.index == 1) {
+      stop.request_stop();
+    }
+  };
+  const std::jthread release([&] {
+    all_written.wait();
+    source_released.count_down();
+  });
+  run_pipeline(stages, {}, script.counters, stop.get_token());
+  EXPECT_EQ(script.frames, first_numbers(3));
+}
+
+enum class Stage { kRead, kNoise, kMakeDenoiser, kWriteFrame, kWritePacket };
+
+class PipelineFailure : public testing::TestWithParam<Stage> {};
+
+TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
+  Script script;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item {  // would never end
+    ++next;
+    return next % 2 == 0 ? io::Reader::Item(make_frame(next / 2)) : io::Reader::Item(make_packet(0));
+  };
+  const Error failure("it broke");
+  switch (GetParam()) {
+    case Stage::kRead:
+      stages.read = [&, read = stages.read]() -> io::Reader::Item {
+        return next < 20 ? read() : throw failure;
+      };
+      break;
+    case Stage::kNoise:
+      stages.noise = [&](const Frame& frame) { return frame.index < 9 ? NoiseLevel{} : throw failure; };
+      break;
+    case Stage::kMakeDenoiser:
+      stages.make_denoiser = [&](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+        throw failure;
+      };
+      break;
+    case Stage::kWriteFrame:
+      stages.write_frame = [&](const Frame&) { throw failure; };
+      break;
+    case Stage::kWritePacket:
+      stages.write_packet = [&](const io::Packet&) { throw failure; };
+      break;
+  }
+  try {
+    run_pipeline(stages, {}, script.counters, {});
+    FAIL() << "the failure was swallowed";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "it broke");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, PipelineFailure,
+                         testing::Values(Stage::kRead, Stage::kNoise, Stage::kMakeDenoiser,
+                                         Stage::kWriteFrame, Stage::kWritePacket));
+
+}  // namespace
+}  // namespace limpid::app

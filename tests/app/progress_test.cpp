@@ -1,0 +1,78 @@
+#include "app/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace limpid::app {
+namespace {
+
+ProgressState quarter_done() {
+  ProgressState state;
+  state.frames = 250;
+  state.total = 1000;
+  state.elapsed = 10;
+  state.fps = 20;
+  state.average_fps = 25;
+  state.source_fps = 50;
+  return state;
+}
+
+TEST(Progress, LineShowsFramesShareRatesAndTimeToGo) {
+  EXPECT_EQ(to_line(quarter_done()), "250/1000 frames  25.0 %  20.0 fps  avg 25.0 fps  0.50x  ETA 0:30");
+}
+
+TEST(Progress, LineLeavesOutWhatIsNotKnown) {
+  ProgressState state = quarter_done();
+  state.total = 0;
+  state.source_fps = 0;
+  EXPECT_EQ(to_line(state), "250 frames  20.0 fps  avg 25.0 fps");
+}
+
+TEST(Progress, LastLineShowsTheTimeTaken) {
+  ProgressState state = quarter_done();
+  state.frames = 1000;
+  state.elapsed = 3661;
+  state.finished = true;
+  EXPECT_EQ(to_line(state), "1000/1000 frames  100.0 %  20.0 fps  avg 25.0 fps  0.50x  in 1:01:01");
+}
+
+TEST(Progress, NeverPassesAHundredPerCent) {
+  ProgressState state = quarter_done();
+  state.frames = 1100;  // the container's count was an estimate
+  EXPECT_NE(to_line(state).find("1100/1000 frames  100.0 %"), std::string::npos);
+  EXPECT_EQ(state.eta(), 0);
+}
+
+TEST(Progress, JsonHasTheSameValues) {
+  const nlohmann::json json = nlohmann::json::parse(to_json_line(quarter_done()));
+  EXPECT_EQ(json["frames"], 250);
+  EXPECT_EQ(json["total"], 1000);
+  EXPECT_EQ(json["percent"], 25.0);
+  EXPECT_EQ(json["fps"], 20.0);
+  EXPECT_EQ(json["average_fps"], 25.0);
+  EXPECT_EQ(json["speed"], 0.5);
+  EXPECT_EQ(json["eta"], 30.0);
+  EXPECT_EQ(json["finished"], false);
+}
+
+TEST(Progress, JsonIsNullWhereNothingIsKnown) {
+  const nlohmann::json json = nlohmann::json::parse(to_json_line(ProgressState{}));
+  EXPECT_TRUE(json["total"].is_null());
+  EXPECT_TRUE(json["percent"].is_null());
+  EXPECT_TRUE(json["speed"].is_null());
+  EXPECT_TRUE(json["eta"].is_null());
+}
+
+TEST(Progress, StyleDependsOnTheTerminal) {
+  EXPECT_EQ(parse_progress_style("auto", true), ProgressStyle::kStatus);
+  EXPECT_EQ(parse_progress_style("auto", false), ProgressStyle::kNone);
+  EXPECT_EQ(parse_progress_style("plain", false), ProgressStyle::kPlain);
+  EXPECT_EQ(parse_progress_style("json", true), ProgressStyle::kJson);
+  EXPECT_THROW(parse_progress_style("loud", true), UsageError);
+}
+
+}  // namespace
+}  // namespace limpid::app
