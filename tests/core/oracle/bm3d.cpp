@@ -1,0 +1,444 @@
+#include "tests/core/oracle/bm3d.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+
+#include "tests/core/oracle/transforms.h"
+
+namespace limpid::oracle {
+namespace {
+
+// Samples are matched as integers in eighths of a code value (quarters for patches over 8x8), so that
+// distances are exact; the limits keep them in 31 bits.
+constexpr int kGreatestFinePatch = 8;
+
+std::int64_t matching_scale(int patch_size) { return patch_size > kGreatestFinePatch ? 4 : 8; }
+
+std::vector<std::int64_t> matching_samples(const Picture& guide, int patch_size) {
+  const double limit = patch_size > kGreatestFinePatch ? 1447 : 2895;
+  const auto scale = static_cast<double>(matching_scale(patch_size));
+  std::vector<std::int64_t> result;
+  for (const double value : guide.samples) {
+    result.push_back(std::llrint(std::clamp(std::nearbyint(scale * (value - 128)), -limit, limit)));
+  }
+  return result;
+}
+
+// 0, p, 2p, ... and always the last position.
+std::vector<int> reference_positions(int size, const Bm3dStep& step) {
+  std::vector<int> positions;
+  const int last = size - step.patch_size;
+  for (int position = 0; position < last; position += step.step) {
+    positions.push_back(position);
+  }
+  positions.push_back(last);
+  return positions;
+}
+
+// The spectrum of a group, or the group of a spectrum: values[patch][row * k + column].
+using Block = std::vector<std::vector<double>>;
+
+Block extract(const Picture& picture, const Group& group, int k) {
+  Block block;
+  for (const Position& position : group) {
+    std::vector<double> patch;
+    for (int y = 0; y < k; ++y) {
+      for (int x = 0; x < k; ++x) {
+        patch.push_back(picture.at(position.x + x, position.y + y));
+      }
+    }
+    block.push_back(patch);
+  }
+  return block;
+}
+
+// M X M^t for each patch X.
+Block transformed_2d(const Block& block, const Matrix& matrix) {
+  const int k = matrix.size;
+  Block result = block;
+  for (std::size_t patch = 0; patch < block.size(); ++patch) {
+    std::vector<double> rows(k * k, 0.0);
+    for (int y = 0; y < k; ++y) {
+      for (int u = 0; u < k; ++u) {
+        for (int x = 0; x < k; ++x) {
+          rows[y * k + u] += block[patch][y * k + x] * matrix.at(u, x);
+        }
+      }
+    }
+    for (int v = 0; v < k; ++v) {
+      for (int u = 0; u < k; ++u) {
+        double sum = 0;
+        for (int y = 0; y < k; ++y) {
+          sum += matrix.at(v, y) * rows[y * k + u];
+        }
+        result[patch][v * k + u] = sum;
+      }
+    }
+  }
+  return result;
+}
+
+Block transformed_1d(const Block& block, const Matrix& matrix) {
+  Block result = block;
+  for (int w = 0; w < matrix.size; ++w) {
+    for (std::size_t i = 0; i < block[w].size(); ++i) {
+      double sum = 0;
+      for (int patch = 0; patch < matrix.size; ++patch) {
+        sum += matrix.at(w, patch) * block[patch][i];
+      }
+      result[w][i] = sum;
+    }
+  }
+  return result;
+}
+
+// What both steps have in common: transforms of every group, aggregation of what comes back.
+class Filter {
+ public:
+  Filter(const Picture& noisy, const Bm3dStep& step)
+      : step_(step),
+        patch_transform_(make_transform(step.transform_2d, step.patch_size)),
+        window_(kaiser_line(step.patch_size, step.kaiser_beta)),
+        numerator_(noisy),
+        denominator_(noisy) {
+    std::fill(numerator_.samples.begin(), numerator_.samples.end(), 0.0);
+    std::fill(denominator_.samples.begin(), denominator_.samples.end(), 0.0);
+  }
+
+  Block spectrum(const Picture& picture, const Group& group) const {
+    return transformed_1d(transformed_2d(extract(picture, group, step_.patch_size), patch_transform_.forward),
+                          make_transform(step_.transform_1d, static_cast<int>(group.size())).forward);
+  }
+
+  void aggregate(const Block& filtered_spectrum, const Group& group, double weight) {
+    const int k = step_.patch_size;
+    const Block patches = transformed_2d(
+        transformed_1d(filtered_spectrum,
+                       make_transform(step_.transform_1d, static_cast<int>(group.size())).inverse),
+        patch_transform_.inverse);
+    for (std::size_t patch = 0; patch < group.size(); ++patch) {
+      for (int y = 0; y < k; ++y) {
+        for (int x = 0; x < k; ++x) {
+          const double sample_weight = weight * window_[y] * window_[x];
+          numerator_.at(group[patch].x + x, group[patch].y + y) += sample_weight * patches[patch][y * k + x];
+          denominator_.at(group[patch].x + x, group[patch].y + y) += sample_weight;
+        }
+      }
+    }
+  }
+
+  Picture estimate() const {
+    Picture result = numerator_;
+    for (std::size_t i = 0; i < result.samples.size(); ++i) {
+      result.samples[i] /= denominator_.samples[i];
+    }
+    return result;
+  }
+
+ private:
+  Bm3dStep step_;
+  Transform patch_transform_;
+  std::vector<double> window_;
+  Picture numerator_;
+  Picture denominator_;
+};
+
+// The mean of the luma samples that each chroma sample covers, those inside the picture.
+Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height) {
+  Picture guide{width, height, std::vector<double>(static_cast<std::size_t>(width) * height)};
+  const int cell_width = 1 << format.chroma_shift_x;
+  const int cell_height = 1 << format.chroma_shift_y;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      int count = 0;
+      for (int v = y * cell_height; v < std::min((y + 1) * cell_height, luma.height); ++v) {
+        for (int u = x * cell_width; u < std::min((x + 1) * cell_width, luma.width); ++u) {
+          sum += luma.at(u, v);
+          ++count;
+        }
+      }
+      guide.at(x, y) = sum / count;
+    }
+  }
+  return guide;
+}
+
+bool fits(const Picture& picture, const Bm3dParameters& parameters) {
+  const int k =
+      std::max(parameters.hard_threshold.patch_size, parameters.wiener ? parameters.wiener->patch_size : 0);
+  return picture.width >= k && picture.height >= k;
+}
+
+// The planes of one progressive picture (or field), the first one guiding the matching.
+std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const FrameFormat& format,
+                                    const Bm3dParameters& parameters, const std::vector<double>& sigma) {
+  if (!fits(noisy[0], parameters)) {
+    return noisy;
+  }
+  const auto is_subsampled = [&](std::size_t plane) {
+    return plane > 0 && (format.chroma_shift_x > 0 || format.chroma_shift_y > 0);
+  };
+  const auto is_filtered = [&](std::size_t plane) {
+    return sigma[plane] > 0 && fits(noisy[plane], parameters);
+  };
+  const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step) {
+    return find_groups(
+        is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma, step);
+  };
+
+  std::vector<Picture> basic = noisy;
+  for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
+    if (is_filtered(plane)) {
+      const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold);
+      basic[plane] = hard_threshold(noisy[plane], groups, parameters.hard_threshold,
+                                    static_cast<double>(parameters.lambda), sigma[plane]);
+    }
+  }
+  if (!parameters.wiener) {
+    return basic;
+  }
+  std::vector<Picture> result = noisy;
+  for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
+    if (is_filtered(plane)) {
+      const auto groups = groups_of(plane, basic[0], *parameters.wiener);
+      result[plane] = wiener(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
+    }
+  }
+  return result;
+}
+
+std::vector<Picture> combined(const std::vector<Picture>& planes, const double (&matrix)[3][3]) {
+  std::vector<Picture> result = planes;
+  for (std::size_t i = 0; i < planes[0].samples.size(); ++i) {
+    for (int row = 0; row < 3; ++row) {
+      double sum = 0;
+      for (int column = 0; column < 3; ++column) {
+        sum += matrix[row][column] * planes[column].samples[i];
+      }
+      result[row].samples[i] = sum;
+    }
+  }
+  return result;
+}
+
+std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameFormat& format,
+                                 const Bm3dParameters& parameters, const std::vector<double>& sigma) {
+  constexpr double kForward[3][3] = {
+      {1.0 / 3, 1.0 / 3, 1.0 / 3}, {1.0 / 2, 0, -1.0 / 2}, {1.0 / 4, -1.0 / 2, 1.0 / 4}};
+  constexpr double kInverse[3][3] = {{1, 1, 2.0 / 3}, {1, 0, -4.0 / 3}, {1, -1, 2.0 / 3}};
+  std::vector<double> opponent_sigma;
+  for (const auto& row : kForward) {
+    double variance = 0;
+    for (int column = 0; column < 3; ++column) {
+      variance += row[column] * row[column] * sigma[column] * sigma[column];
+    }
+    opponent_sigma.push_back(std::sqrt(variance));
+  }
+  return combined(denoise_planes(combined(noisy, kForward), format, parameters, opponent_sigma), kInverse);
+}
+
+Picture field_of(const Picture& picture, int parity) {
+  Picture field{picture.width, 0, {}};
+  for (int y = parity; y < picture.height; y += 2) {
+    for (int x = 0; x < picture.width; ++x) {
+      field.samples.push_back(picture.at(x, y));
+    }
+    ++field.height;
+  }
+  return field;
+}
+
+void insert_field(const Picture& field, int parity, Picture& picture) {
+  for (int y = 0; y < field.height; ++y) {
+    for (int x = 0; x < field.width; ++x) {
+      picture.at(x, 2 * y + parity) = field.at(x, y);
+    }
+  }
+}
+
+template <typename Sample>
+void copy_samples(const Plane& from, const Plane& to) {
+  for (int y = 0; y < from.height; ++y) {
+    std::copy_n(from.row<const Sample>(y), from.width, to.row<Sample>(y));
+  }
+}
+
+void copy_plane(const Frame& from, const Frame& to, int plane) {
+  switch (from.format.sample_type) {
+    case SampleType::kUint8:
+      return copy_samples<std::uint8_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kUint16:
+      return copy_samples<std::uint16_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kFloat32:
+      return copy_samples<float>(from.planes[plane], to.planes[plane]);
+  }
+}
+
+}  // namespace
+
+std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step) {
+  const int k = step.patch_size;
+  const int radius = (step.search_window - 1) / 2;
+  const std::vector<std::int64_t> samples = matching_samples(guide, k);
+  const auto limit = static_cast<double>(step.max_distance) *
+                     static_cast<double>(k * k * matching_scale(k) * matching_scale(k));
+  std::vector<Group> groups;
+  for (const int reference_y : reference_positions(guide.height, step)) {
+    for (const int reference_x : reference_positions(guide.width, step)) {
+      std::vector<std::tuple<std::int64_t, int, int>> matches;
+      for (int y = std::max(0, reference_y - radius); y <= std::min(guide.height - k, reference_y + radius);
+           ++y) {
+        for (int x = std::max(0, reference_x - radius); x <= std::min(guide.width - k, reference_x + radius);
+             ++x) {
+          std::int64_t distance = 0;
+          for (int v = 0; v < k; ++v) {
+            for (int u = 0; u < k; ++u) {
+              const std::int64_t difference = samples[(y + v) * guide.width + x + u] -
+                                              samples[(reference_y + v) * guide.width + reference_x + u];
+              distance += difference * difference;
+            }
+          }
+          const bool is_reference = x == reference_x && y == reference_y;
+          if (is_reference || static_cast<double>(distance) <= limit) {
+            matches.emplace_back(is_reference ? -1 : distance, y, x);
+          }
+        }
+      }
+      std::sort(matches.begin(), matches.end());
+      const std::size_t most = std::min<std::size_t>(matches.size(), step.max_group_size);
+      Group group;
+      for (std::size_t i = 0; i < std::bit_floor(most); ++i) {
+        group.push_back({std::get<2>(matches[i]), std::get<1>(matches[i])});
+      }
+      groups.push_back(group);
+    }
+  }
+  return groups;
+}
+
+Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
+                       double lambda, double sigma) {
+  Filter filter(noisy, step);
+  for (const Group& group : groups) {
+    Block spectrum = filter.spectrum(noisy, group);
+    int nonzero = 0;
+    for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
+      for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
+        const bool is_dc = patch == 0 && i == 0;
+        if (is_dc || std::abs(spectrum[patch][i]) > lambda * sigma) {
+          ++nonzero;
+        } else {
+          spectrum[patch][i] = 0;
+        }
+      }
+    }
+    filter.aggregate(spectrum, group, 1.0 / nonzero);
+  }
+  return filter.estimate();
+}
+
+Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
+               const Bm3dStep& step, double sigma) {
+  Filter filter(noisy, step);
+  for (const Group& group : groups) {
+    Block spectrum = filter.spectrum(noisy, group);
+    const Block basic_spectrum = filter.spectrum(basic, group);
+    double energy = 0;
+    for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
+      for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
+        const double power = basic_spectrum[patch][i] * basic_spectrum[patch][i];
+        const double gain = power / (power + sigma * sigma);
+        spectrum[patch][i] *= gain;
+        energy += gain * gain;
+      }
+    }
+    filter.aggregate(spectrum, group, 1 / std::max(1.0, energy));
+  }
+  return filter.estimate();
+}
+
+Picture to_picture(const Frame& frame, int plane) {
+  const Plane& view = frame.planes[plane];
+  Picture picture{view.width, view.height, {}};
+  for (int y = 0; y < view.height; ++y) {
+    for (int x = 0; x < view.width; ++x) {
+      const double value = frame.format.sample_type == SampleType::kUint8 ? view.row<const std::uint8_t>(y)[x]
+                           : frame.format.sample_type == SampleType::kUint16
+                               ? view.row<const std::uint16_t>(y)[x]
+                               : static_cast<double>(view.row<const float>(y)[x]);
+      picture.samples.push_back(value / frame.format.code_value());
+    }
+  }
+  return picture;
+}
+
+void store(const Picture& picture, const Frame& frame, int plane) {
+  const Plane& view = frame.planes[plane];
+  const double greatest = std::exp2(frame.format.bit_depth) - 1;
+  for (int y = 0; y < view.height; ++y) {
+    for (int x = 0; x < view.width; ++x) {
+      const double value = picture.at(x, y) * frame.format.code_value();
+      const double rounded = std::clamp(std::floor(value + 0.5), 0.0, greatest);
+      switch (frame.format.sample_type) {
+        case SampleType::kUint8:
+          view.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(rounded);
+          break;
+        case SampleType::kUint16:
+          view.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(rounded);
+          break;
+        case SampleType::kFloat32:
+          view.row<float>(y)[x] = static_cast<float>(value);
+          break;
+      }
+    }
+  }
+}
+
+Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
+  const FrameFormat& format = frame.format;
+  std::vector<Picture> noisy;
+  std::vector<double> sigma;
+  for (int plane = 0; plane < format.color_plane_count(); ++plane) {
+    noisy.push_back(to_picture(frame, plane));
+    sigma.push_back(static_cast<double>(noise.sigma[plane]));
+  }
+  const auto denoised = [&](const std::vector<Picture>& planes) {
+    return format.color_model == ColorModel::kRgb ? denoise_rgb(planes, format, parameters, sigma)
+                                                  : denoise_planes(planes, format, parameters, sigma);
+  };
+
+  std::vector<Picture> result = noisy;
+  if (frame.interlaced) {
+    for (const int parity : {0, 1}) {
+      std::vector<Picture> fields;
+      for (const Picture& picture : noisy) {
+        fields.push_back(field_of(picture, parity));
+      }
+      fields = denoised(fields);
+      for (std::size_t plane = 0; plane < result.size(); ++plane) {
+        insert_field(fields[plane], parity, result[plane]);
+      }
+    }
+  } else {
+    result = denoised(noisy);
+  }
+
+  Frame output = allocate_frame(format);
+  output.interlaced = frame.interlaced;
+  output.index = frame.index;
+  output.attachment = frame.attachment;
+  for (int plane = 0; plane < format.plane_count(); ++plane) {
+    if (plane < format.color_plane_count() && sigma[plane] > 0) {
+      store(result[plane], output, plane);
+    } else {
+      copy_plane(frame, output, plane);
+    }
+  }
+  return output;
+}
+
+}  // namespace limpid::oracle
