@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,6 +103,7 @@ class EngineRegistry {
     Lister list;
     Opener open;
   };
+  mutable std::mutex mutex_;
   std::vector<Family> families_;
 };
 

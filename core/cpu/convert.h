@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/cpu/tile.h"
+#include "core/frame.h"
+
+// Row-wise conversions between the samples of frames and the float planes that BM3D works on, in 8-bit code
+// values. Every function treats one row of `count` samples.
+
+namespace limpid::cpu {
+
+/// out = samples / format.code_value(); float samples are clamped to +-4096 code values, NaN becomes 0.
+void load_row(const FrameFormat& format, const std::byte* samples, int count, float* out);
+
+/// samples = in * format.code_value(), rounded to nearest (halves up) and clamped to the depth; floats are
+/// not clamped.
+void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples);
+
+/// Values for matching: (in - 128) * scale, rounded to nearest (halves to even) and clamped.
+void matching_row(const MatchingScale& scale, const float* in, int count, std::int16_t* out);
+
+/// R, G, B to the opponent channels Y = (R + G + B) / 3, U = (R - B) / 2, V = (R - 2 G + B) / 4, in place
+/// ([Dabov 2007], section V, and the authors' software).
+void rgb_to_opponent_row(float* r_to_y, float* g_to_u, float* b_to_v, int count);
+void opponent_to_rgb_row(float* y_to_r, float* u_to_g, float* v_to_b, int count);
+
+/// The estimate: numerator / denominator, where the denominator is the row's sum of weights spread by the
+/// aggregation window. `weights[i]` is the row y - k + 1 + i of the weights, i < k, null where it is outside
+/// of the plane; each has `width` values.
+void estimate_row(const StepTables& tables, const std::int64_t* numerator, const std::int64_t* const* weights,
+                  int width, float* out);
+
+/// in[0 .. in_count) averaged in 2^shift_x columns and over `rows` rows: out[i] is the mean of those samples
+/// of the `rows` rows that lie under chroma sample i.
+void subsample_row(const float* const* rows, int row_count, int shift_x, int in_count, int out_count,
+                   float* out);
+
+}  // namespace limpid::cpu

@@ -1,0 +1,149 @@
+#include "core/cpu/cpu_engine.h"
+
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <deque>
+#include <fstream>
+#include <utility>
+
+#include "core/cpu/bm3d.h"
+#include "core/error.h"
+#include "core/frame_pool.h"
+
+namespace limpid::cpu {
+namespace {
+
+// What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
+using Arena = std::shared_ptr<tbb::task_arena>;
+
+void validate(const NoiseLevel& noise) {
+  for (const float sigma : noise.sigma) {
+    if (!std::isfinite(sigma) || sigma < 0 || sigma > 255) {
+      throw UsageError("a noise level of " + std::to_string(sigma) + " is not possible (0 to 255)");
+    }
+  }
+}
+
+class Bm3dDenoiser final : public Denoiser {
+ public:
+  Bm3dDenoiser(Arena arena, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
+               const FrameFormat& format)
+      : arena_(std::move(arena)), pool_(std::move(pool)), format_(format), filter_(parameters, format) {
+    set_noise(noise);
+  }
+
+  void set_noise(const NoiseLevel& noise) override {
+    validate(noise);
+    noise_ = noise;
+  }
+
+  void send(Frame frame) override {
+    if (frame.format != format_) {
+      throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                  ", but the filter was set up for " + to_string(format_));
+    }
+    waiting_.push_back({std::move(frame), noise_});
+  }
+
+  std::optional<Frame> receive() override {
+    if (waiting_.empty()) {
+      return std::nullopt;
+    }
+    const auto [in, noise] = std::move(waiting_.front());
+    waiting_.pop_front();
+    Frame out = pool_.allocate(format_);
+    out.interlaced = in.interlaced;
+    out.index = in.index;
+    out.attachment = in.attachment;
+    arena_->execute([&] { filter_.filter(in, noise, out); });
+    return out;
+  }
+
+  void flush() override {}
+  int latency() const override { return 0; }
+  std::vector<std::string> warnings() const override { return filter_.warnings(); }
+
+ private:
+  struct Waiting {
+    Frame frame;
+    NoiseLevel noise;
+  };
+
+  Arena arena_;
+  FramePool pool_;
+  FrameFormat format_;
+  Bm3d filter_;
+  NoiseLevel noise_;
+  std::deque<Waiting> waiting_;
+};
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "CPU";
+}
+
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// The SIMD code is compiled for SSE4 at the least (core/CMakeLists.txt).
+bool can_run() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  return true;
+#endif
+}
+
+std::string describe(int threads) {
+  return processor_name() + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+         instruction_set();
+}
+
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override { return describe(arena_->max_concurrency()); }
+
+  std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
+                                      const FrameFormat& format) override {
+    return std::make_unique<Bm3dDenoiser>(arena_, pool_, parameters, noise, format);
+  }
+
+  Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+
+ private:
+  Arena arena_;
+  FramePool pool_;
+};
+
+}  // namespace
+
+EngineInfo describe_cpu() {
+  if (!can_run()) {
+    return {.name = "cpu", .description = "this processor lacks SSE4, which the CPU engine needs"};
+  }
+  return {.name = "cpu",
+          .description = describe(tbb::info::default_concurrency()),
+          .memory_bytes = physical_memory(),
+          .available = true};
+}
+
+std::shared_ptr<Engine> open_cpu(const EngineOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  return std::make_shared<CpuEngine>(threads);
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,160 @@
+#include "core/cpu/tile.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/cpu/tile.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "core/cpu/group_filter-inl.h"
+#include "core/cpu/matching-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+// Calls use(positions, size) for the group of each reference patch of the tile.
+template <class Use>
+HWY_ATTR void for_each_group(const StepJob& job, const Tile& tile, const MatchingRegion& region,
+                             TileScratch& scratch, const Use& use) {
+  const int* xs = job.grid_x.data() + tile.first_x;
+  const int count = tile.last_x - tile.first_x;
+  for (int gy = tile.first_y; gy < tile.last_y; ++gy) {
+    const int y = job.grid_y[gy];
+    if (region.patch == 8) {
+      if (region.bytes) {
+        match_row<8, kByteProducts>(job, region, xs, count, y, scratch, use);
+      } else {
+        match_row<8, false>(job, region, xs, count, y, scratch, use);
+      }
+    } else if (region.bytes) {
+      match_row<0, kByteProducts>(job, region, xs, count, y, scratch, use);
+    } else {
+      match_row<0, false>(job, region, xs, count, y, scratch, use);
+    }
+  }
+}
+
+// The samples that the groups of a tile can reach.
+struct Reach {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+};
+
+Reach tile_reach(const StepJob& job, const Tile& tile) {
+  const int radius = job.tables->step.search_window / 2;
+  const int k = job.tables->step.patch_size;
+  return {std::max(job.grid_x[tile.first_x] - radius, 0), std::max(job.grid_y[tile.first_y] - radius, 0),
+          std::min(job.grid_x[tile.last_x - 1] + radius + k, job.width),
+          std::min(job.grid_y[tile.last_y - 1] + radius + k, job.height)};
+}
+
+HWY_ATTR void flush(const float* HWY_RESTRICT in, std::int64_t* HWY_RESTRICT out, int count) {
+  constexpr float kScale = static_cast<float>(1 << kSumFractionBits);
+  for (int i = 0; i < count; ++i) {
+    out[i] += static_cast<std::int64_t>(in[i] * kScale);
+  }
+}
+
+HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch) {
+  const Reach reach = tile_reach(job, tile);
+  const MatchingRegion region = prepare_region(job, reach.x0, reach.y0, reach.x1, reach.y1, scratch);
+  const int k = region.patch;
+  const int width = reach.x1 - reach.x0;
+  const int height = reach.y1 - reach.y0;
+  const std::size_t group_floats =
+      static_cast<std::size_t>(64 * std::max(k * k, kBlockFloats / kPatchesPerBlock));
+  scratch.noisy_group.resize(group_floats);
+  scratch.basic_group.resize(group_floats);
+  scratch.sums.resize(std::max(scratch.sums.size(), job.planes.size()));
+  std::vector<LocalSums> sums;
+  for (std::size_t p = 0; p < job.planes.size(); ++p) {
+    TileScratch::Sums& local = scratch.sums[p];
+    local.numerator.assign(static_cast<std::size_t>(width) * height, 0.0F);
+    local.weight.assign(static_cast<std::size_t>(width) * height, 0.0F);
+    sums.push_back({local.numerator.data(), local.weight.data(), reach.x0, reach.y0, width});
+  }
+
+  for_each_group(job, tile, region, scratch, [&](const Position* positions, int size) HWY_ATTR {
+    int rounded = 1;
+    while (rounded * 2 <= size) {
+      rounded *= 2;
+    }
+    for (std::size_t p = 0; p < job.planes.size(); ++p) {
+      if (k == 8) {
+        filter_group_8x8(job, job.planes[p], positions, rounded, scratch, sums[p]);
+      } else {
+        filter_group_any(job, job.planes[p], positions, rounded, scratch, sums[p]);
+      }
+    }
+  });
+
+  for (int y = 0; y < height;) {
+    const int lock = (reach.y0 + y) / kRowsPerLock;
+    const int end = std::min(height, (lock + 1) * kRowsPerLock - reach.y0);
+    const std::scoped_lock guard((*job.row_locks)[lock]);
+    for (; y < end; ++y) {
+      const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y) * width;
+      const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(reach.y0 + y) * job.width + reach.x0;
+      for (std::size_t p = 0; p < job.planes.size(); ++p) {
+        flush(sums[p].numerator + from, job.planes[p].sums->numerator.data() + to, width);
+        flush(sums[p].weight + from, job.planes[p].sums->weight.data() + to, width);
+      }
+    }
+  }
+}
+
+HWY_ATTR void match(const StepJob& job, const Tile& tile, TileScratch& scratch,
+                    std::vector<std::vector<Position>>& groups) {
+  const Reach reach = tile_reach(job, tile);
+  const MatchingRegion region = prepare_region(job, reach.x0, reach.y0, reach.x1, reach.y1, scratch);
+  for_each_group(job, tile, region, scratch, [&](const Position* positions, int size) {
+    groups.emplace_back(positions, positions + size);
+  });
+}
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::cpu {
+
+HWY_EXPORT(process);
+HWY_EXPORT(match);
+HWY_EXPORT(target_name);
+
+StepTables::StepTables(const Bm3dStep& step_, float lambda_) : step(step_), lambda(lambda_) {
+  const auto to_floats = [](const std::vector<double>& values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
+  forward = to_floats(matrices.forward);
+  inverse = to_floats(matrices.inverse);
+  window = to_floats(kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta)));
+}
+
+MatchingScale matching_scale(int patch_size, bool exact_bytes) {
+  if (exact_bytes) {
+    return {true, 1, 128};
+  }
+  return patch_size <= 8 ? MatchingScale{false, 8, 2895} : MatchingScale{false, 4, 1447};
+}
+
+void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(process)(job, tile, scratch);
+}
+
+std::vector<std::vector<Position>> match_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {
+  std::vector<std::vector<Position>> groups;
+  HWY_DYNAMIC_DISPATCH(match)(job, tile, scratch, groups);
+  return groups;
+}
+
+const char* instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+}  // namespace limpid::cpu
+#endif

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "core/parameters.h"
+#include "core/transforms.h"
+
+// The inner part of BM3D: what happens to one tile of reference patches, on one thread. core/cpu/bm3d.h cuts
+// planes into tiles and turns the sums into estimates.
+
+namespace limpid::cpu {
+
+/// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
+/// numbers with this many fractional bits, so that they do not depend on the order in which tiles finish.
+/// Range: a sample gets a contribution from at most (129 + 15)^2 * 64 < 2^21 patches. Weights and window are
+/// at most 1 and estimates under 2^17 in magnitude (samples are at most 2^8 code values, float samples
+/// clamped to 2^12, and a transform pair can overshoot by no more than the patch's norm, 2^4), so that |sum|
+/// < 2^38, or 2^62 with the fraction.
+inline constexpr int kSumFractionBits = 24;
+
+/// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
+/// patch's first sample; spreading it by the aggregation window gives the denominators.
+struct AggregationSums {
+  std::vector<std::int64_t> numerator;
+  std::vector<std::int64_t> weight;
+};
+
+/// One plane that is filtered; all planes of a StepJob have the job's size.
+struct FilteredPlane {
+  const float* noisy = nullptr;  ///< width * height samples in 8-bit code values
+  const float* basic = nullptr;  ///< basic estimate, likewise; null in the first step
+  float sigma = 0;               ///< > 0
+  AggregationSums* sums = nullptr;
+};
+
+/// Tables that depend on a step's parameters alone.
+struct StepTables {
+  explicit StepTables(const Bm3dStep& step, float lambda);
+
+  Bm3dStep step;
+  float lambda = 0;
+  std::vector<float> window;   ///< aggregation window, k x k
+  std::vector<float> forward;  ///< 2D transform along one axis, k x k
+  std::vector<float> inverse;
+};
+
+/// The sample values that matching compares: integers relative to mid-grey in units of 1/scale code value.
+struct MatchingScale {
+  bool bytes = false;  ///< values are 8-bit samples - 128, and scale is 1
+  int scale = 1;
+  int limit = 128;  ///< |value| <= limit, so that a patch distance fits in 31 bits
+};
+
+/// `exact_bytes`: the plane consists of 8-bit samples. Otherwise values are rounded to 1/8 code value and
+/// clamped to
+/// +-2895 (361 code values about mid-grey), or 1/4 and +-1447 for patches over 8x8: k^2 (2 limit)^2 < 2^31.
+MatchingScale matching_scale(int patch_size, bool exact_bytes);
+
+/// One step over planes that share their groups.
+struct StepJob {
+  const StepTables* tables = nullptr;
+  bool wiener = false;
+  int width = 0;
+  int height = 0;
+  const std::int16_t* matching = nullptr;  ///< width * height values as MatchingScale says
+  MatchingScale scale;
+  std::vector<int> grid_x;  ///< columns of the reference patches, ascending
+  std::vector<int> grid_y;  ///< rows, likewise
+  std::vector<FilteredPlane> planes;
+  std::vector<std::mutex>* row_locks = nullptr;  ///< one for each kRowsPerLock rows of the sums
+};
+
+inline constexpr int kRowsPerLock = 32;
+
+/// Reference patches grid_x[first_x, last_x) x grid_y[first_y, last_y).
+struct Tile {
+  int first_x = 0;
+  int last_x = 0;
+  int first_y = 0;
+  int last_y = 0;
+};
+
+/// Memory that vector loads and stores may treat as aligned.
+template <typename T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+  AlignedAllocator() = default;
+  template <typename U>
+  explicit AlignedAllocator(const AlignedAllocator<U>& /*other*/) {}
+  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
+  void deallocate(T* memory, std::size_t /*count*/) { ::operator delete(memory, kAlignment); }
+  bool operator==(const AlignedAllocator& /*other*/) const { return true; }
+};
+template <typename T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+/// A thread's working memory; grows to what the largest tile needs and is then reused.
+struct TileScratch {
+  AlignedVector<std::uint32_t> words;     ///< matching samples, several to a word; see matching-inl.h
+  AlignedVector<std::int32_t> energy;     ///< sums of squares of the patches
+  AlignedVector<std::int32_t> distances;  ///< of up to four reference patches
+  AlignedVector<float> noisy_group;       ///< patches or coefficients of the group being filtered
+  AlignedVector<float> basic_group;
+  struct Sums {
+    AlignedVector<float> numerator;
+    AlignedVector<float> weight;
+  };
+  std::vector<Sums> sums;  ///< per plane, of the samples that the tile reaches
+};
+
+/// Matches, filters and aggregates one tile into the planes' sums. Thread-safe for different scratches.
+void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// A patch position found by matching, relative to the plane.
+struct Position {
+  int x = 0;
+  int y = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// Matching alone, for tests and benchmarks: the group of the reference patch at each grid position of
+/// `tile`, row by row, not rounded to a power of two.
+std::vector<std::vector<Position>> match_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// Name of the instruction set in use: "AVX3_DL" and so on.
+const char* instruction_set();
+
+}  // namespace limpid::cpu

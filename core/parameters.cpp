@@ -1,0 +1,121 @@
+#include "core/parameters.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "core/error.h"
+
+namespace limpid {
+namespace {
+
+template <typename Enum, std::size_t kCount>
+using Names = std::array<std::pair<Enum, std::string_view>, kCount>;
+
+constexpr Names<Profile, 5> kProfiles = {{{Profile::kFast, "fast"},
+                                          {Profile::kLc, "lc"},
+                                          {Profile::kNp, "np"},
+                                          {Profile::kHigh, "high"},
+                                          {Profile::kVn, "vn"}}};
+constexpr Names<Transform2d, 4> kTransforms2d = {{{Transform2d::kDct, "dct"},
+                                                  {Transform2d::kBior15, "bior1.5"},
+                                                  {Transform2d::kWalshHadamard, "walsh-hadamard"},
+                                                  {Transform2d::kHaar, "haar"}}};
+constexpr Names<Transform1d, 2> kTransforms1d = {
+    {{Transform1d::kWalshHadamard, "walsh-hadamard"}, {Transform1d::kHaar, "haar"}}};
+
+template <typename Enum, std::size_t kCount>
+std::string_view name_of(Enum value, const Names<Enum, kCount>& names) {
+  return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == value; })
+      ->second;
+}
+
+template <typename Enum, std::size_t kCount>
+Enum parse(std::string_view name, const char* what, const Names<Enum, kCount>& names) {
+  std::string legal;
+  for (const auto& [value, legal_name] : names) {
+    if (legal_name == name) {
+      return value;
+    }
+    legal += (legal.empty() ? "" : ", ") + std::string(legal_name);
+  }
+  throw UsageError("there is no " + std::string(what) + " \"" + std::string(name) + "\"; there are " + legal);
+}
+
+template <typename Value>
+void check(bool legal, const char* step, const char* parameter, Value value, const char* range) {
+  if (!legal) {
+    std::ostringstream sentence;
+    sentence << step << " step: " << parameter << " of " << value << " is not possible (" << range << ")";
+    throw UsageError(sentence.str());
+  }
+}
+
+void validate(const Bm3dStep& step, const char* name) {
+  const int k = step.patch_size;
+  check(k >= 2 && k <= 16, name, "a patch size", k, "2 to 16");
+  check(step.transform_2d == Transform2d::kDct || std::has_single_bit(static_cast<unsigned>(k)), name,
+        "a patch size", k, "a power of two unless the 2D transform is the DCT");
+  check(step.step >= 1 && step.step <= k, name, "a step", step.step, "1 to the patch size");
+  check(step.max_group_size >= 1 && step.max_group_size <= 64, name, "a group size", step.max_group_size,
+        "1 to 64");
+  check(step.search_window >= 1 && step.search_window <= 129 && step.search_window % 2 == 1, name,
+        "a search window", step.search_window, "odd, 1 to 129");
+  check(step.max_distance >= 0 && step.max_distance <= 65025, name, "a tau", step.max_distance, "0 to 65025");
+  check(step.kaiser_beta >= 0 && step.kaiser_beta <= 20, name, "a Kaiser beta", step.kaiser_beta, "0 to 20");
+}
+
+Bm3dStep make_step(int patch_size, int step, int group_size, int search_window, float tau, float beta) {
+  return {.patch_size = patch_size,
+          .step = step,
+          .max_group_size = group_size,
+          .search_window = search_window,
+          .max_distance = tau,
+          .kaiser_beta = beta};
+}
+
+}  // namespace
+
+void Bm3dParameters::validate() const {
+  limpid::validate(hard_threshold, "first");
+  check(lambda > 0 && lambda <= 100, "first", "a lambda", lambda, "over 0, at most 100");
+  if (wiener) {
+    limpid::validate(*wiener, "second");
+  }
+}
+
+// algorithms.md's table: [Dabov 2007], Table I (fast, lc, np, vn) and its authors' later software (high, vn's
+// values).
+Bm3dParameters bm3d_profile(Profile profile) {
+  switch (profile) {
+    case Profile::kFast:
+      return {make_step(8, 8, 8, 19, 3000, 2), 2.7F, make_step(8, 7, 8, 19, 400, 2)};
+    case Profile::kLc:
+      return {make_step(8, 6, 16, 25, 3000, 2), 2.7F, make_step(8, 5, 16, 25, 400, 2)};
+    case Profile::kNp:
+      return {make_step(8, 3, 16, 39, 3000, 2), 2.7F, make_step(8, 3, 32, 39, 400, 2)};
+    case Profile::kHigh:
+      return {make_step(8, 2, 16, 39, 3000, 2.5F), 2.5F, make_step(8, 2, 32, 39, 400, 1.5F)};
+    case Profile::kVn:
+      return {make_step(8, 4, 32, 39, 25000, 2), 2.8F, make_step(8, 6, 32, 39, 3500, 2)};
+  }
+  return {};
+}
+
+Profile default_profile(const NoiseLevel& noise) {
+  return *std::max_element(noise.sigma.begin(), noise.sigma.end()) > 40 ? Profile::kVn : Profile::kNp;
+}
+
+std::string_view to_string(Profile profile) { return name_of(profile, kProfiles); }
+std::string_view to_string(Transform2d transform) { return name_of(transform, kTransforms2d); }
+std::string_view to_string(Transform1d transform) { return name_of(transform, kTransforms1d); }
+
+Profile parse_profile(std::string_view name) { return parse(name, "profile", kProfiles); }
+Transform2d parse_transform_2d(std::string_view name) { return parse(name, "2D transform", kTransforms2d); }
+Transform1d parse_transform_1d(std::string_view name) {
+  return parse(name, "group transform", kTransforms1d);
+}
+
+}  // namespace limpid
