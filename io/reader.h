@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,9 +21,12 @@ struct ReaderOptions {
   bool audio = true;        ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
+  /// Asked now and then while waiting for the source, which is taken to have ended once it returns true.
+  std::function<bool()> interrupted;
 };
 
-/// What is known of the video stream before its first frame has been decoded.
+/// What is known of the video stream when the Reader has been made. The first frame has been decoded by then,
+/// so the format is certain.
 struct VideoProperties {
   FrameFormat format;            ///< of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
@@ -36,11 +41,17 @@ struct VideoProperties {
 /// A packet of a stream that is copied without decoding.
 class Packet;
 
+/// Presentation time of a frame that a Reader delivered, in seconds from the source's zero; nothing for other
+/// frames.
+std::optional<double> presentation_time(const Frame& frame);
+
 /// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
 /// planar (or not of core's formats) are converted to the nearest planar format of at least the same depth
 /// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
-/// Frame::attachment, from which Writer takes it. All members throw limpid::Error with a sentence that names
-/// the file.
+/// Frame::attachment, from which Writer takes it. Timestamps are the source's own; those of MPEG streams and
+/// other sources whose clock starts anywhere begin at zero, with jumps of the clock taken out; times always
+/// increase from frame to frame. All members throw limpid::Error with a sentence that names the file, and
+/// UsageError for options that the source or its decoder doesn't know. One thread at a time.
 class Reader {
  public:
   /// What read() returns at the end.
@@ -62,9 +73,10 @@ class Reader {
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
 
+  struct State;  ///< private to io
+
  private:
   friend class Writer;
-  struct State;
   std::unique_ptr<State> state_;
 };
 

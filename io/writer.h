@@ -27,10 +27,12 @@ struct WriterOptions {
 /// Encodes and muxes frames, with the other streams, chapters and metadata of the Reader's source. Writes to
 /// a temporary name beside the target; finish() renames it, and without finish() nothing remains. All members
 /// throw limpid::Error (UsageError for impossible requests) with a sentence that names the file, option or
-/// frame.
+/// frame. Pictures of a sequence ("img_%03d.png") are put in place one by one, each complete. One thread at a
+/// time; it need not be the Reader's.
 class Writer {
  public:
-  /// `format` is the frames' as they will be written: the reader's, in general.
+  /// Opens the encoder and writes the file's header for frames of the format and with the tags of `source`,
+  /// which is not used any more afterwards.
   Writer(std::string url, const Reader& source, const WriterOptions& options);
   ~Writer();
   Writer(Writer&&) noexcept;
@@ -45,7 +47,17 @@ class Writer {
   /// Drains the encoder, writes the trailer and puts the file under its final name.
   void finish();
 
+  /// May be called from any thread.
   std::int64_t bytes_written() const;
+
+  /// libav's names of what was chosen.
+  const std::string& codec() const;
+  const std::string& pixel_format() const;
+  const std::string& container() const;
+
+  /// The file that is being written until finish() gives it its final name; empty where there is none (a
+  /// pipe, a device, a sequence).
+  const std::string& temporary_file() const;
 
  private:
   struct State;

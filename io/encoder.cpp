@@ -1,0 +1,530 @@
+#include "io/encoder.h"
+
+extern "C" {
+#include <libavutil/mastering_display_metadata.h>
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "io/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+/// Heights from here on are taken for high definition, whose matrix is BT.709, when the source doesn't say.
+constexpr int kHighDefinitionHeight = 720;
+
+constexpr std::array kY4mFormats{
+    AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
+    AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV411P,   AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,
+    AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
+    AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
+    AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
+    AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16};
+
+bool is(const AVOutputFormat& container, std::string_view name) { return container.name == name; }
+
+bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
+  // The MPEG-TS muxer has no list of codecs that libav could look in.
+  const bool is_mpeg = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
+  return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1 ||
+         (is(container, "mpegts") && is_mpeg);
+}
+
+int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
+
+bool is_rgb(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+}
+
+bool is_hardware(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
+}
+
+std::vector<AVPixelFormat> formats_of(const AVCodec& codec) {
+  std::vector<AVPixelFormat> formats;
+  for (const AVPixelFormat* f = codec.pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
+    formats.push_back(*f);
+  }
+  return formats;
+}
+
+bool takes(const AVCodec& codec, AVPixelFormat format) {
+  const std::vector<AVPixelFormat> formats = formats_of(codec);
+  return formats.empty() || std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
+int deepest(const AVCodec& codec) {
+  int depth = 0;
+  for (const AVPixelFormat format : formats_of(codec)) {
+    depth = std::max(depth, depth_of(format));
+  }
+  return depth;
+}
+
+std::string join(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : separator) + word;
+  }
+  return text;
+}
+
+/// JPEG's samples are full range and BT.601, whatever a file says.
+bool is_jpeg(const AVCodec& codec) {
+  return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
+}
+
+/// Encoders that turn down sizes which the chroma subsampling doesn't divide.
+bool needs_whole_chroma(const AVCodec& codec) {
+  return codec.id == AV_CODEC_ID_H264 || codec.id == AV_CODEC_ID_HEVC;
+}
+
+bool divides(AVPixelFormat format, int width, int height) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;
+}
+
+/// The candidates that keep the most of the source, in the order depth, chroma resolution, alpha; libav's own
+/// choice weighs these against the size of the samples.
+std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AVPixelFormat source,
+                                       bool alpha) {
+  std::erase_if(candidates, [](AVPixelFormat f) { return sws_isSupportedOutput(f) == 0; });
+  const auto prefer = [&](int loss) {
+    std::vector<AVPixelFormat> keeping;
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(keeping), [&](AVPixelFormat f) {
+      return (av_get_pix_fmt_loss(f, source, alpha ? 1 : 0) & loss) == 0;
+    });
+    if (!keeping.empty()) {
+      candidates = keeping;
+    }
+  };
+  prefer(FF_LOSS_CHROMA | FF_LOSS_COLORQUANT);
+  prefer(FF_LOSS_DEPTH);
+  prefer(FF_LOSS_RESOLUTION);
+  prefer(FF_LOSS_ALPHA);
+  return candidates;
+}
+
+const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url, int depth,
+                             AVPixelFormat requested) {
+  const AVCodec* best = nullptr;
+  if (can_hold(container, AV_CODEC_ID_H264)) {
+    for (const char* const name : {"libx264", "libx265", "ffv1"}) {
+      const AVCodec* const codec = avcodec_find_encoder_by_name(name);
+      if (codec == nullptr || !can_hold(container, codec->id)) {
+        continue;
+      }
+      if (requested == AV_PIX_FMT_NONE ? deepest(*codec) >= depth : takes(*codec, requested)) {
+        return codec;
+      }
+      if (best == nullptr || deepest(*codec) > deepest(*best)) {
+        best = codec;
+      }
+    }
+  }
+  return best != nullptr ? best
+                         : avcodec_find_encoder(
+                               av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO));
+}
+
+/// SMPTE ST 2086 and content light levels as x264 and x265 want them in their own option syntax.
+std::string hdr_parameters(const AVFrame& properties, bool x265) {
+  std::vector<std::string> parameters;
+  if (const AVFrameSideData* const data =
+          av_frame_get_side_data(&properties, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)) {
+    const auto& display = *reinterpret_cast<const AVMasteringDisplayMetadata*>(data->data);
+    const auto in_units = [](AVRational value, double per_unit) {
+      return std::to_string(std::lround(av_q2d(value) * per_unit));
+    };
+    constexpr double kChromaticity = 50000;
+    constexpr double kLuminance = 10000;
+    if (display.has_primaries != 0 && display.has_luminance != 0) {
+      const auto point = [&](const AVRational(&xy)[2]) {
+        return "(" + in_units(xy[0], kChromaticity) + "," + in_units(xy[1], kChromaticity) + ")";
+      };
+      const auto& primaries = display.display_primaries;
+      parameters.push_back(std::string(x265 ? "master-display" : "mastering-display") + "=G" +
+                           point(primaries[1]) + "B" + point(primaries[2]) + "R" + point(primaries[0]) +
+                           "WP" + point(display.white_point) + "L(" +
+                           in_units(display.max_luminance, kLuminance) + "," +
+                           in_units(display.min_luminance, kLuminance) + ")");
+    }
+  }
+  if (const AVFrameSideData* const data =
+          av_frame_get_side_data(&properties, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)) {
+    const auto& light = *reinterpret_cast<const AVContentLightMetadata*>(data->data);
+    parameters.push_back(std::string(x265 ? "max-cll=" : "cll=") + std::to_string(light.MaxCLL) + "," +
+                         std::to_string(light.MaxFALL));
+  }
+  return join(parameters, ":");
+}
+
+}  // namespace
+
+const AVOutputFormat& choose_container(const std::string& url, const std::string& container) {
+  const std::string name = container.empty() && url == "-" ? "yuv4mpegpipe" : container;
+  const AVOutputFormat* const format = name.empty() ? av_guess_format(nullptr, url.c_str(), nullptr)
+                                                    : av_guess_format(name.c_str(), nullptr, nullptr);
+  if (format == nullptr) {
+    throw name.empty() ? UsageError(url + ": no container is known for this file name")
+                       : UsageError("no container is called '" + name + "'");
+  }
+  if (format->video_codec == AV_CODEC_ID_NONE) {
+    throw UsageError(url + ": the container " + format->name + " can't hold video");
+  }
+  return *format;
+}
+
+bool holds_pictures(const AVOutputFormat& container) { return is(container, "image2"); }
+
+Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
+                 const WriterOptions& options, std::vector<std::string>& warnings)
+    : url_(url), source_(source), source_format_(pixel_format(source.format)) {
+  choose_codec(container, options);
+  choose_pixel_format(container, options, warnings);
+  set_up(container, options, warnings);
+  forget_logged_errors();
+  if (const int code = avcodec_open2(context_.get(), codec_, nullptr); code < 0) {
+    throw Error(url_ + ": the encoder " + codec_->name + " can't be used for " + to_string(source_.format) +
+                " as " + name_of(target_format_) + ": " + error_text(code) + logged_reason());
+  }
+}
+
+void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions& options) {
+  if (options.codec.empty()) {
+    const AVPixelFormat requested =
+        options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
+    constexpr int kDeepest = 16;
+    codec_ = default_codec(container, url_, std::min(source_.format.bit_depth, kDeepest), requested);
+    if (codec_ == nullptr) {
+      throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
+    }
+    return;
+  }
+  codec_ = avcodec_find_encoder_by_name(options.codec.c_str());
+  if (codec_ == nullptr) {
+    const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(options.codec.c_str());
+    codec_ = descriptor == nullptr ? nullptr : avcodec_find_encoder(descriptor->id);
+  }
+  if (codec_ == nullptr) {
+    throw UsageError("no encoder is called '" + options.codec + "'");
+  }
+  if (codec_->type != AVMEDIA_TYPE_VIDEO) {
+    throw UsageError("'" + options.codec + "' is not a video encoder");
+  }
+  if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
+    throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
+                     codec_->name + " makes");
+  }
+}
+
+void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
+                                  std::vector<std::string>& warnings) {
+  std::vector<AVPixelFormat> candidates = formats_of(*codec_);
+  if (is(container, "yuv4mpegpipe")) {
+    candidates.assign(kY4mFormats.begin(), kY4mFormats.end());
+  } else if (candidates.empty()) {
+    candidates = {source_format_};
+  }
+  const bool any_format = codec_->pix_fmts == nullptr && !is(container, "yuv4mpegpipe");
+
+  if (!options.pixel_format.empty()) {
+    target_format_ = av_get_pix_fmt(options.pixel_format.c_str());
+    if (target_format_ == AV_PIX_FMT_NONE) {
+      throw UsageError("no pixel format is called '" + options.pixel_format + "'");
+    }
+    if (!any_format && std::find(candidates.begin(), candidates.end(), target_format_) == candidates.end()) {
+      std::vector<std::string> names;
+      std::transform(candidates.begin(), candidates.end(), std::back_inserter(names), name_of);
+      throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take the pixel format '" +
+                       options.pixel_format + "', but " + join(names, ", "));
+    }
+    return;
+  }
+
+  const FrameFormat& format = source_.format;
+  const bool odd = needs_whole_chroma(*codec_) && source_format_ != AV_PIX_FMT_NONE &&
+                   !divides(source_format_, format.width, format.height);
+  std::erase_if(candidates, [&](AVPixelFormat f) {
+    return is_hardware(f) || implies_full_range(f) ||
+           (needs_whole_chroma(*codec_) && !divides(f, format.width, format.height));
+  });
+  // Planar forms first: they can be handed over without a copy.
+  std::stable_partition(candidates.begin(), candidates.end(), is_planar);
+  for (const AVPixelFormat candidate : candidates) {
+    const std::optional<FrameFormat> samples = frame_format(candidate);
+    if (samples && same_samples(*samples, format)) {
+      target_format_ = candidate;
+      return;
+    }
+  }
+
+  int loss = 0;
+  for (const AVPixelFormat candidate : least_lossy(candidates, source_format_, format.has_alpha)) {
+    target_format_ =
+        av_find_best_pix_fmt_of_2(target_format_, candidate, source_format_, format.has_alpha ? 1 : 0, &loss);
+  }
+  if (target_format_ == AV_PIX_FMT_NONE) {
+    throw Error(url_ + ": the encoder " + codec_->name + " has no pixel format for " + to_string(format));
+  }
+  loss = av_get_pix_fmt_loss(target_format_, source_format_, format.has_alpha ? 1 : 0);
+  std::vector<std::string> changes;
+  if (odd) {
+    changes.emplace_back("an odd size can't be halved for chroma");
+  }
+  if (format.color_model == ColorModel::kRgb && !is_rgb(target_format_)) {
+    changes.emplace_back("RGB becomes YUV");
+  }
+  if ((loss & FF_LOSS_DEPTH) != 0 && depth_of(target_format_) < format.bit_depth) {
+    changes.push_back((format.sample_type == SampleType::kFloat32
+                           ? "float becomes "
+                           : std::to_string(format.bit_depth) + " bits become ") +
+                      std::to_string(depth_of(target_format_)) + " bits");
+  }
+  if ((loss & FF_LOSS_RESOLUTION) != 0) {
+    changes.emplace_back("chroma loses resolution");
+  }
+  if ((loss & FF_LOSS_ALPHA) != 0) {
+    changes.emplace_back("alpha is dropped");
+  }
+  if (!changes.empty()) {
+    warnings.push_back("encoding " + name_of(source_format_) + " as " + name_of(target_format_) + " for " +
+                       codec_->name + ": " + join(changes, ", "));
+  }
+}
+
+void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& options,
+                     std::vector<std::string>& warnings) {
+  context_.reset(avcodec_alloc_context3(codec_));
+  if (context_ == nullptr) {
+    throw Error("out of memory");
+  }
+  context_->width = source_.format.width;
+  context_->height = source_.format.height;
+  context_->pix_fmt = target_format_;
+  context_->sample_aspect_ratio = source_.sample_aspect_ratio;
+  context_->framerate = source_.frame_rate;
+  context_->thread_count = options.encoder_threads;
+  if ((container.flags & AVFMT_GLOBALHEADER) != 0) {
+    context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  }
+  set_time_base(container);
+  set_colors();
+  set_scan(warnings);
+  set_quality(options);
+  set_options(options);
+}
+
+void Encoder::set_time_base(const AVOutputFormat& container) {
+  constexpr int kMpeg4Greatest = 65535;
+  const bool limited = codec_->id == AV_CODEC_ID_MPEG4 && source_.time_base.den > kMpeg4Greatest;
+  const bool constant_rate =
+      (container.flags & AVFMT_VARIABLE_FPS) == 0 || codec_->supported_framerates != nullptr;
+  if (codec_->supported_framerates != nullptr) {
+    context_->framerate =
+        codec_->supported_framerates[av_find_nearest_q_idx(source_.frame_rate, codec_->supported_framerates)];
+  }
+  if (limited) {
+    av_reduce(&context_->framerate.num, &context_->framerate.den, context_->framerate.num,
+              context_->framerate.den, kMpeg4Greatest);
+  }
+  context_->time_base = limited || constant_rate ? av_inv_q(context_->framerate) : source_.time_base;
+}
+
+void Encoder::set_colors() {
+  const FrameFormat& format = source_.format;
+  const AVFrame& tags = *source_.properties;
+  const AVColorSpace guess = format.height >= kHighDefinitionHeight ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+  const bool known = tags.colorspace != AVCOL_SPC_UNSPECIFIED && tags.colorspace != AVCOL_SPC_RGB;
+  const bool from_rgb = format.color_model == ColorModel::kRgb;
+  const bool to_rgb = is_rgb(target_format_);
+  const bool full = format.range == ColorRange::kFull;
+
+  const bool from_gray = format.color_model == ColorModel::kGray;
+  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
+
+  ColorCoding from{.matrix = known ? tags.colorspace : guess, .full_range = full};
+  ColorCoding to = from;
+  if (from_rgb) {
+    from.full_range = true;
+    from.matrix = is_jpeg(*codec_) ? AVCOL_SPC_SMPTE170M : guess;
+    to = {.matrix = from.matrix, .full_range = is_jpeg(*codec_)};
+  } else if (is_jpeg(*codec_) || implies_full_range(target_format_)) {
+    to.full_range = true;
+  }
+  if (to_gray && !from_gray) {
+    to.full_range = true;  // swscale knows no other gray
+  }
+
+  context_->color_primaries = tags.color_primaries;
+  context_->color_trc = tags.color_trc;
+  context_->chroma_sample_location = tags.chroma_location;
+  const AVColorRange new_range = to.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+  if (to_rgb) {
+    context_->colorspace = AVCOL_SPC_RGB;
+    context_->color_range = AVCOL_RANGE_JPEG;
+  } else {
+    context_->colorspace = from_rgb && !to_gray ? to.matrix
+                           : from_rgb           ? AVCOL_SPC_UNSPECIFIED
+                                                : tags.colorspace;
+    context_->color_range = from_rgb || to.full_range != full ? new_range
+                            : full                            ? AVCOL_RANGE_JPEG
+                                                              : tags.color_range;
+  }
+
+  const std::optional<FrameFormat> samples = frame_format(target_format_);
+  const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full);
+  if (!same) {
+    // Gray is full range to swscale; telling it so on both sides leaves the values alone.
+    from.full_range |= from_gray;
+    to.full_range |= from_gray;
+    scaler_.emplace(url_, format.width, format.height, source_format_, from, target_format_, to);
+  }
+}
+
+void Encoder::set_scan(std::vector<std::string>& warnings) {
+  const AVFrame& first = *source_.properties;
+  context_->field_order = AV_FIELD_PROGRESSIVE;
+  if (first.interlaced_frame == 0) {
+    return;
+  }
+  // Each field of 4:2:0 needs whole chroma rows of its own.
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(target_format_);
+  if (needs_whole_chroma(*codec_) && context_->height % (2 << descriptor.log2_chroma_h) != 0) {
+    warnings.push_back("the source is interlaced, but " + std::string(codec_->name) + " can't mark " +
+                       std::to_string(context_->height) + " lines so: encoding as progressive frames");
+    return;
+  }
+  const bool top_first = first.top_field_first != 0;
+  const bool fields_apart = codec_->id == AV_CODEC_ID_MJPEG;
+  context_->field_order =
+      fields_apart ? (top_first ? AV_FIELD_TT : AV_FIELD_BB) : (top_first ? AV_FIELD_TB : AV_FIELD_BT);
+  // To other encoders these flags mean something else (to png, interlaced files) or nothing.
+  constexpr std::array kInterlacing{AV_CODEC_ID_H264, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4,
+                                    AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD};
+  if (std::find(kInterlacing.begin(), kInterlacing.end(), codec_->id) != kInterlacing.end()) {
+    context_->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+  }
+}
+
+void Encoder::set_quality(const WriterOptions& options) {
+  // libav's own encoders would go for 200 kbit/s, whatever the size of the picture.
+  const std::string_view name = codec_->name;
+  const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
+  if ((is_mpeg || name == "mjpeg") && options.bitrate.empty()) {
+    context_->flags |= AV_CODEC_FLAG_QSCALE;
+    context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
+  }
+  if (name == "ffv1") {
+    context_->level = 3;  // the version with slices and checksums
+  }
+}
+
+void Encoder::set_options(const WriterOptions& options) {
+  const std::array<std::pair<const char*, const std::string&>, 3> common{
+      {{"preset", options.preset}, {"crf", options.crf}, {"b", options.bitrate}}};
+  for (const auto& [key, value] : common) {
+    if (!value.empty()) {
+      set_option(key, value);
+    }
+  }
+  // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
+  const bool x264 = std::string_view(codec_->name) == "libx264";
+  const bool x265 = std::string_view(codec_->name) == "libx265";
+  std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
+  if (x264 || x265) {
+    const std::string hdr = hdr_parameters(*source_.properties, x265);
+    own += (own.empty() || hdr.empty() ? "" : ":") + hdr;
+  }
+  const std::string own_key = x265 ? "x265-params" : "x264-params";
+  if (!own.empty()) {
+    set_option(own_key, own);
+  }
+  for (const auto& [key, value] : options.encoder_options) {
+    set_option(key, key == own_key && !own.empty() ? own + ":" + value : value);
+  }
+}
+
+void Encoder::set_option(const std::string& key, const std::string& value) {
+  const int code = av_opt_set(context_.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
+  if (code == AVERROR_OPTION_NOT_FOUND) {
+    muxer_options_.emplace_back(key, value);
+  } else if (code < 0) {
+    throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take '" + value +
+                     "' for its option '" + key + "'");
+  }
+}
+
+FrameHandle Encoder::to_libav(const Frame& frame) {
+  if (!same_samples(frame.format, source_.format) || frame.format.width != source_.format.width ||
+      frame.format.height != source_.format.height) {
+    throw Error(url_ + ": frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                " instead of " + to_string(source_.format));
+  }
+  if (!scaler_ && is_planar(target_format_)) {
+    return view_of(frame, target_format_);
+  }
+  FrameHandle target = target_pool_.take(target_format_, frame.format.width, frame.format.height);
+  if (!scaler_) {
+    pack(frame, *target);
+  } else if (is_planar(source_format_)) {
+    scaler_->convert(*view_of(frame, source_format_), *target);
+  } else {
+    const FrameHandle packed = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
+    pack(frame, *packed);
+    scaler_->convert(*packed, *target);
+  }
+  return target;
+}
+
+void Encoder::send(const Frame& frame) {
+  FrameHandle picture = to_libav(frame);
+  const std::string name = "frame " + std::to_string(frame.index);
+  AVRational time_base = av_inv_q(source_.frame_rate);
+  std::int64_t pts = frame.index;
+  std::int64_t duration = 1;
+  if (const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get())) {
+    check(av_frame_copy_props(picture.get(), properties), url_, "can't keep the properties of " + name);
+    time_base = properties->time_base;
+    pts = properties->pts;
+    duration = properties->pkt_duration;
+  }
+  picture->pts = av_rescale_q(pts, time_base, context_->time_base);
+  if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
+    picture->pts = last_pts_ + 1;  // the encoder counts in coarser units than the source
+  }
+  last_pts_ = picture->pts;
+  durations_[picture->pts] = av_rescale_q(duration, time_base, context_->time_base);
+  picture->pkt_dts = AV_NOPTS_VALUE;
+  picture->pict_type = AV_PICTURE_TYPE_NONE;  // the encoder decides, not the source
+  picture->key_frame = 0;
+  picture->crop_left = picture->crop_right = picture->crop_top = picture->crop_bottom = 0;
+  picture->colorspace = context_->colorspace;
+  picture->color_range = context_->color_range;
+  check(avcodec_send_frame(context_.get(), picture.get()), url_, "can't encode " + name);
+}
+
+void Encoder::flush() { check(avcodec_send_frame(context_.get(), nullptr), url_, "can't finish encoding"); }
+
+PacketHandle Encoder::receive() {
+  PacketHandle packet = make_packet();
+  const int code = avcodec_receive_packet(context_.get(), packet.get());
+  if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) {
+    return nullptr;
+  }
+  check(code, url_, "can't encode");
+  if (const auto found = durations_.find(packet->pts); found != durations_.end()) {
+    packet->duration = found->second;
+    durations_.erase(found);
+  }
+  return packet;
+}
+
+}  // namespace limpid::io

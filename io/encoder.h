@@ -1,0 +1,82 @@
+#pragma once
+
+// Choice and use of a video encoder. Private to io.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/frame.h"
+#include "io/libav.h"
+#include "io/samples.h"
+#include "io/writer.h"
+
+namespace limpid::io {
+
+/// What the encoder has to know of the frames before it sees one.
+struct EncoderSource {
+  FrameFormat format;
+  const AVFrame* properties = nullptr;  ///< tags and side data of the first frame
+  AVRational time_base{1, 25};
+  AVRational frame_rate{25, 1};
+  AVRational sample_aspect_ratio{0, 1};
+};
+
+/// The muxer that writes a file of this name; `container` overrides the name. Throws UsageError.
+const AVOutputFormat& choose_container(const std::string& url, const std::string& container);
+
+/// True for image2 and its like: every packet of the encoder is a file of its own.
+bool holds_pictures(const AVOutputFormat& container);
+
+class Encoder {
+ public:
+  /// Throws UsageError for what can't be asked of the encoder or container, and Error if the encoder fails.
+  /// Adds sentences about what can't be kept to `warnings`. Options that only the muxer may know are handed
+  /// back by muxer_options().
+  Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
+          const WriterOptions& options, std::vector<std::string>& warnings);
+
+  const AVCodecContext& context() const { return *context_; }
+  const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
+
+  void send(const Frame& frame);
+  /// No more frames will be sent.
+  void flush();
+  /// The next packet, with its duration, in context().time_base; nothing if more frames are needed first or,
+  /// after flush(), at the end.
+  PacketHandle receive();
+
+ private:
+  void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
+  void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
+                           std::vector<std::string>& warnings);
+  void set_up(const AVOutputFormat& container, const WriterOptions& options,
+              std::vector<std::string>& warnings);
+  void set_colors();
+  void set_scan(std::vector<std::string>& warnings);
+  void set_time_base(const AVOutputFormat& container);
+  void set_quality(const WriterOptions& options);
+  void set_options(const WriterOptions& options);
+  void set_option(const std::string& key, const std::string& value);
+  FrameHandle to_libav(const Frame& frame);
+
+  std::string url_;
+  EncoderSource source_;
+  const AVCodec* codec_ = nullptr;
+  CodecHandle context_;
+  std::vector<std::pair<std::string, std::string>> muxer_options_;
+
+  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< that holds the frames' samples
+  AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< that the encoder gets
+  std::optional<Scaler> scaler_;
+  LibavFramePool packed_pool_;
+  LibavFramePool target_pool_;
+
+  std::int64_t last_pts_ = AV_NOPTS_VALUE;
+  std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of the frames inside the encoder
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,96 @@
+#include "io/log.h"
+
+extern "C" {
+#include <libavutil/log.h>
+}
+
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "io/libav.h"
+
+namespace limpid::io {
+namespace {
+
+/// Guards the sink; a copy is called outside the lock so that a slow sink holds up no other thread.
+struct SinkHolder {
+  std::mutex mutex;
+  std::shared_ptr<const LogSink> sink;
+};
+
+SinkHolder& sink_holder() {
+  static SinkHolder holder;
+  return holder;
+}
+
+/// libav writes some lines in pieces: what came before the line break, by thread.
+thread_local std::string unfinished_line;
+thread_local std::string first_error;
+
+LogSeverity severity_of(int level) {
+  if (level <= AV_LOG_ERROR) {
+    return LogSeverity::kError;
+  }
+  if (level <= AV_LOG_WARNING) {
+    return LogSeverity::kWarning;
+  }
+  return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
+}
+
+void on_libav_message(void* object, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_VERBOSE) {
+    return;
+  }
+  char text[1024];
+  // NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the format is libav's
+  const int length = std::vsnprintf(text, sizeof text, format, arguments);
+  if (length < 0) {
+    return;
+  }
+  if (unfinished_line.empty() && object != nullptr) {
+    const AVClass* const object_class = *static_cast<AVClass**>(object);
+    if (object_class != nullptr) {
+      unfinished_line = "[" + std::string(object_class->item_name(object)) + "] ";
+    }
+  }
+  unfinished_line += text;
+  if (unfinished_line.empty() || unfinished_line.back() != '\n') {
+    return;
+  }
+  unfinished_line.pop_back();
+  const std::string line = std::exchange(unfinished_line, {});
+  if (level <= AV_LOG_ERROR && first_error.empty()) {
+    first_error = line;
+  }
+
+  std::shared_ptr<const LogSink> sink;
+  {
+    SinkHolder& holder = sink_holder();
+    const std::lock_guard lock(holder.mutex);
+    sink = holder.sink;
+  }
+  if (sink != nullptr && *sink) {
+    (*sink)(severity_of(level), line);
+  }
+}
+
+/// libav's default prints to stderr. Replaced before main(), so that a callback which the program sets itself
+/// stays.
+[[maybe_unused]] const bool kCallbackInstalled = (av_log_set_callback(on_libav_message), true);
+
+}  // namespace
+
+void set_log_sink(LogSink sink) {
+  SinkHolder& holder = sink_holder();
+  const std::lock_guard lock(holder.mutex);
+  holder.sink = std::make_shared<const LogSink>(std::move(sink));
+}
+
+void forget_logged_errors() { first_error.clear(); }
+
+std::string first_logged_error() { return first_error; }
+
+}  // namespace limpid::io

@@ -1,0 +1,119 @@
+#include "io/output_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "core/error.h"
+
+namespace limpid::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
+}
+
+std::string random_text() {
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> pick(0, kLetters.size() - 1);
+  std::string text(6, ' ');
+  for (char& letter : text) {
+    letter = kLetters[pick(random)];
+  }
+  return text;
+}
+
+}  // namespace
+
+void require_writable_target(const std::string& path, Overwrite overwrite) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw Error(path + ": is a directory, not a file");
+  }
+  if (overwrite == Overwrite::kNever && fs::is_regular_file(path, ignored)) {
+    throw Error(path + ": exists already and is not overwritten");
+  }
+}
+
+OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite overwrite)
+    : url_(std::move(url)), overwrite_(overwrite) {
+  std::error_code ignored;
+  std::string opened = url_;
+  if (url_ == "-") {
+    opened = "pipe:1";
+  } else if (!has_protocol(url_)) {
+    if (is_same_file(url_, source_url)) {
+      throw Error(url_ + ": is the input itself");
+    }
+    require_writable_target(url_, overwrite_);
+    const bool is_device = fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored);
+    if (!is_device) {
+      create_temporary();
+    }
+    opened = "file:" + (is_device ? url_ : temporary_);
+  }
+  AVIOContext* bytes = nullptr;
+  const int code = avio_open2(&bytes, opened.c_str(), AVIO_FLAG_WRITE, nullptr, nullptr);
+  bytes_.reset(bytes);
+  if (code < 0) {
+    if (!temporary_.empty()) {
+      ::unlink(temporary_.c_str());
+    }
+    check(code, url_, "can't open it for writing");
+  }
+}
+
+OutputFile::~OutputFile() {
+  bytes_.reset();
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+  }
+}
+
+void OutputFile::create_temporary() {
+  std::error_code ignored;
+  target_ = fs::is_symlink(url_, ignored) ? fs::weakly_canonical(url_, ignored).string() : url_;
+  const fs::path target(target_);
+  // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
+  constexpr std::size_t kLongestName = 200;
+  std::string name = target.filename().string();
+  name = name.substr(name.size() - std::min(name.size(), kLongestName));
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const std::string path = (target.parent_path() / (".limpid-" + random_text() + "-" + name)).string();
+    constexpr int kPermissions = 0666;  // less what umask takes away
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPermissions);
+    if (descriptor >= 0) {
+      ::close(descriptor);
+      temporary_ = path;
+      return;
+    }
+    if (errno != EEXIST) {
+      break;
+    }
+  }
+  check(AVERROR(errno), url_, "can't create a file there");
+}
+
+void OutputFile::commit() {
+  AVIOContext* bytes = bytes_.release();
+  check(avio_closep(&bytes), url_, "can't write");
+  if (temporary_.empty()) {
+    return;
+  }
+  require_writable_target(target_, overwrite_);  // it may have come into being meanwhile
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    check(AVERROR(errno), url_, "can't rename the finished " + temporary_);
+  }
+  temporary_.clear();
+}
+
+}  // namespace limpid::io

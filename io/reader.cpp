@@ -1,0 +1,438 @@
+#include "io/reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+#include "io/packet.h"
+#include "io/pixel_format.h"
+#include "io/reader_state.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
+
+/// What libav has for a file's name: "-" is its "pipe:0", and a file is never taken for a protocol because of
+/// a colon in its name.
+std::string libav_url(const std::string& url) {
+  if (url == "-") {
+    return "pipe:0";
+  }
+  std::error_code ignored;
+  return !has_protocol(url) && std::filesystem::exists(url, ignored) ? "file:" + url : url;
+}
+
+/// Demuxers that draw text as video; nobody means them by handing in a text file.
+bool draws_text(std::string_view demuxer) {
+  return demuxer == "tty" || demuxer == "bin" || demuxer == "xbin" || demuxer == "adf" || demuxer == "idf";
+}
+
+bool reads_pictures(std::string_view demuxer) { return demuxer == "image2" || demuxer.ends_with("_pipe"); }
+
+/// ffmpeg's own order: streams with content first, then the default stream, then the largest; cover art last.
+std::int64_t preference(const AVStream& stream) {
+  const AVCodecParameters& parameters = *stream.codecpar;
+  const bool has_packets = (stream.event_flags & AVSTREAM_EVENT_FLAG_NEW_PACKETS) != 0;
+  const bool is_default = (stream.disposition & AV_DISPOSITION_DEFAULT) != 0;
+  return std::int64_t{parameters.width} * parameters.height + (has_packets ? 100'000'000 : 0) +
+         (is_default ? 5'000'000 : 0);
+}
+
+bool has_transparent_palette(const AVFrame& frame) {
+  constexpr int kEntries = 256;
+  const auto* const palette = reinterpret_cast<const std::uint32_t*>(frame.data[1]);
+  return std::any_of(palette, palette + kEntries, [](std::uint32_t argb) { return (argb >> 24) != 0xFF; });
+}
+
+/// True if core can work on the rows where they are: top to bottom and aligned to the samples.
+bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
+  const auto bytes = static_cast<std::uintptr_t>(format.bytes_per_sample());
+  for (int p = 0; p < format.plane_count(); ++p) {
+    if (frame.linesize[p] <= 0 || frame.linesize[p] % bytes != 0 ||
+        reinterpret_cast<std::uintptr_t>(frame.data[p]) % bytes != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_base) {
+  FrameHandle properties = make_frame();
+  check(av_frame_copy_props(properties.get(), &frame), "frame", "can't copy its properties");
+  properties->time_base = time_base;
+  return properties;
+}
+
+std::string describe_size(int width, int height, AVPixelFormat format) {
+  return std::to_string(width) + "x" + std::to_string(height) + " " + name_of(format);
+}
+
+}  // namespace
+
+std::optional<double> presentation_time(const Frame& frame) {
+  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
+  if (properties == nullptr || properties->pts == AV_NOPTS_VALUE) {
+    return std::nullopt;
+  }
+  return static_cast<double>(properties->pts) * av_q2d(properties->time_base);
+}
+
+Reader::State::State(std::string source_url, const ReaderOptions& options)
+    : url(std::move(source_url)), interrupted(options.interrupted) {
+  open(options);
+  decode_first_frame();
+  describe();
+}
+
+void Reader::State::open(const ReaderOptions& options) {
+  const AVInputFormat* format = nullptr;
+  if (!options.input_format.empty()) {
+    format = av_find_input_format(options.input_format.c_str());
+    if (format == nullptr) {
+      throw UsageError("no input format is called '" + options.input_format + "'");
+    }
+  }
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) {
+    throw Error("out of memory");
+  }
+  if (interrupted) {
+    context->interrupt_callback = {
+        .callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
+        .opaque = this};
+  }
+  Dictionary remaining(options.options);
+  forget_logged_errors();
+  // On failure libav frees the context.
+  const int code = avformat_open_input(&context, libav_url(url).c_str(), format, remaining.get());
+  if (code < 0) {
+    explain_open_failure(code, options);
+  }
+  input.reset(context);
+  if (format == nullptr && draws_text(input->iformat->name)) {
+    throw Error(url + ": no video or picture found in it");
+  }
+  // Streams whose parameters can't be found may still decode, so a failure here isn't one yet.
+  avformat_find_stream_info(input.get(), nullptr);
+  choose_streams(options);
+  open_decoder(options, remaining);
+}
+
+void Reader::State::explain_open_failure(int code, const ReaderOptions& options) const {
+  std::error_code ignored;
+  if (url != "-" && !has_protocol(url) && options.input_format.empty()) {
+    if (std::filesystem::is_directory(url, ignored)) {
+      throw Error(url + ": is a directory, not a file");
+    }
+    if (std::filesystem::is_regular_file(url, ignored) && std::filesystem::file_size(url, ignored) == 0) {
+      throw Error(url + ": the file is empty");
+    }
+  }
+  if (code == AVERROR_INVALIDDATA) {
+    throw Error(url + ": no video or picture found in it");
+  }
+  if (code == AVERROR(EINVAL) && !options.options.empty()) {
+    throw Error(url + ": can't open it with the options given" + logged_reason());
+  }
+  if (code == AVERROR(ENOENT) && is_sequence(url)) {
+    throw Error(url + ": no picture of this numbered sequence exists");
+  }
+  check(code, url, "can't open it");
+  throw Error(url + ": can't open it");
+}
+
+void Reader::State::choose_streams(const ReaderOptions& options) {
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    AVStream* const stream = input->streams[i];
+    if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+        (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0 &&
+        (video_stream == nullptr || preference(*stream) > preference(*video_stream))) {
+      video_stream = stream;
+    }
+  }
+  if (video_stream == nullptr) {
+    throw Error(url + ": has no video stream");
+  }
+  for (unsigned i = 0; i < input->nb_streams; ++i) {
+    AVStream* const stream = input->streams[i];
+    bool copy = false;
+    switch (stream->codecpar->codec_type) {
+      case AVMEDIA_TYPE_AUDIO:
+        copy = options.audio;
+        break;
+      case AVMEDIA_TYPE_SUBTITLE:
+        copy = options.subtitles;
+        break;
+      case AVMEDIA_TYPE_DATA:
+      case AVMEDIA_TYPE_ATTACHMENT:
+        copy = options.data;
+        break;
+      case AVMEDIA_TYPE_VIDEO:
+        // Cover art belongs to the file; a second video would be a second, noisy version of it.
+        copy = options.data && (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+        break;
+      default:
+        break;
+    }
+    copied.push_back(copy);
+    if (!copy && stream != video_stream) {
+      stream->discard = AVDISCARD_ALL;
+    }
+  }
+  next_time_.assign(input->nb_streams, AV_NOPTS_VALUE);
+  if ((input->iformat->flags & AVFMT_TS_DISCONT) != 0 && input->start_time != AV_NOPTS_VALUE) {
+    time_offset = -input->start_time;
+  }
+}
+
+void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec_options) {
+  const AVCodecParameters& parameters = *video_stream->codecpar;
+  const AVCodec* const codec = avcodec_find_decoder(parameters.codec_id);
+  if (codec == nullptr) {
+    throw Error(url + ": there is no decoder for its video (" + avcodec_get_name(parameters.codec_id) + ")");
+  }
+  decoder.reset(avcodec_alloc_context3(codec));
+  if (decoder == nullptr) {
+    throw Error("out of memory");
+  }
+  check(avcodec_parameters_to_context(decoder.get(), &parameters), url, "can't set up the decoder");
+  decoder->pkt_timebase = video_stream->time_base;
+  decoder->framerate = video_stream->avg_frame_rate;
+  decoder->thread_count = options.decoder_threads;
+  forget_logged_errors();
+  if (const int code = avcodec_open2(decoder.get(), codec, codec_options.get()); code < 0) {
+    throw Error(url + ": can't open the decoder " + codec->name + ": " + error_text(code) + logged_reason());
+  }
+  if (const std::string unknown = codec_options.any_key(); !unknown.empty()) {
+    throw UsageError(url + ": neither the input format " + input->iformat->name + " nor the decoder " +
+                     codec->name + " has an option '" + unknown + "'");
+  }
+}
+
+void Reader::State::decode_first_frame() {
+  while (!first_frame_) {
+    Item item = decode_next();
+    if (auto* const packet = std::get_if<std::shared_ptr<Packet>>(&item)) {
+      first_packets_.push_back(std::move(*packet));
+    } else if (auto* const frame = std::get_if<Frame>(&item)) {
+      first_frame_ = std::move(*frame);
+    } else {
+      throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
+    }
+  }
+}
+
+void Reader::State::describe() {
+  video.codec = decoder->codec->name;
+  const AVRational rate = av_guess_frame_rate(input.get(), video_stream, nullptr);
+  video.frames_per_second = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
+  if (video_stream->duration > 0) {
+    video.duration = static_cast<double>(video_stream->duration) * av_q2d(video_stream->time_base);
+  } else if (input->duration > 0) {
+    video.duration = static_cast<double>(input->duration) / AV_TIME_BASE;
+  }
+  const bool pictures = reads_pictures(input->iformat->name);
+  video.still_picture = pictures && url != "-" && !is_sequence(url);
+  if (video.still_picture) {
+    video.frame_count = 1;
+    video.duration = 0;
+  } else if (video_stream->nb_frames > 0) {
+    video.frame_count = video_stream->nb_frames;
+  } else {
+    video.frame_count = std::llround(video.duration * video.frames_per_second);
+  }
+}
+
+Reader::Item Reader::State::read() {
+  if (!first_packets_.empty()) {
+    std::shared_ptr<Packet> packet = std::move(first_packets_.front());
+    first_packets_.pop_front();
+    return packet;
+  }
+  if (first_frame_) {
+    return *std::exchange(first_frame_, std::nullopt);
+  }
+  return decode_next();
+}
+
+Reader::Item Reader::State::decode_next() {
+  while (!finished_) {
+    FrameHandle frame = make_frame();
+    const int code = avcodec_receive_frame(decoder.get(), frame.get());
+    if (code >= 0) {
+      return deliver(std::move(frame));
+    }
+    if (code == AVERROR_EOF) {
+      finished_ = true;
+    } else if (code == AVERROR(ENOMEM)) {
+      check(code, url, "can't decode frame " + std::to_string(frame_index_));
+    } else if (code != AVERROR(EAGAIN)) {
+      // A frame thread reports a damaged packet here, after it was taken.
+      ++damaged_packets;
+    } else if (std::shared_ptr<Packet> packet = demux_next(); packet != nullptr) {
+      return packet;
+    }
+  }
+  return End{};
+}
+
+std::shared_ptr<Packet> Reader::State::demux_next() {
+  PacketHandle packet = make_packet();
+  const int code = av_read_frame(input.get(), packet.get());
+  if (code == AVERROR(EAGAIN)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return nullptr;
+  }
+  if (code < 0) {
+    // Whatever stops the source, the frames before it are worth having.
+    damaged_packets += code == AVERROR_EOF || code == AVERROR_EXIT ? 0 : 1;
+    avcodec_send_packet(decoder.get(), nullptr);
+    return nullptr;
+  }
+  const auto index = static_cast<std::size_t>(packet->stream_index);
+  if (index >= copied.size()) {
+    return nullptr;  // a stream that appeared after the header
+  }
+  const AVRational time_base = input->streams[index]->time_base;
+  if ((input->iformat->flags & AVFMT_TS_DISCONT) != 0) {
+    take_out_clock_jumps(*packet);
+    const std::int64_t offset = av_rescale_q(time_offset, kMicroseconds, time_base);
+    if (packet->pts != AV_NOPTS_VALUE) {
+      packet->pts += offset;
+    }
+    if (packet->dts != AV_NOPTS_VALUE) {
+      packet->dts += offset;
+    }
+  }
+  if (packet->stream_index != video_stream->index) {
+    return copied[index] ? std::make_shared<Packet>(std::move(packet), time_base) : nullptr;
+  }
+  const int sent = avcodec_send_packet(decoder.get(), packet.get());
+  if (sent == AVERROR(ENOMEM)) {
+    check(sent, url, "can't decode");
+  }
+  damaged_packets += sent < 0 ? 1 : 0;
+  return nullptr;
+}
+
+/// Recordings that were cut and joined have a clock that jumps; like ffmpeg, a step back or one of more than
+/// 10 s is taken for such a jump, and what follows is moved to where it was expected.
+void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
+  const AVStream& stream = *input->streams[packet.stream_index];
+  const AVMediaType type = stream.codecpar->codec_type;
+  if (packet.dts == AV_NOPTS_VALUE || (type != AVMEDIA_TYPE_VIDEO && type != AVMEDIA_TYPE_AUDIO)) {
+    return;
+  }
+  constexpr std::int64_t kGreatestGap = 10 * AV_TIME_BASE;
+  constexpr std::int64_t kGreatestStepBack = AV_TIME_BASE / 10;
+  const std::int64_t time = av_rescale_q(packet.dts, stream.time_base, kMicroseconds);
+  std::int64_t& expected = next_time_[packet.stream_index];
+  if (expected != AV_NOPTS_VALUE) {
+    const std::int64_t gap = time + time_offset - expected;
+    if (gap > kGreatestGap || gap < -kGreatestStepBack) {
+      time_offset -= gap;
+    }
+  }
+  expected = time + time_offset + av_rescale_q(packet.duration, stream.time_base, kMicroseconds);
+}
+
+void Reader::State::set_format(const AVFrame& first) {
+  const auto decoded = static_cast<AVPixelFormat>(first.format);
+  source_format_ = without_range(decoded);
+  readable_format_ = source_format_;
+  const bool full = implies_full_range(decoded) || first.color_range == AVCOL_RANGE_JPEG;
+  std::optional<FrameFormat> format = frame_format(source_format_);
+  if (!format || pixel_format(*format) == AV_PIX_FMT_NONE) {
+    const bool transparent = decoded == AV_PIX_FMT_PAL8 && has_transparent_palette(first);
+    readable_format_ = readable_equivalent(source_format_, transparent);
+    if (readable_format_ == AV_PIX_FMT_NONE) {
+      throw Error(url + ": its pixel format " + name_of(decoded) + " is not supported");
+    }
+    const ColorCoding coding{.matrix = first.colorspace, .full_range = full};
+    scaler_.emplace(url, first.width, first.height, source_format_, coding, readable_format_, coding);
+    format = frame_format(readable_format_);
+  }
+  format->width = first.width;
+  format->height = first.height;
+  format->matrix = color_matrix(first.colorspace);
+  format->range =
+      full || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(first.color_range);
+  format->validate(url);
+  video.format = *format;
+  video.pixel_format = name_of(decoded);
+}
+
+void Reader::State::set_time(AVFrame& frame) {
+  std::int64_t duration = frame.pkt_duration;
+  if (duration <= 0 && decoder->framerate.num > 0) {
+    duration = av_rescale_q(1, av_inv_q(decoder->framerate), video_stream->time_base);
+  }
+  frame.pts = frame.best_effort_timestamp;
+  if (frame.pts == AV_NOPTS_VALUE) {
+    frame.pts = last_pts_ == AV_NOPTS_VALUE ? 0 : last_pts_ + std::max<std::int64_t>(last_duration_, 1);
+  } else if (last_pts_ != AV_NOPTS_VALUE && frame.pts <= last_pts_) {
+    frame.pts = last_pts_ + 1;
+  }
+  frame.pkt_duration = duration;
+  last_pts_ = frame.pts;
+  last_duration_ = duration;
+}
+
+Frame Reader::State::deliver(FrameHandle decoded) {
+  if (source_format_ == AV_PIX_FMT_NONE) {
+    set_format(*decoded);
+  }
+  const AVPixelFormat format = without_range(static_cast<AVPixelFormat>(decoded->format));
+  if (decoded->width != video.format.width || decoded->height != video.format.height ||
+      format != source_format_) {
+    throw Error(url + ": frame " + std::to_string(frame_index_) + " is " +
+                describe_size(decoded->width, decoded->height, format) + ", but the video began as " +
+                describe_size(video.format.width, video.format.height, source_format_) +
+                "; a change in mid-stream is not supported");
+  }
+  if (implies_full_range(static_cast<AVPixelFormat>(decoded->format))) {
+    decoded->color_range = AVCOL_RANGE_JPEG;
+    decoded->format = format;
+  }
+  set_time(*decoded);
+  std::shared_ptr<AVFrame> properties = properties_of(*decoded, video_stream->time_base);
+  if (first_properties == nullptr) {
+    first_properties = properties;
+  }
+
+  Frame frame;
+  if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
+    frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
+  } else {
+    FrameHandle scaled;
+    if (scaler_) {
+      scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
+      scaler_->convert(*decoded, *scaled);
+    }
+    frame = pool_.take(video.format);
+    unpack(scaled != nullptr ? *scaled : *decoded, frame);
+  }
+  frame.interlaced = properties->interlaced_frame != 0;
+  frame.index = frame_index_++;
+  frame.attachment = std::move(properties);
+  return frame;
+}
+
+Reader::Reader(std::string url, const ReaderOptions& options)
+    : state_(std::make_unique<State>(std::move(url), options)) {}
+Reader::~Reader() = default;
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+
+const std::string& Reader::url() const { return state_->url; }
+const VideoProperties& Reader::video() const { return state_->video; }
+Reader::Item Reader::read() { return state_->read(); }
+std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
+
+}  // namespace limpid::io

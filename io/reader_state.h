@@ -1,0 +1,69 @@
+#pragma once
+
+// What Reader holds; Writer reads the source's streams, chapters and metadata from it. Private to io.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/libav.h"
+#include "io/reader.h"
+#include "io/samples.h"
+
+namespace limpid::io {
+
+struct Reader::State {
+  State(std::string source_url, const ReaderOptions& options);
+
+  Item read();
+
+  std::string url;
+  VideoProperties video;
+  std::int64_t damaged_packets = 0;
+  std::function<bool()> interrupted;
+
+  InputHandle input;
+  AVStream* video_stream = nullptr;
+  std::vector<bool> copied;  ///< by stream index
+  CodecHandle decoder;
+
+  /// Microseconds to add to all timestamps.
+  std::int64_t time_offset = 0;
+  /// Tags and side data of the first frame, without its samples.
+  std::shared_ptr<AVFrame> first_properties;
+
+ private:
+  void open(const ReaderOptions& options);
+  void choose_streams(const ReaderOptions& options);
+  void open_decoder(const ReaderOptions& options, Dictionary& codec_options);
+  void describe();
+  void decode_first_frame();
+  [[noreturn]] void explain_open_failure(int code, const ReaderOptions& options) const;
+
+  Item decode_next();
+  /// Reads a packet and gives it to the decoder or, if it is to be copied, to the caller.
+  std::shared_ptr<Packet> demux_next();
+  void take_out_clock_jumps(const AVPacket& packet);
+  Frame deliver(FrameHandle decoded);
+  void set_format(const AVFrame& first);
+  void set_time(AVFrame& frame);
+
+  std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame
+  std::optional<Frame> first_frame_;
+  std::vector<std::int64_t> next_time_;  ///< by stream, microseconds: where its next packet should begin
+  bool finished_ = false;
+
+  std::int64_t frame_index_ = 0;
+  std::int64_t last_pts_ = AV_NOPTS_VALUE;
+  std::int64_t last_duration_ = 0;
+
+  AVPixelFormat source_format_ = AV_PIX_FMT_NONE;    ///< of the decoder, without range
+  AVPixelFormat readable_format_ = AV_PIX_FMT_NONE;  ///< source_format_, or what the scaler makes of it
+  std::optional<Scaler> scaler_;
+  FramePool pool_;
+  LibavFramePool scaled_pool_;
+};
+
+}  // namespace limpid::io

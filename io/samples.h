@@ -1,0 +1,62 @@
+#pragma once
+
+// Moves and converts samples between libav's frames and core's. Private to io.
+
+#include <memory>
+#include <vector>
+
+#include "core/frame.h"
+#include "io/libav.h"
+
+namespace limpid::io {
+
+/// Frames of one format that are used again when nobody else holds them.
+class FramePool {
+ public:
+  Frame take(const FrameFormat& format);
+
+ private:
+  std::vector<Frame> frames_;
+};
+
+/// The same for libav's frames; what take() returns shares its samples with the pool.
+class LibavFramePool {
+ public:
+  FrameHandle take(AVPixelFormat format, int width, int height);
+
+ private:
+  std::vector<FrameHandle> frames_;
+};
+
+/// A Frame that shows the samples of `from`, whose pixel format must be planar, and keeps them alive.
+Frame view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format);
+
+/// An AVFrame that shows the samples of `from` as `format`, the planar pixel format of its samples, and keeps
+/// them alive.
+FrameHandle view_of(const Frame& from, AVPixelFormat format);
+
+/// Copy sample by sample without changing a value. The pixel format's frame_format() must be that of the
+/// Frame.
+void unpack(const AVFrame& from, const Frame& to);
+void pack(const Frame& from, AVFrame& to);
+
+/// What YUV samples mean.
+struct ColorCoding {
+  AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
+  bool full_range = false;
+};
+
+/// Converts pixel formats with swscale.
+class Scaler {
+ public:
+  /// Throws Error, which names `subject`, if swscale can't do it.
+  Scaler(const std::string& subject, int width, int height, AVPixelFormat from,
+         const ColorCoding& from_coding, AVPixelFormat to, const ColorCoding& to_coding);
+  void convert(const AVFrame& from, AVFrame& to) const;
+
+ private:
+  std::string subject_;
+  ScalerHandle scaler_;
+};
+
+}  // namespace limpid::io

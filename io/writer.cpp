@@ -1,0 +1,475 @@
+#include "io/writer.h"
+
+extern "C" {
+#include <libavutil/display.h>
+#include <libavutil/mem.h>
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "io/encoder.h"
+#include "io/output_file.h"
+#include "io/packet.h"
+#include "io/reader_state.h"
+
+namespace limpid::io {
+namespace {
+
+std::string describe_stream(const AVStream& stream) {
+  const char* const type = av_get_media_type_string(stream.codecpar->codec_type);
+  const std::string codec = avcodec_get_name(stream.codecpar->codec_id);
+  return std::string("the ") + (type == nullptr ? "unknown" : type) + " stream #" +
+         std::to_string(stream.index) + " (" + codec + ")";
+}
+
+/// Tags that describe the source's container or its encoded video, not its content.
+bool is_stale(std::string_view key) {
+  constexpr std::array<std::string_view, 8> kNames{"major_brand", "minor_version", "compatible_brands",
+                                                   "encoder",     "rotate",        "DURATION",
+                                                   "BPS",         "_STATISTICS"};
+  return key.starts_with("NUMBER_OF_") || key.starts_with("DURATION-") || key.starts_with("BPS-") ||
+         key.starts_with("_STATISTICS_") || std::find(kNames.begin(), kNames.end(), key) != kNames.end();
+}
+
+void copy_metadata(AVDictionary** to, const AVDictionary* from, bool drop_stale) {
+  const AVDictionaryEntry* entry = nullptr;
+  while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    if (!drop_stale || !is_stale(entry->key)) {
+      check(av_dict_set(to, entry->key, entry->value, 0), entry->key, "can't copy the tag");
+    }
+  }
+}
+
+void add_side_data(AVStream& stream, AVPacketSideDataType type, const std::uint8_t* data, std::size_t size) {
+  if (av_stream_get_side_data(&stream, type, nullptr) != nullptr) {
+    return;
+  }
+  void* const copy = av_memdup(data, size);
+  if (copy == nullptr) {
+    throw Error("out of memory");
+  }
+  // The stream owns the copy from here on, unless this fails.
+  if (const int code = av_stream_add_side_data(&stream, type, static_cast<std::uint8_t*>(copy), size);
+      code < 0) {
+    av_free(copy);
+    check(code, "stream", "can't keep its side data");
+  }
+}
+
+/// A picture rotated or mirrored by its display matrix.
+bool is_turned(const AVStream& stream) {
+  std::size_t size = 0;
+  const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  constexpr std::size_t kMatrixSize = 9 * sizeof(std::int32_t);
+  if (data == nullptr || size < kMatrixSize) {
+    return false;
+  }
+  std::array<std::int32_t, 9> matrix{};
+  std::memcpy(matrix.data(), data, kMatrixSize);
+  return !(matrix[0] > 0 && matrix[1] == 0 && matrix[3] == 0 && matrix[4] > 0);
+}
+
+bool holds_display_matrix(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 6> kNames{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
+  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
+}
+
+MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url) {
+  AVFormatContext* context = nullptr;
+  check(avformat_alloc_output_context2(&context, &container, nullptr, url.c_str()), url,
+        "can't set up the container");
+  MuxerHandle muxer(context);
+  muxer->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;  // y4m of more than 8 bits
+  return muxer;
+}
+
+/// Parameters for a stream that is copied: the tag that names the codec is the container's own matter.
+void copy_parameters(AVStream& to, const AVStream& from, const AVOutputFormat& container) {
+  check(avcodec_parameters_copy(to.codecpar, from.codecpar), "stream", "can't copy its parameters");
+  const AVCodecID codec = from.codecpar->codec_id;
+  unsigned ignored = 0;
+  const bool keep_tag = container.codec_tag == nullptr ||
+                        av_codec_get_id(container.codec_tag, from.codecpar->codec_tag) == codec ||
+                        av_codec_get_tag2(container.codec_tag, codec, &ignored) == 0;
+  if (!keep_tag) {
+    to.codecpar->codec_tag = 0;
+  }
+  to.time_base = from.time_base;
+  to.avg_frame_rate = from.avg_frame_rate;
+  to.r_frame_rate = from.r_frame_rate;
+  to.sample_aspect_ratio = from.sample_aspect_ratio;
+  to.duration = from.duration;
+  to.disposition = from.disposition;
+  copy_metadata(&to.metadata, from.metadata, false);
+  for (int i = 0; i < from.nb_side_data; ++i) {
+    add_side_data(to, from.side_data[i].type, from.side_data[i].data, from.side_data[i].size);
+  }
+}
+
+AVStream& add_stream(AVFormatContext& muxer) {
+  AVStream* const stream = avformat_new_stream(&muxer, nullptr);
+  if (stream == nullptr) {
+    throw Error("out of memory");
+  }
+  return *stream;
+}
+
+/// Asks the muxer itself, by writing a header with the video and this one stream to memory.
+bool can_hold_stream(const AVOutputFormat& container, const AVCodecContext& encoder, const AVStream& stream) {
+  if (container.audio_codec == AV_CODEC_ID_NONE) {
+    return false;  // made for video alone
+  }
+  if ((container.flags & AVFMT_NOFILE) != 0) {
+    return avformat_query_codec(&container, stream.codecpar->codec_id, FF_COMPLIANCE_NORMAL) != 0;
+  }
+  const MuxerHandle muxer = make_muxer(container, "memory");
+  AVStream& video = add_stream(*muxer);
+  check(avcodec_parameters_from_context(video.codecpar, &encoder), "stream", "can't copy its parameters");
+  video.time_base = encoder.time_base;
+  copy_parameters(add_stream(*muxer), stream, container);
+  check(avio_open_dyn_buf(&muxer->pb), "memory", "can't write to it");
+  const bool accepted = avformat_write_header(muxer.get(), nullptr) >= 0;
+  std::uint8_t* bytes = nullptr;
+  avio_close_dyn_buf(muxer->pb, &bytes);
+  muxer->pb = nullptr;
+  av_free(bytes);
+  return accepted;
+}
+
+std::string picture_name(const std::string& pattern, std::int64_t number) {
+  std::array<char, 4096> name{};
+  check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), pattern.c_str(),
+                               static_cast<int>(number), 0),
+        pattern, "can't make a file name of it");
+  return name.data();
+}
+
+}  // namespace
+
+struct Writer::State {
+  State(std::string target, const Reader::State& source, const WriterOptions& options);
+
+  void add_video_stream(const Reader::State& source);
+  void add_copied_streams(const Reader::State& source);
+  void copy_chapters(const Reader::State& source);
+  void warn_of_losses(const Reader::State& source);
+  void open(const Reader::State& source, const WriterOptions& options);
+
+  void write(const Packet& packet);
+  void drain_encoder();
+  void write_encoded(PacketHandle packet);
+  void write_picture(const AVPacket& packet);
+  void mux(PacketHandle packet);
+  void finish();
+
+  std::string url;
+  std::string source_url;
+  const AVOutputFormat* container;
+  Overwrite overwrite;
+  std::vector<std::string> warnings;
+  std::string pixel_format_name;
+  std::string codec_name;
+  std::string container_name;
+  std::string temporary;
+
+  std::unique_ptr<Encoder> encoder;
+  std::unique_ptr<OutputFile> file;  ///< the next one, of a sequence; none for muxers that open their own
+  MuxerHandle muxer;                 ///< none for pictures
+  AVStream* video = nullptr;
+  std::vector<int> output_index;       ///< by the source's stream index; -1 for streams that aren't copied
+  std::vector<std::int64_t> last_dts;  ///< by the output's stream index
+  std::int64_t pictures = 0;
+  std::int64_t finished_bytes = 0;  ///< of the pictures before this one
+  std::atomic<std::int64_t> bytes = 0;
+};
+
+Writer::State::State(std::string target, const Reader::State& source, const WriterOptions& options)
+    : url(std::move(target)),
+      source_url(source.url),
+      container(&choose_container(url, options.container)),
+      overwrite(options.overwrite),
+      container_name(container->name) {
+  if (is_sequence(url) && url == source_url) {
+    throw Error(url + ": is the input itself");
+  }
+  EncoderSource description;
+  description.format = source.video.format;
+  description.properties = source.first_properties.get();
+  description.time_base = source.video_stream->time_base;
+  const AVRational rate = av_guess_frame_rate(source.input.get(), source.video_stream, nullptr);
+  if (rate.num > 0 && rate.den > 0) {
+    description.frame_rate = rate;
+  }
+  description.sample_aspect_ratio =
+      av_guess_sample_aspect_ratio(source.input.get(), source.video_stream, source.first_properties.get());
+  encoder = std::make_unique<Encoder>(url, *container, description, options, warnings);
+  codec_name = encoder->context().codec->name;
+  pixel_format_name = name_of(encoder->context().pix_fmt);
+  open(source, options);
+}
+
+void Writer::State::open(const Reader::State& source, const WriterOptions& options) {
+  const bool pictures_only = holds_pictures(*container);
+  const std::string first = is_sequence(url) && pictures_only ? picture_name(url, 1) : url;
+  if (pictures_only || (container->flags & AVFMT_NOFILE) == 0) {
+    file = std::make_unique<OutputFile>(first, source_url, overwrite);
+    temporary = file->temporary();
+  }
+  if (!pictures_only) {
+    muxer = make_muxer(*container, temporary.empty() ? url : "file:" + temporary);
+    muxer->pb = file == nullptr ? nullptr : file->bytes();
+    copy_metadata(&muxer->metadata, source.input->metadata, true);
+  }
+  for (const auto& [key, value] : encoder->muxer_options()) {
+    const int code = muxer == nullptr
+                         ? AVERROR_OPTION_NOT_FOUND
+                         : av_opt_set(muxer.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
+    if (code == AVERROR_OPTION_NOT_FOUND) {
+      throw UsageError("the encoder " + codec_name + " has no option '" + key + "'");
+    }
+    if (code < 0) {
+      throw UsageError("the container " + container_name + " doesn't take '" + value + "' for its option '" +
+                       key + "'");
+    }
+  }
+  output_index.assign(source.copied.size(), -1);
+  if (muxer == nullptr) {
+    add_copied_streams(source);  // only to say that they are left out
+    warn_of_losses(source);
+    return;
+  }
+  add_copied_streams(source);
+  copy_chapters(source);
+  warn_of_losses(source);
+  last_dts.assign(muxer->nb_streams, AV_NOPTS_VALUE);
+  forget_logged_errors();
+  if (const int code = avformat_write_header(muxer.get(), nullptr); code < 0) {
+    throw Error(url + ": can't begin the file as " + container_name + ": " + error_text(code) +
+                logged_reason());
+  }
+  static_cast<void>(options);
+}
+
+void Writer::State::add_video_stream(const Reader::State& source) {
+  const AVCodecContext& context = encoder->context();
+  const AVStream& original = *source.video_stream;
+  video = &add_stream(*muxer);
+  check(avcodec_parameters_from_context(video->codecpar, &context), url, "can't set up the video stream");
+  if (context.codec_id == AV_CODEC_ID_HEVC && holds_display_matrix(*container)) {
+    video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');  // the only one that Apple's players know
+  }
+  video->time_base = context.time_base;
+  video->avg_frame_rate = context.framerate;
+  video->r_frame_rate = context.framerate;
+  video->sample_aspect_ratio = context.sample_aspect_ratio;
+  video->disposition = original.disposition;
+  copy_metadata(&video->metadata, original.metadata, true);
+  av_dict_set(&video->metadata, "encoder", (std::string(LIBAVCODEC_IDENT " ") + codec_name).c_str(), 0);
+
+  for (int i = 0; i < context.nb_coded_side_data; ++i) {
+    const AVPacketSideData& data = context.coded_side_data[i];
+    add_side_data(*video, data.type, data.data, data.size);
+  }
+  for (const AVPacketSideDataType type :
+       {AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
+        AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D}) {
+    std::size_t size = 0;
+    if (const std::uint8_t* const data = av_stream_get_side_data(&original, type, &size)) {
+      add_side_data(*video, type, data, size);
+    }
+  }
+  constexpr std::array<std::pair<AVFrameSideDataType, AVPacketSideDataType>, 3> kFromFrames{
+      {{AV_FRAME_DATA_DISPLAYMATRIX, AV_PKT_DATA_DISPLAYMATRIX},
+       {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
+       {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL}}};
+  for (const auto& [from, to] : kFromFrames) {
+    if (const AVFrameSideData* const data = av_frame_get_side_data(source.first_properties.get(), from)) {
+      add_side_data(*video, to, data->data, data->size);
+    }
+  }
+}
+
+void Writer::State::add_copied_streams(const Reader::State& source) {
+  for (unsigned i = 0; i < source.copied.size(); ++i) {
+    const AVStream& stream = *source.input->streams[i];
+    if (&stream == source.video_stream) {
+      if (muxer != nullptr) {
+        output_index[i] = static_cast<int>(muxer->nb_streams);
+        add_video_stream(source);
+      }
+    } else if (!source.copied[i]) {
+      if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+          (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) == 0) {
+        warnings.push_back("only one video stream is filtered: " + describe_stream(stream) + " is left out");
+      }
+    } else if (muxer == nullptr || !can_hold_stream(*container, encoder->context(), stream)) {
+      warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it is left out");
+    } else {
+      output_index[i] = static_cast<int>(muxer->nb_streams);
+      copy_parameters(add_stream(*muxer), stream, *container);
+    }
+  }
+}
+
+void Writer::State::copy_chapters(const Reader::State& source) {
+  const AVFormatContext& input = *source.input;
+  if (input.nb_chapters == 0) {
+    return;
+  }
+  // Freed by libav together with the muxer, hence its own allocator.
+  muxer->chapters = static_cast<AVChapter**>(av_calloc(input.nb_chapters, sizeof(AVChapter*)));
+  if (muxer->chapters == nullptr) {
+    throw Error("out of memory");
+  }
+  for (unsigned i = 0; i < input.nb_chapters; ++i) {
+    const AVChapter& from = *input.chapters[i];
+    auto* const to = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
+    if (to == nullptr) {
+      throw Error("out of memory");
+    }
+    muxer->chapters[muxer->nb_chapters++] = to;
+    const std::int64_t offset = av_rescale_q(source.time_offset, {1, AV_TIME_BASE}, from.time_base);
+    to->id = from.id;
+    to->time_base = from.time_base;
+    to->start = std::max<std::int64_t>(from.start + offset, 0);
+    to->end = std::max(from.end + offset, to->start);
+    copy_metadata(&to->metadata, from.metadata, false);
+  }
+}
+
+void Writer::State::warn_of_losses(const Reader::State& source) {
+  const AVFrame& first = *source.first_properties;
+  if (video != nullptr && is_turned(*video) && !holds_display_matrix(*container)) {
+    warnings.push_back(container_name +
+                       " can't hold the source's rotation: players will show the picture as it is stored");
+  }
+  if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0);
+      exif != nullptr && std::atoi(exif->value) > 1) {
+    warnings.push_back("the picture's EXIF orientation (" + std::to_string(std::atoi(exif->value)) +
+                       ") is not kept: it will be shown as it is stored");
+  }
+  const auto has = [&](AVFrameSideDataType type) { return av_frame_get_side_data(&first, type) != nullptr; };
+  if (has(AV_FRAME_DATA_DYNAMIC_HDR_PLUS) || has(AV_FRAME_DATA_DYNAMIC_HDR_VIVID) ||
+      has(AV_FRAME_DATA_DOVI_RPU_BUFFER) || has(AV_FRAME_DATA_DOVI_METADATA)) {
+    warnings.emplace_back("the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept");
+  }
+}
+
+void Writer::State::write(const Packet& packet) {
+  const int index = output_index.at(static_cast<std::size_t>(packet.stream()));
+  if (index < 0) {
+    return;
+  }
+  PacketHandle copy = make_packet();
+  check(av_packet_ref(copy.get(), &packet.get()), url, "can't keep a packet");
+  const AVStream& stream = *muxer->streams[index];
+  av_packet_rescale_ts(copy.get(), packet.time_base(), stream.time_base);
+  copy->stream_index = index;
+  copy->pos = -1;
+  mux(std::move(copy));
+}
+
+void Writer::State::drain_encoder() {
+  while (PacketHandle packet = encoder->receive()) {
+    write_encoded(std::move(packet));
+  }
+}
+
+void Writer::State::write_encoded(PacketHandle packet) {
+  if (muxer == nullptr) {
+    write_picture(*packet);
+    return;
+  }
+  av_packet_rescale_ts(packet.get(), encoder->context().time_base, video->time_base);
+  packet->stream_index = video->index;
+  mux(std::move(packet));
+}
+
+void Writer::State::write_picture(const AVPacket& packet) {
+  ++pictures;
+  if (!is_sequence(url)) {
+    if (pictures > 1) {
+      throw Error(url + ": holds one picture only; name a sequence such as picture_%04d.png");
+    }
+  } else if (file == nullptr) {
+    file = std::make_unique<OutputFile>(picture_name(url, pictures), source_url, overwrite);
+  }
+  avio_write(file->bytes(), packet.data, packet.size);
+  bytes += packet.size;
+  if (is_sequence(url)) {
+    std::exchange(file, nullptr)->commit();
+  }
+}
+
+/// Takes the place of the source's irregular times by what muxers insist on: each stream's decoding times
+/// known and increasing.
+void Writer::State::mux(PacketHandle packet) {
+  std::int64_t& last = last_dts[packet->stream_index];
+  if (packet->dts == AV_NOPTS_VALUE) {
+    packet->dts = packet->pts != AV_NOPTS_VALUE ? packet->pts : last == AV_NOPTS_VALUE ? 0 : last + 1;
+  }
+  const bool may_repeat = (container->flags & AVFMT_TS_NONSTRICT) != 0;
+  if (last != AV_NOPTS_VALUE && packet->dts < last + (may_repeat ? 0 : 1)) {
+    packet->dts = last + (may_repeat ? 0 : 1);
+  }
+  if (packet->pts == AV_NOPTS_VALUE || packet->pts < packet->dts) {
+    packet->pts = packet->dts;
+  }
+  last = packet->dts;
+  check(av_interleaved_write_frame(muxer.get(), packet.get()), url, "can't write");
+  if (muxer->pb != nullptr) {
+    bytes = std::max<std::int64_t>(bytes, avio_tell(muxer->pb));
+  }
+}
+
+void Writer::State::finish() {
+  encoder->flush();
+  drain_encoder();
+  if (muxer != nullptr) {
+    check(av_write_trailer(muxer.get()), url, "can't finish the file");
+    if (muxer->pb != nullptr) {
+      avio_flush(muxer->pb);
+      bytes = std::max<std::int64_t>(bytes, avio_tell(muxer->pb));
+    }
+    muxer->pb = nullptr;
+  }
+  if (file != nullptr && (muxer != nullptr || pictures > 0)) {
+    file->commit();
+  }
+  file.reset();
+}
+
+Writer::Writer(std::string url, const Reader& source, const WriterOptions& options)
+    : state_(std::make_unique<State>(std::move(url), *source.state_, options)) {}
+Writer::~Writer() = default;
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+
+const std::vector<std::string>& Writer::warnings() const { return state_->warnings; }
+
+void Writer::write(const Frame& frame) {
+  state_->encoder->send(frame);
+  state_->drain_encoder();
+}
+
+void Writer::write(const Packet& packet) { state_->write(packet); }
+void Writer::finish() { state_->finish(); }
+std::int64_t Writer::bytes_written() const { return state_->bytes; }
+const std::string& Writer::codec() const { return state_->codec_name; }
+const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }
+const std::string& Writer::container() const { return state_->container_name; }
+const std::string& Writer::temporary_file() const { return state_->temporary; }
+
+}  // namespace limpid::io
