@@ -211,34 +211,41 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   return result;
 }
 
-std::vector<Picture> combined(const std::vector<Picture>& planes, const double (&matrix)[3][3]) {
-  std::vector<Picture> result = planes;
-  for (std::size_t i = 0; i < planes[0].samples.size(); ++i) {
-    for (int row = 0; row < 3; ++row) {
-      double sum = 0;
-      for (int column = 0; column < 3; ++column) {
-        sum += matrix[row][column] * planes[column].samples[i];
-      }
-      result[row].samples[i] = sum;
-    }
+// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4.
+std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
+  std::vector<Picture> result = rgb;
+  for (std::size_t i = 0; i < rgb[0].samples.size(); ++i) {
+    const double r = rgb[0].samples[i];
+    const double g = rgb[1].samples[i];
+    const double b = rgb[2].samples[i];
+    result[0].samples[i] = (r + g + b) / 3;
+    result[1].samples[i] = (r - b) / 2;
+    result[2].samples[i] = (r - 2 * g + b) / 4;
+  }
+  return result;
+}
+
+std::vector<Picture> from_opponent(const std::vector<Picture>& yuv) {
+  std::vector<Picture> result = yuv;
+  for (std::size_t i = 0; i < yuv[0].samples.size(); ++i) {
+    const double y = yuv[0].samples[i];
+    const double u = yuv[1].samples[i];
+    const double v = yuv[2].samples[i];
+    result[0].samples[i] = y + u + 2 * v / 3;
+    result[1].samples[i] = y - 4 * v / 3;
+    result[2].samples[i] = y - u + 2 * v / 3;
   }
   return result;
 }
 
 std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameFormat& format,
                                  const Bm3dParameters& parameters, const std::vector<double>& sigma) {
-  constexpr double kForward[3][3] = {
-      {1.0 / 3, 1.0 / 3, 1.0 / 3}, {1.0 / 2, 0, -1.0 / 2}, {1.0 / 4, -1.0 / 2, 1.0 / 4}};
-  constexpr double kInverse[3][3] = {{1, 1, 2.0 / 3}, {1, 0, -4.0 / 3}, {1, -1, 2.0 / 3}};
-  std::vector<double> opponent_sigma;
-  for (const auto& row : kForward) {
-    double variance = 0;
-    for (int column = 0; column < 3; ++column) {
-      variance += row[column] * row[column] * sigma[column] * sigma[column];
-    }
-    opponent_sigma.push_back(std::sqrt(variance));
-  }
-  return combined(denoise_planes(combined(noisy, kForward), format, parameters, opponent_sigma), kInverse);
+  const double r = sigma[0] * sigma[0];
+  const double g = sigma[1] * sigma[1];
+  const double b = sigma[2] * sigma[2];
+  const std::vector<double> opponent_sigma = {std::sqrt((r + g + b) / 9), std::sqrt((r + b) / 4),
+                                              std::sqrt((r + 4 * g + b) / 16)};
+  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent_sigma));
 }
 
 Picture field_of(const Picture& picture, int parity) {

@@ -1,0 +1,681 @@
+// Every engine's BM3D against the plain double-precision one, and against itself. What "agree" means is the
+// engines' contract: within one 8-bit code value on 99.99 % of the samples, nowhere more than 4, at least 60
+// dB between them.
+#include "tests/core/oracle/bm3d.h"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/cpu/tile.h"
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "tests/core/engine_suite.h"
+#include "tests/core/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::as_float;
+using oracle::gray;
+using oracle::rgb;
+using oracle::yuv;
+
+// Away from round numbers, so that no coefficient of a picture of integers lies exactly at the threshold.
+constexpr float kSigma = 19.37F;
+
+constexpr Transform2d kTransforms2d[] = {Transform2d::kDct, Transform2d::kBior15, Transform2d::kWalshHadamard,
+                                         Transform2d::kHaar};
+constexpr Transform1d kTransforms1d[] = {Transform1d::kWalshHadamard, Transform1d::kHaar};
+
+NoiseLevel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
+
+Frame noisy_picture(const FrameFormat& format, double sigma = static_cast<double>(kSigma),
+                    std::uint64_t seed = 1) {
+  return oracle::add_noise(oracle::draw_picture(format), sigma, seed);
+}
+
+Bm3dParameters first_step_only(Bm3dParameters parameters) {
+  parameters.wiener.reset();
+  return parameters;
+}
+
+bool is_within_contract(const oracle::Agreement& agreement) {
+  return agreement.over_one <= agreement.samples / 10000 && agreement.greatest <= 4 && agreement.psnr >= 60;
+}
+
+void expect_frames_agree(const Frame& result, const Frame& expected) {
+  const oracle::Agreement agreement = oracle::compare(result, expected);
+  EXPECT_TRUE(is_within_contract(agreement)) << oracle::to_string(agreement);
+  if (result.format.has_alpha) {
+    Frame alpha = result;
+    Frame expected_alpha = expected;
+    alpha.format = expected_alpha.format =
+        oracle::gray(result.format.width, result.format.height, result.format.bit_depth);
+    alpha.planes[0] = result.planes[result.format.plane_count() - 1];
+    expected_alpha.planes[0] = expected.planes[result.format.plane_count() - 1];
+    EXPECT_TRUE(oracle::same_bits(alpha, expected_alpha)) << "the alpha plane was touched";
+  }
+}
+
+void expect_agrees(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
+                   const NoiseLevel& noise) {
+  expect_frames_agree(run_bm3d(engine, frame, parameters, noise), oracle::denoise(frame, parameters, noise));
+}
+
+class Bm3dTest : public EngineSuite {};
+
+TEST_P(Bm3dTest, AllProfilesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(60, 45));
+  for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh}) {
+    SCOPED_TRACE(to_string(profile));
+    expect_agrees(engine(), frame, bm3d_profile(profile), equal_noise(kSigma));
+    expect_agrees(engine(), frame, first_step_only(bm3d_profile(profile)), equal_noise(kSigma));
+  }
+  const Frame noisier = noisy_picture(gray(60, 45), 50.7);
+  expect_agrees(engine(), noisier, bm3d_profile(Profile::kVn), equal_noise(50.7F));
+  expect_agrees(engine(), noisier, first_step_only(bm3d_profile(Profile::kVn)), equal_noise(50.7F));
+}
+
+TEST_P(Bm3dTest, AllTransformsAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(40, 37));
+  for (const Transform2d transform_2d : kTransforms2d) {
+    for (const Transform1d transform_1d : kTransforms1d) {
+      SCOPED_TRACE(std::string(to_string(transform_2d)) + " and " + std::string(to_string(transform_1d)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->transform_2d = transform_2d;
+        step->transform_1d = transform_1d;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+      expect_agrees(engine(), frame, first_step_only(parameters), equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, AllPatchSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(37, 34));
+  for (int k = 2; k <= 16; ++k) {
+    for (const Transform2d transform : kTransforms2d) {
+      if (transform != Transform2d::kDct && (k & (k - 1)) != 0) {
+        continue;
+      }
+      SCOPED_TRACE(std::to_string(k) + ", " + std::string(to_string(transform)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->patch_size = k;
+        step->step = std::min(k, 4);
+        step->search_window = 15;
+        step->transform_2d = transform;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, StepsWithDifferentPatchSizesAgreeWithTheOracle) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kVn);
+  parameters.wiener->patch_size = 11;
+  expect_agrees(engine(), noisy_picture(gray(50, 40), 50.7), parameters, equal_noise(50.7F));
+  parameters.hard_threshold.patch_size = 4;
+  parameters.hard_threshold.step = 3;
+  parameters.wiener->patch_size = 8;
+  expect_agrees(engine(), noisy_picture(yuv(40, 36, 1, 1)), parameters, equal_noise(kSigma));
+}
+
+TEST_P(Bm3dTest, AllGroupSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(40, 33));
+  for (const int group_size : {1, 2, 3, 4, 8, 16, 32, 64}) {
+    for (const Transform1d transform : kTransforms1d) {
+      SCOPED_TRACE(std::to_string(group_size) + ", " + std::string(to_string(transform)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->max_group_size = group_size;
+        step->transform_1d = transform;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, AllDepthsAgreeWithTheOracle) {
+  for (const int depth : {8, 9, 10, 12, 14, 16}) {
+    SCOPED_TRACE(depth);
+    const Frame frame = noisy_picture(gray(43, 38, depth));
+    expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+    expect_agrees(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
+  }
+  FrameFormat words = gray(43, 38);
+  words.sample_type = SampleType::kUint16;
+  expect_agrees(engine(), noisy_picture(words), bm3d_profile(Profile::kLc), equal_noise(kSigma));
+}
+
+TEST_P(Bm3dTest, FloatSamplesAgreeWithTheOracleWithoutRounding) {
+  const Frame frame = noisy_picture(as_float(gray(48, 40)));
+  for (const Bm3dParameters& parameters :
+       {bm3d_profile(Profile::kNp), first_step_only(bm3d_profile(Profile::kNp))}) {
+    const Frame result = run_bm3d(engine(), frame, parameters, equal_noise(kSigma));
+    const Frame expected = oracle::denoise(frame, parameters, equal_noise(kSigma));
+    expect_frames_agree(result, expected);
+    // Hardly more than the precision of the arithmetic: a wrong window or weight would show here.
+    EXPECT_GE(oracle::compare(result, expected).psnr, 75);
+  }
+}
+
+TEST_P(Bm3dTest, FloatSamplesOutsideOfTheNominalRangeAreNotClipped) {
+  Frame frame = noisy_picture(as_float(gray(40, 32)));
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      frame.planes[0].row<float>(y)[x] = 1.6F * frame.planes[0].row<float>(y)[x] - 0.4F;
+    }
+  }
+  const Frame result = run_bm3d(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma));
+  expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma)));
+  float least = 0;
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      least = std::min(least, result.planes[0].row<float>(y)[x]);
+    }
+  }
+  EXPECT_LT(least, 0);
+}
+
+TEST_P(Bm3dTest, EverySubsamplingAgreesWithTheOracle) {
+  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  const int shifts[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {2, 0}, {2, 2}};
+  for (const auto& shift : shifts) {
+    for (const auto& [width, height] : {std::pair{48, 40}, std::pair{45, 39}}) {
+      const FrameFormat format = yuv(width, height, shift[0], shift[1]);
+      SCOPED_TRACE(to_string(format));
+      expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kLc), noise);
+    }
+  }
+}
+
+TEST_P(Bm3dTest, DeepAndFloatColourAgreesWithTheOracle) {
+  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  for (const FrameFormat& format : {yuv(41, 35, 1, 1, 10), yuv(40, 32, 1, 0, 12), yuv(33, 32, 0, 0, 16),
+                                    as_float(yuv(36, 34, 1, 1)), as_float(rgb(33, 30)), rgb(33, 30, 10)}) {
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kLc), noise);
+    expect_agrees(engine(), noisy_picture(format), first_step_only(bm3d_profile(Profile::kLc)), noise);
+  }
+}
+
+TEST_P(Bm3dTest, RgbAgreesWithTheOracle) {
+  const Frame frame = noisy_picture(rgb(40, 35));
+  expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  expect_agrees(engine(), frame, bm3d_profile(Profile::kLc), {{kSigma, 7.1F, 31.3F}});
+}
+
+TEST_P(Bm3dTest, AlphaIsCopied) {
+  for (FrameFormat format : {gray(33, 30), yuv(33, 30, 1, 1), rgb(33, 30), rgb(33, 30, 12)}) {
+    format.has_alpha = true;
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kFast), equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, PlanesWithSigmaZeroPassUnchanged) {
+  const NoiseLevel levels[] = {{{0, 9.7F, 12.1F}}, {{kSigma, 0, 0}}, {{kSigma, 0, 9.7F}}, {{0, 0, 0}}};
+  for (const FrameFormat& format :
+       {yuv(40, 36, 1, 1), yuv(40, 36, 0, 0), as_float(yuv(40, 36, 1, 1)), rgb(32, 30)}) {
+    const Frame frame = noisy_picture(format);
+    for (const NoiseLevel& noise : levels) {
+      SCOPED_TRACE(to_string(format) + ", sigma " + std::to_string(noise.sigma[0]) + ", " +
+                   std::to_string(noise.sigma[1]) + ", " + std::to_string(noise.sigma[2]));
+      const Frame result = run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), noise);
+      expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kLc), noise));
+      for (int plane = 0; plane < 3; ++plane) {
+        if (noise.sigma[plane] == 0) {
+          Frame before = frame;
+          Frame after = result;
+          before.format.color_model = after.format.color_model = ColorModel::kGray;
+          before.format.chroma_shift_x = before.format.chroma_shift_y = 0;
+          after.format = before.format;
+          before.planes[0] = frame.planes[plane];
+          after.planes[0] = result.planes[plane];
+          EXPECT_TRUE(oracle::same_bits(before, after)) << "plane " << plane;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Bm3dTest, EverySizeAgreesWithTheOracle) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  parameters.hard_threshold.search_window = parameters.wiener->search_window = 13;
+  for (int width = 8; width <= 27; ++width) {
+    SCOPED_TRACE(width);
+    expect_agrees(engine(), noisy_picture(gray(width, 35 - width)), parameters, equal_noise(kSigma));
+  }
+  // One sample more than a tile of any power of two, one row, one column more than the patches' grid.
+  for (const auto& [width, height] :
+       {std::pair{65, 9}, std::pair{9, 65}, std::pair{129, 8}, std::pair{8, 131}}) {
+    SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
+    expect_agrees(engine(), noisy_picture(gray(width, height)), parameters, equal_noise(kSigma));
+    expect_agrees(engine(), noisy_picture(yuv(width, height, 1, 1)), parameters, equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, FieldsAreFilteredApart) {
+  for (const FrameFormat& format :
+       {gray(40, 48), gray(33, 31), yuv(40, 50, 1, 1), yuv(40, 47, 1, 1), rgb(24, 29)}) {
+    SCOPED_TRACE(to_string(format));
+    Frame frame = noisy_picture(format);
+    frame.interlaced = true;
+    expect_agrees(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, ChangesBetweenFieldsAndFramesWithinAStream) {
+  const FrameFormat format = yuv(40, 40, 1, 1);
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), equal_noise(kSigma), format);
+  for (int i = 0; i < 4; ++i) {
+    Frame frame = noisy_picture(format, 20, i);
+    frame.interlaced = i % 2 == 1;
+    denoiser->send(frame);
+    expect_frames_agree(denoiser->receive().value(),
+                        oracle::denoise(frame, bm3d_profile(Profile::kFast), equal_noise(kSigma)));
+  }
+}
+
+TEST_P(Bm3dTest, ExtremesOfTheParametersAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(33, 30));
+  const auto check = [&](const char* what, const Bm3dParameters& parameters, float sigma = kSigma) {
+    SCOPED_TRACE(what);
+    expect_agrees(engine(), frame, parameters, equal_noise(sigma));
+    expect_agrees(engine(), frame, first_step_only(parameters), equal_noise(sigma));
+  };
+  const auto with = [](auto change) {
+    Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+    change(parameters.hard_threshold);
+    change(*parameters.wiener);
+    return parameters;
+  };
+  check("no search", with([](Bm3dStep& step) { step.search_window = 1; }));
+  check("widest search", with([](Bm3dStep& step) { step.search_window = 129; }));
+  check("tau 0", with([](Bm3dStep& step) { step.max_distance = 0; }));
+  check("greatest tau", with([](Bm3dStep& step) { step.max_distance = 65025; }));
+  check("flat window", with([](Bm3dStep& step) { step.kaiser_beta = 0; }));
+  check("narrow window", with([](Bm3dStep& step) { step.kaiser_beta = 8; }));
+  float narrowest = 20;
+  for (Bm3dParameters parameters = bm3d_profile(Profile::kLc);; --narrowest) {
+    parameters.hard_threshold.kaiser_beta = narrowest;
+    try {
+      parameters.validate();
+      break;
+    } catch (const UsageError&) {
+      continue;
+    }
+  }
+  check("narrowest legal window", with([=](Bm3dStep& step) { step.kaiser_beta = narrowest; }));
+  check("step 1", with([](Bm3dStep& step) { step.step = 1; }));
+  check("step k", with([](Bm3dStep& step) { step.step = step.patch_size; }));
+  Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  parameters.lambda = 100;
+  check("lambda 100", parameters);
+  parameters.lambda = 0.001F;
+  check("lambda 0.001", parameters);
+  check("faint noise", bm3d_profile(Profile::kLc), 0.013F);
+  check("strong noise", bm3d_profile(Profile::kVn), 203.3F);
+}
+
+TEST_P(Bm3dTest, FlatPicturesStayFlat) {
+  for (const int depth : {8, 10, 16}) {
+    const int greatest = (1 << depth) - 1;
+    for (const int value : {0, 1, greatest / 3, greatest}) {
+      SCOPED_TRACE(std::to_string(depth) + " bit, value " + std::to_string(value));
+      const Frame frame = allocate_frame(gray(33, 26, depth));
+      for (int y = 0; y < 26; ++y) {
+        for (int x = 0; x < 33; ++x) {
+          if (depth == 8) {
+            frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
+          } else {
+            frame.planes[0].row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(value);
+          }
+        }
+      }
+      expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+      // The first step keeps the mean of a group to the bit; the second shrinks it by the Wiener factor.
+      const Frame first =
+          run_bm3d(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
+      EXPECT_TRUE(oracle::same_bits(first, frame));
+    }
+  }
+}
+
+// Matching by itself: everything but the mean of a group is thresholded away, the reference patches do not
+// overlap and groups are small, so that a single wrong patch in a group shows. Few grey levels make for many
+// equal distances, and many that equal tau.
+TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
+  std::mt19937_64 random(11);
+  for (const int k : {2, 4, 8, 16}) {
+    for (const int group_size : {2, 4, 8}) {
+      SCOPED_TRACE("patches of " + std::to_string(k) + ", groups of " + std::to_string(group_size));
+      const int width = 4 * k + 24;
+      const int height = 3 * k + 16;
+      const Frame frame = allocate_frame(gray(width - width % k, height - height % k));
+      for (int y = 0; y < frame.format.height; ++y) {
+        for (int x = 0; x < frame.format.width; ++x) {
+          frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(85 * (random() % 4));
+        }
+      }
+      Bm3dParameters parameters;
+      parameters.lambda = 100;
+      parameters.hard_threshold = {.patch_size = k,
+                                   .step = k,
+                                   .max_group_size = group_size,
+                                   .search_window = 21,
+                                   .max_distance = 85 * 85,
+                                   .transform_2d = Transform2d::kHaar};
+      for (const int tau_in_levels : {1, 2, 9}) {
+        parameters.hard_threshold.max_distance = static_cast<float>(85 * 85 * tau_in_levels);
+        const Frame result = run_bm3d(engine(), frame, parameters, equal_noise(200));
+        const Frame expected = oracle::denoise(frame, parameters, equal_noise(200));
+        // A mean that ends in exactly one half may be rounded either way.
+        EXPECT_LE(oracle::compare(result, expected).greatest, 1);
+      }
+    }
+  }
+}
+
+Bm3dStep random_step(std::mt19937_64& random) {
+  const auto draw = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
+  Bm3dStep step;
+  step.transform_2d = kTransforms2d[draw(0, 3)];
+  step.transform_1d = kTransforms1d[draw(0, 1)];
+  step.patch_size = step.transform_2d == Transform2d::kDct ? draw(2, 16) : 1 << draw(1, 4);
+  step.step = draw((step.patch_size + 1) / 2, step.patch_size);
+  step.max_group_size = draw(1, 64);
+  step.search_window = 2 * draw(3, 12) + 1;
+  step.max_distance = static_cast<float>(draw(0, 8000));
+  step.kaiser_beta = static_cast<float>(draw(0, 80)) / 10;
+  return step;
+}
+
+// On pictures this small a single coefficient at the threshold, or a single sample of the basic estimate
+// between two steps of the matching scale, may fall either way in single precision and cost the whole
+// allowance. So a few requests may miss it, but none by much.
+TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
+  constexpr int kRequests = 60;
+  std::string missed;
+  int misses = 0;
+  for (int seed = 1; seed <= kRequests; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto draw = [&](int least, int most) {
+      return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+    };
+    Bm3dParameters parameters;
+    parameters.hard_threshold = random_step(random);
+    parameters.lambda = 1 + static_cast<float>(draw(0, 300)) / 100;
+    if (draw(0, 3) != 0) {
+      parameters.wiener = random_step(random);
+    }
+    const int width = draw(5, 44);
+    const int height = draw(5, 40);
+    const int depth = 8 + 2 * draw(0, 4);
+    FrameFormat format = draw(0, 3) == 0   ? rgb(width, height, depth)
+                         : draw(0, 2) == 0 ? gray(width, height, depth)
+                                           : yuv(width, height, draw(0, 1), draw(0, 1), depth);
+    format = draw(0, 4) == 0 ? as_float(format) : format;
+    format.has_alpha = draw(0, 4) == 0;
+    const NoiseLevel noise{
+        {3.07F + static_cast<float>(draw(0, 50)), static_cast<float>(draw(0, 30)) * 1.013F, 5.03F}};
+    Frame frame = noisy_picture(format, static_cast<double>(noise.sigma[0]), seed);
+    frame.interlaced = draw(0, 5) == 0;
+
+    const Bm3dStep& first = parameters.hard_threshold;
+    const std::string request =
+        "seed " + std::to_string(seed) + ", " + to_string(format) + ", k " +
+        std::to_string(first.patch_size) + ", N " + std::to_string(first.max_group_size) + ", " +
+        std::string(to_string(first.transform_2d)) + " and " + std::string(to_string(first.transform_1d)) +
+        (parameters.wiener ? ", second step k " + std::to_string(parameters.wiener->patch_size) : "") +
+        (frame.interlaced ? ", interlaced" : "");
+    EXPECT_NO_THROW(parameters.validate()) << request;
+    const oracle::Agreement agreement = oracle::compare(run_bm3d(engine(), frame, parameters, noise),
+                                                        oracle::denoise(frame, parameters, noise));
+    EXPECT_LE(agreement.over_one, 5 + agreement.samples / 20) << request << ": " << to_string(agreement);
+    EXPECT_GE(agreement.psnr, 45) << request << ": " << to_string(agreement);
+    if (!is_within_contract(agreement)) {
+      ++misses;
+      missed += request + ": " + to_string(agreement) + "\n";
+    }
+  }
+  EXPECT_LE(misses, kRequests / 20) << missed;
+}
+
+// Rows that begin anywhere, without a spare byte before or after them: a read outside of a plane is a fault
+// under AddressSanitizer, and a wrong stride shows everywhere.
+TEST_P(Bm3dTest, PlanesMayLieAnywhereInMemory) {
+  for (const FrameFormat& format : {yuv(37, 29, 1, 1), rgb(21, 19, 10), as_float(gray(29, 23))}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const int bytes = format.bytes_per_sample();
+    std::vector<std::unique_ptr<std::byte[]>> memory;
+    Frame moved = frame;
+    for (int p = 0; p < format.plane_count(); ++p) {
+      Plane& plane = moved.planes[p];
+      const std::ptrdiff_t row_bytes = static_cast<std::ptrdiff_t>(plane.width) * bytes;
+      plane.stride = row_bytes;
+      memory.push_back(std::make_unique<std::byte[]>(row_bytes * plane.height));
+      plane.data = memory.back().get();
+      for (int y = 0; y < plane.height; ++y) {
+        std::copy_n(frame.planes[p].row<std::byte>(y), row_bytes, plane.row<std::byte>(y));
+      }
+    }
+    EXPECT_TRUE(
+        oracle::same_bits(run_bm3d(engine(), moved, bm3d_profile(Profile::kFast), equal_noise(kSigma)),
+                          run_bm3d(engine(), frame, bm3d_profile(Profile::kFast), equal_noise(kSigma))));
+  }
+}
+
+TEST_P(Bm3dTest, TheInputIsLeftAlone) {
+  const Frame frame = noisy_picture(yuv(40, 32, 1, 1));
+  const Frame copy = noisy_picture(yuv(40, 32, 1, 1));
+  run_bm3d(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  EXPECT_TRUE(oracle::same_bits(frame, copy));
+}
+
+TEST_P(Bm3dTest, RepeatsGiveTheSameBits) {
+  const Frame frame = noisy_picture(as_float(yuv(150, 110, 1, 1)));
+  const Frame first = run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(
+        oracle::same_bits(first, run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma))));
+  }
+}
+
+TEST_P(Bm3dTest, DenoisingGainsDecibels) {
+  for (const FrameFormat& format : {gray(96, 80), yuv(96, 80, 1, 1), rgb(96, 80)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame clean = oracle::draw_picture(format);
+    const Frame noisy = oracle::add_noise(clean, 25, 17);
+    const double before = oracle::compare(noisy, clean).psnr;
+    const auto gain = [&](const Bm3dParameters& parameters) {
+      return oracle::compare(run_bm3d(engine(), noisy, parameters, equal_noise(25)), clean).psnr - before;
+    };
+    const double fast = gain(bm3d_profile(Profile::kFast));
+    const double np = gain(bm3d_profile(Profile::kNp));
+    EXPECT_GT(fast, 5);
+    EXPECT_GT(np, 8);
+    EXPECT_GT(np, fast);
+    EXPECT_GT(np, gain(first_step_only(bm3d_profile(Profile::kNp))));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Bm3dTest, kSuiteEngines, suite_name);
+
+TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
+  for (const FrameFormat& format : {gray(213, 150), as_float(yuv(150, 118, 1, 1)), rgb(90, 70)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const auto result_with = [&](int threads) {
+      const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+      return run_bm3d(*engine, frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+    };
+    const Frame one = result_with(1);
+    for (const int threads : {2, 3, 7, 0}) {
+      EXPECT_TRUE(oracle::same_bits(one, result_with(threads))) << threads << " threads";
+    }
+  }
+}
+
+// The engine as it would run on a processor whose best instruction set is the parameter.
+class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override {
+    const std::int64_t level = GetParam();
+    const std::int64_t supported = hwy::SupportedTargets();
+    if ((supported & level) == 0) {
+      GTEST_SKIP() << "this processor has no " << hwy::TargetName(level);
+    }
+    // Highway's better targets have the lower bits.
+    hwy::SetSupportedTargetsForTest(supported & ~(level - 1));
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    engine_ = EngineRegistry::instance().open("cpu");
+  }
+  void TearDown() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  std::shared_ptr<Engine> engine_;
+};
+
+TEST_P(SimdLevelTest, IsTheOneInUse) {
+  EXPECT_NE(engine_->description().find(hwy::TargetName(GetParam())), std::string::npos)
+      << engine_->description();
+}
+
+TEST_P(SimdLevelTest, AgreesWithTheOracle) {
+  for (const FrameFormat& format :
+       {gray(60, 45), gray(43, 38, 10), yuv(45, 39, 1, 1), rgb(33, 30), as_float(gray(40, 33))}) {
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(*engine_, noisy_picture(format), bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  }
+}
+
+TEST_P(SimdLevelTest, AllTransformsAndGroupSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(35, 30));
+  for (const Transform2d transform_2d : kTransforms2d) {
+    for (const Transform1d transform_1d : kTransforms1d) {
+      for (const int group_size : {1, 2, 4, 8, 16, 32, 64}) {
+        SCOPED_TRACE(std::string(to_string(transform_2d)) + " and " + std::string(to_string(transform_1d)) +
+                     ", groups of " + std::to_string(group_size));
+        Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+        for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+          step->transform_2d = transform_2d;
+          step->transform_1d = transform_1d;
+          step->max_group_size = group_size;
+          step->max_distance = 65025;
+        }
+        expect_agrees(*engine_, frame, parameters, equal_noise(kSigma));
+      }
+    }
+  }
+}
+
+TEST_P(SimdLevelTest, OtherPatchSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(37, 34));
+  for (const int k : {2, 4, 5, 7, 11, 16}) {
+    SCOPED_TRACE(k);
+    Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+    for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+      step->patch_size = k;
+      step->step = std::min(k, 4);
+    }
+    expect_agrees(*engine_, frame, parameters, equal_noise(kSigma));
+  }
+}
+
+// Integer arithmetic: there is nothing that could differ from the oracle, for 8-bit samples and for deeper
+// ones.
+TEST_P(SimdLevelTest, MatchingIsExact) {
+  std::mt19937_64 random(23);
+  for (const bool bytes : {true, false}) {
+    for (const int k : {2, 3, 4, 5, 7, 8, 9, 11, 12, 16}) {
+      for (const int levels : {2, 4, 256}) {
+        SCOPED_TRACE((bytes ? "bytes, patches of " : "words, patches of ") + std::to_string(k) + ", " +
+                     std::to_string(levels) + " levels");
+        // Few levels make for many equal distances. Words reach beyond the range that matching clamps to.
+        const int width = 61;
+        const int height = 33;
+        oracle::Picture guide{width, height, {}};
+        for (int i = 0; i < width * height; ++i) {
+          const double value =
+              static_cast<double>(random() % static_cast<std::uint64_t>(levels)) * 255 / (levels - 1);
+          guide.samples.push_back(bytes ? std::floor(value) : 3 * value - 200);
+        }
+        const Bm3dStep step{.patch_size = k,
+                            .step = std::min(k, 4),
+                            .max_group_size = 16,
+                            .search_window = 29,
+                            .max_distance = levels == 2 ? 65025.0F : 85 * 85 * 2,
+                            .transform_2d = Transform2d::kDct};
+        const cpu::StepTables tables(step, 2.7F);
+        const cpu::MatchingScale scale = cpu::matching_scale(k, bytes);
+        std::vector<std::int16_t> samples;
+        for (const double value : guide.samples) {
+          samples.push_back(static_cast<std::int16_t>(std::clamp(
+              static_cast<int>(std::nearbyint((value - 128) * scale.scale)), -scale.limit, scale.limit)));
+        }
+        cpu::StepJob job;
+        job.tables = &tables;
+        job.width = width;
+        job.height = height;
+        job.matching = samples.data();
+        job.scale = scale;
+        for (int x = 0; x < width - k; x += step.step) {
+          job.grid_x.push_back(x);
+        }
+        job.grid_x.push_back(width - k);
+        for (int y = 0; y < height - k; y += step.step) {
+          job.grid_y.push_back(y);
+        }
+        job.grid_y.push_back(height - k);
+
+        cpu::TileScratch scratch;
+        const std::vector<oracle::Group> expected = oracle::find_groups(guide, step);
+        const std::vector<std::vector<cpu::Position>> groups = cpu::match_tile(
+            job, {0, static_cast<int>(job.grid_x.size()), 0, static_cast<int>(job.grid_y.size())}, scratch);
+        ASSERT_EQ(groups.size(), expected.size());
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+          ASSERT_EQ(std::bit_floor(groups[i].size()), expected[i].size()) << "reference " << i;
+          for (std::size_t patch = 0; patch < expected[i].size(); ++patch) {
+            ASSERT_EQ(groups[i][patch].x, expected[i][patch].x) << "reference " << i << ", patch " << patch;
+            ASSERT_EQ(groups[i][patch].y, expected[i][patch].y) << "reference " << i << ", patch " << patch;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(SimdLevelTest, ThreadsDoNotChangeABit) {
+  const Frame frame = noisy_picture(yuv(120, 90, 1, 1));
+  const auto result_with = [&](int threads) {
+    const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+    return run_bm3d(*engine, frame, bm3d_profile(Profile::kFast), equal_noise(kSigma));
+  };
+  EXPECT_TRUE(oracle::same_bits(result_with(1), result_with(3)));
+}
+
+std::string level_name(const testing::TestParamInfo<std::int64_t>& level) {
+  return hwy::TargetName(level.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, SimdLevelTest, testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL),
+                         level_name);
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <string>
+
+#include "core/denoiser.h"
+
+namespace limpid {
+
+/// Engines that the suites run on; one that this machine lacks is skipped, with the registry's reason.
+inline const auto kSuiteEngines = testing::Values(std::string("cpu"), std::string("cuda:0"));
+
+/// A test of one engine, by its name in the registry.
+class EngineSuite : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    std::string reason = "this build has no such engine";
+    for (const EngineInfo& info : EngineRegistry::instance().list()) {
+      if (info.name == GetParam() && info.available) {
+        engine_ = EngineRegistry::instance().open(GetParam());
+        return;
+      }
+      if (GetParam().starts_with(info.name)) {
+        reason = info.description;
+      }
+    }
+    GTEST_SKIP() << GetParam() << ": " << reason;
+  }
+
+  Engine& engine() { return *engine_; }
+  std::shared_ptr<Engine> engine_;
+};
+
+inline std::string suite_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+/// One frame through a denoiser of its own.
+inline Frame run_bm3d(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
+                      const NoiseLevel& noise) {
+  const std::unique_ptr<Denoiser> denoiser = engine.make_bm3d(parameters, noise, frame.format);
+  denoiser->send(frame);
+  denoiser->flush();
+  return denoiser->receive().value();
+}
+
+}  // namespace limpid

@@ -1,0 +1,300 @@
+// The registry of engines, and what every engine's denoisers have in common: the order of frames, what
+// travels with them, and what is refused.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "tests/core/engine_suite.h"
+#include "tests/core/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::as_float;
+using oracle::gray;
+using oracle::rgb;
+using oracle::yuv;
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class EngineTest : public EngineSuite {};
+
+TEST(EngineRegistry, ListsTheCpuAsAvailable) {
+  const std::vector<EngineInfo> engines = EngineRegistry::instance().list();
+  std::set<std::string> names;
+  for (const EngineInfo& info : engines) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name << " is listed twice";
+    EXPECT_FALSE(info.description.empty()) << info.name;
+    if (info.name == "cpu") {
+      EXPECT_TRUE(info.available);
+    }
+  }
+  EXPECT_TRUE(names.contains("cpu"));
+}
+
+TEST(EngineRegistry, AutoIsTheFirstThatIsAvailable) {
+  const std::vector<EngineInfo> engines = EngineRegistry::instance().list();
+  const auto first =
+      std::find_if(engines.begin(), engines.end(), [](const auto& info) { return info.available; });
+  ASSERT_NE(first, engines.end());
+  EXPECT_EQ(EngineRegistry::instance().open("auto")->name(), first->name);
+}
+
+TEST(EngineRegistry, AnUnknownNameIsAUsageErrorThatNamesIt) {
+  for (const char* name : {"gpu", "cpu:1", "", "CPU", "cuda:x"}) {
+    EXPECT_THROW(EngineRegistry::instance().open(name), UsageError) << name;
+  }
+  EXPECT_NE(message_of([] { EngineRegistry::instance().open("gpu"); }).find("gpu"), std::string::npos);
+}
+
+TEST(EngineRegistry, AnEngineThatCanNotRunIsAnErrorWithTheReason) {
+  for (const EngineInfo& info : EngineRegistry::instance().list()) {
+    if (!info.available) {
+      EXPECT_FALSE(message_of([&] { EngineRegistry::instance().open(info.name); }).empty()) << info.name;
+    }
+  }
+}
+
+TEST_P(EngineTest, KnowsItsNameAndDescribesItself) {
+  EXPECT_EQ(engine().name(), GetParam());
+  EXPECT_FALSE(engine().description().empty());
+}
+
+TEST_P(EngineTest, FramesComeOutOnceInOrderWithWhatTravelsWithThem) {
+  const FrameFormat format = yuv(40, 24, 1, 1);
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{20, 10, 10}}, format);
+  EXPECT_FALSE(denoiser->receive().has_value());
+  constexpr int kFrames = 7;
+  std::vector<Frame> results;
+  const auto receive_all = [&] {
+    while (std::optional<Frame> result = denoiser->receive()) {
+      results.push_back(*result);
+    }
+  };
+  std::vector<std::shared_ptr<void>> attachments;
+  for (int i = 0; i < kFrames; ++i) {
+    Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, i);
+    frame.index = 100 + i;
+    frame.interlaced = i % 3 == 1;
+    frame.attachment = std::make_shared<int>(i);
+    attachments.push_back(frame.attachment);
+    denoiser->send(frame);
+    if (i % 2 == 1) {
+      receive_all();
+      EXPECT_GE(static_cast<int>(results.size()), i + 1 - denoiser->latency());
+    }
+  }
+  denoiser->flush();
+  receive_all();
+  EXPECT_FALSE(denoiser->receive().has_value());
+  ASSERT_EQ(results.size(), static_cast<std::size_t>(kFrames));
+  for (int i = 0; i < kFrames; ++i) {
+    EXPECT_EQ(results[i].index, 100 + i);
+    EXPECT_EQ(results[i].interlaced, i % 3 == 1);
+    EXPECT_EQ(results[i].attachment, attachments[i]);
+    EXPECT_EQ(results[i].format, format);
+    for (int plane = 0; plane < 3; ++plane) {
+      EXPECT_EQ(results[i].planes[plane].width, format.plane_width(plane));
+      EXPECT_EQ(results[i].planes[plane].height, format.plane_height(plane));
+    }
+  }
+}
+
+TEST_P(EngineTest, AStreamGivesWhatSingleFramesGive) {
+  const FrameFormat format = gray(40, 32);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  const auto denoiser = engine().make_bm3d(parameters, {{15}}, format);
+  std::vector<Frame> frames;
+  for (int i = 0; i < 5; ++i) {
+    frames.push_back(oracle::add_noise(oracle::draw_picture(format), 15, 40 + i));
+    denoiser->send(frames.back());
+  }
+  denoiser->flush();
+  for (const Frame& frame : frames) {
+    const std::optional<Frame> result = denoiser->receive();
+    ASSERT_TRUE(result.has_value());
+    EXPECT_TRUE(oracle::same_bits(*result, run_bm3d(engine(), frame, parameters, {{15}})));
+  }
+}
+
+TEST_P(EngineTest, ASpatialFilterHoldsNothingBack) {
+  const FrameFormat format = gray(24, 16);
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10}}, format);
+  EXPECT_EQ(denoiser->latency(), 0);
+  for (int i = 0; i < 3; ++i) {
+    denoiser->send(oracle::draw_picture(format));
+    EXPECT_TRUE(denoiser->receive().has_value());
+    EXPECT_FALSE(denoiser->receive().has_value());
+  }
+}
+
+TEST_P(EngineTest, NothingComesOutOfAnEmptyStream) {
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{10}}, gray(24, 16));
+  denoiser->flush();
+  EXPECT_FALSE(denoiser->receive().has_value());
+}
+
+TEST_P(EngineTest, ADenoiserMayGoWithFramesUnderWay) {
+  const FrameFormat format = gray(64, 48);
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{10}}, format);
+  for (int i = 0; i < 3; ++i) {
+    denoiser->send(oracle::draw_picture(format));
+  }
+}
+
+TEST_P(EngineTest, AFrameOfAnotherFormatIsAnError) {
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
+  for (const FrameFormat& other :
+       {yuv(32, 26, 1, 1), yuv(30, 24, 1, 1), yuv(32, 24, 1, 0), yuv(32, 24, 1, 1, 10), gray(32, 24)}) {
+    EXPECT_THROW(denoiser->send(oracle::draw_picture(other)), Error) << to_string(other);
+  }
+  Frame frame = oracle::draw_picture(gray(16, 16));
+  frame.index = 4711;
+  EXPECT_NE(message_of([&] { denoiser->send(frame); }).find("4711"), std::string::npos)
+      << "the frame is not named: " << message_of([&] { denoiser->send(frame); });
+}
+
+TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
+  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
+  for (const float bad :
+       {-1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    for (int plane = 0; plane < 3; ++plane) {
+      NoiseLevel noise{{10, 10, 10}};
+      noise.sigma[plane] = bad;
+      EXPECT_THROW(denoiser->set_noise(noise), UsageError) << bad;
+      EXPECT_THROW(engine().make_bm3d(bm3d_profile(Profile::kFast), noise, yuv(32, 24, 1, 1)), UsageError)
+          << bad;
+    }
+  }
+  EXPECT_NO_THROW(denoiser->set_noise({{0, 5, 200}}));
+}
+
+TEST_P(EngineTest, IllegalParametersAreAUsageErrorAndAnImpossibleFormatAnError) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  parameters.hard_threshold.step = 9;
+  EXPECT_THROW(engine().make_bm3d(parameters, {{10}}, gray(32, 24)), UsageError);
+  parameters = bm3d_profile(Profile::kFast);
+  parameters.lambda = 0;
+  EXPECT_THROW(engine().make_bm3d(parameters, {{10}}, gray(32, 24)), UsageError);
+  FrameFormat format = gray(32, 24);
+  format.width = 0;
+  EXPECT_THROW(engine().make_bm3d(bm3d_profile(Profile::kFast), {{10}}, format), Error);
+}
+
+TEST_P(EngineTest, NoiseThatIsSetHoldsForLaterFramesOnly) {
+  const FrameFormat format = gray(40, 32);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
+  const auto denoiser = engine().make_bm3d(parameters, {{8}}, format);
+  denoiser->send(frame);
+  denoiser->set_noise({{20}});
+  denoiser->send(frame);
+  denoiser->set_noise({{0}});
+  denoiser->send(frame);
+  denoiser->flush();
+  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), run_bm3d(engine(), frame, parameters, {{8}})));
+  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), run_bm3d(engine(), frame, parameters, {{20}})));
+  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), frame));
+}
+
+TEST_P(EngineTest, PlanesSmallerThanAPatchPassUnchangedWithAWarning) {
+  for (const FrameFormat& format : {gray(2, 2), gray(7, 9), gray(40, 7), yuv(2, 2, 1, 1), rgb(7, 9),
+                                    gray(1, 1, 10), as_float(rgb(5, 30)), as_float(gray(3, 3))}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
+    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
+    EXPECT_FALSE(denoiser->warnings().empty());
+    denoiser->send(frame);
+    denoiser->flush();
+    EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), frame));
+  }
+  EXPECT_FALSE(
+      engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, yuv(16, 14, 1, 1))->warnings().empty())
+      << "chroma of 8x7 is smaller than a patch";
+}
+
+TEST_P(EngineTest, PlanesThatFitGiveNoWarning) {
+  for (const FrameFormat& format : {gray(8, 8), yuv(16, 16, 1, 1), yuv(16, 8, 1, 0), rgb(8, 9)}) {
+    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
+    EXPECT_TRUE(denoiser->warnings().empty()) << to_string(format) << ": " << denoiser->warnings().front();
+  }
+}
+
+TEST_P(EngineTest, FramesOfTheEngineHaveTheirFormatAndOutliveIt) {
+  const FrameFormat format = yuv(37, 21, 1, 1, 10);
+  Frame frame = engine().allocate_frame(format);
+  EXPECT_EQ(frame.format, format);
+  Frame other = engine().allocate_frame(format);
+  engine_.reset();
+  for (int plane = 0; plane < 3; ++plane) {
+    EXPECT_EQ(frame.planes[plane].width, format.plane_width(plane));
+    EXPECT_EQ(frame.planes[plane].height, format.plane_height(plane));
+    for (int y = 0; y < format.plane_height(plane); ++y) {
+      std::fill_n(frame.planes[plane].row<std::uint16_t>(y), format.plane_width(plane), std::uint16_t{1});
+      std::fill_n(other.planes[plane].row<std::uint16_t>(y), format.plane_width(plane), std::uint16_t{2});
+    }
+  }
+  EXPECT_EQ(frame.planes[2].row<std::uint16_t>(10)[18], 1);
+  EXPECT_EQ(other.planes[0].row<std::uint16_t>(0)[0], 2);
+}
+
+TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
+  const FrameFormat format = gray(40, 32);
+  const Frame noisy = oracle::add_noise(oracle::draw_picture(format), 20, 5);
+  const Frame expected = run_bm3d(engine(), noisy, bm3d_profile(Profile::kFast), {{20}});
+  Frame result;
+  {
+    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{20}}, format);
+    denoiser->send(noisy);
+    result = denoiser->receive().value();
+    // Later frames must not be written over a result that is still held.
+    denoiser->send(oracle::add_noise(oracle::draw_picture(format), 40, 6));
+    denoiser->receive();
+  }
+  engine_.reset();
+  EXPECT_TRUE(oracle::same_bits(result, expected));
+}
+
+TEST_P(EngineTest, SeveralDenoisersMayRunAtOnce) {
+  const FrameFormat format = yuv(48, 40, 1, 1);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  const NoiseLevel noise{{20, 12, 12}};
+  constexpr int kThreads = 3;
+  std::vector<Frame> noisy;
+  std::vector<Frame> expected;
+  for (int i = 0; i < kThreads; ++i) {
+    noisy.push_back(oracle::add_noise(oracle::draw_picture(format), 20, 60 + i));
+    expected.push_back(run_bm3d(engine(), noisy.back(), parameters, noise));
+  }
+  std::vector<Frame> results(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] { results[i] = run_bm3d(engine(), noisy[i], parameters, noise); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (int i = 0; i < kThreads; ++i) {
+    EXPECT_TRUE(oracle::same_bits(results[i], expected[i])) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, EngineTest, kSuiteEngines, suite_name);
+
+}  // namespace
+}  // namespace limpid
