@@ -67,13 +67,16 @@ void validate(const Bm3dStep& step, const char* name) {
   check(step.kaiser_beta >= 0 && step.kaiser_beta <= 20, name, "a Kaiser beta", step.kaiser_beta, "0 to 20");
 }
 
-Bm3dStep make_step(int patch_size, int step, int group_size, int search_window, float tau, float beta) {
-  return {.patch_size = patch_size,
+Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_window, float tau,
+                   float beta) {
+  return {.patch_size = 8,
           .step = step,
           .max_group_size = group_size,
           .search_window = search_window,
           .max_distance = tau,
-          .kaiser_beta = beta};
+          .kaiser_beta = beta,
+          .transform_2d = transform,
+          .transform_1d = Transform1d::kHaar};
 }
 
 }  // namespace
@@ -86,20 +89,23 @@ void Bm3dParameters::validate() const {
   }
 }
 
-// algorithms.md's table: [Dabov 2007], Table I (fast, lc, np, vn) and its authors' later software (high, vn's
-// values).
+// algorithms.md's table: [Dabov 2007], Table I, and its authors' later software, whose transforms these are
+// too. Against DCT and Walsh-Hadamard, bior1.5 in the first step gains 0.1 dB on the literature's images,
+// Haar 0.04 dB.
 Bm3dParameters bm3d_profile(Profile profile) {
+  constexpr Transform2d kFirst = Transform2d::kBior15;
+  constexpr Transform2d kSecond = Transform2d::kDct;
   switch (profile) {
     case Profile::kFast:
-      return {make_step(8, 8, 8, 19, 3000, 2), 2.7F, make_step(8, 7, 8, 19, 400, 2)};
+      return {make_step(kFirst, 8, 8, 19, 3000, 2), 2.7F, make_step(kSecond, 7, 8, 19, 400, 2)};
     case Profile::kLc:
-      return {make_step(8, 6, 16, 25, 3000, 2), 2.7F, make_step(8, 5, 16, 25, 400, 2)};
+      return {make_step(kFirst, 6, 16, 25, 3000, 2), 2.7F, make_step(kSecond, 5, 16, 25, 400, 2)};
     case Profile::kNp:
-      return {make_step(8, 3, 16, 39, 3000, 2), 2.7F, make_step(8, 3, 32, 39, 400, 2)};
+      return {make_step(kFirst, 3, 16, 39, 3000, 2), 2.7F, make_step(kSecond, 3, 32, 39, 400, 2)};
     case Profile::kHigh:
-      return {make_step(8, 2, 16, 39, 3000, 2.5F), 2.5F, make_step(8, 2, 32, 39, 400, 1.5F)};
+      return {make_step(kFirst, 2, 16, 39, 3000, 2.5F), 2.5F, make_step(kSecond, 2, 32, 39, 400, 1.5F)};
     case Profile::kVn:
-      return {make_step(8, 4, 32, 39, 25000, 2), 2.8F, make_step(8, 6, 32, 39, 3500, 2)};
+      return {make_step(kFirst, 4, 32, 39, 25000, 2), 2.8F, make_step(kSecond, 6, 32, 39, 3500, 2)};
   }
   return {};
 }

@@ -141,7 +141,7 @@ MatchingScale matching_scale(int patch_size, bool exact_bytes) {
   if (exact_bytes) {
     return {true, 1, 128};
   }
-  return patch_size <= 8 ? MatchingScale{false, 8, 2895} : MatchingScale{false, 4, 1447};
+  return patch_size <= 8 ? MatchingScale{false, 8, 2047} : MatchingScale{false, 4, 1023};
 }
 
 void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {

@@ -57,7 +57,8 @@ struct MatchingScale {
 
 /// `exact_bytes`: the plane consists of 8-bit samples. Otherwise values are rounded to 1/8 code value and
 /// clamped to
-/// +-2895 (361 code values about mid-grey), or 1/4 and +-1447 for patches over 8x8: k^2 (2 limit)^2 < 2^31.
+/// +-2047 (256 code values about mid-grey), or 1/4 and +-1023 for patches over 8x8: 11 bits and a sign, which
+/// half floats hold exactly, and k^2 (2 limit)^2 < 2^31.
 MatchingScale matching_scale(int patch_size, bool exact_bytes);
 
 /// One step over planes that share their groups.
