@@ -18,7 +18,7 @@ constexpr int kGreatestFinePatch = 8;
 std::int64_t matching_scale(int patch_size) { return patch_size > kGreatestFinePatch ? 4 : 8; }
 
 std::vector<std::int64_t> matching_samples(const Picture& guide, int patch_size) {
-  const double limit = patch_size > kGreatestFinePatch ? 1447 : 2895;
+  const double limit = patch_size > kGreatestFinePatch ? 1023 : 2047;
   const auto scale = static_cast<double>(matching_scale(patch_size));
   std::vector<std::int64_t> result;
   for (const double value : guide.samples) {
