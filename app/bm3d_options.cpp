@@ -13,8 +13,9 @@ void replace(Value& value, const std::optional<Value>& replacement) {
 }  // namespace
 
 void Bm3dOptions::Step::add_to(CLI::App& command, const std::string& suffix) {
-  const std::string group =
-      suffix.empty() ? "BM3D, both steps' defaults come from the profile: step 1" : "BM3D: step 2 (Wiener)";
+  const std::string group = suffix.empty()
+                                ? "BM3D step 1, hard thresholding, in place of the profile's values"
+                                : "BM3D step 2, Wiener filtering, in place of the profile's values";
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     options.push_back(command.add_option(name + suffix, value, help)->type_name(type)->group(group));
   };
@@ -52,7 +53,7 @@ void Bm3dOptions::add_to(CLI::App& command) {
       ->group("Denoising");
   command.add_option("--steps", steps_, "1: hard thresholding alone; 2: and a Wiener step [2]")
       ->type_name("1|2")
-      ->check(CLI::Range(1, 2))
+      ->check(CLI::Range(1, 2).description(""))
       ->group("Denoising");
   hard_threshold_.add_to(command, "");
   command.add_option("--lambda", lambda_, "Coefficients up to lambda x sigma are zeroed")

@@ -62,8 +62,6 @@ struct DenoiseOptions {
   bool no_progress = false;
 };
 
-constexpr std::size_t kQueueBytes = std::size_t{64} << 20;
-
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
                                                              const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -97,24 +95,27 @@ void settle_output(DenoiseOptions& options) {
     return;
   }
   std::error_code ignored;
+  if (std::filesystem::is_directory(options.output, ignored)) {
+    throw UsageError(options.output + ": is a directory; name a file in it");
+  }
   if (!std::filesystem::exists(options.output, ignored)) {
     return;
   }
   if (std::filesystem::equivalent(options.input, options.output, ignored)) {
-    throw UsageError("'" + options.output + "' is the input too; name another output");
+    throw UsageError(options.output + ": is the input itself; name another output");
   }
   if (!std::filesystem::is_regular_file(options.output, ignored)) {
-    return;  // a device can be written to, and the writer says why a directory can't
+    return;  // a device
   }
   if (!options.overwrite && !options.never_overwrite && options.input != "-" && isatty(STDIN_FILENO) == 1 &&
       isatty(STDERR_FILENO) == 1) {
-    std::cerr << "'" << options.output << "' exists; overwrite it? [y/N] ";
+    std::cerr << options.output << ": exists; overwrite it? [y/N] ";
     std::string answer;
     std::getline(std::cin, answer);
     options.overwrite = answer == "y" || answer == "Y" || answer == "yes";
   }
   if (!options.overwrite) {
-    throw Error("'" + options.output + "' exists; -y overwrites it");
+    throw Error(options.output + ": exists; -y overwrites it");
   }
 }
 
@@ -126,15 +127,6 @@ void log_engine(const Engine& engine) {
     }
   }
   spdlog::info("engine: {}, {}{}", engine.name(), engine.description(), others);
-}
-
-std::size_t queue_length(const FrameFormat& format) {
-  std::size_t frame_bytes = 0;
-  for (int plane = 0; plane < format.plane_count(); ++plane) {
-    frame_bytes +=
-        std::size_t(format.plane_width(plane)) * format.plane_height(plane) * format.bytes_per_sample();
-  }
-  return std::clamp<std::size_t>(kQueueBytes / std::max<std::size_t>(frame_bytes, 1), 2, 8);
 }
 
 std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limit) {
@@ -181,6 +173,7 @@ int denoise(DenoiseOptions options, Console& console) {
   const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int codec_threads = std::clamp(processors / 2, 1, 16);
   options.reader.decoder_threads = codec_threads;
+  options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
   options.reader.audio = !options.no_audio;
   options.reader.subtitles = !options.no_subtitles;
   options.reader.data = !options.no_data;
@@ -194,6 +187,10 @@ int denoise(DenoiseOptions options, Console& console) {
   log_engine(*engine);
 
   io::Writer writer(options.output, reader, options.writer);
+  interrupts.set_on_second([file = writer.temporary_file()] {
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+  });
   for (const std::string& warning : writer.warnings()) {
     spdlog::warn("{}", warning);
   }
@@ -215,7 +212,6 @@ int denoise(DenoiseOptions options, Console& console) {
 
   PipelineOptions pipeline_options;
   pipeline_options.frame_limit = options.frames;
-  pipeline_options.queued_frames = queue_length(reader.video().format);
   PipelineCounters counters;
   ProgressState end;
   {
@@ -228,12 +224,12 @@ int denoise(DenoiseOptions options, Console& console) {
     end = progress.state();
   }
   if (counters.frames_written == 0 && !interrupts.interrupted()) {
-    throw Error("'" + options.input + "' has no frames that could be decoded");
+    throw Error(options.input + ": has no frames that could be decoded");
   }
   if (reader.damaged_packets() > 0) {
-    spdlog::warn("{} damaged packets of '{}' were skipped", reader.damaged_packets(), options.input);
+    spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
   }
-  spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to '{}', {:.1f} MB", end.frames, end.elapsed,
+  spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
                end.average_fps, options.output, static_cast<double>(writer.bytes_written()) / 1e6);
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
@@ -247,7 +243,7 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   command.add_flag("-n,--no-overwrite", options.never_overwrite, "Never overwrite, don't ask")->group(kGroup);
   command.add_option("--frames", options.frames, "Stop after N frames")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::PositiveNumber.description(""))
       ->group(kGroup);
   command.add_option("--input-format", options.reader.input_format, "Demuxer to use [from the content]")
       ->type_name("NAME")
@@ -255,7 +251,7 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   command.add_option("--input-option", options.input_options, "Demuxer or decoder option, any number")
       ->type_name("KEY=VALUE")
       ->take_all()
-      ->expected(1)
+      ->allow_extra_args(false)
       ->group(kGroup);
   command.add_flag("--no-audio", options.no_audio, "Don't copy audio streams")->group(kGroup);
   command.add_flag("--no-subtitles", options.no_subtitles, "Don't copy subtitle streams")->group(kGroup);
@@ -289,7 +285,7 @@ void add_engine_options(CLI::App& command, DenoiseOptions& options) {
       ->group(kGroup);
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all processors]")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+      ->check(CLI::Range(1, 1024).description(""))
       ->group(kGroup);
 }
 
@@ -307,7 +303,7 @@ void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
   command.add_option("-e,--encoder-option", options.encoder_options, "Encoder option, any number")
       ->type_name("KEY=VALUE")
       ->take_all()
-      ->expected(1)
+      ->allow_extra_args(false)
       ->group(kGroup);
   command.add_option("--pix-fmt", writer.pixel_format, "Pixel format [the source's]")
       ->type_name("NAME")
@@ -341,6 +337,8 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
 
 void add_denoise_command(CLI::App& program, Command& selected) {
   CLI::App* command = program.add_subcommand("denoise", "Denoise a video or picture");
+  // The last value counts where a script appends to given options, as with ffmpeg.
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
   add_denoising_options(*command, *options);

@@ -39,7 +39,6 @@ void parse(CLI::App& program, int argc, char** argv) {
 int run(Console& console, int argc, char** argv) {
   CLI::App program("Limpid removes noise from video.", "limpid");
   program.set_version_flag("-V,--version", version_text());
-  program.require_subcommand(1);
   program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
   Command command;
   add_denoise_command(program, command);
@@ -52,6 +51,9 @@ int run(Console& console, int argc, char** argv) {
     parse(program, argc, argv);
   } catch (const CLI::Success& success) {
     return program.exit(success);  // prints the help or the version
+  }
+  if (!command) {
+    throw UsageError("there is no command; limpid --help lists the commands");
   }
   return command(console);
 }

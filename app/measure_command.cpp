@@ -148,7 +148,7 @@ void check_same_kind(const MeasureOptions& options, const Frame& reference, cons
   expected.matrix = test.format.matrix;
   expected.range = test.format.range;
   if (expected != test.format) {
-    throw Error(fmt::format("frame {}: '{}' is {}, but '{}' is {}", test.index, options.test,
+    throw Error(fmt::format("{}: frame {} is {}, but that of {} is {}", options.test, test.index,
                             to_string(test.format), options.reference, to_string(reference.format)));
   }
 }
@@ -162,7 +162,7 @@ int compare(const MeasureOptions& options, Report report) {
     const std::optional<Frame> reference_frame = next_frame(reference);
     const std::optional<Frame> test_frame = next_frame(test);
     if (reference_frame.has_value() != test_frame.has_value()) {
-      throw Error(fmt::format("'{}' ends after {} frames, before '{}'",
+      throw Error(fmt::format("{}: ends after {} frames, before {}",
                               test_frame ? options.reference : options.test, average.count(),
                               test_frame ? options.test : options.reference));
     }
@@ -178,7 +178,7 @@ int compare(const MeasureOptions& options, Report report) {
     average.add(qualities);
   }
   if (average.count() == 0) {
-    throw Error("'" + options.reference + "' has no frames");
+    throw Error(options.reference + ": has no frames");
   }
   report.end(average.result());
   return kExitDone;

@@ -28,8 +28,10 @@ struct PipelineStages {
 };
 
 struct PipelineOptions {
-  std::int64_t frame_limit = 0;   ///< stop reading after so many frames; 0: no limit
-  std::size_t queued_frames = 4;  ///< most frames waiting between two stages
+  std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
+  /// Most frames waiting between two stages: enough to even out the stages' times, while each costs memory
+  /// and, on an interrupt, the time to finish it.
+  std::size_t queued_frames = 3;
 };
 
 struct PipelineCounters {

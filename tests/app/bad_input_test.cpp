@@ -1,0 +1,175 @@
+// Bad input ends with one clear sentence and exit code 1 or 2, and leaves nothing behind.
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/app/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+class BadInputTest : public ProgramTest {
+ protected:
+  /// Denoises `input` to out.mkv and expects a failure that leaves no new file behind.
+  void expect_refused(const std::string& input, int exit_code, const std::vector<std::string>& parts,
+                      std::vector<std::string> options = {}, const std::string& output = "out.mkv") const {
+    const std::vector<std::string> before = files();
+    std::vector<std::string> arguments = {"denoise", input, "-o", path(output), "--profile", "fast"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_failure(limpid(arguments), exit_code, parts);
+    EXPECT_EQ(files(), before);
+  }
+};
+
+TEST_F(BadInputTest, MissingFile) { expect_refused(path("absent.mkv"), 1, {"absent.mkv", "No such file"}); }
+
+TEST_F(BadInputTest, Directory) { expect_refused(folder().string(), 1, {folder().filename().string()}); }
+
+TEST_F(BadInputTest, EmptyFile) {
+  write_file(path("empty.mkv"), "");
+  expect_refused(path("empty.mkv"), 1, {"empty.mkv"});
+}
+
+TEST_F(BadInputTest, TextFile) {
+  write_file(path("text.txt"), std::string(100, 'x') + "\nnot a video\n");
+  expect_refused(path("text.txt"), 1, {"text.txt"});
+}
+
+TEST_F(BadInputTest, RandomBytes) {
+  std::string bytes;
+  unsigned state = 1;
+  for (int i = 0; i < 20000; ++i) {
+    state = state * 1664525U + 1013904223U;
+    bytes += static_cast<char>(state >> 24);
+  }
+  write_file(path("random.mp4"), bytes);
+  expect_refused(path("random.mp4"), 1, {"random.mp4"});
+}
+
+TEST_F(BadInputTest, AudioOnly) {
+  expect_refused(make("sound.wav", {"-f", "lavfi", "-i", "sine=duration=0.2"}), 1, {"sound.wav", "video"});
+}
+
+TEST_F(BadInputTest, TruncatedMp4WithoutItsIndex) {
+  const std::string whole =
+      read_file(make("whole.mp4", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "20"}));
+  write_file(path("half.mp4"), whole.substr(0, whole.size() / 2));
+  expect_refused(path("half.mp4"), 1, {"half.mp4"});
+}
+
+TEST_F(BadInputTest, TruncatedMatroskaGivesTheFramesThatAreThere) {
+  const std::string whole = read_file(make_clip("whole.mkv", 20));
+  write_file(path("half.mkv"), whole.substr(0, whole.size() / 2));
+  const Outcome outcome =
+      limpid({"denoise", path("half.mkv"), path("out.mkv"), "--profile", "fast", "--sigma", "5"});
+  expect_success(outcome);
+  EXPECT_GE(frame_count(path("out.mkv")), 8U);
+  EXPECT_LE(frame_count(path("out.mkv")), 10U);
+}
+
+TEST_F(BadInputTest, UnwritableOutput) {
+  const std::string input = make_clip("in.mkv");
+  expect_refused(input, 1, {"absent/out.mkv", "No such file"}, {}, "absent/out.mkv");
+  expect_failure(limpid({"denoise", input, "-o", "/proc/out.mkv"}), 1, {"/proc/out.mkv"});
+  expect_failure(limpid({"denoise", input, "-o", folder().string()}), 2,
+                 {folder().filename().string(), "directory"});
+}
+
+TEST_F(BadInputTest, OutputIsTheInput) {
+  const std::string input = make_clip("in.mkv");
+  const std::string before = read_file(input);
+  expect_refused(input, 2, {"in.mkv", "input"}, {"-y"}, "in.mkv");
+  std::filesystem::create_hard_link(input, path("link.mkv"));
+  expect_refused(input, 2, {"link.mkv", "input"}, {"-y"}, "link.mkv");
+  EXPECT_EQ(read_file(input), before);
+}
+
+TEST_F(BadInputTest, EncodersAndContainersThatDontFit) {
+  const std::string input = make_clip("in.mkv");
+  expect_refused(input, 2, {"nosuchencoder"}, {"-c", "nosuchencoder"});
+  expect_refused(input, 2, {"nosuchcontainer"}, {"-f", "nosuchcontainer"});
+  expect_refused(input, 2, {"gbrapf32le", "libx264"}, {"-c", "libx264", "--pix-fmt", "gbrapf32le"});
+  expect_refused(input, 2, {"nosuchformat"}, {"--pix-fmt", "nosuchformat"});
+  expect_refused(input, 2, {"nosuchoption"}, {"-c", "libx264", "-e", "nosuchoption=1"});
+  expect_refused(input, 1, {"nosuchpreset"}, {"-c", "libx264", "--preset", "nosuchpreset"});
+  expect_refused(input, 2, {"out.nosuchsuffix"}, {}, "out.nosuchsuffix");
+}
+
+TEST_F(BadInputTest, ResolutionThatChanges) {
+  const std::vector<std::string> encode = {"-frames:v", "5", "-c:v", "mpeg2video", "-f", "mpegts"};
+  std::vector<std::string> small = {"-f", "lavfi", "-i", "testsrc2=size=64x48"};
+  std::vector<std::string> large = {"-f", "lavfi", "-i", "testsrc2=size=128x96"};
+  small.insert(small.end(), encode.begin(), encode.end());
+  large.insert(large.end(), encode.begin(), encode.end());
+  write_file(path("change.ts"), read_file(make("a.ts", small)) + read_file(make("b.ts", large)));
+  expect_refused(path("change.ts"), 1, {"frame 4", "64x48", "128x96"});
+}
+
+TEST_F(BadInputTest, FullDisk) {
+  const std::string input = make_clip("in.mkv", 20, "320x240");
+  expect_failure(limpid({"denoise", input, "-o", "/dev/full", "-f", "yuv4mpegpipe", "--profile", "fast",
+                         "--sigma", "5"}),
+                 1, {"/dev/full", "No space left"});
+
+  const std::string disk = path("disk");
+  std::filesystem::create_directory(disk);
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
+    GTEST_SKIP() << "a small file system can't be mounted here: " << std::strerror(errno);
+  }
+  expect_failure(
+      limpid({"denoise", input, disk + "/out.mkv", "-c", "ffv1", "--profile", "fast", "--sigma", "5"}), 1,
+      {"out.mkv", "No space left"});
+  EXPECT_TRUE(std::filesystem::is_empty(disk));
+  EXPECT_EQ(umount(disk.c_str()), 0);
+}
+
+TEST_F(BadInputTest, AClosedPipeIsAnError) {
+  const std::string input = make_clip("in.mkv", 20, "320x240");
+  const Outcome outcome =
+      run({"bash", "-c",
+           "set -o pipefail; \"$0\" denoise \"$1\" -o - --profile fast --sigma 5 | head -c 100 "
+           ">/dev/null",
+           LIMPID_PROGRAM, input});
+  expect_failure(outcome, 1, {"Broken pipe"});
+}
+
+TEST_F(BadInputTest, WrongUsage) {
+  const std::string input = make_clip("in.mkv", 1);
+  for (const char* sigma : {"-1", "nan", "abc", "1,2", "300"}) {
+    expect_refused(input, 2, {"--sigma", sigma}, {"--sigma", sigma});
+  }
+  expect_refused(input, 2, {"--nosuchoption"}, {"--nosuchoption"});
+  expect_refused(input, 2, {"--filter", "median", "bm3d"}, {"--filter", "median"});
+  expect_refused(input, 2, {"best", "fast, lc, np, high, vn"}, {"--profile", "best"});
+  expect_refused(input, 2, {"warp", "cpu"}, {"--engine", "warp"});
+  expect_refused(input, 2, {"--strength"}, {"--strength", "heavy"});
+  expect_refused(input, 2, {"--frames"}, {"--frames", "0"});
+  expect_refused(input, 2, {"--frames"}, {"--frames", "many"});
+  expect_refused(input, 2, {"--threads"}, {"--threads", "-2"});
+  expect_refused(input, 2, {"--tau-2", "--steps 1"}, {"--steps", "1", "--tau-2", "5"});
+  expect_refused(input, 2, {"patch size"}, {"--patch-size", "99"});
+  expect_refused(input, 2, {"-e", "crf"}, {"-e", "crf"});
+  expect_refused(input, 2, {"--log-level", "loud"}, {"--log-level", "loud"});
+  expect_refused(input, 2, {"--progress", "fancy"}, {"--progress", "fancy"});
+  expect_refused(input, 2, {"-y", "-n"}, {"-y", "-n"});
+  expect_refused(input, 2, {"nosuchdemuxer"}, {"--input-format", "nosuchdemuxer"});
+  expect_refused(input, 2, {"nosuchkey"}, {"--input-option", "nosuchkey=1"});
+}
+
+TEST_F(BadInputTest, MissingArguments) {
+  const std::string input = make_clip("in.mkv", 1);
+  expect_failure(limpid({}), 2, {"limpid --help"});
+  expect_failure(limpid({"polish"}), 2, {"polish"});
+  expect_failure(limpid({"denoise"}), 2, {"INPUT"});
+  expect_failure(limpid({"denoise", input}), 2, {"output is missing"});
+  expect_failure(limpid({"denoise", input, path("a.mkv"), "-o", path("b.mkv")}), 2, {"twice"});
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,95 @@
+// The small commands: devices, measure, --version and --help.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using CommandsTest = ProgramTest;
+
+TEST(Version, NamesTheProgramFfmpegCompilerAndCuda) {
+  const Outcome outcome = limpid({"--version"});
+  expect_success(outcome);
+  EXPECT_EQ(outcome.err, "");
+  const std::vector<std::string> text = lines(outcome.out);
+  ASSERT_EQ(text.size(), 4U) << outcome.out;
+  EXPECT_TRUE(text[0].starts_with("limpid 0."));
+  EXPECT_TRUE(text[1].starts_with("FFmpeg ") && text[1].find("libavcodec ") != std::string::npos) << text[1];
+  EXPECT_TRUE(text[2].starts_with("compiler ")) << text[2];
+  EXPECT_TRUE(text[3].starts_with("CUDA ")) << text[3];
+}
+
+TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
+  const Outcome outcome = limpid({"denoise", "--help"});
+  expect_success(outcome);
+  EXPECT_EQ(outcome.err, "");
+  for (const char* part :
+       {"Input and output:", "Denoising:", "Engine:", "Encoding:", "Messages", "--sigma", "--transform-1d-2",
+        "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
+  }
+  EXPECT_NE(limpid({"--help"}).out.find("measure"), std::string::npos);
+}
+
+TEST(Devices, ListsTheCpu) {
+  const Outcome text = limpid({"devices"});
+  expect_success(text);
+  EXPECT_NE(text.out.find("\ncpu "), std::string::npos) << text.out;
+  const Outcome outcome = limpid({"devices", "--json"});
+  expect_success(outcome);
+  const nlohmann::json engines = nlohmann::json::parse(outcome.out)["engines"];
+  ASSERT_FALSE(engines.empty());
+  EXPECT_EQ(engines.back()["name"], "cpu");
+  EXPECT_EQ(engines.back()["available"], true);
+  EXPECT_FALSE(engines.back()["description"].get<std::string>().empty());
+}
+
+TEST_F(CommandsTest, MeasureOfEqualVideos) {
+  const std::string clip = make_clip("a.mkv", 2);
+  const Outcome text = limpid({"measure", clip, clip});
+  expect_success(text);
+  EXPECT_EQ(lines(text.out).size(), 4U) << text.out;  // head, two frames, average
+  EXPECT_NE(lines(text.out).back().find("1.00000"), std::string::npos) << text.out;
+  const Outcome outcome = limpid({"measure", clip, clip, "--json"});
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["frames"].size(), 2U);
+  EXPECT_TRUE(json["average"]["psnr"]["V"].is_null());
+  EXPECT_EQ(json["average"]["ssim"]["U"], 1.0);
+}
+
+TEST_F(CommandsTest, MeasureGivesThePsnrOfAKnownDifference) {
+  // 100 and 110 of 255 in one of two frames: mean squared errors 0 and 100, 50 on average.
+  const std::string a = make("a.mkv", {"-f", "lavfi", "-i", "color=black:size=32x32,format=gray,geq=lum=100",
+                                       "-frames:v", "2", "-c:v", "ffv1"});
+  const std::string b =
+      make("b.mkv", {"-f", "lavfi", "-i", "color=black:size=32x32,format=gray,geq=lum='100+10*N'",
+                     "-frames:v", "2", "-c:v", "ffv1"});
+  const Outcome outcome = limpid({"measure", a, b, "--json"});
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(json["frames"][0]["psnr"]["Y"].is_null());
+  EXPECT_NEAR(json["frames"][1]["psnr"]["Y"], 10 * std::log10(255.0 * 255 / 100), 1e-9);
+  EXPECT_NEAR(json["average"]["psnr"]["Y"], 10 * std::log10(255.0 * 255 / 50), 1e-9);
+  EXPECT_EQ(json["frames"][1]["frame"], 1);
+}
+
+TEST_F(CommandsTest, MeasureRefusesWhatCantBeCompared) {
+  const std::string two = make_clip("two.mkv", 2);
+  const std::string three = make_clip("three.mkv", 3);
+  const std::string large = make_clip("large.mkv", 2, "96x64");
+  expect_failure(limpid({"measure", three, two}), 1, {"two.mkv: ends after 2 frames", "three.mkv"});
+  expect_failure(limpid({"measure", two, three}), 1, {"two.mkv: ends after 2 frames", "three.mkv"});
+  expect_failure(limpid({"measure", two, large}), 1, {"large.mkv: frame 0 is 96x64", "two.mkv is 64x48"});
+  expect_failure(limpid({"measure", two, path("absent.mkv")}), 1, {"absent.mkv"});
+  expect_failure(limpid({"measure", two}), 2, {"TEST"});
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,261 @@
+// What `limpid denoise` does with good input: frames, times, sound, noise, pipes, overwriting, messages.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using DenoiseTest = ProgramTest;
+
+const std::vector<std::string> kQuick = {"--profile", "fast", "--sigma", "10"};
+
+std::vector<std::string> denoise(const std::string& input, const std::string& output,
+                                 const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments = {"denoise", input, "-o", output};
+  arguments.insert(arguments.end(), kQuick.begin(), kQuick.end());
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+double average_psnr(const std::string& reference, const std::string& test) {
+  const Outcome outcome = limpid({"measure", reference, test, "--json"});
+  expect_success(outcome);
+  return nlohmann::json::parse(outcome.out)["average"]["psnr"]["Y"];
+}
+
+TEST_F(DenoiseTest, KeepsFramesTimesAndSoundOfVariableFrameRates) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=64x48:duration=2", "-f", "lavfi", "-i",
+                      "sine=duration=2", "-vf", "select='not(eq(mod(n,7),3))*not(eq(mod(n,5),1))'", "-vsync",
+                      "vfr", "-c:v", "ffv1", "-c:a", "aac"});
+  ASSERT_GT(frame_count(input), 20U);
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    expect_success(limpid(denoise(input, path(name))));
+    const std::vector<double> expected = frame_times(input);
+    const std::vector<double> times = frame_times(path(name));
+    ASSERT_EQ(times.size(), expected.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_NEAR(times[i], expected[i], 0.0011) << name << ", frame " << i;
+    }
+    EXPECT_EQ(packet_count(path(name), "a"), packet_count(input, "a")) << name;
+  }
+}
+
+TEST_F(DenoiseTest, RemovesNoise) {
+  const std::vector<std::string> source = {
+      "-f", "lavfi",    "-i",     "testsrc2=rate=25:size=128x96", "-vf", "boxblur=2", "-frames:v",
+      "2",  "-pix_fmt", "yuv420p"};
+  const std::string clean = make("clean.y4m", source);
+  const std::string noisy = make("noisy.y4m", {"-i", clean, "-vf", "noise=alls=30:allf=t:all_seed=7"});
+  expect_success(limpid({"denoise", noisy, path("out.y4m"), "--sigma", "16"}));
+  EXPECT_GT(average_psnr(clean, path("out.y4m")), average_psnr(clean, noisy) + 4);
+}
+
+TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid({"denoise", input, path("out.mkv"), "--profile", "fast"});
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("noise: estimated sigma Y "), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+}
+
+TEST_F(DenoiseTest, SaysWhichEngineItTookOnce) {
+  const Outcome outcome =
+      limpid(denoise(make_clip("in.mkv"), path("out.mkv"), {"--engine", "cpu", "--threads", "1"}));
+  expect_success(outcome);
+  std::size_t count = 0;
+  for (const std::string& line : lines(outcome.err)) {
+    count += line.starts_with("engine: cpu, ") ? 1 : 0;
+  }
+  EXPECT_EQ(count, 1U) << outcome.err;
+}
+
+TEST_F(DenoiseTest, PipesCarryY4mAndNothingElse) {
+  const std::string input = make_clip("in.y4m", 3);
+  ProcessOptions options;
+  options.input = input;
+  const Outcome outcome = limpid(denoise("-", "-"), options);
+  expect_success(outcome);
+  const std::size_t header = outcome.out.find('\n') + 1;
+  EXPECT_TRUE(outcome.out.starts_with("YUV4MPEG2 W64 H48 F25:1")) << outcome.out.substr(0, header);
+  EXPECT_EQ(outcome.out.size(), header + 3 * (6 + 64 * 48 * 3 / 2));
+
+  expect_success(limpid(denoise(input, path("out.y4m"))));
+  EXPECT_EQ(outcome.out, read_file(path("out.y4m"))) << "a pipe and a file should carry the same";
+}
+
+TEST_F(DenoiseTest, ResultDoesNotDependOnTheNumberOfThreads) {
+  const std::string input = make_clip("in.y4m", 2, "176x144");
+  expect_success(limpid(denoise(input, path("one.y4m"), {"--threads", "1"})));
+  expect_success(limpid(denoise(input, path("three.y4m"), {"--threads", "3"})));
+  EXPECT_EQ(read_file(path("one.y4m")), read_file(path("three.y4m")));
+}
+
+TEST_F(DenoiseTest, ZeroSigmaAndLumaOnlyLeavePlanesAlone) {
+  const std::string input = make_clip("in.y4m", 1);
+  expect_success(limpid({"denoise", input, path("zero.y4m"), "--sigma", "0"}));
+  EXPECT_EQ(read_file(path("zero.y4m")), read_file(input));
+  expect_success(limpid(denoise(input, path("luma.y4m"), {"--luma-only"})));
+  const std::string source = read_file(input);
+  const std::string result = read_file(path("luma.y4m"));
+  ASSERT_EQ(source.size(), result.size());
+  const std::size_t chroma = 2 * (64 / 2) * (48 / 2);
+  EXPECT_EQ(source.substr(source.size() - chroma), result.substr(result.size() - chroma));
+  EXPECT_NE(source, result);
+}
+
+TEST_F(DenoiseTest, KeepsTheBitDepth) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "2",
+                                            "-pix_fmt", "yuv422p10le", "-c:v", "ffv1"});
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    expect_success(limpid(denoise(input, path(name))));
+    EXPECT_EQ(probe(path(name))["streams"][0]["pix_fmt"], "yuv422p10le") << name;
+  }
+  expect_success(limpid(denoise(input, path("eight.mkv"), {"--pix-fmt", "yuv420p"})));
+  EXPECT_EQ(probe(path("eight.mkv"))["streams"][0]["pix_fmt"], "yuv420p");
+}
+
+TEST_F(DenoiseTest, PassesOptionsToTheEncoder) {
+  const std::string input = make_clip("in.mkv", 3);
+  expect_success(limpid(denoise(input, path("out.mkv"),
+                                {"-c", "libx264", "--crf", "30", "--preset", "ultrafast", "-e", "g=1"})));
+  const nlohmann::json intra_only = probe(path("out.mkv"));
+  ASSERT_EQ(intra_only["frames"].size(), 3U);
+  for (const nlohmann::json& frame : intra_only["frames"]) {
+    EXPECT_EQ(frame["pict_type"], "I");
+  }
+  expect_success(limpid(denoise(input, path("out2.nut"), {"-c", "ffv1", "-f", "matroska"})));
+  const nlohmann::json result = probe(path("out2.nut"));
+  EXPECT_EQ(result["streams"][0]["codec_name"], "ffv1");
+  EXPECT_EQ(result["format"]["format_name"], "matroska,webm");
+}
+
+TEST_F(DenoiseTest, FramesLimitsAndStreamsCanBeLeftOut) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f",
+                                            "lavfi", "-i", "sine=duration=1", "-c:v", "ffv1", "-c:a", "aac"});
+  expect_success(limpid(denoise(input, path("out.mkv"), {"--frames", "4", "--no-audio"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 4U);
+  EXPECT_EQ(packet_count(path("out.mkv"), "a"), 0U);
+}
+
+TEST_F(DenoiseTest, StillPictures) {
+  const std::string input =
+      make("in.png", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb24"});
+  expect_success(limpid(denoise(input, path("out.png"))));
+  const nlohmann::json result = probe(path("out.png"));
+  EXPECT_EQ(result["frames"].size(), 1U);
+  EXPECT_EQ(result["streams"][0]["pix_fmt"], "rgb24");
+}
+
+class TinySize : public DenoiseTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TinySize, Works) {
+  const std::string size = GetParam();
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=" + size, "-frames:v", "3",
+                                            "-pix_fmt", "yuv444p", "-c:v", "ffv1"});
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-c", "ffv1"}));
+  expect_success(outcome);
+  EXPECT_EQ(frame_count(path("out.mkv")), 3U);
+  EXPECT_NE(outcome.err.find("limpid: warning: "), std::string::npos)
+      << "planes smaller than a patch are told of";
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, TinySize, testing::Values("2x2", "7x9"));
+
+TEST_F(DenoiseTest, OddSizesWorkWithTheDefaultEncoder) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=65x49", "-frames:v", "2",
+                                            "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
+  const Outcome outcome = limpid(denoise(input, path("out.mp4")));
+  expect_success(outcome);
+  EXPECT_EQ(probe(path("out.mp4"))["streams"][0]["width"], 65);
+}
+
+TEST_F(DenoiseTest, VeryLargeFramesWork) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "color=gray:size=8192x4320", "-frames:v",
+                                            "1", "-pix_fmt", "gray", "-c:v", "ffv1"});
+  // The parameters keep the test short; the size is what it is about.
+  expect_success(limpid(
+      denoise(input, path("out.mkv"),
+              {"-c", "ffv1", "--steps", "1", "--step", "8", "--search-window", "1", "--group-size", "1"})));
+  EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 8192);
+}
+
+TEST_F(DenoiseTest, RefusesToOverwriteUnlessAllowed) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, path("out.mkv"))), 1, {"out.mkv: exists", "-y"});
+  expect_failure(limpid(denoise(input, path("out.mkv"), {"-n"})), 1, {"out.mkv: exists"});
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  expect_success(limpid(denoise(input, path("out.mkv"), {"-y"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mkv"}));
+}
+
+TEST_F(DenoiseTest, AFailedRunLeavesTheOldFileAlone) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, path("out.mkv"), {"-y", "-c", "libx264", "-e", "nosuchoption=1"})), 2,
+                 {"nosuchoption"});
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+}
+
+TEST_F(DenoiseTest, AsksOnATerminal) {
+  const std::string input = make_clip("in.mkv");
+  ProcessOptions options;
+  options.terminal = true;
+  for (const bool yes : {false, true}) {
+    write_file(path("out.mkv"), "precious");
+    Process process(limpid_command(denoise(input, path("out.mkv"))), options);
+    ASSERT_TRUE(process.wait_for_err("overwrite it? [y/N]"));
+    process.write_input(yes ? "y\n" : "\n");
+    EXPECT_EQ(process.wait().exit_code, yes ? 0 : 1);
+    EXPECT_EQ(read_file(path("out.mkv")) == "precious", !yes);
+  }
+}
+
+TEST_F(DenoiseTest, ShowsProgressOnATerminalOnly) {
+  const std::string input = make_clip("in.mkv");
+  ProcessOptions options;
+  options.terminal = true;
+  const Outcome on_terminal = Process(limpid_command(denoise(input, path("a.mkv"))), options).wait();
+  expect_success(on_terminal);
+  EXPECT_NE(on_terminal.err.find("5/5 frames  100.0 %"), std::string::npos) << on_terminal.err;
+  const Outcome elsewhere = limpid(denoise(input, path("b.mkv")));
+  EXPECT_EQ(elsewhere.err.find("5/5 frames"), std::string::npos) << elsewhere.err;
+  const Outcome switched_off =
+      Process(limpid_command(denoise(input, path("c.mkv"), {"--no-progress"})), options).wait();
+  EXPECT_EQ(switched_off.err.find("5/5 frames"), std::string::npos) << switched_off.err;
+}
+
+TEST_F(DenoiseTest, ProgressAsJson) {
+  const Outcome outcome = limpid(denoise(make_clip("in.mkv"), path("out.mkv"), {"--progress", "json"}));
+  expect_success(outcome);
+  nlohmann::json last;
+  for (const std::string& line : lines(outcome.err)) {
+    if (line.starts_with('{')) {
+      last = nlohmann::json::parse(line);
+    }
+  }
+  EXPECT_EQ(last["frames"], 5);
+  EXPECT_EQ(last["finished"], true);
+}
+
+TEST_F(DenoiseTest, QuietPrintsNothingAndLogFilesHoldFfmpegsMessages) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid(
+      denoise(input, path("out.mp4"),
+              {"-q", "--log-file", path("log.txt"), "-c", "libx264", "-e", "x264-params=nosuchthing=1"}));
+  expect_success(outcome);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(read_file(path("log.txt")).find("ffmpeg: [libx264]"), std::string::npos)
+      << read_file(path("log.txt"));
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace limpid::test {
+
+/// A file descriptor that is closed with its owner.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor() { close(); }
+  int get() const { return descriptor_; }
+  void close();
+
+ private:
+  int descriptor_ = -1;
+};
+
+struct ProcessOptions {
+  std::filesystem::path input;  ///< what standard input reads; empty: /dev/null
+  bool input_pipe = false;      ///< standard input is a pipe that write_input() fills
+  bool terminal = false;        ///< standard input and error are a terminal that write_input() types on
+};
+
+struct Outcome {
+  int exit_code = -1;  ///< 128 + the signal's number for a process ended by a signal
+  bool timed_out = false;
+  std::string out;
+  std::string err;
+};
+
+/// A running program; killed if it is still running in the end.
+class Process {
+ public:
+  explicit Process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  void send_signal(int signal) const;
+  void write_input(std::string_view text);
+  void close_input();
+  /// What has come on standard error so far.
+  std::string err_so_far();
+  /// Waits until standard error contains `text`; false after the timeout.
+  bool wait_for_err(std::string_view text, std::chrono::seconds timeout = std::chrono::seconds(60));
+  /// Waits for the end; kills the process at the timeout.
+  Outcome wait(std::chrono::seconds timeout = std::chrono::seconds(120));
+
+ private:
+  pid_t id_ = -1;
+  FileDescriptor input_;
+  FileDescriptor out_;
+  FileDescriptor err_;
+  FileDescriptor terminal_;
+  std::mutex terminal_mutex_;
+  std::string terminal_text_;
+  std::jthread terminal_reader_;
+};
+
+/// Runs a program to its end.
+Outcome run(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+
+}  // namespace limpid::test
