@@ -107,6 +107,10 @@ void Reader::State::open(const ReaderOptions& options) {
         .callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
         .opaque = this};
   }
+  if (url == "-") {
+    standard_input.emplace(interrupted);
+    context->pb = standard_input->bytes();
+  }
   Dictionary remaining(options.options);
   forget_logged_errors();
   // On failure libav frees the context.

@@ -11,6 +11,7 @@
 #include "io/libav.h"
 #include "io/reader.h"
 #include "io/samples.h"
+#include "io/standard_input.h"
 
 namespace limpid::io {
 
@@ -24,6 +25,7 @@ struct Reader::State {
   std::int64_t damaged_packets = 0;
   std::function<bool()> interrupted;
 
+  std::optional<StandardInput> standard_input;  ///< what `input` reads if the url is "-"
   InputHandle input;
   AVStream* video_stream = nullptr;
   std::vector<bool> copied;  ///< by stream index
