@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -96,29 +97,33 @@ void transpose(BlockSamples& block) {
 
 Block analyse(BlockSamples samples) {
   Block block;
-  block.least = block.greatest = samples[0][0];
+  auto least = samples[0];
+  auto greatest = samples[0];
   for (const auto& row : samples) {
-    for (const float sample : row) {
-      block.least = std::min(block.least, sample);
-      block.greatest = std::max(block.greatest, sample);
+    for (int x = 0; x < kBlock; ++x) {
+      least[x] = std::min(least[x], row[x]);
+      greatest[x] = std::max(greatest[x], row[x]);
     }
   }
+  block.least = *std::min_element(least.begin(), least.end());
+  block.greatest = *std::max_element(greatest.begin(), greatest.end());
   dct_columns(samples);
   transpose(samples);
   dct_columns(samples);
   block.mean = samples[0][0] / kBlock;
-  int i = 0;
-  for (int v = 0; v < kBlock; ++v) {
-    for (int u = 0; u < kBlock; ++u) {
-      const float energy = samples[v][u] * samples[v][u];
-      if (u + v > kHighestTextureFrequency) {
-        block.spectrum[i++] = energy;
-        block.noise += energy;
-      } else if (u + v > 0) {
-        block.texture += energy;
-      }
+  samples[0][0] = 0;
+  for (auto& row : samples) {
+    for (float& coefficient : row) {
+      coefficient *= coefficient;
     }
   }
+  float* next = block.spectrum.data();
+  for (int v = 0; v < kBlock; ++v) {
+    const auto split = samples[v].begin() + std::max(0, kHighestTextureFrequency + 1 - v);
+    block.texture = std::accumulate(samples[v].begin(), split, block.texture);
+    next = std::copy(split, samples[v].end(), next);
+  }
+  block.noise = std::accumulate(block.spectrum.begin(), block.spectrum.end(), 0.0F);
   return block;
 }
 
@@ -173,7 +178,7 @@ float censored_variance(float distance) {
 // gain. `independence` is the share of a block's samples that it doesn't have in common with others.
 double variance_of_flattest(const std::vector<Block>& blocks, std::vector<std::pair<float, int>>& order,
                             const std::vector<float>& gains, double independence) {
-  std::sort(order.begin(), order.end());
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   const double count = static_cast<double>(order.size());
   // The variance of the sum of n squared coefficients, relative to the square of its mean, is 2 / n.
   const auto relative_error = [independence](double coefficients) {
