@@ -1,0 +1,138 @@
+// Times the CPU engine on one well-known picture at the settings for which other programs' times are known.
+#include <benchmark/benchmark.h>
+
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/denoiser.h"
+#include "tests/benchmarks/images.h"
+#include "tests/core/oracle/pictures.h"
+
+namespace limpid::benchmarks {
+namespace {
+
+constexpr float kSigma = 20;
+
+struct Setting {
+  const char* name;
+  Bm3dParameters parameters;
+};
+
+// Both steps with the same step and search window and groups of 8; all else is np's.
+Bm3dParameters groups_of_eight(int step, int radius) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+  for (Bm3dStep* one : {&parameters.hard_threshold, &*parameters.wiener}) {
+    one->max_group_size = 8;
+    one->step = step;
+    one->search_window = 2 * radius + 1;
+  }
+  return parameters;
+}
+
+std::vector<Setting> settings() {
+  return {{"groups_of_8/step_8/radius_9", groups_of_eight(8, 9)},
+          {"groups_of_8/step_4/radius_9", groups_of_eight(4, 9)},
+          {"groups_of_8/step_3/radius_19", groups_of_eight(3, 19)},
+          {"fast", bm3d_profile(Profile::kFast)},
+          {"lc", bm3d_profile(Profile::kLc)},
+          {"np", bm3d_profile(Profile::kNp)},
+          {"high", bm3d_profile(Profile::kHigh)}};
+}
+
+// Lena of 512x512 with 8-bit noise of sigma 20, and without.
+struct Pictures {
+  Frame clean;
+  Frame noisy;
+};
+
+Pictures read_pictures() {
+  const std::filesystem::path folder = std::filesystem::path(LIMPID_DATA_DIR) / "still";
+  return {plane_as_gray(read_picture(folder / "gpu-bm3d_lena.png"), 0),
+          plane_as_gray(read_picture(folder / "gpu-bm3d_lena_20.png"), 0)};
+}
+
+void measure_setting(benchmark::State& state, const Bm3dParameters& parameters, int threads) {
+  try {
+    const Pictures pictures = read_pictures();
+    const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+    const auto denoiser = engine->make_bm3d(parameters, {{kSigma}}, pictures.noisy.format);
+    Frame result;
+    for (const auto _ : state) {
+      denoiser->send(pictures.noisy);
+      result = denoiser->receive().value();
+    }
+    state.counters["threads"] = threads;
+    state.counters["noisy_dB"] = psnr(pictures.clean, pictures.noisy);
+    state.counters["dB"] = psnr(pictures.clean, result);
+    state.SetLabel(engine->description());
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+// VmHWM, the most memory that the process has held since the last reset, in MB.
+double peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) {
+      std::istringstream fields(line.substr(6));
+      double kibibytes = 0;
+      fields >> kibibytes;
+      return kibibytes * 1024 / 1e6;
+    }
+  }
+  return 0;
+}
+
+void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
+
+void measure_memory(benchmark::State& state, const Bm3dParameters& parameters, int threads) {
+  const FrameFormat format = oracle::yuv(1920, 1080, 1, 1);
+  const Frame noisy = oracle::add_noise(oracle::draw_picture(format), static_cast<double>(kSigma), 1);
+  for (const auto _ : state) {
+    reset_peak_memory();
+    const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+    const auto denoiser = engine->make_bm3d(parameters, {{kSigma, kSigma, kSigma}}, format);
+    denoiser->send(noisy);
+    benchmark::DoNotOptimize(denoiser->receive());
+  }
+  state.counters["threads"] = threads;
+  state.counters["peak_MB"] = peak_memory();
+}
+
+void add_benchmarks() {
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  for (const int threads : processors > 1 ? std::vector{1, processors} : std::vector{1}) {
+    const std::string suffix = "/threads_" + std::to_string(threads);
+    for (const Setting& setting : settings()) {
+      benchmark::RegisterBenchmark(("lena_512/" + (setting.name + suffix)).c_str(), measure_setting,
+                                   setting.parameters, threads)
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+    benchmark::RegisterBenchmark(("memory_1080p_yuv420/np" + suffix).c_str(), measure_memory,
+                                 bm3d_profile(Profile::kNp), threads)
+        ->Iterations(1)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
+}  // namespace
+}  // namespace limpid::benchmarks
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  limpid::benchmarks::add_benchmarks();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}
