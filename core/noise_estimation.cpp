@@ -155,23 +155,24 @@ std::vector<Block> analyse(const Plane& plane, const FrameFormat& format, int st
 float censored_variance(float distance) {
   constexpr int kStepsPerUnit = 64;
   constexpr int kReach = 4;  // beyond which nothing is lost
-  static const auto kTable = [] {
-    std::array<float, kReach * kStepsPerUnit + 1> table{};
+  static const auto table = [] {
+    std::array<float, kReach * kStepsPerUnit + 1> variances{};
     const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
     const auto below = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
     const auto remaining_mean = [&](double x) { return x * below(x) + density(x); };
     // Remaining means under that of a plane at the very end are chance; they get its variance.
     double distance_before = 0;
-    for (std::size_t i = 0; i < table.size(); ++i) {
+    for (std::size_t i = 0; i < variances.size(); ++i) {
       while (remaining_mean(distance_before) * kStepsPerUnit < static_cast<double>(i)) {
         distance_before += 1.0 / 1024;
       }
       const double x = distance_before;
-      table[i] = static_cast<float>((x * x + 1) * below(x) + x * density(x) - std::pow(remaining_mean(x), 2));
+      variances[i] =
+          static_cast<float>((x * x + 1) * below(x) + x * density(x) - std::pow(remaining_mean(x), 2));
     }
-    return table;
+    return variances;
   }();
-  return kTable[std::lround(std::clamp(distance, 0.0F, float{kReach}) * kStepsPerUnit)];
+  return table[std::lround(std::clamp(distance, 0.0F, float{kReach}) * kStepsPerUnit)];
 }
 
 // Variance of the noise in the flattest of `order`'s blocks, each given with its texture and divided by its
@@ -228,7 +229,7 @@ double estimate_sigma(const Plane& plane, const FrameFormat& format) {
     return 0;
   }
   int step = 1;
-  const auto positions = [&step](int size) { return static_cast<std::int64_t>((size - kCell) / step + 1); };
+  const auto positions = [&step](int size) { return std::int64_t{(size - kCell) / step + 1}; };
   while (positions(plane.width) * positions(plane.height) * kBlocksPerCell > kMaxBlocks) {
     ++step;
   }
