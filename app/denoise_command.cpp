@@ -171,7 +171,7 @@ int denoise(DenoiseOptions options, Console& console) {
 
   // The engine has all processors; decoder and encoder share them with it, and their own threads cost memory.
   const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int codec_threads = std::clamp(processors / 2, 1, 16);
+  const int codec_threads = std::clamp(processors / 2, 2, 16);
   options.reader.decoder_threads = codec_threads;
   options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
   options.reader.audio = !options.no_audio;

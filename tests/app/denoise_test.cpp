@@ -156,7 +156,7 @@ class TinySize : public DenoiseTest, public testing::WithParamInterface<const ch
 
 TEST_P(TinySize, Works) {
   const std::string size = GetParam();
-  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=" + size, "-frames:v", "3",
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc=size=" + size, "-frames:v", "3",
                                             "-pix_fmt", "yuv444p", "-c:v", "ffv1"});
   const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-c", "ffv1"}));
   expect_success(outcome);
@@ -168,7 +168,7 @@ TEST_P(TinySize, Works) {
 INSTANTIATE_TEST_SUITE_P(Sizes, TinySize, testing::Values("2x2", "7x9"));
 
 TEST_F(DenoiseTest, OddSizesWorkWithTheDefaultEncoder) {
-  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=65x49", "-frames:v", "2",
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc=size=65x49", "-frames:v", "2",
                                             "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
   const Outcome outcome = limpid(denoise(input, path("out.mp4")));
   expect_success(outcome);
