@@ -1,8 +1,6 @@
 #include "core/cpu/bm3d.h"
 
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +9,7 @@
 #include <numeric>
 
 #include "core/cpu/convert.h"
+#include "core/cpu/parallel.h"
 
 namespace limpid::cpu {
 namespace {
@@ -34,11 +33,7 @@ std::vector<int> reference_grid(int size, int patch, int step) {
 template <typename Function>
 void for_each_row(int rows, const Function& function) {
   constexpr int kGrain = 16;
-  tbb::parallel_for(tbb::blocked_range<int>(0, rows, kGrain), [&](const tbb::blocked_range<int>& range) {
-    for (int y = range.begin(); y < range.end(); ++y) {
-      function(y);
-    }
-  });
+  for_each_index(rows, kGrain, function);
 }
 
 void copy_plane(const FrameFormat& format, const Plane& in, const Plane& out) {
@@ -285,14 +280,8 @@ void Bm3d::run_step(const StepTables& tables, bool wiener, const PlaneSet& set) 
       tiles.push_back({x, std::min(x + references, columns), y, std::min(y + references, rows)});
     }
   }
-  tbb::parallel_for(
-      tbb::blocked_range<std::size_t>(0, tiles.size(), 1),
-      [&](const tbb::blocked_range<std::size_t>& range) {
-        for (std::size_t i = range.begin(); i < range.end(); ++i) {
-          process_tile(job, tiles[i], workspace_->scratch.local());
-        }
-      },
-      tbb::simple_partitioner());
+  for_each_index(static_cast<int>(tiles.size()), 1,
+                 [&](int i) { process_tile(job, tiles[i], workspace_->scratch.local()); });
 
   for_each_row(set.height, [&](int y) {
     const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
