@@ -292,7 +292,8 @@ HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region
   }
 }
 
-// A candidate that is among the closest: its distance and place in the DistanceWindow, in raster order.
+// Candidates that may be among the closest: their distances and places in the DistanceWindow, in raster
+// order.
 struct Candidates {
   static constexpr int kCapacity = 256;
   std::array<std::int32_t, kCapacity + 64> distance;  // room for one more vector store
@@ -300,32 +301,79 @@ struct Candidates {
   int count = 0;
 };
 
-// Keeps the `wanted` closest candidates, sorted by (distance, raster order), which a candidate's rank among
-// all gives.
-HWY_ATTR void keep_closest(Candidates& candidates, int wanted) {
+// How many of `count` distances, padded with kFar to whole vectors, are at most `bound`.
+HWY_INLINE int count_within(const std::int32_t* distances, int count, std::int32_t bound) {
   const IntTag d;
+  std::size_t within = 0;
+  for (int i = 0; i < count; i += kIntLanes) {
+    within += hn::CountTrue(d, hn::Lt(hn::LoadU(d, distances + i), hn::Set(d, bound + 1)));
+  }
+  return static_cast<int>(within);
+}
+
+// The least bound, by bisection, that at least `wanted` distances are within, or a greater one that at most
+// `enough` are within. None is over `high`, which at least `wanted` must be within.
+HWY_INLINE std::int32_t bisect(const std::int32_t* distances, int count, int wanted, int enough,
+                               std::int32_t high) {
+  std::int32_t low = -1;
+  while (high - low > 1) {
+    const std::int32_t middle = low + (high - low) / 2;
+    const int within = count_within(distances, count, middle);
+    if (within < wanted) {
+      low = middle;
+      continue;
+    }
+    high = middle;
+    if (within <= enough) {
+      break;
+    }
+  }
+  return high;
+}
+
+// Keeps the `wanted` closest candidates, sorted by distance and raster order. No distance exceeds `greatest`.
+HWY_ATTR void keep_closest(Candidates& candidates, int wanted, std::int32_t greatest) {
+  const IntTag d;
+  hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + candidates.count);
+  if (candidates.count > wanted) {
+    // Those under the wanted-th distance, then the first of those at it.
+    const std::int32_t limit =
+        bisect(candidates.distance.data(), candidates.count, wanted, wanted - 1, greatest);
+    Candidates kept;
+    const auto append = [&](auto is_kept) HWY_ATTR {
+      for (int i = 0; i < candidates.count && kept.count < wanted; i += kIntLanes) {
+        const IntVector distance = hn::LoadU(d, candidates.distance.data() + i);
+        const auto mask = is_kept(distance);
+        hn::CompressStore(distance, mask, d, kept.distance.data() + kept.count);
+        kept.count += static_cast<int>(hn::CompressStore(hn::LoadU(d, candidates.place.data() + i), mask, d,
+                                                         kept.place.data() + kept.count));
+      }
+    };
+    append([&](IntVector distance) HWY_ATTR { return hn::Lt(distance, hn::Set(d, limit)); });
+    append([&](IntVector distance) HWY_ATTR { return hn::Eq(distance, hn::Set(d, limit)); });
+    candidates.count = wanted;
+    std::copy_n(kept.distance.begin(), wanted, candidates.distance.begin());
+    std::copy_n(kept.place.begin(), wanted, candidates.place.begin());
+    hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + wanted);
+  }
+  // Sorts by rank. Candidates are in raster order but for those at the limit, which come last and are in
+  // raster order among themselves, so that of equal distances the one that stands first has the smaller rank.
   const int count = candidates.count;
-  hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + count);
   std::array<std::int32_t, 64> distance;
   std::array<std::int32_t, 64> place;
   for (int i = 0; i < count; ++i) {
-    const std::int32_t own = candidates.distance[i];
-    // Equal distances count as smaller before i and as greater after it.
-    const IntVector own_vector = hn::Set(d, own);
+    const IntVector own = hn::Set(d, candidates.distance[i]);
     std::size_t rank = 0;
     for (int j = 0; j < count; j += kIntLanes) {
       const IntVector other = hn::LoadU(d, candidates.distance.data() + j);
       const IntVector before = hn::VecFromMask(d, hn::Lt(hn::Iota(d, j), hn::Set(d, i)));  // -1 or 0
-      rank += hn::CountTrue(d, hn::Lt(hn::Add(other, before), own_vector));
+      rank += hn::CountTrue(d, hn::Lt(hn::Add(other, before), own));
     }
-    if (rank < static_cast<std::size_t>(wanted)) {
-      distance[rank] = own;
-      place[rank] = candidates.place[i];
-    }
+    distance[rank] = candidates.distance[i];
+    place[rank] = candidates.place[i];
   }
-  candidates.count = std::min(count, wanted);
-  std::copy_n(distance.begin(), candidates.count, candidates.distance.begin());
-  std::copy_n(place.begin(), candidates.count, candidates.place.begin());
+  std::copy_n(distance.begin(), count, candidates.distance.begin());
+  std::copy_n(place.begin(), count, candidates.place.begin());
 }
 
 // An upper bound of the `wanted`-th smallest distance that few others pass: the `wanted`-th smallest (or one
@@ -348,31 +396,10 @@ HWY_ATTR std::int32_t bound_distance(const DistanceWindow& window, int wanted, s
       hn::Store(hn::Min(hn::Load(d, minimum), hn::LoadU(d, in + v * kIntLanes)), d, minimum);
     }
   }
-  const auto passing = [&](std::int32_t bound) HWY_ATTR {
-    std::size_t count = 0;
-    for (int i = 0; i < kMinima; i += kIntLanes) {
-      count += hn::CountTrue(d, hn::Lt(hn::Load(d, minima + i), hn::Set(d, bound + 1)));
-    }
-    return static_cast<int>(count);
-  };
-  if (passing(max_distance) < wanted) {
+  if (count_within(minima, kMinima, max_distance) < wanted) {
     return max_distance;
   }
-  std::int32_t low = -1;
-  std::int32_t high = max_distance;
-  while (high - low > 1) {
-    const std::int32_t middle = low + (high - low) / 2;
-    const int count = passing(middle);
-    if (count < wanted) {
-      low = middle;
-      continue;
-    }
-    high = middle;
-    if (count <= wanted + wanted / 8) {
-      break;
-    }
-  }
-  return high;
+  return bisect(minima, kMinima, wanted, wanted + wanted / 8, max_distance);
 }
 
 // The closest candidates of a window, at most `wanted`, sorted by distance and raster order.
@@ -396,13 +423,14 @@ HWY_ATTR void select_closest(const DistanceWindow& window, int wanted, std::int3
       candidates.count += static_cast<int>(hn::CompressStore(hn::Iota(d, row << 16 | lane), close, d,
                                                              candidates.place.data() + candidates.count));
       if (candidates.count > Candidates::kCapacity - kIntLanes) {
-        // Many equal distances (flat content). Later candidates must be closer than the last one kept.
-        keep_closest(candidates, wanted);
+        // Many alike (flat content). Later candidates must be closer than the last one kept, whose distance
+        // may exceed the new bound by one.
+        keep_closest(candidates, wanted, bound + 1);
         bound = candidates.distance[wanted - 1] - 1;
       }
     }
   }
-  keep_closest(candidates, wanted);
+  keep_closest(candidates, wanted, bound + 1);
 }
 
 // Groups of the reference patches at (xs[0..count), y), the reference first. `use(x, y, positions, size)`
