@@ -37,6 +37,13 @@ bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
          (is(container, "mpegts") && is_mpeg);
 }
 
+/// Containers that count frames instead of storing times.
+bool has_constant_rate(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 8> kNames{"avi",      "mxf",    "mxf_d10",    "gxf",
+                                                   "rawvideo", "image2", "image2pipe", "yuv4mpegpipe"};
+  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
+}
+
 int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
 
 bool is_rgb(AVPixelFormat format) {
@@ -106,10 +113,23 @@ std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AV
     }
   };
   prefer(FF_LOSS_CHROMA | FF_LOSS_COLORQUANT);
-  prefer(FF_LOSS_DEPTH);
+  int depth = 0;
+  for (const AVPixelFormat candidate : candidates) {
+    depth = std::max(depth, std::min(depth_of(candidate), depth_of(source)));
+  }
+  std::erase_if(candidates, [depth](AVPixelFormat f) { return depth_of(f) < depth; });
   prefer(FF_LOSS_RESOLUTION);
   prefer(FF_LOSS_ALPHA);
   return candidates;
+}
+
+/// x264 and x265 share their presets, and print to stderr about others.
+void check_preset(const std::string& codec, const std::string& preset) {
+  static const std::vector<std::string> kPresets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
+                                                 "medium",    "slow",      "slower",   "veryslow", "placebo"};
+  if (std::find(kPresets.begin(), kPresets.end(), preset) == kPresets.end()) {
+    throw UsageError("the encoder " + codec + " has no preset '" + preset + "', but " + join(kPresets, ", "));
+  }
 }
 
 const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url, int depth,
@@ -176,7 +196,9 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
     throw name.empty() ? UsageError(url + ": no container is known for this file name")
                        : UsageError("no container is called '" + name + "'");
   }
-  if (format->video_codec == AV_CODEC_ID_NONE) {
+  const bool holds_cover_art_only =
+      format->video_codec == AV_CODEC_ID_PNG && format->audio_codec != AV_CODEC_ID_NONE;
+  if (format->video_codec == AV_CODEC_ID_NONE || holds_cover_art_only) {
     throw UsageError(url + ": the container " + format->name + " can't hold video");
   }
   return *format;
@@ -325,8 +347,7 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
 void Encoder::set_time_base(const AVOutputFormat& container) {
   constexpr int kMpeg4Greatest = 65535;
   const bool limited = codec_->id == AV_CODEC_ID_MPEG4 && source_.time_base.den > kMpeg4Greatest;
-  const bool constant_rate =
-      (container.flags & AVFMT_VARIABLE_FPS) == 0 || codec_->supported_framerates != nullptr;
+  const bool constant_rate = has_constant_rate(container) || codec_->supported_framerates != nullptr;
   if (codec_->supported_framerates != nullptr) {
     context_->framerate =
         codec_->supported_framerates[av_find_nearest_q_idx(source_.frame_rate, codec_->supported_framerates)];
@@ -428,6 +449,11 @@ void Encoder::set_quality(const WriterOptions& options) {
 }
 
 void Encoder::set_options(const WriterOptions& options) {
+  const bool x264 = std::string_view(codec_->name) == "libx264";
+  const bool x265 = std::string_view(codec_->name) == "libx265";
+  if ((x264 || x265) && !options.preset.empty()) {
+    check_preset(codec_->name, options.preset);
+  }
   const std::array<std::pair<const char*, const std::string&>, 3> common{
       {{"preset", options.preset}, {"crf", options.crf}, {"b", options.bitrate}}};
   for (const auto& [key, value] : common) {
@@ -436,8 +462,6 @@ void Encoder::set_options(const WriterOptions& options) {
     }
   }
   // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
-  const bool x264 = std::string_view(codec_->name) == "libx264";
-  const bool x265 = std::string_view(codec_->name) == "libx265";
   std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
   if (x264 || x265) {
     const std::string hdr = hdr_parameters(*source_.properties, x265);

@@ -81,7 +81,12 @@ OutputFile::~OutputFile() {
 
 void OutputFile::create_temporary() {
   std::error_code ignored;
-  target_ = fs::is_symlink(url_, ignored) ? fs::weakly_canonical(url_, ignored).string() : url_;
+  fs::path linked(url_);
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  for (int links = 0; links < kMostLinks && fs::is_symlink(linked, ignored); ++links) {
+    linked = linked.parent_path() / fs::read_symlink(linked, ignored);
+  }
+  target_ = linked.string();
   const fs::path target(target_);
   // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
   constexpr std::size_t kLongestName = 200;

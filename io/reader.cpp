@@ -1,6 +1,7 @@
 #include "io/reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -372,6 +373,25 @@ void Reader::State::set_format(const AVFrame& first) {
   video.pixel_format = name_of(decoded);
 }
 
+/// HDR10's metadata may be told by the container alone.
+void Reader::State::inherit_from_stream(AVFrame& properties) const {
+  constexpr std::array<std::pair<AVPacketSideDataType, AVFrameSideDataType>, 2> kTypes{
+      {{AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA},
+       {AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL}}};
+  for (const auto& [from, to] : kTypes) {
+    std::size_t size = 0;
+    const std::uint8_t* const data = av_stream_get_side_data(video_stream, from, &size);
+    if (data == nullptr || av_frame_get_side_data(&properties, to) != nullptr) {
+      continue;
+    }
+    AVFrameSideData* const added = av_frame_new_side_data(&properties, to, size);
+    if (added == nullptr) {
+      throw Error("out of memory");
+    }
+    std::copy_n(data, size, added->data);
+  }
+}
+
 void Reader::State::set_time(AVFrame& frame) {
   std::int64_t duration = frame.pkt_duration;
   if (duration <= 0 && decoder->framerate.num > 0) {
@@ -407,6 +427,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   set_time(*decoded);
   std::shared_ptr<AVFrame> properties = properties_of(*decoded, video_stream->time_base);
   if (first_properties == nullptr) {
+    inherit_from_stream(*properties);
     first_properties = properties;
   }
 

@@ -50,6 +50,7 @@ struct Reader::State {
   void take_out_clock_jumps(const AVPacket& packet);
   Frame deliver(FrameHandle decoded);
   void set_format(const AVFrame& first);
+  void inherit_from_stream(AVFrame& properties) const;
   void set_time(AVFrame& frame);
 
   std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame

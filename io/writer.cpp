@@ -91,7 +91,8 @@ MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url) 
   check(avformat_alloc_output_context2(&context, &container, nullptr, url.c_str()), url,
         "can't set up the container");
   MuxerHandle muxer(context);
-  muxer->strict_std_compliance = FF_COMPLIANCE_UNOFFICIAL;  // y4m of more than 8 bits
+  // y4m of more than 8 bits, FLAC in mp4 and the like, which newer versions of libav take without a word.
+  muxer->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
   return muxer;
 }
 

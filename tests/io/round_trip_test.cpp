@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "tests/io/media.h"
+
+namespace limpid::io {
+namespace {
+
+/// Name in libav's terms, and core's words for what the Reader is to make of it.
+struct LosslessCase {
+  std::string pixel_format;
+  std::string delivered;
+};
+
+class LosslessTest : public MediaTest, public ::testing::WithParamInterface<LosslessCase> {};
+
+TEST_P(LosslessTest, FramesComeBackBitExact) {
+  const std::string source =
+      make("source.nut", "-f lavfi -i testsrc2=s=50x38:r=25:d=0.12,noise=alls=20 -pix_fmt " +
+                             GetParam().pixel_format + " -c:v rawvideo");
+  transcode(source, path("copy.mkv"), {.codec = "ffv1"});
+  const Clip original = read_clip(source);
+  const Clip copy = read_clip(path("copy.mkv"));
+  ASSERT_EQ(original.frames.size(), 3U);
+  EXPECT_EQ(to_string(original.video.format), GetParam().delivered);
+  expect_same_frames(original.frames, copy.frames);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, LosslessTest,
+    ::testing::Values(
+        LosslessCase{"gray", "50x38 gray 8 bit"}, LosslessCase{"gray10le", "50x38 gray 10 bit"},
+        LosslessCase{"gray16be", "50x38 gray 16 bit"}, LosslessCase{"ya8", "50x38 gray with alpha 8 bit"},
+        LosslessCase{"yuv420p", "50x38 YUV 4:2:0 8 bit"}, LosslessCase{"nv12", "50x38 YUV 4:2:0 8 bit"},
+        LosslessCase{"yuyv422", "50x38 YUV 4:2:2 8 bit"}, LosslessCase{"yuv444p", "50x38 YUV 4:4:4 8 bit"},
+        LosslessCase{"yuva420p", "50x38 YUV 4:2:0 with alpha 8 bit"},
+        LosslessCase{"yuv420p10le", "50x38 YUV 4:2:0 10 bit"},
+        LosslessCase{"yuv422p12le", "50x38 YUV 4:2:2 12 bit"},
+        LosslessCase{"yuv444p16le", "50x38 YUV 4:4:4 16 bit"}, LosslessCase{"rgb24", "50x38 RGB 8 bit"},
+        LosslessCase{"bgra", "50x38 RGB with alpha 8 bit"}, LosslessCase{"rgb48be", "50x38 RGB 16 bit"},
+        LosslessCase{"gbrp12le", "50x38 RGB 12 bit"}),
+    [](const auto& test) { return test.param.pixel_format; });
+
+class RoundTripTest : public MediaTest {};
+
+TEST_F(RoundTripTest, VariableRateTimesAreExactAndTheSoundIsUntouched) {
+  const std::string source = make("source.mp4",
+                                  "-f lavfi -i testsrc2=s=64x48:r=30:d=2 -f lavfi -i sine=d=2 -vf "
+                                  "\"select='not(eq(mod(n,7),3))+lt(n,9)'\" "
+                                  "-vsync vfr -c:v libx264 -bf 3 -c:a aac");
+  transcode(source, path("copy.mp4"));
+  const Clip original = read_clip(source);
+  const Clip copy = read_clip(path("copy.mp4"));
+  ASSERT_GT(original.times.size(), 40U);
+  ASSERT_EQ(original.times.size(), copy.times.size());
+  for (std::size_t i = 0; i < original.times.size(); ++i) {
+    EXPECT_DOUBLE_EQ(copy.times[i], original.times[i]) << "frame " << i;
+  }
+  EXPECT_EQ(packet_hashes(path("copy.mp4"), "a"), packet_hashes(source, "a"));
+}
+
+TEST_F(RoundTripTest, LastFrameKeepsItsDuration) {
+  const std::string source = make(
+      "source.mp4", "-f lavfi -i testsrc2=s=64x48:r=5:d=1 -c:v libx264 -bf 2 -video_track_timescale 12800");
+  transcode(source, path("copy.mp4"));
+  EXPECT_DOUBLE_EQ(read_clip(path("copy.mp4")).video.duration, read_clip(source).video.duration);
+}
+
+TEST_F(RoundTripTest, DecoderAndEncoderAreDrained) {
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -frames:v 23 -c:v libx264 -bf 6 -refs 5");
+  EXPECT_EQ(read_clip(source).frames.size(), 23U);
+  EXPECT_EQ(transcode(source, path("copy.mkv")).frames, 23);
+  EXPECT_EQ(read_clip(path("copy.mkv")).frames.size(), 23U);
+}
+
+TEST_F(RoundTripTest, FramesAreNumberedInPresentationOrder) {
+  const Clip clip = read_clip(make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v libx264 -bf 4"));
+  for (std::size_t i = 0; i < clip.frames.size(); ++i) {
+    EXPECT_EQ(clip.frames[i].index, static_cast<std::int64_t>(i));
+    EXPECT_NEAR(clip.times[i], static_cast<double>(i) / 25, 0.001);
+  }
+}
+
+TEST_F(RoundTripTest, RawStreamWithoutTimesGetsEvenOnes) {
+  const Clip clip =
+      read_clip(make("source.h264", "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v libx264 -bf 0"));
+  ASSERT_EQ(clip.times.size(), 25U);
+  for (std::size_t i = 1; i < clip.times.size(); ++i) {
+    EXPECT_NEAR(clip.times[i] - clip.times[i - 1], 0.04, 1e-6);
+  }
+}
+
+TEST_F(RoundTripTest, MpegStreamsBeginAtZeroAndKeepSoundInStep) {
+  const std::string source =
+      make("source.ts",
+           "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -c:a mp2 "
+           "-output_ts_offset 36000");
+  transcode(source, path("copy.mkv"));
+  const auto starts = [](const std::string& file, double& video, double& sound) {
+    video =
+        std::stod(output_of("ffprobe -v error -select_streams v -show_entries stream=start_time -of "
+                            "default=nw=1:nk=1 '" +
+                            file + "'"));
+    sound =
+        std::stod(output_of("ffprobe -v error -select_streams a -show_entries stream=start_time -of "
+                            "default=nw=1:nk=1 '" +
+                            file + "'"));
+  };
+  double video = 0;
+  double sound = 0;
+  double copied_video = 0;
+  double copied_sound = 0;
+  starts(source, video, sound);
+  starts(path("copy.mkv"), copied_video, copied_sound);
+  EXPECT_GT(video, 36000);
+  EXPECT_LT(copied_video, 1);
+  EXPECT_NEAR(copied_video - copied_sound, video - sound, 0.002);
+  EXPECT_EQ(packet_hashes(path("copy.mkv"), "a"), packet_hashes(source, "a"));
+}
+
+TEST_F(RoundTripTest, JumpsOfTheClockAreTakenOut) {
+  const std::string parts = "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v libx264 -bf 0 ";
+  const std::string first = make("first.ts", parts);
+  const std::string second = make("second.ts", parts + "-output_ts_offset 500");
+  output_of("cat '" + first + "' '" + second + "' > '" + path("both.ts") + "'");
+  const Clip clip = read_clip(path("both.ts"));
+  ASSERT_EQ(clip.times.size(), 50U);
+  for (std::size_t i = 1; i < clip.times.size(); ++i) {
+    EXPECT_NEAR(clip.times[i] - clip.times[i - 1], 0.04, 0.001) << "frame " << i;
+  }
+}
+
+TEST_F(RoundTripTest, DeepSourcesAreEncodedAsDeepByDefault) {
+  const std::vector<std::pair<std::string, std::string>> cases{{"yuv420p", "libx264 yuv420p"},
+                                                               {"yuv422p10le", "libx264 yuv422p10le"},
+                                                               {"yuv420p12le", "libx265 yuv420p12le"},
+                                                               {"yuv444p16le", "ffv1 yuv444p16le"},
+                                                               {"gray", "libx264 gray"},
+                                                               {"gbrp", "libx264 yuv444p"}};
+  for (const auto& [format, expected] : cases) {
+    const std::string source =
+        make("source.nut", "-f lavfi -i testsrc2=s=64x64:r=25:d=0.08 -pix_fmt " + format + " -c:v rawvideo");
+    const Transcoded result = transcode(source, path("copy.mkv"), {.overwrite = Overwrite::kAlways});
+    EXPECT_EQ(result.codec + " " + result.pixel_format, expected);
+    EXPECT_EQ(read_clip(path("copy.mkv")).frames.size(), 2U) << format;
+  }
+}
+
+TEST_F(RoundTripTest, OddAndTinySizesGivePlayableFiles) {
+  for (const auto& [width, height] :
+       std::vector<std::pair<std::string, std::string>>{{"2", "2"}, {"7", "9"}, {"1", "1"}, {"33", "20"}}) {
+    std::string size = width;
+    size += "x" + height;
+    const std::string source =
+        make("source.nut", "-f lavfi -i testsrc2=s=64x64:r=25:d=0.2,format=yuv444p,crop=" + width + ":" +
+                               height + ":exact=1,format=yuv420p -c:v rawvideo");
+    for (const std::string target : {"copy.mkv", "copy.webm"}) {
+      SCOPED_TRACE(size + " " + target);
+      const Transcoded result = transcode(source, path(target), {.overwrite = Overwrite::kAlways});
+      const Clip copy = read_clip(path(target));
+      EXPECT_EQ(copy.frames.size(), 5U);
+      EXPECT_EQ(std::to_string(copy.video.format.width) + "x" + std::to_string(copy.video.format.height),
+                size);
+      if (target == "copy.mkv" && size != "2x2") {
+        EXPECT_EQ(result.pixel_format, "yuv444p");
+        EXPECT_NE(joined(result.warnings).find("odd size"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_F(RoundTripTest, Y4mKeepsDepthAndTurnsRgbIntoYuv) {
+  for (const auto& [format, expected] :
+       std::vector<std::pair<std::string, std::string>>{{"yuv420p", "yuv420p"},
+                                                        {"yuv422p10le", "yuv422p10le"},
+                                                        {"gray16le", "gray16le"},
+                                                        {"gbrp", "yuv444p"}}) {
+    const std::string source =
+        make("source.nut", "-f lavfi -i testsrc2=s=34x20:r=25:d=0.08 -pix_fmt " + format + " -c:v rawvideo");
+    const Transcoded result = transcode(source, path("copy.y4m"), {.overwrite = Overwrite::kAlways});
+    EXPECT_EQ(result.pixel_format, expected);
+    const Clip copy = read_clip(path("copy.y4m"));
+    ASSERT_EQ(copy.frames.size(), 2U);
+    if (format == expected) {
+      expect_same_frames(read_clip(source).frames, copy.frames);
+    }
+  }
+}
+
+TEST_F(RoundTripTest, StandardInputAndOutputArePipes) {
+  const std::string source = make("source.y4m", "-f lavfi -i testsrc2=s=34x20:r=25:d=0.2");
+  // The Reader and Writer of "-" use descriptors 0 and 1, so this runs in a process of its own.
+  EXPECT_EXIT(
+      {
+        const bool redirected = std::freopen(source.c_str(), "rb", stdin) != nullptr &&
+                                std::freopen(path("copy.y4m").c_str(), "wb", stdout) != nullptr;
+        const Transcoded result = redirected ? transcode("-", "-") : Transcoded{};
+        std::exit(result.frames == 5 ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+  expect_same_frames(read_clip(source).frames, read_clip(path("copy.y4m")).frames);
+}
+
+TEST_F(RoundTripTest, HeaderlessVideoIsReadWithOptions) {
+  const std::string source = make("source.yuv",
+                                  "-f lavfi -i testsrc2=s=34x20:r=25:d=0.2 -pix_fmt yuv420p10le "
+                                  "-f rawvideo");
+  const Clip clip = read_clip(
+      source,
+      {.input_format = "rawvideo", .options = {{"pixel_format", "yuv420p10le"}, {"video_size", "34x20"}}});
+  EXPECT_EQ(clip.frames.size(), 5U);
+  EXPECT_EQ(to_string(clip.video.format), "34x20 YUV 4:2:0 10 bit");
+}
+
+TEST_F(RoundTripTest, StreamsCanBeLeftOut) {
+  const std::string source = make(
+      "source.mkv", "-f lavfi -i testsrc2=s=34x20:r=25:d=0.2 -f lavfi -i sine=d=0.2 -c:v ffv1 -c:a flac");
+  EXPECT_GT(read_clip(source).packets, 0);
+  EXPECT_EQ(read_clip(source, {.audio = false}).packets, 0);
+}
+
+TEST_F(RoundTripTest, InterruptionEndsTheSource) {
+  const std::string source = make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v ffv1");
+  bool interrupted = false;
+  Reader reader(source, {.interrupted = [&] { return interrupted; }});
+  interrupted = true;
+  int frames = 0;
+  while (!std::holds_alternative<Reader::End>(reader.read())) {
+    ++frames;
+  }
+  EXPECT_LT(frames, 100);
+}
+
+}  // namespace
+}  // namespace limpid::io
