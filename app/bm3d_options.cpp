@@ -24,7 +24,7 @@ void Bm3dOptions::Step::add_to(CLI::App& command, const std::string& suffix) {
   add("--group-size", group_size, "N", "Most patches in a group, 1 to 64");
   add("--search-window", search_window, "N", "Side of the window searched for patches, odd");
   add("--tau", tau, "X", "Greatest mean squared difference of a match");
-  add("--kaiser-beta", kaiser_beta, "X", "Shape of the aggregation window, 0 (flat) to 20");
+  add("--kaiser-beta", kaiser_beta, "X", "Shape of the aggregation window, 0 (flat) to 8");
   add("--transform-2d", transform_2d, "NAME", "dct, bior1.5, walsh-hadamard or haar");
   add("--transform-1d", transform_1d, "NAME", "Across the group: walsh-hadamard or haar");
 }

@@ -64,7 +64,7 @@ void validate(const Bm3dStep& step, const char* name) {
   check(step.search_window >= 1 && step.search_window <= 129 && step.search_window % 2 == 1, name,
         "a search window", step.search_window, "odd, 1 to 129");
   check(step.max_distance >= 0 && step.max_distance <= 65025, name, "a tau", step.max_distance, "0 to 65025");
-  check(step.kaiser_beta >= 0 && step.kaiser_beta <= 20, name, "a Kaiser beta", step.kaiser_beta, "0 to 20");
+  check(step.kaiser_beta >= 0 && step.kaiser_beta <= 8, name, "a Kaiser beta", step.kaiser_beta, "0 to 8");
 }
 
 Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_window, float tau,

@@ -29,7 +29,7 @@ struct Bm3dStep {
   int search_window = 39;  ///< side of the square of positions searched, odd, 1 to 129
   float max_distance =
       3000;  ///< tau: greatest mean squared difference of a match, squared 8-bit code values, >= 0
-  float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 20
+  float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
   Transform2d transform_2d = Transform2d::kDct;
   Transform1d transform_1d = Transform1d::kHaar;
   bool operator==(const Bm3dStep&) const = default;

@@ -154,7 +154,7 @@ TEST(Bm3dParameters, TheEndsOfEveryRangeAreLegal) {
                                .max_group_size = 64,
                                .search_window = 129,
                                .max_distance = 65025,
-                               .kaiser_beta = 20,
+                               .kaiser_beta = 8,
                                .transform_2d = Transform2d::kBior15};
   parameters.lambda = 100;
   EXPECT_NO_THROW(parameters.validate());
