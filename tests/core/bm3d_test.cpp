@@ -610,7 +610,7 @@ TEST_P(SimdLevelTest, MatchingIsExact) {
         }
         const Bm3dStep step{.patch_size = k,
                             .step = std::min(k, 4),
-                            .max_group_size = 16,
+                            .max_group_size = bytes ? 16 : 64,
                             .search_window = 29,
                             .max_distance = levels == 2 ? 65025.0F : 85 * 85 * 2,
                             .transform_2d = Transform2d::kDct};

@@ -283,6 +283,7 @@ TEST_P(EngineTest, SeveralDenoisersMayRunAtOnce) {
   }
   std::vector<Frame> results(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] { results[i] = run_bm3d(engine(), noisy[i], parameters, noise); });
   }

@@ -422,6 +422,7 @@ Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseL
   if (frame.interlaced) {
     for (const int parity : {0, 1}) {
       std::vector<Picture> fields;
+      fields.reserve(noisy.size());
       for (const Picture& picture : noisy) {
         fields.push_back(field_of(picture, parity));
       }
