@@ -125,10 +125,10 @@ std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AV
 
 /// x264 and x265 share their presets, and print to stderr about others.
 void check_preset(const std::string& codec, const std::string& preset) {
-  static const std::vector<std::string> kPresets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
-                                                 "medium",    "slow",      "slower",   "veryslow", "placebo"};
-  if (std::find(kPresets.begin(), kPresets.end(), preset) == kPresets.end()) {
-    throw UsageError("the encoder " + codec + " has no preset '" + preset + "', but " + join(kPresets, ", "));
+  const std::vector<std::string> presets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
+                                         "medium",    "slow",      "slower",   "veryslow", "placebo"};
+  if (std::find(presets.begin(), presets.end(), preset) == presets.end()) {
+    throw UsageError("the encoder " + codec + " has no preset '" + preset + "', but " + join(presets, ", "));
   }
 }
 
@@ -471,8 +471,9 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!own.empty()) {
     set_option(own_key, own);
   }
+  const std::string before = own.empty() ? "" : own + ":";
   for (const auto& [key, value] : options.encoder_options) {
-    set_option(key, key == own_key && !own.empty() ? own + ":" + value : value);
+    set_option(key, key == own_key ? before + value : value);
   }
 }
 

@@ -143,7 +143,7 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
     throw Error(url + ": no video or picture found in it");
   }
   if (code == AVERROR(EINVAL) && !options.options.empty()) {
-    throw Error(url + ": can't open it with the options given" + logged_reason());
+    throw UsageError(url + ": can't open it with the options given" + logged_reason());
   }
   if (code == AVERROR(ENOENT) && is_sequence(url)) {
     throw Error(url + ": no picture of this numbered sequence exists");

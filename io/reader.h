@@ -59,6 +59,8 @@ class Reader {
   using Item = std::variant<End, Frame, std::shared_ptr<Packet>>;
 
   explicit Reader(std::string url, const ReaderOptions& options = {});
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

@@ -166,7 +166,8 @@ struct Writer::State {
   void add_copied_streams(const Reader::State& source);
   void copy_chapters(const Reader::State& source);
   void warn_of_losses(const Reader::State& source);
-  void open(const Reader::State& source, const WriterOptions& options);
+  void open(const Reader::State& source);
+  void set_muxer_option(const std::string& key, const std::string& value);
 
   void write(const Packet& packet);
   void drain_encoder();
@@ -218,10 +219,10 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   encoder = std::make_unique<Encoder>(url, *container, description, options, warnings);
   codec_name = encoder->context().codec->name;
   pixel_format_name = name_of(encoder->context().pix_fmt);
-  open(source, options);
+  open(source);
 }
 
-void Writer::State::open(const Reader::State& source, const WriterOptions& options) {
+void Writer::State::open(const Reader::State& source) {
   const bool pictures_only = holds_pictures(*container);
   const std::string first = is_sequence(url) && pictures_only ? picture_name(url, 1) : url;
   if (pictures_only || (container->flags & AVFMT_NOFILE) == 0) {
@@ -234,16 +235,7 @@ void Writer::State::open(const Reader::State& source, const WriterOptions& optio
     copy_metadata(&muxer->metadata, source.input->metadata, true);
   }
   for (const auto& [key, value] : encoder->muxer_options()) {
-    const int code = muxer == nullptr
-                         ? AVERROR_OPTION_NOT_FOUND
-                         : av_opt_set(muxer.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
-    if (code == AVERROR_OPTION_NOT_FOUND) {
-      throw UsageError("the encoder " + codec_name + " has no option '" + key + "'");
-    }
-    if (code < 0) {
-      throw UsageError("the container " + container_name + " doesn't take '" + value + "' for its option '" +
-                       key + "'");
-    }
+    set_muxer_option(key, value);
   }
   output_index.assign(source.copied.size(), -1);
   if (muxer == nullptr) {
@@ -260,7 +252,20 @@ void Writer::State::open(const Reader::State& source, const WriterOptions& optio
     throw Error(url + ": can't begin the file as " + container_name + ": " + error_text(code) +
                 logged_reason());
   }
-  static_cast<void>(options);
+}
+
+/// For options that the encoder doesn't know.
+void Writer::State::set_muxer_option(const std::string& key, const std::string& value) {
+  const int code = muxer == nullptr
+                       ? AVERROR_OPTION_NOT_FOUND
+                       : av_opt_set(muxer.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
+  if (code == AVERROR_OPTION_NOT_FOUND) {
+    throw UsageError("the encoder " + codec_name + " has no option '" + key + "'");
+  }
+  if (code < 0) {
+    throw UsageError("the container " + container_name + " doesn't take '" + value + "' for its option '" +
+                     key + "'");
+  }
 }
 
 void Writer::State::add_video_stream(const Reader::State& source) {

@@ -34,6 +34,8 @@ class Writer {
   /// Opens the encoder and writes the file's header for frames of the format and with the tags of `source`,
   /// which is not used any more afterwards.
   Writer(std::string url, const Reader& source, const WriterOptions& options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
   ~Writer();
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;

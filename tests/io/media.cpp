@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool have_ffmpeg() {
-  static const bool kFound = std::system("ffmpeg -version >/dev/null 2>&1") == 0;
-  return kFound;
+  static const bool found = std::system("ffmpeg -version >/dev/null 2>&1") == 0;
+  return found;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void MediaTest::TearDown() {
 }
 
 std::string MediaTest::make(const std::string& name, const std::string& arguments) const {
-  const std::string file = path(name);
+  std::string file = path(name);
   output_of("ffmpeg -nostdin -v error -y " + arguments + " '" + file + "'");
   return file;
 }

@@ -22,7 +22,8 @@ TEST_F(PicturesTest, LosslessFormatsComeBackBitExact) {
       {"rgb24", "png"}, {"gray", "png"},   {"gray16be", "png"}, {"rgb48be", "png"}, {"rgba", "png"},
       {"ya8", "png"},   {"rgb24", "tiff"}, {"rgb48le", "tiff"}, {"rgb24", "bmp"}};
   for (const auto& [format, extension] : cases) {
-    SCOPED_TRACE(format + " " + extension);
+    SCOPED_TRACE(extension);
+    SCOPED_TRACE(format);
     const std::string encoder = extension == "bmp" ? "png" : extension;
     const std::string source =
         make("source." + encoder,

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <string>
@@ -44,7 +46,19 @@ INSTANTIATE_TEST_SUITE_P(
         LosslessCase{"gbrp12le", "50x38 RGB 12 bit"}),
     [](const auto& test) { return test.param.pixel_format; });
 
-class RoundTripTest : public MediaTest {};
+bool redirect(int descriptor, const std::string& file, int flags) {
+  const int opened = ::open(file.c_str(), flags | O_CLOEXEC, 0600);
+  return opened >= 0 && ::dup2(opened, descriptor) == descriptor;
+}
+
+class RoundTripTest : public MediaTest {
+ protected:
+  /// Five frames of 4:2:0 of any size; ffmpeg's own pictures have even sizes only.
+  std::string make_cropped(const std::string& width, const std::string& height) const {
+    return make("source.nut", "-f lavfi -i testsrc2=s=64x64:r=25:d=0.2,format=yuv444p,crop=" + width + ":" +
+                                  height + ":exact=1,format=yuv420p -c:v rawvideo");
+  }
+};
 
 TEST_F(RoundTripTest, VariableRateTimesAreExactAndTheSoundIsUntouched) {
   const std::string source = make("source.mp4",
@@ -155,11 +169,10 @@ TEST_F(RoundTripTest, OddAndTinySizesGivePlayableFiles) {
        std::vector<std::pair<std::string, std::string>>{{"2", "2"}, {"7", "9"}, {"1", "1"}, {"33", "20"}}) {
     std::string size = width;
     size += "x" + height;
-    const std::string source =
-        make("source.nut", "-f lavfi -i testsrc2=s=64x64:r=25:d=0.2,format=yuv444p,crop=" + width + ":" +
-                               height + ":exact=1,format=yuv420p -c:v rawvideo");
+    SCOPED_TRACE(size);
+    const std::string source = make_cropped(width, height);
     for (const std::string target : {"copy.mkv", "copy.webm"}) {
-      SCOPED_TRACE(size + " " + target);
+      SCOPED_TRACE(target);
       const Transcoded result = transcode(source, path(target), {.overwrite = Overwrite::kAlways});
       const Clip copy = read_clip(path(target));
       EXPECT_EQ(copy.frames.size(), 5U);
@@ -196,8 +209,8 @@ TEST_F(RoundTripTest, StandardInputAndOutputArePipes) {
   // The Reader and Writer of "-" use descriptors 0 and 1, so this runs in a process of its own.
   EXPECT_EXIT(
       {
-        const bool redirected = std::freopen(source.c_str(), "rb", stdin) != nullptr &&
-                                std::freopen(path("copy.y4m").c_str(), "wb", stdout) != nullptr;
+        const bool redirected = redirect(STDIN_FILENO, source, O_RDONLY) &&
+                                redirect(STDOUT_FILENO, path("copy.y4m"), O_WRONLY | O_CREAT);
         const Transcoded result = redirected ? transcode("-", "-") : Transcoded{};
         std::exit(result.frames == 5 ? 0 : 1);
       },
