@@ -55,6 +55,13 @@ void Bm3dOptions::add_to(CLI::App& command) {
       ->type_name("1|2")
       ->check(CLI::Range(1, 2).description(""))
       ->group("Denoising");
+  command
+      .add_option("--matching", matching_,
+                  "nearest: patches most like the reference, as in the paper; statistical: those most likely "
+                  "to differ "
+                  "by noise alone [statistical]")
+      ->type_name("NAME")
+      ->group("Denoising");
   hard_threshold_.add_to(command, "");
   command.add_option("--lambda", lambda_, "Coefficients up to lambda x sigma are zeroed")
       ->type_name("X")
@@ -66,6 +73,9 @@ Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise) const {
   Bm3dParameters parameters = bm3d_profile(profile_ ? parse_profile(*profile_) : default_profile(noise));
   hard_threshold_.apply(parameters.hard_threshold);
   replace(parameters.lambda, lambda_);
+  if (matching_) {
+    parameters.matching = parse_matching(*matching_);
+  }
   if (steps_ == 1) {
     for (const CLI::Option* option : wiener_.options) {
       if (option->count() > 0) {

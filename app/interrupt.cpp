@@ -32,7 +32,7 @@ InterruptWatch::InterruptWatch() {
 
 InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
-  pthread_kill(thread_.native_handle(), SIGTERM);  // wakes sigwait
+  pthread_kill(thread_.native_handle(), SIGINT);  // wakes sigwait
 }
 
 void InterruptWatch::set_on_second(std::function<void()> on_second) {

@@ -16,6 +16,8 @@ class InterruptWatch {
   InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
+  InterruptWatch(InterruptWatch&&) = delete;
+  InterruptWatch& operator=(InterruptWatch&&) = delete;
   ~InterruptWatch();
 
   std::stop_token stop() const { return stop_.get_token(); }

@@ -23,7 +23,7 @@ double seconds(std::chrono::steady_clock::duration duration) {
 }
 
 std::string clock_text(double duration) {
-  const auto whole = static_cast<std::int64_t>(duration + 0.5);
+  const long long whole = std::llround(duration);
   if (whole < 3600) {
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
   }

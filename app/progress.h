@@ -50,6 +50,8 @@ class Progress {
            double source_fps);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
+  Progress(Progress&&) = delete;
+  Progress& operator=(Progress&&) = delete;
   ~Progress();
 
   /// The state at this moment.

@@ -13,7 +13,7 @@ extern "C" {
 namespace limpid::app {
 namespace {
 
-// Both are set by CMake, which knows them.
+// All are set by CMake, which knows them.
 constexpr std::string_view kVersion = LIMPID_VERSION;
 constexpr std::string_view kCompiler = LIMPID_COMPILER;
 constexpr std::string_view kCuda = LIMPID_CUDA_VERSION;
@@ -28,8 +28,7 @@ std::string library(std::string_view name, unsigned version) {
 std::string version_text() {
   return fmt::format("limpid {}\nFFmpeg {} ({}, {}, {})\ncompiler {}\nCUDA {}", kVersion, av_version_info(),
                      library("libavformat", avformat_version()), library("libavcodec", avcodec_version()),
-                     library("libavutil", avutil_version()), kCompiler,
-                     kCuda.empty() ? "not built in" : kCuda);
+                     library("libavutil", avutil_version()), kCompiler, kCuda);
 }
 
 }  // namespace limpid::app

@@ -48,6 +48,7 @@ std::string contents(const FileDescriptor& file) {
 pid_t spawn(const std::vector<std::string>& arguments, int input, int out, int err) {
   std::vector<std::string> copies = arguments;
   std::vector<char*> pointers;
+  pointers.reserve(copies.size() + 1);
   for (std::string& argument : copies) {
     pointers.push_back(argument.data());
   }

@@ -19,6 +19,8 @@ class FileDescriptor {
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept;
   FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor() { close(); }
   int get() const { return descriptor_; }
   void close();
@@ -46,6 +48,8 @@ class Process {
   explicit Process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
+  Process(Process&&) = delete;
+  Process& operator=(Process&&) = delete;
   ~Process();
 
   void send_signal(int signal) const;
