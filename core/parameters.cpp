@@ -26,6 +26,9 @@ constexpr Names<Transform2d, 4> kTransforms2d = {{{Transform2d::kDct, "dct"},
 constexpr Names<Transform1d, 2> kTransforms1d = {
     {{Transform1d::kWalshHadamard, "walsh-hadamard"}, {Transform1d::kHaar, "haar"}}};
 
+constexpr Names<Matching, 2> kMatchings = {
+    {{Matching::kNearest, "nearest"}, {Matching::kStatistical, "statistical"}}};
+
 template <typename Enum, std::size_t kCount>
 std::string_view name_of(Enum value, const Names<Enum, kCount>& names) {
   return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == value; })
@@ -117,11 +120,13 @@ Profile default_profile(const NoiseLevel& noise) {
 std::string_view to_string(Profile profile) { return name_of(profile, kProfiles); }
 std::string_view to_string(Transform2d transform) { return name_of(transform, kTransforms2d); }
 std::string_view to_string(Transform1d transform) { return name_of(transform, kTransforms1d); }
+std::string_view to_string(Matching matching) { return name_of(matching, kMatchings); }
 
 Profile parse_profile(std::string_view name) { return parse(name, "profile", kProfiles); }
 Transform2d parse_transform_2d(std::string_view name) { return parse(name, "2D transform", kTransforms2d); }
 Transform1d parse_transform_1d(std::string_view name) {
   return parse(name, "group transform", kTransforms1d);
 }
+Matching parse_matching(std::string_view name) { return parse(name, "matching", kMatchings); }
 
 }  // namespace limpid

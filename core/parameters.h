@@ -18,6 +18,9 @@ struct NoiseLevel {
 
 enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };
 enum class Transform1d : std::uint8_t { kWalshHadamard, kHaar };
+/// Which candidates make a group: those nearest to the reference patch, as in the paper, or those whose
+/// distance is nearest to what noise alone would make it (core/matching.h), which is better.
+enum class Matching : std::uint8_t { kNearest, kStatistical };
 
 /// The parameters that both steps of BM3D have ([Dabov 2007], Table I).
 struct Bm3dStep {
@@ -41,6 +44,7 @@ struct Bm3dParameters {
   float lambda =
       2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed in the first step; > 0, <= 100
   std::optional<Bm3dStep> wiener;
+  Matching matching = Matching::kStatistical;
   bool operator==(const Bm3dParameters&) const = default;
 
   /// Throws UsageError naming the parameter and its legal range.
@@ -58,8 +62,10 @@ Profile default_profile(const NoiseLevel& noise);
 std::string_view to_string(Profile profile);
 std::string_view to_string(Transform2d transform);
 std::string_view to_string(Transform1d transform);
+std::string_view to_string(Matching matching);
 Profile parse_profile(std::string_view name);
 Transform2d parse_transform_2d(std::string_view name);
 Transform1d parse_transform_1d(std::string_view name);
+Matching parse_matching(std::string_view name);
 
 }  // namespace limpid

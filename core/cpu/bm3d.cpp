@@ -79,6 +79,7 @@ struct Bm3d::PlaneSet {
   int height = 0;
   const float* guide = nullptr;  // the plane that patches are matched on
   bool guide_is_bytes = false;   // its values are 8-bit samples
+  double guide_sigma = 0;        // of the noise in the noisy guide
   std::vector<Component*> components;
 };
 
@@ -93,6 +94,7 @@ struct Bm3d::Workspace {
 
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : format_(format),
+      matching_(parameters.matching),
       hard_(parameters.hard_threshold, parameters.lambda),
       workspace_(std::make_unique<Workspace>()) {
   parameters.validate();
@@ -179,7 +181,10 @@ void Bm3d::filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLe
   PlaneSet full;
   full.width = luma.width;
   full.height = luma.height;
+  full.guide_sigma = static_cast<double>(luma.sigma);
   PlaneSet chroma;
+  // Each of its guide's samples is the mean of so many.
+  chroma.guide_sigma = full.guide_sigma / std::sqrt(1 << (format_.chroma_shift_x + format_.chroma_shift_y));
   chroma.width = components[1].width;
   chroma.height = components[1].height;
   for (int p = 0; p < colors; ++p) {
@@ -248,6 +253,7 @@ void Bm3d::run_step(const StepTables& tables, bool wiener, const PlaneSet& set) 
   job.width = set.width;
   job.height = set.height;
   job.scale = matching_scale(k, set.guide_is_bytes);
+  job.distances = matching_distances(matching_, wiener, tables.step, job.scale, set.guide_sigma);
   job.grid_x = reference_grid(set.width, k, tables.step.step);
   job.grid_y = reference_grid(set.height, k, tables.step.step);
   job.row_locks = &workspace_->row_locks;
@@ -262,9 +268,18 @@ void Bm3d::run_step(const StepTables& tables, bool wiener, const PlaneSet& set) 
     const Component& component = *set.components[i];
     job.planes.push_back({component.noisy.data(), component.basic.data(), component.sigma, &sums});
   }
+  const bool smooth = matching_ == Matching::kStatistical && !wiener && set.guide_sigma > 0;
   for_each_row(set.height, [&](int y) {
     const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
-    matching_row(job.scale, set.guide + offset, set.width, workspace_->matching.data() + offset);
+    const float* guide = set.guide + offset;
+    if (smooth) {
+      AlignedVector<float>& row = workspace_->scratch.local().guide_row;
+      row.resize(set.width);
+      smooth_row(guide + (y > 0 ? -set.width : set.width), guide,
+                 guide + (y < set.height - 1 ? set.width : -set.width), set.width, row.data());
+      guide = row.data();
+    }
+    matching_row(job.scale, guide, set.width, workspace_->matching.data() + offset);
     for (const FilteredPlane& plane : job.planes) {
       std::fill_n(plane.sums->numerator.begin() + offset, set.width, 0);
       std::fill_n(plane.sums->weight.begin() + offset, set.width, 0);

@@ -40,6 +40,7 @@ class Bm3d {
   void run_step(const StepTables& tables, bool wiener, const PlaneSet& set);
 
   FrameFormat format_;
+  Matching matching_;
   StepTables hard_;
   std::unique_ptr<StepTables> wiener_;
   std::vector<std::string> warnings_;

@@ -69,6 +69,22 @@ HWY_ATTR void store(const FrameFormat& format, const float* HWY_RESTRICT in, int
   }
 }
 
+HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT row,
+                     const float* HWY_RESTRICT below, int count, float* HWY_RESTRICT out) {
+  constexpr float kSide = kGuideKernelSide;
+  constexpr float kCentre = kGuideKernelCentre;
+  constexpr float kScale = 1.0F / (kGuideKernelSum * kGuideKernelSum);
+  const auto column = [&](int x) HWY_ATTR { return kSide * (above[x] + below[x]) + kCentre * row[x]; };
+  const auto smoothed = [&](int left, int x, int right) HWY_ATTR {
+    return (kSide * (column(left) + column(right)) + kCentre * column(x)) * kScale;
+  };
+  out[0] = smoothed(1, 0, 1);
+  for (int x = 1; x < count - 1; ++x) {
+    out[x] = smoothed(x - 1, x, x + 1);
+  }
+  out[count - 1] = smoothed(count - 2, count - 1, count - 2);
+}
+
 HWY_ATTR void matching(const MatchingScale& scale, const float* HWY_RESTRICT in, int count,
                        std::int16_t* HWY_RESTRICT out) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -173,6 +189,7 @@ namespace limpid::cpu {
 
 HWY_EXPORT(load);
 HWY_EXPORT(store);
+HWY_EXPORT(smooth);
 HWY_EXPORT(matching);
 HWY_EXPORT(to_opponent);
 HWY_EXPORT(from_opponent);
@@ -184,6 +201,9 @@ void load_row(const FrameFormat& format, const std::byte* samples, int count, fl
 }
 void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples) {
   HWY_DYNAMIC_DISPATCH(store)(format, in, count, samples);
+}
+void smooth_row(const float* above, const float* row, const float* below, int count, float* out) {
+  HWY_DYNAMIC_DISPATCH(smooth)(above, row, below, count, out);
 }
 void matching_row(const MatchingScale& scale, const float* in, int count, std::int16_t* out) {
   HWY_DYNAMIC_DISPATCH(matching)(scale, in, count, out);

@@ -4,6 +4,7 @@
 
 #include "core/cpu/tile.h"
 #include "core/frame.h"
+#include "core/matching.h"
 
 // Row-wise conversions between the samples of frames and the float planes that BM3D works on, in 8-bit code
 // values. Every function treats one row of `count` samples.
@@ -16,6 +17,10 @@ void load_row(const FrameFormat& format, const std::byte* samples, int count, fl
 /// samples = in * format.code_value(), rounded to nearest (halves up) and clamped to the depth; floats are
 /// not clamped.
 void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples);
+
+/// A row of the guide smoothed by the kernel of core/matching.h; `above` and `below` are the rows beside it,
+/// mirrored at the border. `count` >= 2.
+void smooth_row(const float* above, const float* row, const float* below, int count, float* out);
 
 /// Values for matching: (in - 128) * scale, rounded to nearest (halves to even) and clamped.
 void matching_row(const MatchingScale& scale, const float* in, int count, std::int16_t* out);

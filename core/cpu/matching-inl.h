@@ -31,10 +31,11 @@ constexpr int kMaxPatch = 16;
 constexpr int kMaxReferences = 4;  // matched at a time, sharing the loads of the candidates' words
 constexpr int kMaxVectors = 3;     // of candidates at a time; 4 x 3 accumulators fit AVX-512's registers
 
-// Distances are computed as |a|^2 + |b|^2 - 2ab. The products ab of a reference patch a with the patches b at
-// consecutive positions x, x + 1, ... lie in consecutive lanes. For that, samples are stored as expanded
-// words: word [y][x] holds samples x and x + 1 (as 16-bit values) or x to x + 3 (as bytes, where the CPU
-// multiplies bytes), so that any run of lanes is one unaligned load.
+// Distances are computed as |a|^2 + |b|^2 - 2ab; what candidates are ordered by, and what is called their
+// distance from there on, is its deviation from the expected distance (core/matching.h). The products ab of a
+// reference patch a with the patches b at consecutive positions x, x + 1, ... lie in consecutive lanes. For
+// that, samples are stored as expanded words: word [y][x] holds samples x and x + 1 (as 16-bit values) or x
+// to x + 3 (as bytes, where the CPU multiplies bytes), so that any run of lanes is one unaligned load.
 #if HWY_TARGET <= HWY_AVX3_DL
 constexpr bool kByteProducts = true;
 // The two VNNI instructions stand here as assembly because Highway 1.0.3 checks for AVX512_VNNI when it
@@ -151,7 +152,7 @@ struct Reference {
   int y = 0;
   int first_x = 0;
   int last_x = 0;
-  std::int32_t energy = 0;  // |a|^2
+  std::int32_t energy = 0;  // |a|^2, less the expected distance
   std::array<std::int32_t, kMaxPatch * kMaxPatch / 2>
       words;  // as the candidates'; zero samples over the right edge
 };
@@ -164,7 +165,7 @@ HWY_ATTR void prepare_reference(const StepJob& job, const MatchingRegion& region
   reference.y = y;
   reference.first_x = std::max(x - radius, 0);
   reference.last_x = std::min(x + radius, job.width - k);
-  reference.energy = 0;
+  reference.energy = -job.distances.expected;
   const int n = region.bytes ? 4 : 2;
   const int bits = 32 / n;
   const int bias = region.bytes ? 128 : 0;
@@ -224,7 +225,7 @@ HWY_INLINE void row_distances(const MatchingRegion& region, const Reference* ref
     const IntVector plane_x = hn::Iota(d, column + region.x0);
     for (int r = 0; r < kReferences; ++r) {
       const IntVector sum = hn::Add(energy, hn::Set(d, references[r].energy));
-      const IntVector distance = hn::Sub(sum, hn::Add(products[r][v], products[r][v]));
+      const IntVector distance = hn::Abs(hn::Sub(sum, hn::Add(products[r][v], products[r][v])));
       const auto outside = hn::Or(hn::Lt(plane_x, hn::Set(d, references[r].first_x)),
                                   hn::Gt(plane_x, hn::Set(d, references[r].last_x)));
       hn::StoreU(hn::IfThenElse(outside, hn::Set(d, kFar), distance), d, distances[r] + v * kIntLanes);
@@ -440,9 +441,6 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
                         TileScratch& scratch, const Use& use) {
   const Bm3dStep& step = job.tables->step;
   const int radius = step.search_window / 2;
-  const std::int32_t max_distance = static_cast<std::int32_t>(std::min(
-      static_cast<double>(kFar - 1), std::floor(static_cast<double>(step.max_distance) * step.patch_size *
-                                                step.patch_size * job.scale.scale * job.scale.scale)));
   std::array<Reference, kMaxReferences> references;
   std::array<DistanceWindow, kMaxReferences> windows;
   std::array<Position, 64> group;
@@ -469,7 +467,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
       const DistanceWindow& window = windows[r];
       const int x = references[r].x;
       window.distances[static_cast<std::ptrdiff_t>(y - window.y0) * window.lanes + x - window.x0] = kFar;
-      select_closest(window, step.max_group_size - 1, max_distance, candidates);
+      select_closest(window, step.max_group_size - 1, job.distances.greatest, candidates);
       group[0] = {x, y};
       for (int i = 0; i < candidates.count; ++i) {
         group[i + 1] = {window.x0 + (candidates.place[i] & 0xFFFF), window.y0 + (candidates.place[i] >> 16)};

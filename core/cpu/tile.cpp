@@ -137,13 +137,6 @@ StepTables::StepTables(const Bm3dStep& step_, float lambda_) : step(step_), lamb
   window = to_floats(kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta)));
 }
 
-MatchingScale matching_scale(int patch_size, bool exact_bytes) {
-  if (exact_bytes) {
-    return {true, 1, 128};
-  }
-  return patch_size <= 8 ? MatchingScale{false, 8, 2047} : MatchingScale{false, 4, 1023};
-}
-
 void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {
   HWY_DYNAMIC_DISPATCH(process)(job, tile, scratch);
 }

@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "core/matching.h"
 #include "core/parameters.h"
 #include "core/transforms.h"
 
@@ -48,19 +49,6 @@ struct StepTables {
   std::vector<float> inverse;
 };
 
-/// The sample values that matching compares: integers relative to mid-grey in units of 1/scale code value.
-struct MatchingScale {
-  bool bytes = false;  ///< values are 8-bit samples - 128, and scale is 1
-  int scale = 1;
-  int limit = 128;  ///< |value| <= limit, so that a patch distance fits in 31 bits
-};
-
-/// `exact_bytes`: the plane consists of 8-bit samples. Otherwise values are rounded to 1/8 code value and
-/// clamped to
-/// +-2047 (256 code values about mid-grey), or 1/4 and +-1023 for patches over 8x8: 11 bits and a sign, which
-/// half floats hold exactly, and k^2 (2 limit)^2 < 2^31.
-MatchingScale matching_scale(int patch_size, bool exact_bytes);
-
 /// One step over planes that share their groups.
 struct StepJob {
   const StepTables* tables = nullptr;
@@ -69,6 +57,7 @@ struct StepJob {
   int height = 0;
   const std::int16_t* matching = nullptr;  ///< width * height values as MatchingScale says
   MatchingScale scale;
+  MatchingDistances distances;
   std::vector<int> grid_x;  ///< columns of the reference patches, ascending
   std::vector<int> grid_y;  ///< rows, likewise
   std::vector<FilteredPlane> planes;
@@ -107,6 +96,7 @@ struct TileScratch {
   AlignedVector<std::int32_t> distances;  ///< of up to four reference patches
   AlignedVector<float> noisy_group;       ///< patches or coefficients of the group being filtered
   AlignedVector<float> basic_group;
+  AlignedVector<float> guide_row;
   struct Sums {
     AlignedVector<float> numerator;
     AlignedVector<float> weight;

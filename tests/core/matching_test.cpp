@@ -22,6 +22,7 @@ struct Case {
   int height = 0;
   Bm3dStep step;
   bool bytes = false;
+  double sigma = 0;  // of the guide's noise
   Content content = Content::kNoise;
 };
 
@@ -68,9 +69,9 @@ std::vector<Position> plain_group(const StepJob& job, int x, int y) {
           distance += difference * difference;
         }
       }
-      const double tau = static_cast<double>(step.max_distance) * k * k * job.scale.scale * job.scale.scale;
-      if ((cx != x || cy != y) && static_cast<double>(distance) <= tau) {
-        candidates.emplace_back(distance, cy, cx);
+      const std::int64_t deviation = std::abs(distance - job.distances.expected);
+      if ((cx != x || cy != y) && deviation <= job.distances.greatest) {
+        candidates.emplace_back(deviation, cy, cx);
       }
     }
   }
@@ -90,6 +91,7 @@ void expect_plain_groups(const Case& c, std::mt19937& random) {
   job.width = c.width;
   job.height = c.height;
   job.scale = matching_scale(c.step.patch_size, c.bytes);
+  job.distances = matching_distances(Matching::kStatistical, false, c.step, job.scale, c.sigma);
   const std::vector<std::int16_t> samples = make_samples(c, job.scale, random);
   job.matching = samples.data();
   job.grid_x = make_grid(c.width, c.step);
@@ -106,13 +108,14 @@ void expect_plain_groups(const Case& c, std::mt19937& random) {
         ASSERT_EQ(group, plain_group(job, x, y))
             << "reference " << x << "," << y << " of " << c.width << "x" << c.height << ", patch "
             << c.step.patch_size << ", step " << c.step.step << ", N " << c.step.max_group_size << ", window "
-            << c.step.search_window << ", tau " << c.step.max_distance << (c.bytes ? ", bytes" : "");
+            << c.step.search_window << ", tau " << c.step.max_distance << ", sigma " << c.sigma
+            << (c.bytes ? ", bytes" : "");
       }
     }
   }
 }
 
-class Matching : public testing::TestWithParam<std::int64_t> {
+class BlockMatching : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
     if ((hwy::SupportedTargets() & GetParam()) == 0) {
@@ -128,7 +131,7 @@ class Matching : public testing::TestWithParam<std::int64_t> {
   }
 };
 
-TEST_P(Matching, FindsThePlainSearchsGroupsForRandomParameters) {
+TEST_P(BlockMatching, FindsThePlainSearchsGroupsForRandomParameters) {
   std::mt19937 random(20261121);
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   for (int i = 0; i < 60; ++i) {
@@ -141,14 +144,52 @@ TEST_P(Matching, FindsThePlainSearchsGroupsForRandomParameters) {
     c.width = c.step.patch_size + pick(0, 80);
     c.height = c.step.patch_size + pick(0, 40);
     c.bytes = pick(0, 1) == 0;
+    c.sigma = pick(0, 1) == 0 ? 0 : pick(0, 60);
     c.content = static_cast<Content>(pick(0, 3));
     expect_plain_groups(c, random);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, Matching,
+INSTANTIATE_TEST_SUITE_P(InstructionSets, BlockMatching,
                          testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL),
                          [](const auto& parameter) { return hwy::TargetName(parameter.param); });
 
 }  // namespace
 }  // namespace limpid::cpu
+
+namespace limpid {
+namespace {
+
+TEST(MatchingDistances, NearestCandidatesAreOrderedByTheirDistanceUpToTau) {
+  const Bm3dStep step{.patch_size = 8, .max_distance = 3000};
+  const MatchingDistances distances =
+      matching_distances(Matching::kNearest, false, step, matching_scale(8, true), 20);
+  EXPECT_EQ(distances.expected, 0);
+  EXPECT_EQ(distances.greatest, 3000 * 64);
+}
+
+TEST(MatchingDistances, ExpectedOnesFollowTheGuidesNoiseUpToHalfOfTau) {
+  const Bm3dStep step{.patch_size = 8, .max_distance = 3000};
+  const auto expected = [&](bool second_step, double sigma) {
+    const MatchingDistances distances =
+        matching_distances(Matching::kStatistical, second_step, step, matching_scale(8, false), sigma);
+    EXPECT_EQ(distances.expected + distances.greatest, 3000 * 64 * 64);
+    return distances.expected / (64.0 * 64.0);
+  };
+  // Of the variance of white noise, smoothing leaves (38/64)^2.
+  EXPECT_NEAR(expected(false, 20), 0.9 * 2 * 400 * 38 * 38 / (64.0 * 64.0), 0.01);
+  EXPECT_NEAR(expected(true, 20), 2 * 4, 0.01);
+  EXPECT_NEAR(expected(false, 100), 1500, 0.01);
+  EXPECT_EQ(expected(false, 0), 0);
+}
+
+TEST(MatchingDistances, FitTheirTypeWhateverTheParameters) {
+  const Bm3dStep step{.patch_size = 16, .max_distance = 65025};
+  const MatchingDistances distances =
+      matching_distances(Matching::kStatistical, false, step, matching_scale(16, false), 255);
+  EXPECT_GT(distances.expected, 0);
+  EXPECT_GT(distances.greatest, 0);
+}
+
+}  // namespace
+}  // namespace limpid

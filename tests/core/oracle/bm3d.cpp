@@ -11,18 +11,20 @@
 namespace limpid::oracle {
 namespace {
 
-// Samples are matched as integers in eighths of a code value (quarters for patches over 8x8), so that
-// distances are exact; the limits keep them in 31 bits.
-constexpr int kGreatestFinePatch = 8;
+// Samples are matched as integers, in whole code values, eighths or (patches over 8x8) quarters, so that
+// distances are exact; the limits keep them in 31 bits. Guides are of single precision, as in the engines,
+// since what lies between two steps of the scale is rounded to one of them.
+std::int64_t matching_scale(int patch_size, const Search& search) {
+  return search.whole_code_values ? 1 : patch_size > 8 ? 4 : 8;
+}
 
-std::int64_t matching_scale(int patch_size) { return patch_size > kGreatestFinePatch ? 4 : 8; }
-
-std::vector<std::int64_t> matching_samples(const Picture& guide, int patch_size) {
-  const double limit = patch_size > kGreatestFinePatch ? 1023 : 2047;
-  const auto scale = static_cast<double>(matching_scale(patch_size));
+std::vector<std::int64_t> matching_samples(const Picture& guide, int patch_size, const Search& search) {
+  const float limit = search.whole_code_values ? 128 : patch_size > 8 ? 1023 : 2047;
+  const auto scale = static_cast<float>(matching_scale(patch_size, search));
   std::vector<std::int64_t> result;
   for (const double value : guide.samples) {
-    result.push_back(std::llrint(std::clamp(std::nearbyint(scale * (value - 128)), -limit, limit)));
+    const float units = (static_cast<float>(value) - 128) * scale;
+    result.push_back(std::llrint(std::clamp(std::nearbyint(units), -limit, limit)));
   }
   return result;
 }
@@ -185,15 +187,25 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   const auto is_filtered = [&](std::size_t plane) {
     return sigma[plane] > 0 && fits(noisy[plane], parameters);
   };
-  const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step) {
-    return find_groups(
-        is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma, step);
+  const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step, bool second) {
+    Picture guide =
+        is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma;
+    const bool bytes = format.sample_type == SampleType::kUint8 && format.color_model != ColorModel::kRgb;
+    Search search{.whole_code_values = bytes && !is_subsampled(plane) && !second};
+    // A mean of n samples has 1/n of their variance, and the kernel leaves (38/64)^2 of it.
+    const double variance = sigma[0] * sigma[0] /
+                            (is_subsampled(plane) ? 1 << (format.chroma_shift_x + format.chroma_shift_y) : 1);
+    if (parameters.matching == Matching::kStatistical && variance > 0) {
+      search.noise = second ? 2 * variance / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
+      guide = second ? guide : smoothed(guide);
+    }
+    return find_groups(guide, step, search);
   };
 
   std::vector<Picture> basic = noisy;
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
-      const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold);
+      const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold, false);
       basic[plane] = hard_threshold(noisy[plane], groups, parameters.hard_threshold,
                                     static_cast<double>(parameters.lambda), sigma[plane]);
     }
@@ -204,7 +216,7 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   std::vector<Picture> result = noisy;
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
-      const auto groups = groups_of(plane, basic[0], *parameters.wiener);
+      const auto groups = groups_of(plane, basic[0], *parameters.wiener, true);
       result[plane] = wiener(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
     }
   }
@@ -218,7 +230,10 @@ std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
     const double r = rgb[0].samples[i];
     const double g = rgb[1].samples[i];
     const double b = rgb[2].samples[i];
-    result[0].samples[i] = (r + g + b) / 3;
+    // In single precision, as the engines: thirds of integers are often between two steps of the matching
+    // scale, and the rounding of Y decides which is taken.
+    result[0].samples[i] = static_cast<double>(
+        (static_cast<float>(r) + static_cast<float>(g) + static_cast<float>(b)) * (1.0F / 3.0F));
     result[1].samples[i] = (r - b) / 2;
     result[2].samples[i] = (r - 2 * g + b) / 4;
   }
@@ -287,12 +302,30 @@ void copy_plane(const Frame& from, const Frame& to, int plane) {
 
 }  // namespace
 
-std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step) {
+Picture smoothed(const Picture& guide) {
+  const auto mirrored = [](int i, int size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; };
+  Picture result = guide;
+  for (int y = 0; y < guide.height; ++y) {
+    for (int x = 0; x < guide.width; ++x) {
+      const auto sample = [&](int dx, int dy) {
+        return static_cast<float>(guide.at(mirrored(x + dx, guide.width), mirrored(y + dy, guide.height)));
+      };
+      const auto column = [&](int dx) { return sample(dx, -1) + sample(dx, 1) + 6 * sample(dx, 0); };
+      result.at(x, y) = static_cast<double>((column(-1) + column(1) + 6 * column(0)) / 64);
+    }
+  }
+  return result;
+}
+
+std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const Search& search) {
   const int k = step.patch_size;
   const int radius = (step.search_window - 1) / 2;
-  const std::vector<std::int64_t> samples = matching_samples(guide, k);
-  const auto limit = static_cast<double>(step.max_distance) *
-                     static_cast<double>(k * k * matching_scale(k) * matching_scale(k));
+  const std::vector<std::int64_t> samples = matching_samples(guide, k, search);
+  // Candidates differ from the reference patch by no more than tau, and come in the order of how close their
+  // difference is to the expected one, which is at most half of tau.
+  const auto unit = static_cast<double>(k * k * matching_scale(k, search) * matching_scale(k, search));
+  const double limit = std::floor(static_cast<double>(step.max_distance) * unit);
+  const auto expected = static_cast<std::int64_t>(std::min(search.noise * unit, limit / 2));
   std::vector<Group> groups;
   for (const int reference_y : reference_positions(guide.height, step)) {
     for (const int reference_x : reference_positions(guide.width, step)) {
@@ -311,7 +344,7 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step) {
           }
           const bool is_reference = x == reference_x && y == reference_y;
           if (is_reference || static_cast<double>(distance) <= limit) {
-            matches.emplace_back(is_reference ? -1 : distance, y, x);
+            matches.emplace_back(is_reference ? -1 : std::abs(distance - expected), y, x);
           }
         }
       }

@@ -28,8 +28,17 @@ using Group = std::vector<Position>;
 /// BM3D from its definition ([Dabov 2007] with the choices of core/README.md), in double precision and in the
 /// plainest code there is: what the engines are measured against.
 
+/// How patches are compared.
+struct Search {
+  bool whole_code_values = false;  ///< the guide is made of 8-bit samples (smoothed ones are rounded again)
+  double noise = 0;                ///< mean squared difference that the guide's noise is expected to make
+};
+
 /// The groups of all reference patches, matched on `guide`.
-std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step);
+std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const Search& search = {});
+
+/// The guide of the first step's statistical matching: smoothed by [1 6 1] / 8 in both directions.
+Picture smoothed(const Picture& guide);
 
 /// Step 1: hard thresholding of the 3D spectra of `groups`.
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,

@@ -1,0 +1,36 @@
+#include "core/matching.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace limpid {
+
+MatchingScale matching_scale(int patch_size, bool whole_code_values) {
+  if (whole_code_values) {
+    return {true, 1, 128};
+  }
+  return patch_size <= 8 ? MatchingScale{false, 8, 2047} : MatchingScale{false, 4, 1023};
+}
+
+MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,
+                                     const MatchingScale& scale, double guide_sigma) {
+  // Of white noise, the kernel leaves this share of the variance.
+  constexpr double kSide = static_cast<double>(kGuideKernelSide) / kGuideKernelSum;
+  constexpr double kCentre = static_cast<double>(kGuideKernelCentre) / kGuideKernelSum;
+  constexpr double kEnergy = 2 * kSide * kSide + kCentre * kCentre;
+  constexpr double kFirstStep = 0.9 * 2 * kEnergy * kEnergy;
+  constexpr double kSecondStep = 2 * 0.1 * 0.1;
+
+  const auto tau = static_cast<double>(step.max_distance);
+  const double noise = matching == Matching::kNearest
+                           ? 0
+                           : (second_step ? kSecondStep : kFirstStep) * guide_sigma * guide_sigma;
+  const double unit = static_cast<double>(step.patch_size) * step.patch_size * scale.scale * scale.scale;
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() - 1;
+  const double limit = std::min(std::floor(tau * unit), kMost);
+  const double expected = std::floor(std::min(noise * unit, limit / 2));
+  return {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};
+}
+
+}  // namespace limpid
