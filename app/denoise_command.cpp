@@ -33,32 +33,32 @@ struct DenoiseOptions {
   std::string input;
   std::string output;
   std::string output_option;  // of -o, which may stand in for the second positional
-  bool overwrite = false;
-  bool never_overwrite = false;
 
   std::string filter = "bm3d";
   std::string sigma = "auto";
   std::string strength = "medium";
-  bool luma_only = false;
-  bool chroma_only = false;
   Bm3dOptions bm3d;
 
   std::string engine = "auto";
-  int threads = 0;
 
   io::ReaderOptions reader;
   std::vector<std::string> input_options;
-  bool no_audio = false;
-  bool no_subtitles = false;
-  bool no_data = false;
-  std::int64_t frames = 0;
-
   io::WriterOptions writer;
   std::vector<std::string> encoder_options;
 
   LoggingOptions logging;
-  bool quiet = false;
   std::string progress = "auto";
+
+  std::int64_t frames = 0;
+  int threads = 0;
+  bool overwrite = false;
+  bool never_overwrite = false;
+  bool luma_only = false;
+  bool chroma_only = false;
+  bool no_audio = false;
+  bool no_subtitles = false;
+  bool no_data = false;
+  bool quiet = false;
   bool no_progress = false;
 };
 
@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(option + ": '" + text + "' is not of the form key=value");
+      throw UsageError(fmt::format("{}: '{}' is not of the form key=value", option, text));
     }
     pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }

@@ -1,8 +1,7 @@
 #include "tests/app/program_test.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -12,14 +11,14 @@
 namespace limpid::test {
 
 void ProgramTest::SetUp() {
-  static const bool kHasFfmpeg = [] {
+  static const bool has_ffmpeg = [] {
     try {
       return run({"ffmpeg", "-version"}).exit_code == 0 && run({"ffprobe", "-version"}).exit_code == 0;
     } catch (const std::system_error&) {
       return false;
     }
   }();
-  if (!kHasFfmpeg) {
+  if (!has_ffmpeg) {
     GTEST_SKIP() << "the ffmpeg command is absent";
   }
   std::string pattern = (std::filesystem::temp_directory_path() / "limpid-test-XXXXXX").string();
