@@ -169,15 +169,15 @@ int denoise(DenoiseOptions options, Console& console) {
 
   InterruptWatch interrupts;
 
-  // The engine has all processors; decoder and encoder share them with it, and their own threads cost memory.
+  // The engine has all processors, and the encoder shares them with it. The decoder's threads are libav's
+  // choice, as with ffmpeg: of a damaged stream their number decides how many frames come out.
   const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int codec_threads = std::clamp(processors / 2, 2, 16);
-  options.reader.decoder_threads = codec_threads;
+  const int encoder_threads = std::clamp(processors / 2, 2, 16);
   options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
   options.reader.audio = !options.no_audio;
   options.reader.subtitles = !options.no_subtitles;
   options.reader.data = !options.no_data;
-  options.writer.encoder_threads = codec_threads;
+  options.writer.encoder_threads = encoder_threads;
 
   io::Reader reader(options.input, options.reader);
   settle_output(options);

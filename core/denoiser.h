@@ -21,7 +21,9 @@ class Denoiser {
  public:
   Denoiser() = default;
   Denoiser(const Denoiser&) = delete;
+  Denoiser(Denoiser&&) = delete;
   Denoiser& operator=(const Denoiser&) = delete;
+  Denoiser& operator=(Denoiser&&) = delete;
   virtual ~Denoiser() = default;
 
   /// Sets the noise level for the frames sent from now on. Throws UsageError for negative or non-finite
@@ -52,7 +54,9 @@ class Engine {
  public:
   Engine() = default;
   Engine(const Engine&) = delete;
+  Engine(Engine&&) = delete;
   Engine& operator=(const Engine&) = delete;
+  Engine& operator=(Engine&&) = delete;
   virtual ~Engine() = default;
 
   /// As in the registry: "cpu", "cuda:0", ...

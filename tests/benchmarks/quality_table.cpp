@@ -13,6 +13,7 @@
 #include "app/bm3d_options.h"
 #include "core/denoiser.h"
 #include "core/error.h"
+#include "core/noise_estimation.h"
 #include "tests/benchmarks/images.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -41,6 +42,7 @@ struct Options {
   std::vector<std::string> only;
   bool no_gray = false;
   bool no_color = false;
+  bool no_auto = false;
   std::string json_file;
   app::Bm3dOptions bm3d;
 
@@ -78,7 +80,7 @@ class Table {
         for (int seed = 0; seed < options_.seeds; ++seed) {
           const Frame noisy = oracle::add_noise(clean, static_cast<double>(kSigmas[s]), seed + 1);
           before += psnr(clean, noisy) / options_.seeds;
-          after += psnr(clean, denoise(noisy, kSigmas[s])) / options_.seeds;
+          after += psnr(clean, denoise(noisy, equal_noise(kSigmas[s]))) / options_.seeds;
         }
         std::printf("| %.0f | %s | %.2f | %.2f | %.2f | %+.2f |\n", static_cast<double>(kSigmas[s]),
                     image.file, before, after, image.psnr[s], after - image.psnr[s]);
@@ -113,11 +115,11 @@ class Table {
       const std::string name = file.stem().string();
       const Frame clean = to_float(read_picture(file));
       const Frame noisy = oracle::add_noise(clean, static_cast<double>(kColorSigma), 1);
-      const double together = psnr(clean, denoise(noisy, kColorSigma));
+      const double together = psnr(clean, denoise(noisy, equal_noise(kColorSigma)));
       Frame channels = noisy;
       std::vector<Frame> results;
       for (int plane = 0; plane < 3; ++plane) {
-        results.push_back(denoise(plane_as_gray(noisy, plane), kColorSigma));
+        results.push_back(denoise(plane_as_gray(noisy, plane), equal_noise(kColorSigma)));
         channels.planes[plane] = results.back().planes[0];
       }
       const double apart = psnr(clean, channels);
@@ -133,6 +135,41 @@ class Table {
     if (count > 0) {
       std::printf("| **mean** | | | | %+.2f (least %+.2f) |\n\n", gain / count, least);
     }
+  }
+
+  // What is lost when sigma is estimated: 8-bit pictures, noise rounded and clipped as in a file.
+  void print_auto() {
+    std::printf("8-bit pictures, PSNR in dB with the true sigma and with the estimated one\n\n");
+    std::printf("| sigma | image | estimate | true sigma | estimated | loss |\n|---|---|---|---|---|---|\n");
+    std::vector<std::filesystem::path> files = color_files();
+    for (const PublishedImage& image : kPublished) {
+      if (options_.wants(image.file)) {
+        files.push_back(still(image.file, ".png"));
+      }
+    }
+    for (const float sigma : {5.0F, 15.0F, 25.0F, 50.0F}) {
+      double loss = 0;
+      for (const std::filesystem::path& file : files) {
+        const std::string name = file.stem().string();
+        const Frame clean = read_picture(file);
+        const Frame noisy = oracle::add_noise(clean, static_cast<double>(sigma), 1);
+        const NoiseLevel estimate = estimate_noise(noisy);
+        const double with_true = psnr(clean, denoise(noisy, equal_noise(sigma)));
+        const double with_estimate = psnr(clean, denoise(noisy, estimate));
+        std::printf("| %.0f | %s | %.2f | %.2f | %.2f | %+.2f |\n", static_cast<double>(sigma), name.c_str(),
+                    static_cast<double>(estimate.sigma[0]), with_true, with_estimate,
+                    with_true - with_estimate);
+        std::fflush(stdout);
+        json_["auto"].push_back({{"sigma", sigma},
+                                 {"image", name},
+                                 {"estimate", estimate.sigma},
+                                 {"true", with_true},
+                                 {"estimated", with_estimate}});
+        loss += (with_true - with_estimate) / static_cast<double>(files.size());
+      }
+      std::printf("| %.0f | **mean** | | | | %+.3f |\n", static_cast<double>(sigma), loss);
+    }
+    std::printf("\n");
   }
 
   void write_json() const {
@@ -165,8 +202,7 @@ class Table {
     return files;
   }
 
-  Frame denoise(const Frame& noisy, float sigma) const {
-    const NoiseLevel noise = equal_noise(sigma);
+  Frame denoise(const Frame& noisy, const NoiseLevel& noise) const {
     const auto denoiser = engine_->make_bm3d(options_.bm3d.parameters(noise), noise, noisy.format);
     denoiser->send(noisy);
     denoiser->flush();
@@ -190,6 +226,7 @@ int run(int argc, char** argv) {
   command.add_option("--only", options.only, "Images whose name contains any of these")->type_name("TEXT");
   command.add_flag("--no-gray", options.no_gray, "Leave out the gray table");
   command.add_flag("--no-color", options.no_color, "Leave out the colour table");
+  command.add_flag("--no-auto", options.no_auto, "Leave out the table of what estimating sigma loses");
   command.add_option("--json", options.json_file, "Write the figures to a file too")->type_name("FILE");
   options.bm3d.add_to(command);
   try {
@@ -203,6 +240,9 @@ int run(int argc, char** argv) {
   }
   if (!options.no_color) {
     table.print_color();
+  }
+  if (!options.no_auto) {
+    table.print_auto();
   }
   table.write_json();
   return 0;
