@@ -1,14 +1,28 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/cpu/cpu_engine.h"
 #include "core/denoiser.h"
+#include "core/engine_module.h"
 #include "core/error.h"
 
 namespace limpid {
+namespace {
+
+// Whether `name` is a device of a family that lists none: "cuda:1" of "cuda".
+bool is_device_of(std::string_view name, const std::string& family) {
+  const std::string prefix = family + ":";
+  return name.size() > prefix.size() && name.starts_with(prefix) &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
+}  // namespace
 
 EngineRegistry::EngineRegistry() {
   add([] { return std::vector<EngineInfo>{cpu::describe_cpu()}; },
       [](std::string_view /*name*/, const EngineOptions& options) { return cpu::open_cpu(options); });
+  EngineModule cuda = load_engine_module("cuda");
+  add(std::move(cuda.list), std::move(cuda.open));
 }
 
 EngineRegistry& EngineRegistry::instance() {
@@ -36,11 +50,12 @@ std::shared_ptr<Engine> EngineRegistry::open(std::string_view name, const Engine
   for (const Family& family : families_) {
     for (const EngineInfo& engine : family.list()) {
       known += ", " + engine.name;
-      if (name == "auto" ? !engine.available : engine.name != name) {
+      const bool asked = engine.name == name || (!engine.available && is_device_of(name, engine.name));
+      if (name == "auto" ? !engine.available : !asked) {
         continue;
       }
       if (!engine.available) {
-        throw Error("the engine \"" + engine.name + "\" can't run: " + engine.description);
+        throw Error("the engine \"" + std::string(name) + "\" can't run: " + engine.description);
       }
       return family.open(engine.name, options);
     }

@@ -21,6 +21,12 @@ struct alignas(kAlignment) Block {
 
 int shifted(int size, int shift) { return (size + (1 << shift) - 1) >> shift; }
 
+// From one row of a plane to the next.
+std::size_t row_bytes(const FrameFormat& format, int plane) {
+  const std::size_t bytes = static_cast<std::size_t>(format.plane_width(plane)) * format.bytes_per_sample();
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 bool is_chroma(const FrameFormat& format, int plane) {
   return format.color_model == ColorModel::kYuv && (plane == 1 || plane == 2);
 }
@@ -94,35 +100,40 @@ std::string to_string(const FrameFormat& format) {
                      : " " + std::to_string(format.bit_depth) + " bit");
 }
 
-Frame allocate_frame(const FrameFormat& format) {
+std::size_t frame_bytes(const FrameFormat& format) {
+  format.validate("frame");
+  std::size_t bytes = 0;
+  for (int p = 0; p < format.plane_count(); ++p) {
+    bytes += row_bytes(format, p) * format.plane_height(p);
+  }
+  return (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory) {
   format.validate("frame");
   Frame frame;
   frame.format = format;
-  std::array<std::size_t, kMaxPlanes> offsets{};
-  std::size_t bytes = 0;
+  std::byte* next = memory.get();
   for (int p = 0; p < format.plane_count(); ++p) {
-    Plane& plane = frame.planes[p];
-    plane.width = format.plane_width(p);
-    plane.height = format.plane_height(p);
-    const std::size_t row = static_cast<std::size_t>(plane.width) * format.bytes_per_sample();
-    const std::size_t stride = (row + kAlignment - 1) / kAlignment * kAlignment;
-    plane.stride = static_cast<std::ptrdiff_t>(stride);
-    offsets[p] = bytes;
-    bytes += stride * plane.height;
+    const std::size_t stride = row_bytes(format, p);
+    frame.planes[p] = {next, static_cast<std::ptrdiff_t>(stride), format.plane_width(p),
+                       format.plane_height(p)};
+    next += stride * format.plane_height(p);
   }
-  const std::size_t total = (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+  frame.samples = std::move(memory);
+  return frame;
+}
+
+Frame allocate_frame(const FrameFormat& format) {
+  const std::size_t bytes = frame_bytes(format);
   std::shared_ptr<Block[]> blocks;
   try {
-    blocks = std::make_unique_for_overwrite<Block[]>(total / kAlignment);
+    blocks = std::make_unique_for_overwrite<Block[]>(bytes / kAlignment);
   } catch (const std::bad_alloc&) {
-    throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(total >> 20) +
+    throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(bytes >> 20) +
                 " MiB");
   }
-  for (int p = 0; p < format.plane_count(); ++p) {
-    frame.planes[p].data = reinterpret_cast<std::byte*>(blocks.get()) + offsets[p];
-  }
-  frame.samples = std::move(blocks);
-  return frame;
+  return place_frame(format, {blocks, reinterpret_cast<std::byte*>(blocks.get())});
 }
 
 }  // namespace limpid

@@ -77,6 +77,13 @@ struct Frame {
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
 };
 
+/// Bytes of one block of memory that holds a frame as place_frame() lays it out.
+std::size_t frame_bytes(const FrameFormat& format);
+
+/// A frame in `memory`, which begins on a 64-byte boundary and has frame_bytes(): plane after plane, rows
+/// beginning on 64-byte boundaries. Throws Error for formats that don't make sense.
+Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
+
 /// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialised.
 /// Throws Error if memory does not suffice.
 Frame allocate_frame(const FrameFormat& format);

@@ -13,7 +13,8 @@ struct FramePool::State {
   std::vector<Frame> free;
 };
 
-FramePool::FramePool() : state_(std::make_shared<State>()) {}
+FramePool::FramePool(Allocator allocate)
+    : allocate_(std::move(allocate)), state_(std::make_shared<State>()) {}
 
 Frame FramePool::allocate(const FrameFormat& format) {
   Frame frame;
@@ -29,7 +30,7 @@ Frame FramePool::allocate(const FrameFormat& format) {
     }
   }
   if (frame.samples == nullptr) {
-    frame = allocate_frame(format);
+    frame = allocate_(format);
   }
   Frame lent = frame;
   const auto give_back = [pool = std::weak_ptr<State>(state_), frame](void* /*samples*/) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/frame.h"
@@ -10,12 +11,16 @@ namespace limpid {
 /// once. Thread-safe. Frames may outlive the pool.
 class FramePool {
  public:
-  FramePool();
+  using Allocator = std::function<Frame(const FrameFormat&)>;
+
+  /// `allocate` makes the frames that the pool has none of.
+  explicit FramePool(Allocator allocate = allocate_frame);
   /// Samples are not initialised. Throws Error if memory does not suffice.
   Frame allocate(const FrameFormat& format);
 
  private:
   struct State;
+  Allocator allocate_;
   std::shared_ptr<State> state_;
 };
 

@@ -1,0 +1,328 @@
+#include "cuda/bm3d.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "core/transforms.h"
+#include "cuda/finish.h"
+
+namespace limpid::cuda {
+namespace {
+
+// Groups are found and filtered in bands of grid rows whose members take no more than this.
+constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
+
+// Standard deviations of the opponent channels of RGB.
+std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
+  const float r = sigma[0] * sigma[0];
+  const float g = sigma[1] * sigma[1];
+  const float b = sigma[2] * sigma[2];
+  return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
+}
+
+int compute_capability() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  int major = 0;
+  int minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  return major * 10 + minor;
+}
+
+int plane_pitch(int width) { return (width + 31) / 32 * 32; }
+
+// Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
+float amplitude(const FrameFormat& format) {
+  return format.sample_type == SampleType::kFloat32 ? 4096.0F + 128.0F : 128.0F;
+}
+
+std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
+  const std::size_t row_bytes = static_cast<std::size_t>(grid.columns) * capacity * sizeof(std::int16_t);
+  // Whole tiles of the kernels', which own 8 rows of references.
+  return std::max<std::size_t>(kGroupBytes / row_bytes / kFilterTile, 1) * kFilterTile;
+}
+
+}  // namespace
+
+Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format, int compute_capability)
+    : parameters(step),
+      capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
+      match_fast(can_match_fast(step, compute_capability)),
+      filter_fast(can_filter_fast(step)),
+      fixed_point(choose_fixed_point(step, wiener, amplitude(format), filter_fast)) {
+  if (!filter_fast) {
+    const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
+    std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
+    host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
+    const std::vector<double> window =
+        kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+    host.insert(host.end(), window.begin(), window.end());
+    tables = DeviceMemory(host.size() * sizeof(float));
+    check(cudaMemcpy(tables.as(), host.data(), tables.bytes(), cudaMemcpyHostToDevice));
+  }
+}
+
+namespace {
+
+const Bm3dParameters& validated(const Bm3dParameters& parameters, const FrameFormat& format) {
+  parameters.validate();
+  format.validate("frame");
+  return parameters;
+}
+
+}  // namespace
+
+Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
+    : format_(format),
+      matching_kind_(parameters.matching),
+      lambda_(validated(parameters, format).lambda),
+      hard_(parameters.hard_threshold, false, format, compute_capability()) {
+  if (parameters.wiener) {
+    wiener_.emplace(*parameters.wiener, true, format, compute_capability());
+  }
+  const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
+  bool filtered = false;
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    const int width = format.plane_width(p);
+    const int height = format.plane_height(p);
+    if (width < patch || height < patch) {
+      warnings_.push_back("plane " + std::to_string(p) + " (" + std::to_string(width) + "x" +
+                          std::to_string(height) + ") is smaller than a patch of " + std::to_string(patch) +
+                          "x" + std::to_string(patch) + " and passes through unchanged");
+    } else {
+      filtered = true;
+    }
+  }
+  if (!filtered) {
+    return;
+  }
+  const auto floats = [](int width, int height) {
+    return static_cast<std::size_t>(plane_pitch(width)) * height * sizeof(float);
+  };
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    noisy_[p] = DeviceMemory(floats(format.plane_width(p), format.plane_height(p)));
+    basic_[p] = DeviceMemory(noisy_[p].bytes());
+  }
+  if (format.chroma_shift_x > 0 || format.chroma_shift_y > 0) {
+    guide_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
+  }
+  const int width = format.width;
+  const int height = format.height;
+  const std::size_t samples = static_cast<std::size_t>(width) * height;
+  numerator_ = DeviceMemory(samples * sizeof(long long));
+  weight_ = DeviceMemory(samples * sizeof(int));
+  matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(width)) *
+                           MatchingPlane::rows_of(height) * (2 * sizeof(int) + sizeof(std::int16_t)));
+  std::size_t members = 0;
+  std::size_t groups = 0;
+  std::size_t scratch = 0;
+  for (const Step* step : {&hard_, wiener_ ? &*wiener_ : nullptr}) {
+    if (step == nullptr) {
+      continue;
+    }
+    const int k = step->parameters.patch_size;
+    for (int p = 0; p < format.color_plane_count(); ++p) {
+      const ReferenceGrid grid = make_grid(std::max(format.plane_width(p), k),
+                                           std::max(format.plane_height(p), k), k, step->parameters.step);
+      const std::size_t count = grid.columns * std::min(group_rows_per_band(grid, step->capacity),
+                                                        static_cast<std::size_t>(grid.rows));
+      groups = std::max(groups, count);
+      members = std::max(members, count * step->capacity);
+    }
+    if (!step->filter_fast) {
+      scratch = std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity));
+    }
+  }
+  members_ = DeviceMemory(members * sizeof(std::int16_t));
+  sizes_ = DeviceMemory(groups);
+  left_over_ = DeviceMemory((groups + 1) * sizeof(unsigned));
+  if (scratch > 0) {
+    scratch_ = DeviceMemory(scratch * sizeof(float));
+  }
+}
+
+std::size_t Bm3d::memory() const {
+  std::size_t bytes = guide_.bytes() + matching_.bytes() + numerator_.bytes() + weight_.bytes() +
+                      members_.bytes() + sizes_.bytes() + left_over_.bytes() + scratch_.bytes();
+  for (int p = 0; p < 3; ++p) {
+    bytes += noisy_[p].bytes() + basic_[p].bytes();
+  }
+  return bytes;
+}
+
+void Bm3d::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
+                   cudaStream_t stream) {
+  std::array<int, kMaxPlanes> height{};
+  for (int parity = 0; parity < (interlaced ? 2 : 1); ++parity) {
+    SamplePlanes field_in = in;
+    SamplePlanes field_out = out;
+    for (int p = 0; p < format_.plane_count(); ++p) {
+      height[p] = format_.plane_height(p);
+      if (interlaced) {
+        field_in[p] = {in[p].data + parity * in[p].stride, 2 * in[p].stride};
+        field_out[p] = {out[p].data + parity * out[p].stride, 2 * out[p].stride};
+        height[p] = (height[p] + 1 - parity) / 2;
+      }
+    }
+    filter_picture(field_in, field_out, height, noise, stream);
+  }
+}
+
+void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
+                          const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
+                          cudaStream_t stream) {
+  const int colors = format_.color_plane_count();
+  const bool rgb = format_.color_model == ColorModel::kRgb;
+  const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
+  const std::array<float, 3> sigma = rgb ? opponent_sigma(noise.sigma) : noise.sigma;
+
+  // Chroma is never larger than luma, so that a luma plane that is too small leaves nothing to filter.
+  std::array<Component, 3> components;
+  bool filtered = false;
+  for (int p = 0; p < colors; ++p) {
+    Component& component = components[p];
+    component.width = format_.plane_width(p);
+    component.height = height[p];
+    component.sigma = component.width >= patch && component.height >= patch ? sigma[p] : 0;
+    component.offset = rgb && p > 0 ? 0 : 128;
+    const int pitch = plane_pitch(component.width);
+    component.noisy = {noisy_[p].as<float>(), component.width, component.height, pitch};
+    component.basic = {basic_[p].as<float>(), component.width, component.height, pitch};
+    filtered = filtered || component.sigma > 0;
+  }
+  const auto passes_through = [&](int p) {
+    return !filtered || p >= colors || noise.sigma[p] == 0 || (!rgb && components[p].sigma == 0);
+  };
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    if (passes_through(p) && height[p] > 0) {
+      check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in[p].data, in[p].stride,
+                              static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
+                              height[p], cudaMemcpyDeviceToDevice, stream));
+    }
+  }
+  if (!filtered) {
+    return;
+  }
+
+  for (int p = 0; p < colors; ++p) {
+    load_plane(format_, in[p], components[p].noisy, stream);
+  }
+  Component& luma = components[0];
+  if (rgb) {
+    rgb_to_opponent({components[0].noisy, components[1].noisy, components[2].noisy}, stream);
+  }
+  std::vector<Component*> full;
+  std::vector<Component*> chroma;
+  for (int p = 0; p < colors; ++p) {
+    if (components[p].sigma > 0) {
+      const bool subsampled = p > 0 && (format_.chroma_shift_x > 0 || format_.chroma_shift_y > 0);
+      (subsampled ? chroma : full).push_back(&components[p]);
+    }
+  }
+  const auto run = [&](const Step& step, bool second) {
+    const Guide luma_guide{second ? luma.basic : luma.noisy,
+                           !second && !rgb && format_.sample_type == SampleType::kUint8,
+                           static_cast<double>(luma.sigma)};
+    Guide chroma_guide;
+    if (!chroma.empty()) {
+      // Taken before the full planes are filtered, which in the second step overwrites the noisy samples.
+      const int shifts = format_.chroma_shift_x + format_.chroma_shift_y;
+      chroma_guide = {components[1].noisy, false, luma_guide.sigma / std::sqrt(1 << shifts)};
+      chroma_guide.plane.data = guide_.as<float>();
+      subsample(luma_guide.plane, format_.chroma_shift_x, format_.chroma_shift_y, chroma_guide.plane, stream);
+    }
+    run_step(step, second, luma_guide, full, stream);
+    run_step(step, second, chroma_guide, chroma, stream);
+  };
+  run(hard_, false);
+  if (luma.sigma == 0) {
+    luma.basic = luma.noisy;
+  }
+  if (wiener_) {
+    run(*wiener_, true);
+  }
+
+  // The first step's estimates are in `basic`; the second step's have replaced the noisy samples.
+  const auto result = [&](int p) {
+    return wiener_ || components[p].sigma == 0 ? components[p].noisy : components[p].basic;
+  };
+  if (rgb) {
+    opponent_to_rgb({result(0), result(1), result(2)}, stream);
+  }
+  for (int p = 0; p < colors; ++p) {
+    if (!passes_through(p)) {
+      store_plane(format_, result(p), out[p], stream);
+    }
+  }
+}
+
+void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
+                    const std::vector<Component*>& components, cudaStream_t stream) {
+  if (components.empty()) {
+    return;
+  }
+  const int k = step.parameters.patch_size;
+  const int width = components[0]->width;
+  const int height = components[0]->height;
+  MatchingPlane plane;
+  plane.width = width;
+  plane.height = height;
+  plane.pitch = MatchingPlane::pitch_of(width);
+  plane.scale = matching_scale(k, guide.whole_code_values);
+  const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
+  plane.squares = matching_.as<int>();
+  plane.sums = plane.squares + positions;
+  plane.samples = reinterpret_cast<std::byte*>(plane.sums + positions);
+  const bool smooth = matching_kind_ == Matching::kStatistical && !wiener && guide.sigma > 0;
+  prepare_matching(guide.plane, smooth, k, plane, stream);
+  const MatchingDistances distances =
+      matching_distances(matching_kind_, wiener, step.parameters, plane.scale, guide.sigma);
+
+  const ReferenceGrid grid = make_grid(width, height, k, step.parameters.step);
+  const auto band = static_cast<int>(
+      std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
+  // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at a
+  // time, so that with several bands they are found again for each.
+  Groups groups{members_.as<std::int16_t>(), sizes_.as<std::uint8_t>(), step.capacity, -1, -1};
+  const auto find_groups = [&](int first_row) {
+    if (groups.first_row == first_row) {
+      return;
+    }
+    groups.first_row = first_row;
+    groups.last_row = std::min(first_row + band, grid.rows);
+    LeftOver left_over;
+    if (step.match_fast) {
+      left_over.list = left_over_.as<unsigned>();
+      match_fast(plane, grid, step.parameters, distances, groups, left_over, stream);
+    }
+    match_any(plane, grid, step.parameters, distances, groups, left_over, stream);
+  };
+  for (Component* component : components) {
+    FilterJob job;
+    job.step = step.parameters;
+    job.lambda = lambda_;
+    job.sigma = component->sigma;
+    job.grid = grid;
+    job.noisy = component->noisy;
+    job.basic = wiener ? component->basic : FloatPlane{};
+    job.sums = {numerator_.as<long long>(), weight_.as<int>(), step.fixed_point.numerator_bits,
+                step.fixed_point.weight_bits, component->offset, step.fixed_point.greatest_contribution};
+    clear_sums(job.sums, width, height, stream);
+    for (int first_row = 0; first_row < grid.rows; first_row += band) {
+      find_groups(first_row);
+      job.groups = groups;
+      if (step.filter_fast) {
+        filter_fast(job, stream);
+      } else {
+        const auto* tables = step.tables.as<float>();
+        filter_any(job, {tables, tables + k * k, tables + 2 * k * k, scratch_.as<float>()}, stream);
+      }
+    }
+    finish(job.sums, step.parameters, wiener ? component->noisy : component->basic, stream);
+  }
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/frame.h"
+#include "core/parameters.h"
+#include "cuda/convert.h"
+#include "cuda/filter.h"
+#include "cuda/matching.h"
+#include "cuda/planes.h"
+#include "cuda/runtime.h"
+
+namespace limpid::cuda {
+
+/// BM3D of whole frames in the memory of the current device. Holds all working memory, so that frame after
+/// frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
+class Bm3d {
+ public:
+  using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
+
+  /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
+  /// suffice.
+  Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
+
+  /// Enqueues all that makes `out` of `in`, planes of the format in device memory.
+  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
+               cudaStream_t stream);
+
+  /// Planes that are too small to be filtered, a sentence each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Device memory in use, in bytes.
+  std::size_t memory() const;
+
+  /// What one step needs that depends on its parameters alone.
+  struct Step {
+    Step(const Bm3dStep& parameters, bool wiener, const FrameFormat& format, int compute_capability);
+    Bm3dStep parameters;
+    int capacity = 0;  ///< of a group
+    bool match_fast = false;
+    bool filter_fast = false;
+    FixedPoint fixed_point;
+    DeviceMemory tables;  ///< forward, inverse, window; if not filter_fast
+  };
+
+ private:
+  struct Component {
+    int width = 0;
+    int height = 0;
+    float sigma = 0;   // 0: not filtered
+    float offset = 0;  // mid-grey
+    FloatPlane noisy;
+    FloatPlane basic;
+  };
+
+  // What patches are matched on.
+  struct Guide {
+    FloatPlane plane;
+    bool whole_code_values = false;
+    double sigma = 0;  // of the noise in the noisy guide
+  };
+
+  void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const std::array<int, kMaxPlanes>& height,
+                      const NoiseLevel& noise, cudaStream_t stream);
+  void run_step(const Step& step, bool wiener, const Guide& guide,
+                const std::vector<Component*>& components, cudaStream_t stream);
+
+  FrameFormat format_;
+  Matching matching_kind_;
+  float lambda_;
+  Step hard_;
+  std::optional<Step> wiener_;
+  std::vector<std::string> warnings_;
+  std::array<DeviceMemory, 3> noisy_;
+  std::array<DeviceMemory, 3> basic_;
+  DeviceMemory guide_;
+  DeviceMemory matching_;
+  DeviceMemory numerator_;
+  DeviceMemory weight_;
+  DeviceMemory members_;
+  DeviceMemory sizes_;
+  DeviceMemory left_over_;
+  DeviceMemory scratch_;
+};
+
+}  // namespace limpid::cuda

@@ -1,0 +1,148 @@
+#include "cuda/convert.h"
+#include "cuda/launch.h"
+
+namespace limpid::cuda {
+namespace {
+
+template <typename Sample>
+__global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= out.width || y >= out.height) {
+    return;
+  }
+  float value = static_cast<float>(reinterpret_cast<const Sample*>(samples + y * stride)[x]) * scale;
+  if constexpr (sizeof(Sample) == sizeof(float)) {
+    value = value == value ? fminf(fmaxf(value, -4096.0F), 4096.0F) : 0.0F;
+  }
+  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = value;
+}
+
+template <typename Sample>
+__global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* samples,
+                             std::ptrdiff_t stride) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= in.width || y >= in.height) {
+    return;
+  }
+  const float value = in.data[static_cast<std::ptrdiff_t>(y) * in.pitch + x] * scale;
+  Sample* out = reinterpret_cast<Sample*>(samples + y * stride) + x;
+  if constexpr (sizeof(Sample) == sizeof(float)) {
+    *out = value;
+  } else {
+    // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
+    *out = static_cast<Sample>(static_cast<int>(fminf(fmaxf(value + 0.5F, 0.0F), peak)));
+  }
+}
+
+__global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= a.width || y >= a.height) {
+    return;
+  }
+  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
+  const float red = a.data[i];
+  const float green = b.data[i];
+  const float blue = c.data[i];
+  a.data[i] = (red + green + blue) * (1.0F / 3.0F);
+  b.data[i] = (red - blue) * 0.5F;
+  c.data[i] = (red - 2.0F * green + blue) * 0.25F;
+}
+
+__global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= a.width || y >= a.height) {
+    return;
+  }
+  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
+  const float luma = a.data[i];
+  const float u = b.data[i];
+  const float v = c.data[i] * (2.0F / 3.0F);
+  a.data[i] = luma + u + v;
+  b.data[i] = luma - 2.0F * v;
+  c.data[i] = luma - u + v;
+}
+
+__global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatPlane out) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= out.width || y >= out.height) {
+    return;
+  }
+  const int last_x = min((x + 1) << shift_x, in.width);
+  const int last_y = min((y + 1) << shift_y, in.height);
+  float sum = 0;
+  for (int v = y << shift_y; v < last_y; ++v) {
+    for (int u = x << shift_x; u < last_x; ++u) {
+      sum += in.data[static_cast<std::ptrdiff_t>(v) * in.pitch + u];
+    }
+  }
+  const int count = (last_x - (x << shift_x)) * (last_y - (y << shift_y));
+  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = sum / static_cast<float>(count);
+}
+
+}  // namespace
+
+void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
+                cudaStream_t stream) {
+  const auto scale = static_cast<float>(1 / format.code_value());
+  const PlaneLaunch launch(out.width, out.height);
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      load_kernel<std::uint8_t>
+          <<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, scale, out);
+      break;
+    case SampleType::kUint16:
+      load_kernel<std::uint16_t>
+          <<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, scale, out);
+      break;
+    case SampleType::kFloat32:
+      load_kernel<float><<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, 255.0F, out);
+      break;
+  }
+  check_launch();
+}
+
+void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
+                 cudaStream_t stream) {
+  const auto scale = static_cast<float>(format.code_value());
+  const PlaneLaunch launch(in.width, in.height);
+  const auto peak = static_cast<float>((1 << (format.bit_depth <= 16 ? format.bit_depth : 0)) - 1);
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      store_kernel<std::uint8_t>
+          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      break;
+    case SampleType::kUint16:
+      store_kernel<std::uint16_t>
+          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      break;
+    case SampleType::kFloat32:
+      store_kernel<float><<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      break;
+  }
+  check_launch();
+}
+
+void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
+  const PlaneLaunch launch(planes[0].width, planes[0].height);
+  to_opponent_kernel<<<launch.grid, launch.block, 0, stream>>>(planes[0], planes[1], planes[2]);
+  check_launch();
+}
+
+void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
+  const PlaneLaunch launch(planes[0].width, planes[0].height);
+  from_opponent_kernel<<<launch.grid, launch.block, 0, stream>>>(planes[0], planes[1], planes[2]);
+  check_launch();
+}
+
+void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream) {
+  const PlaneLaunch launch(out.width, out.height);
+  subsample_kernel<<<launch.grid, launch.block, 0, stream>>>(in, shift_x, shift_y, out);
+  check_launch();
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,276 @@
+#include "cuda/cuda_engine.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/frame_pool.h"
+#include "cuda/bm3d.h"
+#include "cuda/runtime.h"
+
+namespace limpid::cuda {
+namespace {
+
+void validate(const NoiseLevel& noise) {
+  for (const float sigma : noise.sigma) {
+    if (!std::isfinite(sigma) || sigma < 0 || sigma > 255) {
+      throw UsageError("a noise level of " + std::to_string(sigma) + " is not possible (0 to 255)");
+    }
+  }
+}
+
+// A frame's planes in device memory, laid out as place_frame() does.
+class DeviceFrame {
+ public:
+  explicit DeviceFrame(const FrameFormat& format) : memory_(frame_bytes(format)) {
+    // The layout alone is wanted; the memory is not looked at from here.
+    const Frame layout = place_frame(format, {std::shared_ptr<void>(), memory_.as()});
+    for (int p = 0; p < format.plane_count(); ++p) {
+      planes_[p] = {layout.planes[p].data, layout.planes[p].stride};
+    }
+  }
+  const std::array<SamplePlane, kMaxPlanes>& planes() const { return planes_; }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+ private:
+  DeviceMemory memory_;
+  std::array<SamplePlane, kMaxPlanes> planes_;
+};
+
+// Whether a frame in host memory is laid out as the device's, so that one copy takes all of it.
+bool same_layout(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device) {
+  for (int p = 0; p < host.format.plane_count(); ++p) {
+    if (host.planes[p].stride != device[p].stride ||
+        host.planes[p].data - host.planes[0].data != device[p].data - device[0].data) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, cudaMemcpyKind kind,
+          cudaStream_t stream) {
+  const int planes = host.format.plane_count();
+  const bool up = kind == cudaMemcpyHostToDevice;
+  const auto row_bytes = [&](int p) {
+    return static_cast<std::size_t>(host.planes[p].width) * host.format.bytes_per_sample();
+  };
+  if (same_layout(host, device)) {
+    // Up to the last sample, after which the host's memory may end.
+    const Plane& last = host.planes[planes - 1];
+    const std::size_t bytes = static_cast<std::size_t>(last.data - host.planes[0].data) +
+                              last.stride * (last.height - 1) + row_bytes(planes - 1);
+    check(cudaMemcpyAsync(up ? device[0].data : host.planes[0].data,
+                          up ? host.planes[0].data : device[0].data, bytes, kind, stream));
+    return;
+  }
+  for (int p = 0; p < planes; ++p) {
+    const Plane& plane = host.planes[p];
+    check(cudaMemcpy2DAsync(up ? device[p].data : plane.data, up ? device[p].stride : plane.stride,
+                            up ? plane.data : device[p].data, up ? plane.stride : device[p].stride,
+                            row_bytes(p), plane.height, kind, stream));
+  }
+}
+
+// Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to frame.
+// The kernels of successive frames follow each other and share their working memory; samples have a slot per
+// frame in flight. A slot is used again as soon as the device is done with it: send() waits for nothing.
+class Bm3dDenoiser final : public Denoiser {
+ public:
+  Bm3dDenoiser(int device, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
+               const FrameFormat& format)
+      : device_(device), scope_(std::make_unique<DeviceScope>(device)), pool_(std::move(pool)), format_(format),
+        filter_(parameters, format) {
+    set_noise(noise);
+    // Two frames suffice for copies to overlap with kernels unless one of them hitches.
+    constexpr std::size_t kLargeFrame = std::size_t{32} << 20;
+    const int slots = frame_bytes(format) > kLargeFrame ? 2 : 4;
+    for (int i = 0; i < slots; ++i) {
+      slots_.emplace_back(format);
+    }
+    scope_.reset();
+  }
+
+  ~Bm3dDenoiser() override {
+    const DeviceScope scope(device_);
+    cudaStreamSynchronize(uploads_.get());
+    cudaStreamSynchronize(kernels_.get());
+    cudaStreamSynchronize(downloads_.get());
+  }
+
+  void set_noise(const NoiseLevel& noise) override {
+    validate(noise);
+    noise_ = noise;
+  }
+
+  void send(Frame frame) override {
+    if (frame.format != format_) {
+      throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                  ", but the filter was set up for " + to_string(format_));
+    }
+    const DeviceScope scope(device_);
+    Frame out = pool_.allocate(format_);
+    out.interlaced = frame.interlaced;
+    out.index = frame.index;
+    out.attachment = frame.attachment;
+
+    Slot& slot = slots_[next_slot_];
+    next_slot_ = (next_slot_ + 1) % slots_.size();
+    uploads_.wait(slot.filtered.get());
+    copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
+    slot.uploaded.record(uploads_);
+
+    kernels_.wait(slot.uploaded.get());
+    kernels_.wait(slot.downloaded.get());
+    filter_.enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
+    slot.filtered.record(kernels_);
+
+    downloads_.wait(slot.filtered.get());
+    copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
+    slot.downloaded.record(downloads_);
+    Event done = take_event();
+    done.record(downloads_);
+    under_way_.push_back({std::move(frame), std::move(out), std::move(done)});
+  }
+
+  std::optional<Frame> receive() override {
+    if (under_way_.empty()) {
+      return std::nullopt;
+    }
+    const DeviceScope scope(device_);
+    UnderWay first = std::move(under_way_.front());
+    under_way_.pop_front();
+    first.done.synchronize();
+    events_.push_back(std::move(first.done));
+    return std::move(first.out);
+  }
+
+  void flush() override {}
+  int latency() const override { return 0; }
+  std::vector<std::string> warnings() const override { return filter_.warnings(); }
+
+ private:
+  struct Slot {
+    explicit Slot(const FrameFormat& format) : in(format), out(format) {}
+    DeviceFrame in;
+    DeviceFrame out;
+    Event uploaded;
+    Event filtered;
+    Event downloaded;
+  };
+  struct UnderWay {
+    Frame in;  // kept until its samples have been read
+    Frame out;
+    Event done;
+  };
+
+  Event take_event() {
+    if (events_.empty()) {
+      return {};
+    }
+    Event event = std::move(events_.back());
+    events_.pop_back();
+    return event;
+  }
+
+  int device_;
+  std::unique_ptr<DeviceScope> scope_;  // while the members that follow are made
+  FramePool pool_;
+  FrameFormat format_;
+  Bm3d filter_;
+  NoiseLevel noise_;
+  std::deque<Slot> slots_;
+  std::size_t next_slot_ = 0;
+  Stream uploads_;
+  Stream kernels_;
+  Stream downloads_;
+  std::vector<Event> events_;
+  std::deque<UnderWay> under_way_;
+};
+
+std::string describe(const cudaDeviceProp& properties) {
+  return std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) +
+         " multiprocessors, compute capability " + std::to_string(properties.major) + "." +
+         std::to_string(properties.minor);
+}
+
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(int device, std::string name, std::string description)
+      : device_(device), name_(std::move(name)), description_(std::move(description)), pool_([device](const auto& format) {
+          const DeviceScope scope(device);
+          return allocate_pinned_frame(format);
+        }) {}
+
+  std::string_view name() const override { return name_; }
+  std::string description() const override { return description_; }
+
+  std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
+                                      const FrameFormat& format) override {
+    return std::make_unique<Bm3dDenoiser>(device_, pool_, parameters, noise, format);
+  }
+
+  Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+
+ private:
+  int device_;
+  std::string name_;
+  std::string description_;
+  FramePool pool_;
+};
+
+EngineInfo describe_device(int device) {
+  EngineInfo info;
+  info.name = "cuda:" + std::to_string(device);
+  cudaDeviceProp properties{};
+  const cudaError_t status = cudaGetDeviceProperties(&properties, device);
+  if (status != cudaSuccess) {
+    info.description = cudaGetErrorString(status);
+    return info;
+  }
+  info.description = describe(properties);
+  info.memory_bytes = properties.totalGlobalMem;
+  constexpr int kLeastMajor = 7;
+  constexpr int kLeastMinor = 5;
+  info.available =
+      properties.major > kLeastMajor || (properties.major == kLeastMajor && properties.minor >= kLeastMinor);
+  if (!info.available) {
+    info.description += ", but 7.5 is the least that the engine supports";
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<EngineInfo> list_cuda() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) {
+    const bool no_driver = status == cudaErrorInsufficientDriver;
+    return {{.name = "cuda",
+             .description = no_driver ? "no NVIDIA driver for CUDA 13 or later is installed"
+                                      : std::string("no usable NVIDIA GPU (") + cudaGetErrorString(status) + ")"}};
+  }
+  std::vector<EngineInfo> engines;
+  for (int device = 0; device < count; ++device) {
+    engines.push_back(describe_device(device));
+  }
+  return engines;
+}
+
+std::shared_ptr<Engine> open_cuda(std::string_view name, const EngineOptions& /*options*/) {
+  const std::string_view number = name.substr(name.find(':') + 1);
+  int device = 0;
+  std::from_chars(number.data(), number.data() + number.size(), device);
+  const EngineInfo info = describe_device(device);
+  return std::make_shared<CudaEngine>(device, info.name, info.description);
+}
+
+}  // namespace limpid::cuda

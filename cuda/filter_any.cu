@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/transforms.h"
+#include "cuda/filter.h"
+#include "cuda/filter_fast.cuh"
+
+namespace limpid::cuda {
+namespace {
+
+// Any parameters: a block filters a group at a time, which lies in global memory (a part of `scratch` per
+// block, in practice in the second-level cache). A thread transforms a row or a column of a patch by the
+// transform's matrix. Sums are 64-bit atomics. Many times slower than filter_fast().
+
+constexpr int kThreads = 128;
+constexpr int kMaxPatch = 16;
+
+struct AnyArguments {
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  GeneralFilter general;
+  bool haar;
+  float threshold;
+  float variance;
+  float weight_scale;
+  float sum_scale;
+};
+
+// Transforms every line of `count` lines of k values that are `stride` apart in place.
+__device__ void transform_line(const float* matrix, int k, float* line, int stride) {
+  float in[kMaxPatch];
+  for (int i = 0; i < k; ++i) {
+    in[i] = line[i * stride];
+  }
+  for (int r = 0; r < k; ++r) {
+    float sum = 0;
+    for (int i = 0; i < k; ++i) {
+      sum = fmaf(matrix[r * k + i], in[i], sum);
+    }
+    line[r * stride] = sum;
+  }
+}
+
+__device__ void transform_patches(const float* matrix, int k, int size, float* group) {
+  for (int i = threadIdx.x; i < size * k; i += kThreads) {
+    transform_line(matrix, k, group + static_cast<std::ptrdiff_t>(i) * k, 1);
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < size * k; i += kThreads) {
+    transform_line(matrix, k, group + static_cast<std::ptrdiff_t>(i / k) * k * k + i % k, k);
+  }
+  __syncthreads();
+}
+
+__device__ void transform_across(bool haar, bool forward, int size, int samples, float* group) {
+  for (int level = 1; level < size; level *= 2) {
+    const int half = forward ? level : size / 2 / level;
+    for (int i = threadIdx.x; i < size / 2 * samples; i += kThreads) {
+      const int pair = i / samples;
+      const int patch = pair / half * 2 * half + pair % half;
+      if (!haar || patch % (2 * half) == 0) {
+        float* a = group + static_cast<std::ptrdiff_t>(patch) * samples + i % samples;
+        butterfly(a[0], a[half * samples]);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+__device__ void load_patches(const AnyArguments& arguments, const FloatPlane& plane,
+                             const std::int16_t* members, int size, int rx, int ry, float* group) {
+  const int k = arguments.grid.patch;
+  for (int i = threadIdx.x; i < size * k * k; i += kThreads) {
+    const std::int16_t member = members[i / (k * k)];
+    const int y = ry + offset_y(member) + i % (k * k) / k;
+    const int x = rx + offset_x(member) + i % k;
+    group[i] = plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x];
+  }
+  __syncthreads();
+  transform_patches(arguments.general.forward, k, size, group);
+  transform_across(arguments.haar, true, size, k * k, group);
+}
+
+// The same order of additions every time, so that results repeat.
+__device__ float sum_over_block(float value) {
+  __shared__ float sums[kThreads / 32];
+  value = sum_over_warp(value);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    sums[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  float sum = 0;
+  for (const float part : sums) {
+    sum += part;
+  }
+  return sum;
+}
+
+__global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments arguments) {
+  const ReferenceGrid& grid = arguments.grid;
+  const int k = grid.patch;
+  const int samples = k * k;
+  const int capacity = arguments.groups.capacity;
+  float* group = arguments.general.scratch + static_cast<std::ptrdiff_t>(2 * blockIdx.x) * capacity * samples;
+  float* factors = group + static_cast<std::ptrdiff_t>(capacity) * samples;
+  const int count = grid.columns * (arguments.groups.last_row - arguments.groups.first_row);
+  for (int number = blockIdx.x; number < count; number += gridDim.x) {
+    const int size = arguments.groups.sizes[number];
+    const std::int16_t* members =
+        arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
+    const int rx = grid.x(number % grid.columns);
+    const int ry = grid.y(arguments.groups.first_row + number / grid.columns);
+    load_patches(arguments, arguments.noisy, members, size, rx, ry, group);
+    float part = 0;
+    if (arguments.basic.data != nullptr) {
+      load_patches(arguments, arguments.basic, members, size, rx, ry, factors);
+      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+        const float signal = factors[i] * factors[i];
+        const float factor = signal / (signal + arguments.variance);
+        group[i] *= factor;
+        part += factor * factor;
+      }
+    } else {
+      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+        const bool keep = i == 0 || fabsf(group[i]) > arguments.threshold;
+        group[i] = keep ? group[i] : 0.0F;
+        part += keep ? 1.0F : 0.0F;
+      }
+    }
+    const float weight = 1.0F / fmaxf(1.0F, sum_over_block(part));
+    const int weight_units = __float2int_rn(weight * arguments.weight_scale);
+    transform_across(arguments.haar, false, size, samples, group);
+    transform_patches(arguments.general.inverse, k, size, group);
+    const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+    for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+      const std::int16_t member = members[i / samples];
+      const int y = ry + offset_y(member);
+      const int x = rx + offset_x(member);
+      const float value =
+          (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
+      const std::ptrdiff_t at =
+          static_cast<std::ptrdiff_t>(y + i % samples / k) * grid.width + x + i % k;
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
+                static_cast<unsigned long long>(__float2ll_rn(value)));
+      if (i % samples == 0) {
+        atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x, weight_units);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// At narrower windows the corners' share gets lost among the sums' 32 bits.
+constexpr float kGreatestFastBeta = 3;
+
+int fast_tile_columns(const Bm3dStep& step) {
+  const int reach = step.search_window - 1 + 8;
+  return reach > kSumPitch ? 0 : std::min((kSumPitch - reach) / step.step + 1, kFilterTile);
+}
+
+float power_of_two(int exponent) { return std::ldexp(1.0F, exponent); }
+
+}  // namespace
+
+bool can_filter_fast(const Bm3dStep& step) {
+  return step.patch_size == 8 && step.max_group_size < 64 && fast_tile_columns(step) > 0 &&
+         step.kaiser_beta <= kGreatestFastBeta &&
+         (step.transform_2d == Transform2d::kDct || step.transform_2d == Transform2d::kBior15);
+}
+
+void filter_fast(const FilterJob& job, cudaStream_t stream) {
+  FastFilterArguments arguments{};
+  arguments.grid = job.grid;
+  arguments.groups = job.groups;
+  arguments.noisy = job.noisy;
+  arguments.basic = job.basic;
+  arguments.sums = job.sums;
+  arguments.radius = job.step.search_window / 2;
+  arguments.tile_columns = fast_tile_columns(job.step);
+  arguments.threshold = job.lambda * job.sigma;
+  arguments.variance = job.sigma * job.sigma;
+  arguments.greatest_contribution = job.sums.greatest_contribution;
+  arguments.weight_scale = power_of_two(job.sums.weight_bits);
+  arguments.sum_scale = power_of_two(job.sums.numerator_bits - job.sums.weight_bits);
+  const std::vector<double> window = kaiser_window(8, static_cast<double>(job.step.kaiser_beta));
+  for (int i = 0; i < 8; ++i) {
+    arguments.line[i] = static_cast<float>(std::sqrt(window[i * 8 + i]));
+  }
+  if (job.basic.data == nullptr) {
+    launch_hard_filter(job.step, arguments, stream);
+  } else {
+    launch_wiener_filter(job.step, arguments, stream);
+  }
+}
+
+void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream) {
+  const AnyArguments arguments{job.grid,
+                               job.groups,
+                               job.noisy,
+                               job.basic,
+                               job.sums,
+                               general,
+                               job.step.transform_1d == Transform1d::kHaar,
+                               job.lambda * job.sigma,
+                               job.sigma * job.sigma,
+                               power_of_two(job.sums.weight_bits),
+                               power_of_two(job.sums.numerator_bits - job.sums.weight_bits)};
+  filter_any_kernel<<<GeneralFilter::kBlocks, kThreads, 0, stream>>>(arguments);
+  check_launch();
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,88 @@
+#include "cuda/finish.h"
+
+#include <cmath>
+#include <vector>
+
+#include "core/transforms.h"
+#include "cuda/launch.h"
+
+namespace limpid::cuda {
+namespace {
+
+// A block of 32 x 8 threads makes as many samples. The weights around them are spread along rows, then down
+// columns, by the window, which is an outer product. Bound by memory: 16 bytes per sample.
+
+constexpr int kColumns = 32;
+constexpr int kRows = 8;
+constexpr int kMaxPatch = 16;
+
+struct Window {
+  float line[kMaxPatch];
+  int size;
+};
+
+__global__ void finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
+  __shared__ float weights[kRows + kMaxPatch - 1][kColumns + kMaxPatch - 1];
+  __shared__ float spread[kRows + kMaxPatch - 1][kColumns];
+  const int k = window.size;
+  const int x0 = blockIdx.x * kColumns;
+  const int y0 = blockIdx.y * kRows;
+  const int columns = kColumns + k - 1;
+  const int rows = kRows + k - 1;
+  const int thread = threadIdx.y * kColumns + threadIdx.x;
+  for (int i = thread; i < columns * rows; i += kColumns * kRows) {
+    const int x = x0 - k + 1 + i % columns;
+    const int y = y0 - k + 1 + i / columns;
+    const bool inside = x >= 0 && y >= 0 && x < out.width && y < out.height;
+    weights[i / columns][i % columns] =
+        inside ? static_cast<float>(sums.weight[static_cast<std::ptrdiff_t>(y) * out.width + x]) : 0.0F;
+  }
+  __syncthreads();
+  for (int i = thread; i < kColumns * rows; i += kColumns * kRows) {
+    const int row = i / kColumns;
+    const int column = i % kColumns;
+    float sum = 0;
+    for (int c = 0; c < k; ++c) {
+      sum = fmaf(weights[row][column + c], window.line[k - 1 - c], sum);
+    }
+    spread[row][column] = sum;
+  }
+  __syncthreads();
+  const int x = x0 + threadIdx.x;
+  const int y = y0 + threadIdx.y;
+  if (x >= out.width || y >= out.height) {
+    return;
+  }
+  float denominator = 0;
+  for (int r = 0; r < k; ++r) {
+    denominator = fmaf(spread[threadIdx.y + r][threadIdx.x], window.line[k - 1 - r], denominator);
+  }
+  const auto numerator = static_cast<float>(sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + x]);
+  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = numerator * scale / denominator + sums.offset;
+}
+
+}  // namespace
+
+void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t stream) {
+  const std::size_t count = static_cast<std::size_t>(width) * height;
+  check(cudaMemsetAsync(sums.numerator, 0, count * sizeof(*sums.numerator), stream));
+  check(cudaMemsetAsync(sums.weight, 0, count * sizeof(*sums.weight), stream));
+}
+
+void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane& out, cudaStream_t stream) {
+  Window window{};
+  window.size = step.patch_size;
+  const std::vector<double> square = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+  for (int i = 0; i < step.patch_size; ++i) {
+    window.line[i] = static_cast<float>(std::sqrt(square[i * step.patch_size + i]));
+  }
+  const auto blocks = [](int count, int per_block) {
+    return static_cast<unsigned>((count + per_block - 1) / per_block);
+  };
+  const float scale = std::ldexp(1.0F, sums.weight_bits - sums.numerator_bits);
+  finish_kernel<<<dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kRows), 0, stream>>>(
+      sums, window, scale, out);
+  check_launch();
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/filter.h"
+#include "cuda/planes.h"
+
+namespace limpid::cuda {
+
+/// Sets the sums of a plane of width x height to zero.
+void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t stream);
+
+/// The estimate: out = numerator / denominator + offset, the denominator being the weights spread by the
+/// aggregation window of the step.
+void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane& out, cudaStream_t stream);
+
+}  // namespace limpid::cuda

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/runtime.h"
+
+// What .cu files share about launching.
+
+namespace limpid::cuda {
+
+/// One thread for each sample of a plane, in blocks of 64 x 4.
+struct PlaneLaunch {
+  dim3 grid;
+  dim3 block{64, 4};
+  PlaneLaunch(int width, int height)
+      : grid((static_cast<unsigned>(width) + 63) / 64, (static_cast<unsigned>(height) + 3) / 4) {}
+};
+
+/// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that every
+/// kernel may.
+template <typename Kernel>
+void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
+  if (bytes > 32 * 1024) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  }
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/matching.h"
+#include "core/parameters.h"
+#include "cuda/planes.h"
+
+// Block matching: for every reference patch the closest patches of its search window, as core/README.md
+// defines them.
+
+namespace limpid::cuda {
+
+/// A plane prepared for matching. Samples lie inside of a margin of repeated border samples, so that blocks
+/// of threads read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x +
+/// kMargin]`.
+struct MatchingPlane {
+  static constexpr int kMargin = 32;         ///< on the left and above: more than match_fast()'s greatest radius
+  static constexpr int kFarMargin = 128;     ///< on the right and below: what a block of threads reads beyond
+  static constexpr int kNoPatch = 1 << 30;   ///< in `squares`, where a patch would leave the plane
+
+  std::byte* samples = nullptr;  ///< 8-bit samples if scale.bytes, else std::int16_t as `scale` says
+  int* squares = nullptr;        ///< sum of squares of the patch at each position, with the margin
+  int* sums = nullptr;           ///< sum of the patch at each position, likewise; not for 8-bit samples
+  MatchingScale scale;
+  int width = 0;
+  int height = 0;
+  int pitch = 0;  ///< samples, of all three arrays; a multiple of 64
+
+  LIMPID_HOST_DEVICE static int pitch_of(int width) { return (width + kMargin + kFarMargin + 63) / 64 * 64; }
+  LIMPID_HOST_DEVICE static int rows_of(int height) { return height + kMargin + kFarMargin; }
+};
+
+/// Fills `out` from `guide`, which is smoothed first if `smooth` says so (core/matching.h).
+void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const MatchingPlane& out,
+                      cudaStream_t stream);
+
+/// References that the fast kernel leaves to the general one: `list[0]` counts the numbers (of groups) that
+/// follow. Room for one number per group.
+struct LeftOver {
+  unsigned* list = nullptr;
+};
+
+/// Whether match_fast() can do it: patches of 8x8, a moderate window, and a device that multiplies such
+/// matrices.
+bool can_match_fast(const Bm3dStep& step, int compute_capability);
+
+/// Finds `groups` by tensor cores, but for those that it appends to `left_over`.
+void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream);
+
+/// Finds those of `groups` that are in `left_over`, or all if it has no list, whatever the parameters.
+void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream);
+
+}  // namespace limpid::cuda

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// Plain structures that host code and kernels share. Pointers are to device memory, not owned.
+
+#ifdef __CUDACC__
+#define LIMPID_HOST_DEVICE __host__ __device__
+#else
+#define LIMPID_HOST_DEVICE
+#endif
+
+namespace limpid::cuda {
+
+/// One channel in 8-bit code values; row y begins at data + y * pitch.
+struct FloatPlane {
+  float* data = nullptr;
+  int width = 0;
+  int height = 0;
+  int pitch = 0;  ///< floats
+};
+
+/// The reference patches of a plane: columns and rows 0, step, 2 step, ... and the last position.
+struct ReferenceGrid {
+  int width = 0;   ///< of the plane
+  int height = 0;  ///< of the plane
+  int patch = 0;
+  int step = 0;
+  int columns = 0;
+  int rows = 0;
+
+  LIMPID_HOST_DEVICE int x(int column) const {
+    const int regular = column * step;
+    return regular < width - patch ? regular : width - patch;
+  }
+  LIMPID_HOST_DEVICE int y(int row) const {
+    const int regular = row * step;
+    return regular < height - patch ? regular : height - patch;
+  }
+};
+
+inline ReferenceGrid make_grid(int width, int height, int patch, int step) {
+  return {width,
+          height,
+          patch,
+          step,
+          (width - patch + step - 1) / step + 1,
+          (height - patch + step - 1) / step + 1};
+}
+
+/// Groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is number
+/// i = (row - first_row) * columns + column: `sizes[i]` patches, a power of two, the closest first, at
+/// `members[i * capacity]`. A member is its offset from the reference patch, 256 dy + (dx as a byte).
+struct Groups {
+  std::int16_t* members = nullptr;
+  std::uint8_t* sizes = nullptr;
+  int capacity = 0;
+  int first_row = 0;
+  int last_row = 0;
+};
+
+LIMPID_HOST_DEVICE inline std::int16_t pack_offset(int dx, int dy) {
+  return static_cast<std::int16_t>(dy * 256 + (dx & 255));
+}
+LIMPID_HOST_DEVICE inline int offset_x(std::int16_t member) { return static_cast<std::int8_t>(member & 255); }
+LIMPID_HOST_DEVICE inline int offset_y(std::int16_t member) { return member >> 8; }
+
+/// Numerators and weights of a plane under reconstruction, as fixed-point integers, so that sums do not depend
+/// on the order of additions. `numerator` holds sums of weight * window * (sample - offset) in units of
+/// 2^-numerator_bits; `weight` each patch's weight, once, at the patch's first sample, in units of
+/// 2^-weight_bits; both width * height.
+struct AggregationSums {
+  long long* numerator = nullptr;
+  int* weight = nullptr;
+  int numerator_bits = 0;
+  int weight_bits = 0;
+  float offset = 0;  ///< mid-grey, which keeps the sums small
+  float greatest_contribution = 0;  ///< what filter_fast() limits weight * |sample - offset| to in the second step
+};
+
+}  // namespace limpid::cuda

@@ -1,0 +1,86 @@
+#include "cuda/runtime.h"
+
+#include <memory>
+#include <utility>
+
+namespace limpid::cuda {
+namespace {
+
+std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+}  // namespace
+
+void check(cudaError_t status, const std::source_location& place) {
+  if (status != cudaSuccess) {
+    throw Error(std::string("the GPU reports \"") + cudaGetErrorString(status) + "\" (" +
+                cudaGetErrorName(status) + ", " + place.function_name() + ")");
+  }
+}
+
+void check_launch(const std::source_location& place) { check(cudaGetLastError(), place); }
+
+DeviceScope::DeviceScope(int device) {
+  check(cudaGetDevice(&previous_));
+  check(cudaSetDevice(device));
+}
+
+DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
+  const cudaError_t status = cudaMalloc(&data_, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // an error of this kind does not outlast the call
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    throw Error("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) + " of " +
+                mebibytes(total) + " are free; other programs on the GPU, or a smaller picture, would make room");
+  }
+  check(status);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+
+Stream::Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+Stream::~Stream() { cudaStreamDestroy(stream_); }
+void Stream::wait(cudaEvent_t event) const { check(cudaStreamWaitEvent(stream_, event, 0)); }
+
+Event::Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync)); }
+Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(event_, other.event_);
+  return *this;
+}
+Event::~Event() {
+  if (event_ != nullptr) {
+    cudaEventDestroy(event_);
+  }
+}
+void Event::record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
+void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
+
+Frame allocate_pinned_frame(const FrameFormat& format) {
+  const std::size_t bytes = frame_bytes(format);
+  void* memory = nullptr;
+  const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw Error("out of memory: a frame of " + to_string(format) + " needs " + mebibytes(bytes) +
+                " of page-locked memory");
+  }
+  check(status);
+  return place_frame(format, std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [](std::byte* data) {
+                       cudaFreeHost(data);
+                     }));
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <source_location>
+#include <string>
+
+#include "core/error.h"
+#include "core/frame.h"
+
+// What the CUDA runtime hands out, owned; and its errors as exceptions. Host code only.
+
+namespace limpid::cuda {
+
+/// Throws Error naming the failed call's place if `status` is one.
+void check(cudaError_t status, const std::source_location& place = std::source_location::current());
+
+/// Throws Error if the launch before it could not start.
+void check_launch(const std::source_location& place = std::source_location::current());
+
+/// Makes `device` the calling thread's current one for as long as it lives.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope();
+
+ private:
+  int previous_ = 0;
+};
+
+/// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::size_t bytes);
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+
+  template <typename T = std::byte>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// A stream that does not wait for the default stream.
+class Stream {
+ public:
+  Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
+  cudaStream_t get() const { return stream_; }
+  /// Work enqueued from now on waits for `event`.
+  void wait(cudaEvent_t event) const;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A point in a stream's work. `synchronize` sleeps rather than spins.
+class Event {
+ public:
+  Event();
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event();
+  cudaEvent_t get() const { return event_; }
+  void record(const Stream& stream) const;
+  void synchronize() const;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A frame in page-locked host memory, which the device reads and writes by itself; frames of formats too
+/// large to be locked are an Error.
+Frame allocate_pinned_frame(const FrameFormat& format);
+
+}  // namespace limpid::cuda

@@ -1,0 +1,390 @@
+// The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(), with
+// the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
+//   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
+// The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "cuda/bm3d.h"
+#include "cuda/cuda_engine.h"
+#include "cuda/finish.h"
+#include "cuda/runtime.h"
+
+namespace limpid::cuda {
+namespace {
+
+constexpr float kSigma = 20;
+constexpr int kWidth = 1920;
+constexpr int kHeight = 1080;
+
+struct Setting {
+  std::string name;
+  Bm3dParameters parameters;
+  FrameFormat format;
+  double goal_ms = 0;  // of a whole frame
+  bool streamed = false;
+};
+
+FrameFormat gray(int width, int height) {
+  FrameFormat format;
+  format.width = width;
+  format.height = height;
+  return format;
+}
+
+FrameFormat yuv420p(int width, int height) {
+  FrameFormat format = gray(width, height);
+  format.color_model = ColorModel::kYuv;
+  format.chroma_shift_x = 1;
+  format.chroma_shift_y = 1;
+  return format;
+}
+
+Bm3dParameters groups_of_eight(int step, int radius) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  for (Bm3dStep* which : {&parameters.hard_threshold, &*parameters.wiener}) {
+    which->step = step;
+    which->search_window = 2 * radius + 1;
+  }
+  return parameters;
+}
+
+std::vector<Setting> settings() {
+  const FrameFormat luma = gray(kWidth, kHeight);
+  return {{"8, step 8, +-9", groups_of_eight(8, 9), luma, 0.35, false},
+          {"8, step 4, +-9", groups_of_eight(4, 9), luma, 0.8, false},
+          {"8, step 3, +-19", groups_of_eight(3, 19), luma, 1.8, false},
+          {"fast", bm3d_profile(Profile::kFast), luma, 0, true},
+          {"lc", bm3d_profile(Profile::kLc), luma, 0, false},
+          {"np", bm3d_profile(Profile::kNp), luma, 3, true},
+          {"high", bm3d_profile(Profile::kHigh), luma, 0, false},
+          {"fast, yuv420p", bm3d_profile(Profile::kFast), yuv420p(kWidth, kHeight), 0, true},
+          {"np, yuv420p", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 4.5, true}};
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+// Milliseconds on the device, the median of many.
+double time_ms(int repeats, const std::function<void()>& work) {
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin));
+  check(cudaEventCreate(&end));
+  std::vector<double> times;
+  for (int i = 0; i < repeats + 3; ++i) {
+    check(cudaEventRecord(begin));
+    work();
+    check(cudaEventRecord(end));
+    check(cudaEventSynchronize(end));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, begin, end));
+    if (i >= 3) {
+      times.push_back(static_cast<double>(ms));
+    }
+  }
+  check(cudaEventDestroy(begin));
+  check(cudaEventDestroy(end));
+  return median(times);
+}
+
+std::vector<std::uint8_t> drawn_picture() {
+  std::vector<std::uint8_t> picture;
+  for (int y = 0; y < 512; ++y) {
+    for (int x = 0; x < 512; ++x) {
+      const double value = 128 + 60 * std::sin(0.02 * x * (1 + 0.004 * y)) + 40 * std::sin(0.13 * y) +
+                           ((x / 64 + y / 48) % 2 == 0 ? 20 : -20);
+      picture.push_back(static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)));
+    }
+  }
+  return picture;
+}
+
+// The picture tiled and mirrored.
+void fill(const Plane& plane, const std::vector<std::uint8_t>& picture) {
+  const auto mirrored = [](int i) { return i / 512 % 2 == 0 ? i % 512 : 511 - i % 512; };
+  for (int y = 0; y < plane.height; ++y) {
+    for (int x = 0; x < plane.width; ++x) {
+      plane.row<std::uint8_t>(y)[x] = picture[mirrored(y) * 512 + mirrored(x)];
+    }
+  }
+}
+
+void add_noise(const Plane& plane, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(0, static_cast<double>(kSigma));
+  for (int y = 0; y < plane.height; ++y) {
+    for (int x = 0; x < plane.width; ++x) {
+      std::uint8_t& sample = plane.row<std::uint8_t>(y)[x];
+      sample = static_cast<std::uint8_t>(std::clamp(std::round(sample + normal(random)), 0.0, 255.0));
+    }
+  }
+}
+
+Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,
+                 bool noisy) {
+  Frame frame = engine.allocate_frame(format);
+  for (int p = 0; p < format.plane_count(); ++p) {
+    fill(frame.planes[p], picture);
+    if (noisy) {
+      add_noise(frame.planes[p], 1 + p);
+    }
+  }
+  return frame;
+}
+
+double psnr(const Plane& a, const Plane& b) {
+  double sum = 0;
+  for (int y = 0; y < a.height; ++y) {
+    for (int x = 0; x < a.width; ++x) {
+      const double difference = a.row<std::uint8_t>(y)[x] - b.row<std::uint8_t>(y)[x];
+      sum += difference * difference;
+    }
+  }
+  return 10 * std::log10(255.0 * 255.0 * a.width * a.height / sum);
+}
+
+Frame run(Engine& engine, const Frame& frame, const Bm3dParameters& parameters) {
+  const auto denoiser = engine.make_bm3d(parameters, {{kSigma, kSigma, kSigma}}, frame.format);
+  denoiser->send(frame);
+  denoiser->flush();
+  return denoiser->receive().value();
+}
+
+// One step on a luma plane, kernel by kernel.
+nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
+                                    const DeviceMemory& basic, int repeats) {
+  const FloatPlane plane{noisy.as<float>(), kWidth, kHeight, kWidth};
+  const FloatPlane basic_plane{basic.as<float>(), kWidth, kHeight, kWidth};
+  const DeviceMemory result(basic.bytes());
+  MatchingPlane matching;
+  matching.width = kWidth;
+  matching.height = kHeight;
+  matching.pitch = MatchingPlane::pitch_of(kWidth);
+  matching.scale = matching_scale(step.patch_size, !wiener);
+  const MatchingDistances distances =
+      matching_distances(Matching::kStatistical, wiener, step, matching.scale, static_cast<double>(kSigma));
+  const std::size_t positions = static_cast<std::size_t>(matching.pitch) * MatchingPlane::rows_of(kHeight);
+  const DeviceMemory squares(positions * sizeof(int));
+  const DeviceMemory patch_sums(positions * sizeof(int));
+  const DeviceMemory samples(positions * 2);
+  matching.squares = squares.as<int>();
+  matching.sums = patch_sums.as<int>();
+  matching.samples = samples.as();
+  const ReferenceGrid grid = make_grid(kWidth, kHeight, step.patch_size, step.step);
+  const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
+  const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
+  const DeviceMemory members(references * capacity * sizeof(std::int16_t));
+  const DeviceMemory sizes(references);
+  const DeviceMemory list((references + 1) * sizeof(unsigned));
+  const LeftOver left_over{list.as<unsigned>()};
+  const Groups groups{members.as<std::int16_t>(), sizes.as<std::uint8_t>(), capacity, 0, grid.rows};
+  const DeviceMemory numerator(basic.bytes() * 2);
+  const DeviceMemory weight(basic.bytes());
+  const FixedPoint bits = choose_fixed_point(step, wiener, 128, true);
+  const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_bits, bits.weight_bits,
+                             128, bits.greatest_contribution};
+  FilterJob job;
+  job.step = step;
+  job.lambda = 2.7F;
+  job.sigma = kSigma;
+  job.grid = grid;
+  job.groups = groups;
+  job.noisy = plane;
+  job.basic = wiener ? basic_plane : FloatPlane{};
+  job.sums = sums;
+
+  nlohmann::ordered_json json;
+  json["prepare"] = time_ms(repeats, [&] {
+    prepare_matching(wiener ? basic_plane : plane, !wiener, step.patch_size, matching, nullptr);
+  });
+  json["match_fast"] =
+      time_ms(repeats, [&] { match_fast(matching, grid, step, distances, groups, left_over, nullptr); });
+  unsigned count = 0;
+  check(cudaMemcpy(&count, list.as(), sizeof(count), cudaMemcpyDeviceToHost));
+  json["left_over_percent"] = 100.0 * count / static_cast<double>(references);
+  json["match_any"] = time_ms(repeats, [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); });
+  json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
+  json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
+  clear_sums(sums, kWidth, kHeight, nullptr);
+  filter_fast(job, nullptr);
+  const FloatPlane out = wiener ? FloatPlane{result.as<float>(), kWidth, kHeight, kWidth} : basic_plane;
+  json["finish"] = time_ms(repeats, [&] { finish(sums, step, out, nullptr); });
+  return json;
+}
+
+nlohmann::ordered_json time_kernels(const Setting& setting, const Frame& noisy, int repeats) {
+  std::vector<float> samples;
+  for (int y = 0; y < kHeight; ++y) {
+    const auto* row = noisy.planes[0].row<std::uint8_t>(y);
+    samples.insert(samples.end(), row, row + kWidth);
+  }
+  const DeviceMemory noisy_memory(samples.size() * sizeof(float));
+  check(cudaMemcpy(noisy_memory.as(), samples.data(), noisy_memory.bytes(), cudaMemcpyHostToDevice));
+  const DeviceMemory basic(noisy_memory.bytes());
+  nlohmann::ordered_json json;
+  json["step1"] = time_kernels(setting.parameters.hard_threshold, false, noisy_memory, basic, repeats);
+  json["step2"] = time_kernels(*setting.parameters.wiener, true, noisy_memory, basic, repeats);
+  return json;
+}
+
+// A whole frame, from device memory to device memory.
+double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::size_t& memory) {
+  Bm3d filter(setting.parameters, setting.format);
+  const DeviceMemory in(frame_bytes(setting.format));
+  const DeviceMemory out(in.bytes());
+  Bm3d::SamplePlanes in_planes;
+  Bm3d::SamplePlanes out_planes;
+  for (int p = 0; p < setting.format.plane_count(); ++p) {
+    const std::ptrdiff_t offset = noisy.planes[p].data - noisy.planes[0].data;
+    in_planes[p] = {in.as() + offset, noisy.planes[p].stride};
+    out_planes[p] = {out.as() + offset, noisy.planes[p].stride};
+  }
+  check(cudaMemcpy(in.as(), noisy.planes[0].data, in.bytes(), cudaMemcpyHostToDevice));
+  memory = filter.memory();
+  return time_ms(repeats, [&] {
+    filter.enqueue(in_planes, out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
+  });
+}
+
+// Frames per second through the denoiser, pinned frames up and down, a few in flight.
+double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
+  const auto denoiser = engine.make_bm3d(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
+  constexpr int kInFlight = 4;
+  const int frames = std::clamp(static_cast<int>(600 / frame_ms), 60, 1000);
+  const auto stream = [&](int count) {
+    int received = 0;
+    for (int i = 0; i < count; ++i) {
+      denoiser->send(noisy);
+      if (i >= kInFlight) {
+        received += denoiser->receive().has_value() ? 1 : 0;
+      }
+    }
+    denoiser->flush();
+    while (denoiser->receive()) {
+      ++received;
+    }
+    return received;
+  };
+  stream(10);
+  const auto begin = std::chrono::steady_clock::now();
+  const int received = stream(frames);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return received / seconds.count();
+}
+
+struct Options {
+  std::string image;
+  std::string json;
+  std::string only;  // the setting of this name
+  int repeats = 30;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    if (name == "--image") {
+      options.image = argv[i + 1];
+    } else if (name == "--json") {
+      options.json = argv[i + 1];
+    } else if (name == "--only") {
+      options.only = argv[i + 1];
+    } else if (name == "--repeats") {
+      options.repeats = std::max(1, std::atoi(argv[i + 1]));
+    } else {
+      throw UsageError("there is no option " + name);
+    }
+  }
+  return options;
+}
+
+std::vector<std::uint8_t> load_picture(const std::string& path) {
+  if (path.empty()) {
+    return drawn_picture();
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::vector<std::uint8_t> picture((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (picture.size() != std::size_t{512} * 512) {
+    throw Error(path + " is not a picture of 512x512 bytes");
+  }
+  return picture;
+}
+
+int benchmark(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options.image);
+  const auto engine = open_cuda("cuda:0", {});
+  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s | %7s %7s %7s %7s %6s | %8s %6s\n",
+              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1", "left %",
+              "filter1", "other", "match 2", "rest 2", "left %", "filter2", "other", "MiB", "fps");
+  nlohmann::ordered_json json;
+  json["device"] = engine->description();
+  for (const Setting& setting : settings()) {
+    if (!options.only.empty() && setting.name != options.only) {
+      continue;
+    }
+    const Frame noisy = make_frame(*engine, setting.format, picture, true);
+    nlohmann::ordered_json entry;
+    entry["setting"] = setting.name;
+    std::size_t memory = 0;
+    const double frame_ms = time_frame(setting, noisy, options.repeats, memory);
+    entry["frame_ms"] = frame_ms;
+    entry["goal_ms"] = setting.goal_ms;
+    entry["memory_mib"] = static_cast<double>(memory) / (1 << 20);
+    const Frame small = make_frame(*engine, gray(512, 512), picture, true);
+    const Frame clean = make_frame(*engine, gray(512, 512), picture, false);
+    entry["psnr_db"] = psnr(run(*engine, small, setting.parameters).planes[0], clean.planes[0]);
+    entry["kernels_ms"] = time_kernels(setting, noisy, options.repeats);
+    entry["fps"] = setting.streamed ? streamed_fps(*engine, setting, noisy, frame_ms) : 0.0;
+    std::printf("%-16s %8.3f %6.2f %8.3f", setting.name.c_str(), frame_ms, setting.goal_ms,
+                entry["psnr_db"].get<double>());
+    for (const char* step : {"step1", "step2"}) {
+      const auto& kernels = entry["kernels_ms"][step];
+      const auto get = [&](const char* name) { return kernels[name].get<double>(); };
+      std::printf(" | %7.3f %7.3f %7.2f %7.3f %6.3f", get("match_fast"), get("match_any"),
+                  get("left_over_percent"), get("filter"), get("prepare") + get("clear") + get("finish"));
+    }
+    std::printf(" | %8.1f %6.0f\n", entry["memory_mib"].get<double>(), entry["fps"].get<double>());
+    std::fflush(stdout);
+    json["settings"].push_back(entry);
+  }
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << json.dump(2) << '\n';
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace limpid::cuda
+
+int main(int argc, char** argv) {
+  try {
+    return limpid::cuda::benchmark(argc, argv);
+  } catch (const limpid::UsageError& error) {
+    std::fprintf(stderr, "bm3d_cuda_benchmark: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bm3d_cuda_benchmark: %s\n", error.what());
+    return 1;
+  }
+}

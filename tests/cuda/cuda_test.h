@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "cuda/runtime.h"
+
+namespace limpid::cuda {
+
+/// A test that needs a GPU, and is skipped, with the reason, where there is none.
+class CudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+      GTEST_SKIP() << "no GPU: " << cudaGetErrorString(status);
+    }
+  }
+};
+
+/// Device memory with the values of a vector.
+template <typename T>
+DeviceMemory to_device(const std::vector<T>& values) {
+  DeviceMemory memory(values.size() * sizeof(T));
+  check(cudaMemcpy(memory.as(), values.data(), memory.bytes(), cudaMemcpyHostToDevice));
+  return memory;
+}
+
+/// The first `count` values in device memory, all work before being done.
+template <typename T>
+std::vector<T> to_host(const DeviceMemory& memory, std::size_t count) {
+  check(cudaDeviceSynchronize());
+  std::vector<T> values(count);
+  check(cudaMemcpy(values.data(), memory.as(), count * sizeof(T), cudaMemcpyDeviceToHost));
+  return values;
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,132 @@
+// The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
+// memory and the list of devices.
+#include <random>
+#include <string>
+
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "cuda/bm3d.h"
+#include "cuda/cuda_engine.h"
+#include "tests/core/engine_suite.h"
+#include "tests/core/oracle/pictures.h"
+#include "tests/cuda/cuda_test.h"
+
+namespace limpid::cuda {
+namespace {
+
+using oracle::as_float;
+using oracle::gray;
+using oracle::rgb;
+using oracle::yuv;
+
+TEST(CudaList, NamesDevicesOrTellsWhyThereAreNone) {
+  const std::vector<EngineInfo> engines = list_cuda();
+  ASSERT_FALSE(engines.empty());
+  for (const EngineInfo& info : engines) {
+    EXPECT_TRUE(info.name.starts_with("cuda"));
+    EXPECT_FALSE(info.description.empty());
+    EXPECT_EQ(info.available, info.memory_bytes > 0);
+  }
+}
+
+class CudaEngine : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped()) {
+      engine_ = open_cuda("cuda:0", {});
+      cpu_ = EngineRegistry::instance().open("cpu");
+    }
+  }
+
+  void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
+    const Frame result = run_bm3d(*engine_, frame, parameters, noise);
+    const oracle::Agreement agreement = oracle::compare(result, run_bm3d(*cpu_, frame, parameters, noise));
+    SCOPED_TRACE(oracle::to_string(agreement));
+    EXPECT_LE(static_cast<double>(agreement.over_one), 1e-4 * static_cast<double>(agreement.samples));
+    EXPECT_LE(agreement.greatest, 4);
+    EXPECT_GE(agreement.psnr, 60);
+    EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engine_, frame, parameters, noise)));
+  }
+
+  static Frame noisy_picture(const FrameFormat& format, double sigma) {
+    return oracle::add_noise(oracle::draw_picture(format), sigma, 5);
+  }
+
+  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Engine> cpu_;
+};
+
+TEST_F(CudaEngine, AgreesWithTheCpuAtEveryProfile) {
+  for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh, Profile::kVn}) {
+    SCOPED_TRACE(std::string(to_string(profile)));
+    expect_agrees(noisy_picture(gray(301, 203), 20), bm3d_profile(profile), {{20, 20, 20}});
+  }
+}
+
+TEST_F(CudaEngine, AgreesWithTheCpuInEveryFormat) {
+  for (const FrameFormat& format :
+       {yuv(200, 151, 1, 1), yuv(201, 150, 1, 0), yuv(160, 120, 0, 0), rgb(161, 121), gray(200, 150, 10),
+        yuv(200, 150, 1, 1, 12), rgb(121, 90, 16), as_float(gray(200, 150)), as_float(rgb(120, 91))}) {
+    SCOPED_TRACE(to_string(format));
+    for (const double sigma : {5.0, 35.0}) {
+      const auto level = static_cast<float>(sigma);
+      expect_agrees(noisy_picture(format, sigma), bm3d_profile(Profile::kLc), {{level, level, level}});
+    }
+  }
+}
+
+TEST_F(CudaEngine, ManyFramesUnderWayGiveWhatSingleFramesGive) {
+  const FrameFormat format = yuv(320, 240, 1, 1);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  const auto denoiser = engine_->make_bm3d(parameters, {{20, 10, 10}}, format);
+  constexpr int kFrames = 24;
+  std::vector<Frame> frames;
+  for (int i = 0; i < kFrames; ++i) {
+    const Frame picture = oracle::add_noise(oracle::draw_picture(format), 20, i);
+    // Every other frame in pinned memory.
+    Frame frame = i % 2 == 0 ? picture : engine_->allocate_frame(format);
+    for (int p = 0; p < 3 && i % 2 == 1; ++p) {
+      for (int y = 0; y < picture.planes[p].height; ++y) {
+        std::copy_n(picture.planes[p].row<std::uint8_t>(y), picture.planes[p].width,
+                    frame.planes[p].row<std::uint8_t>(y));
+      }
+    }
+    frame.index = i;
+    frames.push_back(frame);
+    denoiser->send(frame);
+  }
+  for (int i = 0; i < kFrames; ++i) {
+    const Frame result = denoiser->receive().value();
+    EXPECT_EQ(result.index, i);
+    EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engine_, frames[i], parameters, {{20, 10, 10}}))) << i;
+  }
+}
+
+TEST_F(CudaEngine, FramesOutliveTheEngine) {
+  const FrameFormat format = gray(64, 48);
+  Frame result = run_bm3d(*engine_, noisy_picture(format, 20), bm3d_profile(Profile::kFast), {{20}});
+  engine_.reset();
+  result.planes[0].row<std::uint8_t>(0)[0] = 7;
+  EXPECT_EQ(result.planes[0].row<std::uint8_t>(0)[0], 7);
+}
+
+TEST_F(CudaEngine, MemoryIsWithinTheBudget) {
+  const Bm3d hd(bm3d_profile(Profile::kNp), yuv(1920, 1080, 1, 1));
+  EXPECT_LT(hd.memory(), std::size_t{350} << 20);
+  const Bm3d still(bm3d_profile(Profile::kNp), rgb(5616, 3744));
+  EXPECT_LT(still.memory(), std::size_t{1250} << 20);
+}
+
+TEST_F(CudaEngine, RunningOutOfMemoryIsAnErrorThatSaysHowMuch) {
+  try {
+    const DeviceMemory memory(std::size_t{1} << 50);
+    ADD_FAILURE() << "a pebibyte was allocated";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("1073741824 MiB"), std::string::npos) << error.what();
+  }
+  EXPECT_NO_THROW(DeviceMemory(1 << 20));
+}
+
+}  // namespace
+}  // namespace limpid::cuda
