@@ -8,6 +8,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -332,31 +333,44 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   context_->height = source_.format.height;
   context_->pix_fmt = target_format_;
   context_->sample_aspect_ratio = source_.sample_aspect_ratio;
-  context_->framerate = source_.frame_rate;
   context_->thread_count = options.encoder_threads;
   if ((container.flags & AVFMT_GLOBALHEADER) != 0) {
     context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   }
-  set_time_base(container);
+  set_time_base(container, warnings);
   set_colors();
   set_scan(warnings);
   set_quality(options);
   set_options(options);
 }
 
-void Encoder::set_time_base(const AVOutputFormat& container) {
+void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings) {
+  const AVRational* const rates = codec_->supported_framerates;
+  // Where frames of a regular grid can be left out, a fine one keeps varying times best.
+  const bool has_gaps = is(container, "avi") || codec_->id == AV_CODEC_ID_THEORA ||
+                        (rates != nullptr && !has_constant_rate(container));
+  AVRational& rate = context_->framerate;
+  rate = has_gaps ? source_.base_rate : source_.frame_rate;
+  if (rates != nullptr) {
+    rate = rates[av_find_nearest_q_idx(rate, rates)];
+  }
   constexpr int kMpeg4Greatest = 65535;
-  const bool limited = codec_->id == AV_CODEC_ID_MPEG4 && source_.time_base.den > kMpeg4Greatest;
-  const bool constant_rate = has_constant_rate(container) || codec_->supported_framerates != nullptr;
-  if (codec_->supported_framerates != nullptr) {
-    context_->framerate =
-        codec_->supported_framerates[av_find_nearest_q_idx(source_.frame_rate, codec_->supported_framerates)];
+  const bool too_fine = codec_->id == AV_CODEC_ID_MPEG4 && source_.time_base.den > kMpeg4Greatest;
+  if (too_fine) {
+    av_reduce(&rate.num, &rate.den, rate.num, rate.den, kMpeg4Greatest);
   }
-  if (limited) {
-    av_reduce(&context_->framerate.num, &context_->framerate.den, context_->framerate.num,
-              context_->framerate.den, kMpeg4Greatest);
+  const bool counts_frames = has_gaps || too_fine || rates != nullptr || has_constant_rate(container);
+  context_->time_base = counts_frames ? av_inv_q(rate) : source_.time_base;
+
+  constexpr double kNoticeable = 0.01;
+  const double varying = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1);
+  if (counts_frames && varying > kNoticeable && !is(container, "image2")) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.6g", av_q2d(rate));
+    warnings.push_back(std::string(container.name) + " with " + codec_->name +
+                       " has a constant rate: the source's varying times are rounded to " + text.data() +
+                       " frames per second");
   }
-  context_->time_base = limited || constant_rate ? av_inv_q(context_->framerate) : source_.time_base;
 }
 
 void Encoder::set_colors() {

@@ -21,7 +21,8 @@ struct EncoderSource {
   FrameFormat format;
   const AVFrame* properties = nullptr;  ///< tags and side data of the first frame
   AVRational time_base{1, 25};
-  AVRational frame_rate{25, 1};
+  AVRational frame_rate{25, 1};  ///< average; a guess if the source doesn't tell
+  AVRational base_rate{25, 1};   ///< of a regular grid that the frames' times lie on, by libav's guess
   AVRational sample_aspect_ratio{0, 1};
 };
 
@@ -57,7 +58,7 @@ class Encoder {
               std::vector<std::string>& warnings);
   void set_colors();
   void set_scan(std::vector<std::string>& warnings);
-  void set_time_base(const AVOutputFormat& container);
+  void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_quality(const WriterOptions& options);
   void set_options(const WriterOptions& options);
   void set_option(const std::string& key, const std::string& value);

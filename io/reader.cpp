@@ -70,6 +70,12 @@ std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_bas
   return properties;
 }
 
+/// 0/1 for none. Without any other hint, libav comes up with the resolution of the container's clock.
+AVRational plausible_rate(AVRational rate) {
+  constexpr double kGreatest = 480;
+  return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatest ? rate : AVRational{0, 1};
+}
+
 std::string describe_size(int width, int height, AVPixelFormat format) {
   return std::to_string(width) + "x" + std::to_string(height) + " " + name_of(format);
 }
@@ -235,8 +241,7 @@ void Reader::State::decode_first_frame() {
 
 void Reader::State::describe() {
   video.codec = decoder->codec->name;
-  const AVRational rate = av_guess_frame_rate(input.get(), video_stream, nullptr);
-  video.frames_per_second = rate.num > 0 && rate.den > 0 ? av_q2d(rate) : 0;
+  video.frames_per_second = av_q2d(average_rate());
   if (video_stream->duration > 0) {
     video.duration = static_cast<double>(video_stream->duration) * av_q2d(video_stream->time_base);
   } else if (input->duration > 0) {
@@ -252,6 +257,15 @@ void Reader::State::describe() {
   } else {
     video.frame_count = std::llround(video.duration * video.frames_per_second);
   }
+}
+
+AVRational Reader::State::base_rate() const {
+  return plausible_rate(av_guess_frame_rate(input.get(), video_stream, nullptr));
+}
+
+AVRational Reader::State::average_rate() const {
+  const AVRational rate = plausible_rate(video_stream->avg_frame_rate);
+  return rate.num > 0 ? rate : base_rate();
 }
 
 Reader::Item Reader::State::read() {
@@ -440,7 +454,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
       scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
       scaler_->convert(*decoded, *scaled);
     }
-    frame = pool_.take(video.format);
+    frame = pool_.allocate(video.format);
     unpack(scaled != nullptr ? *scaled : *decoded, frame);
   }
   frame.interlaced = properties->interlaced_frame != 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/frame_pool.h"
 #include "io/libav.h"
 #include "io/reader.h"
 #include "io/samples.h"
@@ -19,6 +20,10 @@ struct Reader::State {
   State(std::string source_url, const ReaderOptions& options);
 
   Item read();
+
+  /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
+  AVRational average_rate() const;
+  AVRational base_rate() const;
 
   std::string url;
   VideoProperties video;

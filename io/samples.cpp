@@ -5,7 +5,6 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -108,17 +107,6 @@ void with_types(const ComponentLayout& layout, const FrameFormat& format, const 
 }
 
 }  // namespace
-
-Frame FramePool::take(const FrameFormat& format) {
-  const auto free =
-      std::find_if(frames_.begin(), frames_.end(), [](const Frame& f) { return f.samples.use_count() == 1; });
-  if (free == frames_.end()) {
-    return frames_.emplace_back(allocate_frame(format));
-  }
-  // use_count() doesn't order memory: whoever gave the frame back must be done reading before it is written.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return *free;
-}
 
 FrameHandle LibavFramePool::take(AVPixelFormat format, int width, int height) {
   auto free = std::find_if(frames_.begin(), frames_.end(),

@@ -10,16 +10,8 @@
 
 namespace limpid::io {
 
-/// Frames of one format that are used again when nobody else holds them.
-class FramePool {
- public:
-  Frame take(const FrameFormat& format);
-
- private:
-  std::vector<Frame> frames_;
-};
-
-/// The same for libav's frames; what take() returns shares its samples with the pool.
+/// libav frames of one format that are used again when nobody else holds them; what take() returns shares its
+/// samples with the pool.
 class LibavFramePool {
  public:
   FrameHandle take(AVPixelFormat format, int width, int height);

@@ -210,9 +210,9 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   description.format = source.video.format;
   description.properties = source.first_properties.get();
   description.time_base = source.video_stream->time_base;
-  const AVRational rate = av_guess_frame_rate(source.input.get(), source.video_stream, nullptr);
-  if (rate.num > 0 && rate.den > 0) {
-    description.frame_rate = rate;
+  if (source.average_rate().num > 0) {
+    description.frame_rate = source.average_rate();
+    description.base_rate = source.base_rate().num > 0 ? source.base_rate() : source.average_rate();
   }
   description.sample_aspect_ratio =
       av_guess_sample_aspect_ratio(source.input.get(), source.video_stream, source.first_properties.get());
@@ -277,8 +277,10 @@ void Writer::State::add_video_stream(const Reader::State& source) {
     video->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');  // the only one that Apple's players know
   }
   video->time_base = context.time_base;
-  video->avg_frame_rate = context.framerate;
-  video->r_frame_rate = context.framerate;
+  if (source.average_rate().num > 0) {
+    video->avg_frame_rate = context.framerate;
+    video->r_frame_rate = context.framerate;
+  }
   video->sample_aspect_ratio = context.sample_aspect_ratio;
   video->disposition = original.disposition;
   copy_metadata(&video->metadata, original.metadata, true);

@@ -130,17 +130,6 @@ TEST(PixelFormatTest, OnlyWhatCoreCanReadInPlaceIsPlanar) {
   EXPECT_FALSE(is_planar(AV_PIX_FMT_YA8));
 }
 
-TEST(FramePoolTest, ReusesMemoryThatNobodyHoldsAndNoOther) {
-  const FrameFormat format{.width = 16, .height = 16};
-  FramePool pool;
-  Frame first = pool.take(format);
-  const std::byte* const memory = first.planes[0].data;
-  const Frame second = pool.take(format);
-  EXPECT_NE(second.planes[0].data, memory);
-  first = {};
-  EXPECT_EQ(pool.take(format).planes[0].data, memory);
-}
-
 TEST(ViewTest, RgbPlanesAreInCoresOrderAndNotCopied) {
   LibavFramePool pool;
   const std::shared_ptr<AVFrame> decoded = pool.take(AV_PIX_FMT_GBRP, 8, 8);

@@ -1,0 +1,25 @@
+// What the sanitizers report of libraries that aren't instrumented. To be compiled into each test program, or
+// program under test, that uses libav.
+
+// The sanitizers find these functions by their reserved names.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,misc-definitions-in-headers)
+
+/// libx265 never frees one small block of its 12-bit encoder.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:x265_malloc"; }
+
+/// ThreadSanitizer doesn't see the atomic counters by which libav and the encoders hand frames from thread to
+/// thread.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+  return "race:libavcodec.so\n"
+         "race:libavformat.so\n"
+         "race:libavutil.so\n"
+         "race:libswscale.so\n"
+         "race:libx264.so\n"
+         "race:libx265.so\n"
+         "race:libvpx.so\n"
+         "race:libdav1d.so\n";
+}
+
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,misc-definitions-in-headers)
