@@ -109,7 +109,7 @@ HWY_ATTR void to_opponent(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* H
     const float red = a[i];
     const float green = b[i];
     const float blue = c[i];
-    a[i] = (red + green + blue) * (1.0F / 3.0F);
+    a[i] = (red + green + blue) / 3.0F;
     b[i] = (red - blue) * 0.5F;
     c[i] = (red - 2.0F * green + blue) * 0.25F;
   }
@@ -128,7 +128,6 @@ HWY_ATTR void from_opponent(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float*
 
 HWY_ATTR void estimate(const StepTables& tables, const std::int64_t* HWY_RESTRICT numerator,
                        const std::int64_t* const* weights, int width, float* HWY_RESTRICT out) {
-  constexpr float kScale = 1.0F / static_cast<float>(1 << kSumFractionBits);
   constexpr int kChunk = 256;
   constexpr int kMaxPatchSize = 16;
   const int k = tables.step.patch_size;
@@ -143,7 +142,7 @@ HWY_ATTR void estimate(const StepTables& tables, const std::int64_t* HWY_RESTRIC
         continue;
       }
       // A patch that begins k - 1 - i rows above has its row k - 1 - i here.
-      const float factor = tables.window[(k - 1 - i) * k + k / 2] * kScale;
+      const float factor = tables.window[(k - 1 - i) * k + k / 2];
       const std::int64_t* HWY_RESTRICT in = weights[i];
       for (int x = first; x < x0 + count; ++x) {
         column[x - (x0 - k + 1)] += static_cast<float>(in[x]) * factor;
@@ -159,7 +158,7 @@ HWY_ATTR void estimate(const StepTables& tables, const std::int64_t* HWY_RESTRIC
     // window[r][k / 2] * window[k / 2][c] is window[r][c] * window[k / 2][k / 2].
     const float centre = tables.window[(k / 2) * k + k / 2];
     for (int x = 0; x < count; ++x) {
-      out[x0 + x] = static_cast<float>(numerator[x0 + x]) * (kScale * centre) / denominator[x];
+      out[x0 + x] = static_cast<float>(numerator[x0 + x]) * centre / denominator[x];
     }
   }
 }

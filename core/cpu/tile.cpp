@@ -1,5 +1,9 @@
 #include "core/cpu/tile.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/cpu/tile.cpp"
 #include <hwy/foreach_target.h>
@@ -50,10 +54,9 @@ Reach tile_reach(const StepJob& job, const Tile& tile) {
           std::min(job.grid_y[tile.last_y - 1] + radius + k, job.height)};
 }
 
-HWY_ATTR void flush(const float* HWY_RESTRICT in, std::int64_t* HWY_RESTRICT out, int count) {
-  constexpr float kScale = static_cast<float>(1 << kSumFractionBits);
+HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out, int count) {
   for (int i = 0; i < count; ++i) {
-    out[i] += static_cast<std::int64_t>(in[i] * kScale);
+    out[i] += static_cast<std::int64_t>(in[i] * scale);
   }
 }
 
@@ -90,6 +93,7 @@ HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch
     }
   });
 
+  const float scale = std::ldexp(1.0F, job.tables->sum_fraction_bits);
   for (int y = 0; y < height;) {
     const int lock = (reach.y0 + y) / kRowsPerLock;
     const int end = std::min(height, (lock + 1) * kRowsPerLock - reach.y0);
@@ -98,8 +102,8 @@ HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch
       const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y) * width;
       const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(reach.y0 + y) * job.width + reach.x0;
       for (std::size_t p = 0; p < job.planes.size(); ++p) {
-        flush(sums[p].numerator + from, job.planes[p].sums->numerator.data() + to, width);
-        flush(sums[p].weight + from, job.planes[p].sums->weight.data() + to, width);
+        flush(sums[p].numerator + from, scale, job.planes[p].sums->numerator.data() + to, width);
+        flush(sums[p].weight + from, scale, job.planes[p].sums->weight.data() + to, width);
       }
     }
   }
@@ -135,6 +139,12 @@ StepTables::StepTables(const Bm3dStep& step_, float lambda_) : step(step_), lamb
   forward = to_floats(matrices.forward);
   inverse = to_floats(matrices.inverse);
   window = to_floats(kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta)));
+
+  constexpr int kEstimateBits = 17;
+  const int k = step.patch_size;
+  const int groups_across = (step.search_window + k - 2) / step.step + 2;
+  const int patches = groups_across * groups_across * std::min(step.max_group_size, k * k);
+  sum_fraction_bits = 62 - kEstimateBits - std::bit_width(static_cast<unsigned>(patches));
 }
 
 void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {

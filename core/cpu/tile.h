@@ -15,16 +15,11 @@
 
 namespace limpid::cpu {
 
-/// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
-/// numbers with this many fractional bits, so that they do not depend on the order in which tiles finish.
-/// Range: a sample gets a contribution from at most (129 + 15)^2 * 64 < 2^21 patches. Weights and window are
-/// at most 1 and estimates under 2^17 in magnitude (samples are at most 2^8 code values, float samples
-/// clamped to 2^12, and a transform pair can overshoot by no more than the patch's norm, 2^4), so that |sum|
-/// < 2^38, or 2^62 with the fraction.
-inline constexpr int kSumFractionBits = 24;
-
 /// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
 /// patch's first sample; spreading it by the aggregation window gives the denominators.
+///
+/// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
+/// numbers with StepTables::sum_fraction_bits, so that they do not depend on the order in which tiles finish.
 struct AggregationSums {
   std::vector<std::int64_t> numerator;
   std::vector<std::int64_t> weight;
@@ -47,6 +42,14 @@ struct StepTables {
   std::vector<float> window;   ///< aggregation window, k x k
   std::vector<float> forward;  ///< 2D transform along one axis, k x k
   std::vector<float> inverse;
+
+  /// Fractional bits of AggregationSums: as many as the sums leave. With n the search window, patches of at
+  /// most
+  /// ((n + k - 2) / p + 2)^2 groups reach a sample, min(N, k^2) of each. Weights and window are at most 1 and
+  /// estimates under 2^17 in magnitude: samples are at most 2^8 code values, float samples clamped to 2^12,
+  /// and a transform pair overshoots by no more than the patch's norm, 2^4. From 24 bits at the extremes of
+  /// the parameters to 31 for np.
+  int sum_fraction_bits = 0;
 };
 
 /// One step over planes that share their groups.

@@ -232,8 +232,7 @@ std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
     const double b = rgb[2].samples[i];
     // In single precision, as the engines: thirds of integers are often between two steps of the matching
     // scale, and the rounding of Y decides which is taken.
-    result[0].samples[i] = static_cast<double>(
-        (static_cast<float>(r) + static_cast<float>(g) + static_cast<float>(b)) * (1.0F / 3.0F));
+    result[0].samples[i] = static_cast<double>(static_cast<float>((r + g + b) / 3));
     result[1].samples[i] = (r - b) / 2;
     result[2].samples[i] = (r - 2 * g + b) / 4;
   }
