@@ -12,14 +12,14 @@
 // A warp filters a group at a time. Eight lanes hold a patch, a lane one of its columns (after the transform:
 // one of its rows of coefficients), and lane / 8 = q numbers four sets of K = size / 4 consecutive patches, so
 // that K * 8 registers of each lane hold the group. Transforms along columns are inside of a lane, those along
-// rows too after a transposition by shuffles; across the group, all levels of Haar but the last two are inside
+// rows too after a transposition through shared memory; across the group, all levels of Haar but the last two are inside
 // of a lane and these concern one patch in K. In the second step the basic estimate's group comes first and
 // leaves one number per coefficient, the complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half
 // float: it is small where the factor must be exact.
 //
 // A block of 8 warps owns a tile of 8 x 8 reference patches (fewer columns for wide windows) and adds what comes
 // back to 32-bit fixed-point sums in shared memory, which go to the plane's sums once, at the end. Shared
-// memory: 84 words per row of the tile's reach, 22 KiB at step 3 and windows of 39. Registers: 64 for groups of
+// memory: 84 words per row of the tile's reach, 22 KiB at step 3 and windows of 39, and 18 KiB for transpositions. Registers: 64 for groups of
 // 16 in the first step, 128 for groups of 32 in the second. Bound by instruction issue, half of it shuffles and
 // shared-memory atomics.
 
@@ -137,7 +137,7 @@ __device__ __forceinline__ void transform_lanes(float (&x)[K][8], int size, int 
 template <class Transform, bool kHaar, int K>
 __device__ __forceinline__ void load_group(const FloatPlane& plane, const float* reference,
                                            const std::int16_t (&members)[K], bool active, int size, int lane,
-                                           float (&x)[K][8]) {
+                                           TransposeBuffer& buffer, float (&x)[K][8]) {
 #pragma unroll
   for (int k = 0; k < K; ++k) {
     const float* in = reference + offset_y(members[k]) * plane.pitch + offset_x(members[k]);
@@ -148,7 +148,7 @@ __device__ __forceinline__ void load_group(const FloatPlane& plane, const float*
   }
 #pragma unroll
   for (int k = 0; k < K; ++k) {
-    forward_2d<Transform>(x[k], lane);
+    forward_2d<Transform>(x[k], lane, buffer.halves[k % 2]);
   }
   transform_inside<kHaar, K>(x, true);
   transform_lanes<kHaar, K>(x, size, lane, true);
@@ -158,7 +158,8 @@ __device__ __forceinline__ void load_group(const FloatPlane& plane, const float*
 // begin at (tile_x, tile_y).
 template <class Transform, bool kHaar, bool kWiener, int K>
 __device__ __forceinline__ void filter_group(const FastFilterArguments& arguments, int number, int size, int rx,
-                                             int ry, int tile_x, int tile_y, int* sums) {
+                                             int ry, int tile_x, int tile_y, TransposeBuffer& buffer,
+                                             int* sums) {
   const int lane = threadIdx.x % 32;
   const int column = lane % 8;
   const int first = lane / 8 * K;
@@ -175,7 +176,7 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
   float x[K][8];
   float weight;
   if constexpr (kWiener) {
-    load_group<Transform, kHaar, K>(arguments.basic, arguments.basic.data + origin, members, active, size, lane, x);
+    load_group<Transform, kHaar, K>(arguments.basic, arguments.basic.data + origin, members, active, size, lane, buffer, x);
     __half2 complement[K][4];
     float energy = 0;
 #pragma unroll
@@ -190,7 +191,7 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
       }
     }
     weight = 1.0F / fmaxf(1.0F, sum_over_warp(energy));
-    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, x);
+    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, buffer, x);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
 #pragma unroll
@@ -201,7 +202,7 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
       }
     }
   } else {
-    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, x);
+    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, buffer, x);
     int kept = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -223,7 +224,7 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
 
 #pragma unroll
   for (int k = 0; k < K; ++k) {
-    inverse_2d<Transform>(x[k], lane);
+    inverse_2d<Transform>(x[k], lane, buffer.halves[k % 2]);
   }
   if constexpr (kWiener) {
     // What no natural group comes near, but some group could, is given less weight (fixed_point.cpp).
@@ -274,6 +275,9 @@ template <class Transform, bool kHaar, bool kWiener, int kGreatestK>
 __global__ void __launch_bounds__(32 * kFilterWarps, blocks_per_multiprocessor(kWiener, kGreatestK))
     filter_fast_kernel(FastFilterArguments arguments) {
   extern __shared__ int sums[];
+  __shared__ alignas(16) TransposeBuffer buffers[kFilterWarps];
+  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  const int warp = __shfl_sync(0xFFFFFFFFU, static_cast<int>(threadIdx.x) / 32, 0);
   const ReferenceGrid& grid = arguments.grid;
   const int first_column = blockIdx.x * arguments.tile_columns;
   const int first_row = arguments.groups.first_row + blockIdx.y * kFilterTile;
@@ -287,14 +291,15 @@ __global__ void __launch_bounds__(32 * kFilterWarps, blocks_per_multiprocessor(k
     sums[i] = 0;
   }
   __syncthreads();
-  for (int i = threadIdx.x / 32; i < columns * rows; i += kFilterWarps) {
+  for (int i = warp; i < columns * rows; i += kFilterWarps) {
     const int column = first_column + i % columns;
     const int row = first_row + i / columns;
     const int number = (row - arguments.groups.first_row) * grid.columns + column;
-    const int size = arguments.groups.sizes[number];
+    const int size = __shfl_sync(0xFFFFFFFFU, static_cast<int>(arguments.groups.sizes[number]), 0);
     const auto filter = [&]<int K>() {
       filter_group<Transform, kHaar, kWiener, K>(arguments, number, size, grid.x(column), grid.y(row), tile_x,
-                                                 tile_y, sums);
+                                                 tile_y, buffers[warp], sums);
+      __syncwarp();
     };
     if (kGreatestK >= 8 && size == 32) {
       filter.template operator()<kGreatestK >= 8 ? 8 : 1>();

@@ -20,7 +20,7 @@ struct PlaneLaunch {
 /// kernel may.
 template <typename Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
-  if (bytes > 32 * 1024) {
+  if (bytes > 24 * 1024) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   }
 }

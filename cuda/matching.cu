@@ -396,7 +396,7 @@ template <class Load>
 __device__ __forceinline__ void for_region(int columns, int rows, const Load& load) {
   const int lane = threadIdx.x % kWarp;
   const int warps = blockDim.x / kWarp;
-#pragma unroll 4
+#pragma unroll 2
   for (int y = threadIdx.x / kWarp; y < rows; y += warps) {
 #pragma unroll
     for (int x = 0; x < kPitch; x += kWarp) {
@@ -421,7 +421,7 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion<B
   const auto* samples = reinterpret_cast<const unsigned*>(
       arguments.plane.samples + static_cast<std::ptrdiff_t>(y0) * pitch + (x0 & ~3));
   const int quads = (columns + 3) / 4;
-#pragma unroll 4
+#pragma unroll 2
   for (int y = threadIdx.x / kWarp; y < arguments.sample_rows; y += blockDim.x / kWarp) {
     const int x = threadIdx.x % kWarp;
     if (x < quads) {
@@ -507,7 +507,7 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
   const int lane = threadIdx.x % kWarp;
-  const int warp = threadIdx.x / kWarp;
+  const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int block_column = blockIdx.x * arguments.warps_x * 4;
   const int block_row = arguments.groups.first_row + blockIdx.y * kWarpsY * 4;
   const int block_x = grid.x(block_column);
@@ -573,65 +573,74 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
   // Rows of the union in which every reference has candidates.
   const int first_common = 3 * grid.step;
 
-  // Scores of columns 8 j to 8 j + 7, four rows at a time: visit(row, i, all_valid, scores), i = row % 16. Of
-  // the scores, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2 and 3 the
-  // second's.
-  const auto sweep = [&](int j, auto&& visit) {
+  // Scores of columns 8 j to 8 j + 7, four rows at a time: visit(row, i, all_valid, scores), i = row % 16 if
+  // kUnrolled. Of the scores, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2
+  // and 3 the second's. Code size matters: the warps of a multiprocessor are at different places of it.
+  const auto sweep = [&]<bool kUnrolled>(int j, auto&& visit) {
     const unsigned* next_words = lane_words + 8 * j;
-    const auto pair = [&](int row) {
-      return *reinterpret_cast<const Pair*>(lane_energies + 8 * j + row * kPitch);
-    };
+    const Score* next_energies = lane_energies + 8 * j;
+    const auto pair = [&](int row) { return *reinterpret_cast<const Pair*>(next_energies + row * kPitch); };
+    unsigned window[Matrix::kWindowWords];
+    constexpr int kKept = Matrix::kWindowWords - 4;
     Pair next[4];
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
       next[s] = pair(s);
     }
-    unsigned window[Matrix::kWindowWords];
-    constexpr int kKept = Matrix::kWindowWords - 4;
 #pragma unroll
     for (int i = 0; i < Matrix::kWindowWords; ++i) {
       window[i] = next_words[i * kPitch];
     }
-    for (int base = 0; base < arguments.union_rows; base += 16) {
+    const auto four_rows = [&](int y, int quad) {
+      Score scores[4][4];
 #pragma unroll
-      for (int quad = 0; quad < 4; ++quad) {
-        const int y = base + 4 * quad;
-        if (y >= arguments.union_rows) {
-          break;
-        }
-        Score scores[4][4];
+      for (int s = 0; s < 4; ++s) {
+        scores[s][0] = scores[s][2] = next[s].first;
+        scores[s][1] = scores[s][3] = next[s].second;
+      }
 #pragma unroll
-        for (int s = 0; s < 4; ++s) {
-          scores[s][0] = scores[s][2] = next[s].first;
-          scores[s][1] = scores[s][3] = next[s].second;
-        }
-#pragma unroll
-        for (int i = 0; i < Matrix::kProducts; ++i) {
-#pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            Matrix::multiply(scores[s], a[i], window[s + 2 * i], window[s + 2 * i + 1]);
-          }
-        }
-#pragma unroll
-        for (int i = 0; i < kKept; ++i) {
-          window[i] = window[i + 4];
-        }
+      for (int i = 0; i < Matrix::kProducts; ++i) {
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
-          window[kKept + s] = next_words[(y + s + Matrix::kWindowWords) * kPitch];
-          next[s] = pair(y + s + 4);
+          Matrix::multiply(scores[s], a[i], window[s + 2 * i], window[s + 2 * i + 1]);
         }
-        if (y >= first_common && y + 3 <= diameter) {
+      }
 #pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            visit(y + s, 4 * quad + s, true, scores[s]);
-          }
-        } else {
+      for (int i = 0; i < kKept; ++i) {
+        window[i] = window[i + 4];
+      }
 #pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            visit(y + s, 4 * quad + s, false, scores[s]);
+      for (int s = 0; s < 4; ++s) {
+        window[kKept + s] = next_words[(s + Matrix::kWindowWords) * kPitch];
+        next[s] = pair(s + 4);
+      }
+      next_words += 4 * kPitch;
+      next_energies += 4 * kPitch;
+      if (kUnrolled && y >= first_common && y + 3 <= diameter) {
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          visit(y + s, 4 * quad + s, true, scores[s]);
+        }
+      } else {
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          visit(y + s, 4 * quad + s, false, scores[s]);
+        }
+      }
+    };
+    if constexpr (kUnrolled) {
+      for (int base = 0; base < arguments.union_rows; base += 16) {
+#pragma unroll
+        for (int quad = 0; quad < 4; ++quad) {
+          if (base + 4 * quad < arguments.union_rows) {
+            four_rows(base + 4 * quad, quad);
           }
         }
+      }
+    } else {
+#pragma unroll 1
+      for (int y = 0; y < arguments.union_rows; y += 4) {
+        four_rows(y, 0);
       }
     }
   };
@@ -662,7 +671,7 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
   for (int j = 0; j < sweeps; ++j) {
     Score centres[4];
     centres_at(j, centres);
-    sweep(j, [&](int row, int i, bool all_valid, const Score(&scores)[4]) {
+    sweep.template operator()<true>(j, [&](int row, int i, bool all_valid, const Score(&scores)[4]) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         if (all_valid || row_is_valid(row, h)) {
@@ -741,11 +750,11 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
     const int column = 8 * j + 2 * t;
     Score centres[4];
     centres_at(j, centres);
-    sweep(j, [&](int row, int /*i*/, bool all_valid, const Score(&scores)[4]) {
+    sweep.template operator()<false>(j, [&](int row, int /*i*/, bool /*all_valid*/, const Score(&scores)[4]) {
       bool pass[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        pass[i] = Matrix::offset(scores[i], centres[i]) <= bound[i / 2] && (all_valid || row_is_valid(row, i / 2));
+        pass[i] = Matrix::offset(scores[i], centres[i]) <= bound[i / 2] && row_is_valid(row, i / 2);
       }
       if (pass[0] || pass[1] || pass[2] || pass[3]) {
 #pragma unroll
