@@ -92,6 +92,8 @@ TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
   BoundedQueue<int> queue(5);
   std::atomic<long> sum = 0;
   std::vector<std::jthread> consumers;
+  consumers.reserve(kThreads);
+  consumers.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     consumers.emplace_back([&] {
       while (const std::optional<int> item = queue.pop()) {
@@ -101,6 +103,8 @@ TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
   }
   {
     std::vector<std::jthread> producers;
+    producers.reserve(kThreads);
+    producers.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       producers.emplace_back([&] {
         for (int value = 1; value <= kCount; ++value) {

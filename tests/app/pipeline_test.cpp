@@ -247,26 +247,28 @@ TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
     ++next;
     return next % 2 == 0 ? io::Reader::Item(make_frame(next / 2)) : io::Reader::Item(make_packet(0));
   };
-  const Error failure("it broke");
+  constexpr const char* kFailure = "it broke";
   switch (GetParam()) {
     case Stage::kRead:
       stages.read = [&, read = stages.read]() -> io::Reader::Item {
-        return next < 20 ? read() : throw failure;
+        return next < 20 ? read() : throw Error(kFailure);
       };
       break;
     case Stage::kNoise:
-      stages.noise = [&](const Frame& frame) { return frame.index < 9 ? NoiseLevel{} : throw failure; };
+      stages.noise = [&](const Frame& frame) {
+        return frame.index < 9 ? NoiseLevel{} : throw Error(kFailure);
+      };
       break;
     case Stage::kMakeDenoiser:
       stages.make_denoiser = [&](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
-        throw failure;
+        throw Error(kFailure);
       };
       break;
     case Stage::kWriteFrame:
-      stages.write_frame = [&](const Frame&) { throw failure; };
+      stages.write_frame = [&](const Frame&) { throw Error(kFailure); };
       break;
     case Stage::kWritePacket:
-      stages.write_packet = [&](const io::Packet&) { throw failure; };
+      stages.write_packet = [&](const io::Packet&) { throw Error(kFailure); };
       break;
   }
   try {
