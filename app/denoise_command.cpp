@@ -229,6 +229,10 @@ int denoise(DenoiseOptions options, Console& console) {
   if (reader.damaged_packets() > 0) {
     spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
   }
+  if (reader.converted_frames() > 0) {
+    spdlog::warn("{}: {} frames differ from the first in size or pixel format and were converted to its",
+                 options.input, reader.converted_frames());
+  }
   spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
                end.average_fps, options.output, static_cast<double>(writer.bytes_written()) / 1e6);
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;

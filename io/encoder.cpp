@@ -420,7 +420,8 @@ void Encoder::set_colors() {
     // Gray is full range to swscale; telling it so on both sides leaves the values alone.
     from.full_range |= from_gray;
     to.full_range |= from_gray;
-    scaler_.emplace(url_, format.width, format.height, source_format_, from, target_format_, to);
+    scaler_.emplace(url_, PictureLayout{format.width, format.height, source_format_, from},
+                    PictureLayout{format.width, format.height, target_format_, to});
   }
 }
 

@@ -76,10 +76,6 @@ AVRational plausible_rate(AVRational rate) {
   return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatest ? rate : AVRational{0, 1};
 }
 
-std::string describe_size(int width, int height, AVPixelFormat format) {
-  return std::to_string(width) + "x" + std::to_string(height) + " " + name_of(format);
-}
-
 }  // namespace
 
 std::optional<double> presentation_time(const Frame& frame) {
@@ -374,7 +370,8 @@ void Reader::State::set_format(const AVFrame& first) {
       throw Error(url + ": its pixel format " + name_of(decoded) + " is not supported");
     }
     const ColorCoding coding{.matrix = first.colorspace, .full_range = full};
-    scaler_.emplace(url, first.width, first.height, source_format_, coding, readable_format_, coding);
+    scaler_.emplace(url, PictureLayout{first.width, first.height, source_format_, coding},
+                    PictureLayout{first.width, first.height, readable_format_, coding});
     format = frame_format(readable_format_);
   }
   format->width = first.width;
@@ -422,6 +419,25 @@ void Reader::State::set_time(AVFrame& frame) {
   last_duration_ = duration;
 }
 
+/// A frame of another size or pixel format than the first one, converted to the first one's, like ffmpeg does
+/// it.
+FrameHandle Reader::State::as_begun(const AVFrame& other) {
+  const auto layout = [](const AVFrame& frame, int width, int height, AVPixelFormat format) {
+    const bool full =
+        implies_full_range(static_cast<AVPixelFormat>(frame.format)) || frame.color_range == AVCOL_RANGE_JPEG;
+    return PictureLayout{width, height, format, {.matrix = frame.colorspace, .full_range = full}};
+  };
+  const PictureLayout from =
+      layout(other, other.width, other.height, without_range(static_cast<AVPixelFormat>(other.format)));
+  PictureLayout to = layout(other, video.format.width, video.format.height, source_format_);
+  to.coding.full_range = video.format.range == ColorRange::kFull;
+  FrameHandle converted = rescaled_pool_.take(to.format, to.width, to.height);
+  Scaler(url + ": frame " + std::to_string(frame_index_), from, to).convert(other, *converted);
+  check(av_frame_copy_props(converted.get(), &other), url, "can't copy a frame's properties");
+  ++converted_frames;
+  return converted;
+}
+
 Frame Reader::State::deliver(FrameHandle decoded) {
   if (source_format_ == AV_PIX_FMT_NONE) {
     set_format(*decoded);
@@ -429,10 +445,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   const AVPixelFormat format = without_range(static_cast<AVPixelFormat>(decoded->format));
   if (decoded->width != video.format.width || decoded->height != video.format.height ||
       format != source_format_) {
-    throw Error(url + ": frame " + std::to_string(frame_index_) + " is " +
-                describe_size(decoded->width, decoded->height, format) + ", but the video began as " +
-                describe_size(video.format.width, video.format.height, source_format_) +
-                "; a change in mid-stream is not supported");
+    decoded = as_begun(*decoded);
   }
   if (implies_full_range(static_cast<AVPixelFormat>(decoded->format))) {
     decoded->color_range = AVCOL_RANGE_JPEG;
@@ -473,5 +486,6 @@ const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
 Reader::Item Reader::read() { return state_->read(); }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
+std::int64_t Reader::converted_frames() const { return state_->converted_frames; }
 
 }  // namespace limpid::io

@@ -69,11 +69,14 @@ class Reader {
   const VideoProperties& video() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
-  /// counted; a change of resolution or pixel format in mid-stream is an Error that names the frame.
+  /// counted; frames of another size or pixel format than the first are converted to it and counted.
   Item read();
 
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
+
+  /// Frames so far whose size or pixel format was not the first one's, and which were converted to that.
+  std::int64_t converted_frames() const;
 
   struct State;  ///< private to io
 

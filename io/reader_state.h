@@ -28,6 +28,7 @@ struct Reader::State {
   std::string url;
   VideoProperties video;
   std::int64_t damaged_packets = 0;
+  std::int64_t converted_frames = 0;
   std::function<bool()> interrupted;
 
   std::optional<StandardInput> standard_input;  ///< what `input` reads if the url is "-"
@@ -53,6 +54,7 @@ struct Reader::State {
   /// Reads a packet and gives it to the decoder or, if it is to be copied, to the caller.
   std::shared_ptr<Packet> demux_next();
   void take_out_clock_jumps(const AVPacket& packet);
+  FrameHandle as_begun(const AVFrame& other);
   Frame deliver(FrameHandle decoded);
   void set_format(const AVFrame& first);
   void inherit_from_stream(AVFrame& properties) const;
@@ -72,6 +74,7 @@ struct Reader::State {
   std::optional<Scaler> scaler_;
   FramePool pool_;
   LibavFramePool scaled_pool_;
+  LibavFramePool rescaled_pool_;  ///< of source_format_
 };
 
 }  // namespace limpid::io

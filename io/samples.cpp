@@ -189,27 +189,26 @@ void pack(const Frame& from, AVFrame& to) {
   }
 }
 
-Scaler::Scaler(const std::string& subject, int width, int height, AVPixelFormat from,
-               const ColorCoding& from_coding, AVPixelFormat to, const ColorCoding& to_coding)
+Scaler::Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to)
     : subject_(subject), scaler_(sws_alloc_context()) {
   if (scaler_ == nullptr) {
     throw Error("out of memory");
   }
   constexpr int kFlags =
       SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
-  const std::string what = "can't convert " + name_of(from) + " to " + name_of(to);
+  const std::string what = "can't convert " + name_of(from.format) + " to " + name_of(to.format);
   for (const auto& [option, value] :
-       {std::pair{"srcw", width}, std::pair{"srch", height}, std::pair{"dstw", width},
-        std::pair{"dsth", height}, std::pair{"src_format", static_cast<int>(from)},
-        std::pair{"dst_format", static_cast<int>(to)}, std::pair{"sws_flags", kFlags},
+       {std::pair{"srcw", from.width}, std::pair{"srch", from.height}, std::pair{"dstw", to.width},
+        std::pair{"dsth", to.height}, std::pair{"src_format", static_cast<int>(from.format)},
+        std::pair{"dst_format", static_cast<int>(to.format)}, std::pair{"sws_flags", kFlags},
         std::pair{"threads", 0}}) {
     check(av_opt_set_int(scaler_.get(), option, value, 0), subject_, what);
   }
   check(sws_init_context(scaler_.get(), nullptr, nullptr), subject_, what);
   // Fails, rightly, where neither side is YUV.
-  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(from_coding.matrix),
-                           from_coding.full_range ? 1 : 0, sws_getCoefficients(to_coding.matrix),
-                           to_coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);
+  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(from.coding.matrix),
+                           from.coding.full_range ? 1 : 0, sws_getCoefficients(to.coding.matrix),
+                           to.coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);
 }
 
 void Scaler::convert(const AVFrame& from, AVFrame& to) const {

@@ -38,12 +38,18 @@ struct ColorCoding {
   bool full_range = false;
 };
 
-/// Converts pixel formats with swscale.
+struct PictureLayout {
+  int width = 0;
+  int height = 0;
+  AVPixelFormat format = AV_PIX_FMT_NONE;
+  ColorCoding coding;
+};
+
+/// Converts pixel formats and sizes with swscale.
 class Scaler {
  public:
   /// Throws Error, which names `subject`, if swscale can't do it.
-  Scaler(const std::string& subject, int width, int height, AVPixelFormat from,
-         const ColorCoding& from_coding, AVPixelFormat to, const ColorCoding& to_coding);
+  Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to);
   void convert(const AVFrame& from, AVFrame& to) const;
 
  private:

@@ -119,14 +119,20 @@ TEST_F(BadInputTest, DamagedPacketsAreSkippedAndTheRunGoesOn) {
   EXPECT_EQ(transcode(path("damaged.ts"), path("copy.mkv")).frames, std::stoi(counted));
 }
 
-TEST_F(BadInputTest, ChangeOfResolutionNamesTheFrame) {
+TEST_F(BadInputTest, FramesOfAnotherSizeAreScaledToTheFirst) {
   const std::string small = make("small.h264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.4 -c:v libx264");
   const std::string large = make("large.h264", "-f lavfi -i testsrc2=s=96x64:r=25:d=0.4 -c:v libx264");
-  output_of("cat '" + small + "' '" + large + "' > '" + path("both.h264") + "'");
-  EXPECT_EQ(message_of_reading(path("both.h264")),
-            path("both.h264") +
-                ": frame 10 is 96x64 yuv420p, but the video began as 64x48 yuv420p; a change in "
-                "mid-stream is not supported");
+  output_of("cat '" + small + "' '" + large + "' '" + small + "' > '" + path("all.h264") + "'");
+  Reader reader(path("all.h264"));
+  int frames = 0;
+  for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
+    const Frame& frame = std::get<Frame>(item);
+    EXPECT_EQ(frame.format, reader.video().format);
+    EXPECT_EQ(frame.format.width, 64);
+    ++frames;
+  }
+  EXPECT_EQ(frames, 30);
+  EXPECT_EQ(reader.converted_frames(), 10);
 }
 
 TEST_F(BadInputTest, UnknownInputFormatsAndOptionsAreUsageErrors) {
