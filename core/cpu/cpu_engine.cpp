@@ -52,13 +52,13 @@ class Bm3dDenoiser final : public Denoiser {
     if (waiting_.empty()) {
       return std::nullopt;
     }
-    const auto [in, noise] = std::move(waiting_.front());
+    const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     Frame out = pool_.allocate(format_);
-    out.interlaced = in.interlaced;
-    out.index = in.index;
-    out.attachment = in.attachment;
-    arena_->execute([&] { filter_.filter(in, noise, out); });
+    out.interlaced = next.frame.interlaced;
+    out.index = next.frame.index;
+    out.attachment = next.frame.attachment;
+    arena_->execute([&] { filter_.filter(next.frame, next.noise, out); });
     return out;
   }
 

@@ -237,8 +237,9 @@ HWY_INLINE Shrinkage with_group_transform(Transform1d transform, int size, const
                                          : with_size<GroupWalshHadamard>(size, function);
 }
 
-HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& plane, const Position* positions,
-                               int size, TileScratch& scratch, const LocalSums& sums) {
+inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& plane,
+                                      const Position* positions, int size, TileScratch& scratch,
+                                      const LocalSums& sums) {
   const StepTables& tables = *job.tables;
   float* const group = scratch.noisy_group.data();
   float* const basic = scratch.basic_group.data();
@@ -263,7 +264,7 @@ HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& plane, c
 // patch.
 
 // out = matrix * in * transpose of matrix, k x k each.
-HWY_ATTR void transform_patch(const float* HWY_RESTRICT matrix, int k, float* HWY_RESTRICT patch) {
+inline HWY_ATTR void transform_patch(const float* HWY_RESTRICT matrix, int k, float* HWY_RESTRICT patch) {
   std::array<float, 16 * 16> half;
   for (int r = 0; r < k; ++r) {
     std::array<float, 16> sum{};
@@ -286,7 +287,7 @@ HWY_ATTR void transform_patch(const float* HWY_RESTRICT matrix, int k, float* HW
 }
 
 // One orthonormal butterfly (a + b, a - b) / sqrt 2 of two patches' coefficients.
-HWY_ATTR void combine_patches(float* HWY_RESTRICT a, float* HWY_RESTRICT b, int count) {
+inline HWY_ATTR void combine_patches(float* HWY_RESTRICT a, float* HWY_RESTRICT b, int count) {
   constexpr float kScale = 0.707106781186548F;
   for (int i = 0; i < count; ++i) {
     const float sum = (a[i] + b[i]) * kScale;
@@ -295,7 +296,8 @@ HWY_ATTR void combine_patches(float* HWY_RESTRICT a, float* HWY_RESTRICT b, int 
   }
 }
 
-HWY_ATTR void transform_group(Transform1d transform, bool forward, float* group, int size, int samples) {
+inline HWY_ATTR void transform_group(Transform1d transform, bool forward, float* group, int size,
+                                     int samples) {
   const auto level = [&](int half) HWY_ATTR {
     for (int i = 0; i < size; ++i) {
       const bool paired = transform == Transform1d::kHaar ? i % (2 * half) == 0 : (i & half) == 0;
@@ -316,8 +318,8 @@ HWY_ATTR void transform_group(Transform1d transform, bool forward, float* group,
   }
 }
 
-HWY_ATTR void load_group_any(const StepTables& tables, const float* plane, int stride,
-                             const Position* positions, int size, float* group) {
+inline HWY_ATTR void load_group_any(const StepTables& tables, const float* plane, int stride,
+                                    const Position* positions, int size, float* group) {
   const int k = tables.step.patch_size;
   for (int i = 0; i < size; ++i) {
     float* patch = group + static_cast<std::ptrdiff_t>(i) * k * k;
@@ -330,8 +332,9 @@ HWY_ATTR void load_group_any(const StepTables& tables, const float* plane, int s
   transform_group(tables.step.transform_1d, true, group, size, k * k);
 }
 
-HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& plane, const Position* positions,
-                               int size, TileScratch& scratch, const LocalSums& sums) {
+inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& plane,
+                                      const Position* positions, int size, TileScratch& scratch,
+                                      const LocalSums& sums) {
   const StepTables& tables = *job.tables;
   const int k = tables.step.patch_size;
   const int count = size * k * k;

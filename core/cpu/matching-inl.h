@@ -95,8 +95,8 @@ HWY_ATTR void expand_row(const std::int16_t* HWY_RESTRICT in, int width, std::ui
 }
 
 // Prepares samples [x0, x1) x [y0, y1) of the plane.
-HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0, int x1, int y1,
-                                       TileScratch& scratch) {
+inline HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0, int x1, int y1,
+                                              TileScratch& scratch) {
   MatchingRegion region;
   region.x0 = x0;
   region.y0 = y0;
@@ -157,8 +157,8 @@ struct Reference {
       words;  // as the candidates'; zero samples over the right edge
 };
 
-HWY_ATTR void prepare_reference(const StepJob& job, const MatchingRegion& region, int x, int y,
-                                Reference& reference) {
+inline HWY_ATTR void prepare_reference(const StepJob& job, const MatchingRegion& region, int x, int y,
+                                       Reference& reference) {
   const int k = region.patch;
   const int radius = job.tables->step.search_window / 2;
   reference.x = x;
@@ -333,7 +333,7 @@ HWY_INLINE std::int32_t bisect(const std::int32_t* distances, int count, int wan
 }
 
 // Keeps the `wanted` closest candidates, sorted by distance and raster order. No distance exceeds `greatest`.
-HWY_ATTR void keep_closest(Candidates& candidates, int wanted, std::int32_t greatest) {
+inline HWY_ATTR void keep_closest(Candidates& candidates, int wanted, std::int32_t greatest) {
   const IntTag d;
   hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + candidates.count);
   if (candidates.count > wanted) {
@@ -380,7 +380,8 @@ HWY_ATTR void keep_closest(Candidates& candidates, int wanted, std::int32_t grea
 // An upper bound of the `wanted`-th smallest distance that few others pass: the `wanted`-th smallest (or one
 // soon after) of the minima over 64 interleaved parts of the window, which no bound of the whole can exceed.
 // At most `max_distance`.
-HWY_ATTR std::int32_t bound_distance(const DistanceWindow& window, int wanted, std::int32_t max_distance) {
+inline HWY_ATTR std::int32_t bound_distance(const DistanceWindow& window, int wanted,
+                                            std::int32_t max_distance) {
   const IntTag d;
   constexpr int kMinima = 64;  // 16 columns x 4 rows
   constexpr int kVectorsOf16 = 16 / kIntLanes;
@@ -404,8 +405,8 @@ HWY_ATTR std::int32_t bound_distance(const DistanceWindow& window, int wanted, s
 }
 
 // The closest candidates of a window, at most `wanted`, sorted by distance and raster order.
-HWY_ATTR void select_closest(const DistanceWindow& window, int wanted, std::int32_t max_distance,
-                             Candidates& candidates) {
+inline HWY_ATTR void select_closest(const DistanceWindow& window, int wanted, std::int32_t max_distance,
+                                    Candidates& candidates) {
   const IntTag d;
   candidates.count = 0;
   if (wanted == 0) {

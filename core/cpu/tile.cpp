@@ -131,7 +131,8 @@ HWY_EXPORT(process);
 HWY_EXPORT(match);
 HWY_EXPORT(target_name);
 
-StepTables::StepTables(const Bm3dStep& step_, float lambda_) : step(step_), lambda(lambda_) {
+StepTables::StepTables(const Bm3dStep& step_parameters, float threshold_factor)
+    : step(step_parameters), lambda(threshold_factor) {
   const auto to_floats = [](const std::vector<double>& values) {
     return std::vector<float>(values.begin(), values.end());
   };

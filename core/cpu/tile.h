@@ -35,7 +35,7 @@ struct FilteredPlane {
 
 /// Tables that depend on a step's parameters alone.
 struct StepTables {
-  explicit StepTables(const Bm3dStep& step, float lambda);
+  StepTables(const Bm3dStep& step_parameters, float threshold_factor);
 
   Bm3dStep step;
   float lambda = 0;
