@@ -57,8 +57,7 @@ Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format, i
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
     host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
-    const std::vector<double> window =
-        kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+    const std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
     host.insert(host.end(), window.begin(), window.end());
     tables = DeviceMemory(host.size() * sizeof(float));
     check(cudaMemcpy(tables.as(), host.data(), tables.bytes(), cudaMemcpyHostToDevice));
@@ -284,8 +283,8 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
   const ReferenceGrid grid = make_grid(width, height, k, step.parameters.step);
   const auto band = static_cast<int>(
       std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
-  // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at a
-  // time, so that with several bands they are found again for each.
+  // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at
+  // a time, so that with several bands they are found again for each.
   Groups groups{members_.as<std::int16_t>(), sizes_.as<std::uint8_t>(), step.capacity, -1, -1};
   const auto find_groups = [&](int first_row) {
     if (groups.first_row == first_row) {
@@ -308,7 +307,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     job.grid = grid;
     job.noisy = component->noisy;
     job.basic = wiener ? component->basic : FloatPlane{};
-    job.sums = {numerator_.as<long long>(), weight_.as<int>(), step.fixed_point.numerator_bits,
+    job.sums = {numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_bits,
                 step.fixed_point.weight_bits, component->offset, step.fixed_point.greatest_contribution};
     clear_sums(job.sums, width, height, stream);
     for (int first_row = 0; first_row < grid.rows; first_row += band) {

@@ -64,10 +64,11 @@ class Bm3d {
     double sigma = 0;  // of the noise in the noisy guide
   };
 
-  void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const std::array<int, kMaxPlanes>& height,
-                      const NoiseLevel& noise, cudaStream_t stream);
-  void run_step(const Step& step, bool wiener, const Guide& guide,
-                const std::vector<Component*>& components, cudaStream_t stream);
+  void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
+                      const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
+                      cudaStream_t stream);
+  void run_step(const Step& step, bool wiener, const Guide& guide, const std::vector<Component*>& components,
+                cudaStream_t stream);
 
   FrameFormat format_;
   Matching matching_kind_;

@@ -121,7 +121,8 @@ void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePl
           <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
       break;
     case SampleType::kFloat32:
-      store_kernel<float><<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      store_kernel<float>
+          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
       break;
   }
   check_launch();

@@ -23,8 +23,8 @@ struct SamplePlane {
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream);
 
-/// samples = in * format.code_value(), rounded to nearest (halves up) and clamped to the depth; floats are not
-/// clamped.
+/// samples = in * format.code_value(), rounded to nearest (halves up) and clamped to the depth; floats are
+/// not clamped.
 void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
                  cudaStream_t stream);
 

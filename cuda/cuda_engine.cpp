@@ -79,14 +79,18 @@ void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, 
   }
 }
 
-// Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to frame.
-// The kernels of successive frames follow each other and share their working memory; samples have a slot per
-// frame in flight. A slot is used again as soon as the device is done with it: send() waits for nothing.
+// Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to
+// frame. The kernels of successive frames follow each other and share their working memory; samples have a
+// slot per frame in flight. A slot is used again as soon as the device is done with it: send() waits for
+// nothing.
 class Bm3dDenoiser final : public Denoiser {
  public:
   Bm3dDenoiser(int device, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
                const FrameFormat& format)
-      : device_(device), scope_(std::make_unique<DeviceScope>(device)), pool_(std::move(pool)), format_(format),
+      : device_(device),
+        scope_(std::make_unique<DeviceScope>(device)),
+        pool_(std::move(pool)),
+        format_(format),
         filter_(parameters, format) {
     set_noise(noise);
     // Two frames suffice for copies to overlap with kernels unless one of them hitches.
@@ -204,7 +208,10 @@ std::string describe(const cudaDeviceProp& properties) {
 class CudaEngine final : public Engine {
  public:
   CudaEngine(int device, std::string name, std::string description)
-      : device_(device), name_(std::move(name)), description_(std::move(description)), pool_([device](const auto& format) {
+      : device_(device),
+        name_(std::move(name)),
+        description_(std::move(description)),
+        pool_([device](const auto& format) {
           const DeviceScope scope(device);
           return allocate_pinned_frame(format);
         }) {}
@@ -255,8 +262,9 @@ std::vector<EngineInfo> list_cuda() {
   if (status != cudaSuccess || count == 0) {
     const bool no_driver = status == cudaErrorInsufficientDriver;
     return {{.name = "cuda",
-             .description = no_driver ? "no NVIDIA driver for CUDA 13 or later is installed"
-                                      : std::string("no usable NVIDIA GPU (") + cudaGetErrorString(status) + ")"}};
+             .description = no_driver
+                                ? "no NVIDIA driver for CUDA 13 or later is installed"
+                                : std::string("no usable NVIDIA GPU (") + cudaGetErrorString(status) + ")"}};
   }
   std::vector<EngineInfo> engines;
   for (int device = 0; device < count; ++device) {

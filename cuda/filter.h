@@ -47,8 +47,8 @@ void filter_fast(const FilterJob& job, cudaStream_t stream);
 /// Whatever the parameters.
 void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream);
 
-/// How fixed-point sums are scaled so that none can overflow. `amplitude` is the greatest |sample - offset| of
-/// the plane; `fast` says which of the kernels adds.
+/// How fixed-point sums are scaled so that none can overflow. `amplitude` is the greatest |sample - offset|
+/// of the plane; `fast` says which of the kernels adds.
 struct FixedPoint {
   int numerator_bits = 0;
   int weight_bits = 0;

@@ -111,8 +111,7 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
   const int count = grid.columns * (arguments.groups.last_row - arguments.groups.first_row);
   for (int number = blockIdx.x; number < count; number += gridDim.x) {
     const int size = arguments.groups.sizes[number];
-    const std::int16_t* members =
-        arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
+    const std::int16_t* members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
     const int rx = grid.x(number % grid.columns);
     const int ry = grid.y(arguments.groups.first_row + number / grid.columns);
     load_patches(arguments, arguments.noisy, members, size, rx, ry, group);
@@ -141,10 +140,8 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
       const std::int16_t member = members[i / samples];
       const int y = ry + offset_y(member);
       const int x = rx + offset_x(member);
-      const float value =
-          (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
-      const std::ptrdiff_t at =
-          static_cast<std::ptrdiff_t>(y + i % samples / k) * grid.width + x + i % k;
+      const float value = (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y + i % samples / k) * grid.width + x + i % k;
       atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
                 static_cast<unsigned long long>(__float2ll_rn(value)));
       if (i % samples == 0) {

@@ -10,18 +10,18 @@
 // filter_wiener.cu, which are compiled side by side.
 //
 // A warp filters a group at a time. Eight lanes hold a patch, a lane one of its columns (after the transform:
-// one of its rows of coefficients), and lane / 8 = q numbers four sets of K = size / 4 consecutive patches, so
-// that K * 8 registers of each lane hold the group. Transforms along columns are inside of a lane, those along
-// rows too after a transposition through shared memory; across the group, all levels of Haar but the last two are inside
-// of a lane and these concern one patch in K. In the second step the basic estimate's group comes first and
-// leaves one number per coefficient, the complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half
-// float: it is small where the factor must be exact.
+// one of its rows of coefficients), and lane / 8 = q numbers four sets of K = size / 4 consecutive patches,
+// so that K * 8 registers of each lane hold the group. Transforms along columns are inside of a lane, those
+// along rows too after a transposition through shared memory; across the group, all levels of Haar but the
+// last two are inside of a lane and these concern one patch in K. In the second step the basic estimate's
+// group comes first and leaves one number per coefficient, the complement sigma^2 / (S^2 + sigma^2) of the
+// Wiener factor, as a half float: it is small where the factor must be exact.
 //
-// A block of 8 warps owns a tile of 8 x 8 reference patches (fewer columns for wide windows) and adds what comes
-// back to 32-bit fixed-point sums in shared memory, which go to the plane's sums once, at the end. Shared
-// memory: 84 words per row of the tile's reach, 22 KiB at step 3 and windows of 39, and 18 KiB for transpositions. Registers: 64 for groups of
-// 16 in the first step, 128 for groups of 32 in the second. Bound by instruction issue, half of it shuffles and
-// shared-memory atomics.
+// A block of 8 warps owns a tile of 8 x 8 reference patches (fewer columns for wide windows) and adds what
+// comes back to 32-bit fixed-point sums in shared memory, which go to the plane's sums once, at the end.
+// Shared memory: 84 words per row of the tile's reach, 22 KiB at step 3 and windows of 39, and 18 KiB for
+// transpositions. Registers: 64 for groups of 16 in the first step, 128 for groups of 32 in the second. Bound
+// by instruction issue, half of it shuffles and shared-memory atomics.
 
 namespace limpid::cuda {
 
@@ -35,13 +35,13 @@ struct FastFilterArguments {
   FloatPlane basic;
   AggregationSums sums;
   int radius;
-  int tile_columns;    // of reference patches
-  float threshold;     // first step
-  float variance;      // second step
+  int tile_columns;             // of reference patches
+  float threshold;              // first step
+  float variance;               // second step
   float greatest_contribution;  // of weight * |sample - offset|; second step
-  float weight_scale;  // 2^weight_bits
-  float sum_scale;     // 2^(numerator_bits - weight_bits)
-  float line[8];       // the aggregation window along one axis
+  float weight_scale;           // 2^weight_bits
+  float sum_scale;              // 2^(numerator_bits - weight_bits)
+  float line[8];                // the aggregation window along one axis
 };
 
 __device__ __forceinline__ int sum_over_warp(int value) {
@@ -73,6 +73,13 @@ __device__ __forceinline__ float greatest_of_warp(float value) {
   }
   return value;
 #endif
+}
+
+// 1 / value, right to a unit in the last place or two.
+__device__ __forceinline__ float reciprocal(float value) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
 }
 
 // A level of the group's transform between lanes `bit` apart.
@@ -146,6 +153,9 @@ __device__ __forceinline__ void load_group(const FloatPlane& plane, const float*
       x[k][i] = active ? in[i * plane.pitch] : 0.0F;
     }
   }
+  if constexpr (K == 1) {
+    __syncwarp();  // the buffer is not used in turns
+  }
 #pragma unroll
   for (int k = 0; k < K; ++k) {
     forward_2d<Transform>(x[k], lane, buffer.halves[k % 2]);
@@ -157,8 +167,8 @@ __device__ __forceinline__ void load_group(const FloatPlane& plane, const float*
 // Filters the group of `number`, whose reference patch is at (rx, ry), and adds it to the tile's sums, which
 // begin at (tile_x, tile_y).
 template <class Transform, bool kHaar, bool kWiener, int K>
-__device__ __forceinline__ void filter_group(const FastFilterArguments& arguments, int number, int size, int rx,
-                                             int ry, int tile_x, int tile_y, TransposeBuffer& buffer,
+__device__ __forceinline__ void filter_group(const FastFilterArguments& arguments, int number, int size,
+                                             int rx, int ry, int tile_x, int tile_y, TransposeBuffer& buffer,
                                              int* sums) {
   const int lane = threadIdx.x % 32;
   const int column = lane % 8;
@@ -176,22 +186,24 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
   float x[K][8];
   float weight;
   if constexpr (kWiener) {
-    load_group<Transform, kHaar, K>(arguments.basic, arguments.basic.data + origin, members, active, size, lane, buffer, x);
+    load_group<Transform, kHaar, K>(arguments.basic, arguments.basic.data + origin, members, active, size,
+                                    lane, buffer, x);
     __half2 complement[K][4];
     float energy = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
 #pragma unroll
       for (int i = 0; i < 8; i += 2) {
-        const float a = __fdividef(arguments.variance, fmaf(x[k][i], x[k][i], arguments.variance));
-        const float b = __fdividef(arguments.variance, fmaf(x[k][i + 1], x[k][i + 1], arguments.variance));
+        const float a = arguments.variance * reciprocal(fmaf(x[k][i], x[k][i], arguments.variance));
+        const float b = arguments.variance * reciprocal(fmaf(x[k][i + 1], x[k][i + 1], arguments.variance));
         complement[k][i / 2] = __floats2half2_rn(a, b);
         energy = fmaf(1 - a, 1 - a, energy);
         energy = fmaf(1 - b, 1 - b, energy);
       }
     }
     weight = 1.0F / fmaxf(1.0F, sum_over_warp(energy));
-    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, buffer, x);
+    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size,
+                                    lane, buffer, x);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
 #pragma unroll
@@ -202,7 +214,8 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
       }
     }
   } else {
-    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size, lane, buffer, x);
+    load_group<Transform, kHaar, K>(arguments.noisy, arguments.noisy.data + origin, members, active, size,
+                                    lane, buffer, x);
     int kept = 0;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -222,6 +235,9 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
   transform_lanes<kHaar, K>(x, size, lane, false);
   transform_inside<kHaar, K>(x, false);
 
+  if constexpr (K == 1) {
+    __syncwarp();
+  }
 #pragma unroll
   for (int k = 0; k < K; ++k) {
     inverse_2d<Transform>(x[k], lane, buffer.halves[k % 2]);
@@ -236,7 +252,7 @@ __device__ __forceinline__ void filter_group(const FastFilterArguments& argument
         greatest = fmaxf(greatest, fabsf(x[k][i]));
       }
     }
-    weight = fminf(weight, __fdividef(arguments.greatest_contribution, greatest_of_warp(greatest)));
+    weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest_of_warp(greatest)));
   }
   // Numerators and denominators must have the same weight, so it is rounded once, for both.
   const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);

@@ -1,19 +1,19 @@
-#include "cuda/finish.h"
-
 #include <cmath>
 #include <vector>
 
 #include "core/transforms.h"
+#include "cuda/finish.h"
 #include "cuda/launch.h"
 
 namespace limpid::cuda {
 namespace {
 
-// A block of 32 x 8 threads makes as many samples. The weights around them are spread along rows, then down
+// A block of 32 x 8 threads makes 32 x 32 samples. The weights around them are spread along rows, then down
 // columns, by the window, which is an outer product. Bound by memory: 16 bytes per sample.
 
 constexpr int kColumns = 32;
-constexpr int kRows = 8;
+constexpr int kRows = 32;
+constexpr int kThreadRows = 8;
 constexpr int kMaxPatch = 16;
 
 struct Window {
@@ -21,44 +21,48 @@ struct Window {
   int size;
 };
 
+// kPatch is the patch size, or 0 for any other.
+template <int kPatch>
 __global__ void finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
   __shared__ float weights[kRows + kMaxPatch - 1][kColumns + kMaxPatch - 1];
   __shared__ float spread[kRows + kMaxPatch - 1][kColumns];
-  const int k = window.size;
+  const int k = kPatch != 0 ? kPatch : window.size;
   const int x0 = blockIdx.x * kColumns;
   const int y0 = blockIdx.y * kRows;
-  const int columns = kColumns + k - 1;
   const int rows = kRows + k - 1;
-  const int thread = threadIdx.y * kColumns + threadIdx.x;
-  for (int i = thread; i < columns * rows; i += kColumns * kRows) {
-    const int x = x0 - k + 1 + i % columns;
-    const int y = y0 - k + 1 + i / columns;
-    const bool inside = x >= 0 && y >= 0 && x < out.width && y < out.height;
-    weights[i / columns][i % columns] =
-        inside ? static_cast<float>(sums.weight[static_cast<std::ptrdiff_t>(y) * out.width + x]) : 0.0F;
+  for (int row = threadIdx.y; row < rows; row += kThreadRows) {
+    const int y = y0 - k + 1 + row;
+    for (int column = threadIdx.x; column < kColumns + k - 1; column += kColumns) {
+      const int x = x0 - k + 1 + column;
+      const bool inside = x >= 0 && y >= 0 && x < out.width && y < out.height;
+      weights[row][column] =
+          inside ? static_cast<float>(sums.weight[static_cast<std::ptrdiff_t>(y) * out.width + x]) : 0.0F;
+    }
   }
   __syncthreads();
-  for (int i = thread; i < kColumns * rows; i += kColumns * kRows) {
-    const int row = i / kColumns;
-    const int column = i % kColumns;
+  for (int row = threadIdx.y; row < rows; row += kThreadRows) {
     float sum = 0;
+#pragma unroll
     for (int c = 0; c < k; ++c) {
-      sum = fmaf(weights[row][column + c], window.line[k - 1 - c], sum);
+      sum = fmaf(weights[row][threadIdx.x + c], window.line[k - 1 - c], sum);
     }
-    spread[row][column] = sum;
+    spread[row][threadIdx.x] = sum;
   }
   __syncthreads();
   const int x = x0 + threadIdx.x;
-  const int y = y0 + threadIdx.y;
-  if (x >= out.width || y >= out.height) {
-    return;
+  for (int row = threadIdx.y; row < kRows; row += kThreadRows) {
+    const int y = y0 + row;
+    if (x >= out.width || y >= out.height) {
+      return;
+    }
+    float denominator = 0;
+#pragma unroll
+    for (int r = 0; r < k; ++r) {
+      denominator = fmaf(spread[row + r][threadIdx.x], window.line[k - 1 - r], denominator);
+    }
+    const auto numerator = static_cast<float>(sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + x]);
+    out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = numerator * scale / denominator + sums.offset;
   }
-  float denominator = 0;
-  for (int r = 0; r < k; ++r) {
-    denominator = fmaf(spread[threadIdx.y + r][threadIdx.x], window.line[k - 1 - r], denominator);
-  }
-  const auto numerator = static_cast<float>(sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + x]);
-  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = numerator * scale / denominator + sums.offset;
 }
 
 }  // namespace
@@ -80,8 +84,9 @@ void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane&
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   };
   const float scale = std::ldexp(1.0F, sums.weight_bits - sums.numerator_bits);
-  finish_kernel<<<dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kRows), 0, stream>>>(
-      sums, window, scale, out);
+  const auto kernel = step.patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
+  kernel<<<dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kThreadRows), 0,
+           stream>>>(sums, window, scale, out);
   check_launch();
 }
 

@@ -8,20 +8,20 @@
 #include "core/transforms.h"
 #include "cuda/filter.h"
 
-// How large sums get. A is the greatest |sample - offset|, a_i the rows of the analysis (forward) matrix of an
-// axis and s_i(x) the synthesis (inverse) matrix; the 3D transform is their tensor product. A patch of a
+// How large sums get. A is the greatest |sample - offset|, a_i the rows of the analysis (forward) matrix of
+// an axis and s_i(x) the synthesis (inverse) matrix; the 3D transform is their tensor product. A patch of a
 // filtered group is sum_i f_i c_i s_i(x), with f_i the shrinkage factors, and is added with a weight w. Both
 // steps' w and the offset are such that a contribution w |sample - offset| is bounded whatever the content:
 //
-// Step 1: f_i is 0 or 1 and w = 1 / (number of ones), so the contribution is at most the greatest single term,
-// |c_i s_i(x)| <= A |a_i|_1 |s_i(x)|, a product over the axes.
+// Step 1: f_i is 0 or 1 and w = 1 / (number of ones), so the contribution is at most the greatest single
+// term, |c_i s_i(x)| <= A |a_i|_1 |s_i(x)|, a product over the axes.
 //
 // Step 2: F = sum f_i^2 and w = 1 / max(1, F), so that by Cauchy and Schwarz the contribution is at most
-// sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max s^2
-// |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A is added
-// since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A, is out of reach
-// for pictures, and costs bits where there are only 32: filter_fast() lowers the weight of a group that would
-// contribute more than 2 A.
+// sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max
+// s^2 |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A
+// is added since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A,
+// is out of reach for pictures, and costs bits where there are only 32: filter_fast() lowers the weight of a
+// group that would contribute more than 2 A.
 
 namespace limpid::cuda {
 namespace {
@@ -48,7 +48,8 @@ struct Axis {
     return greatest;
   }
 
-  // max s |forward| sqrt(k). The greatest row sum of the Gram matrix bounds the square of the operator's norm.
+  // max s |forward| sqrt(k). The greatest row sum of the Gram matrix bounds the square of the operator's
+  // norm.
   double energy_gain() const {
     const int k = matrices.size;
     double greatest_synthesis = 0;
@@ -101,15 +102,15 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude
     bound = std::min(bound, 2.0);
   }
   bound *= static_cast<double>(amplitude);
-  // A group's members are at different positions, of which only k^2 reach a sample, and each with another value
-  // of the aggregation window.
+  // A group's members are at different positions, of which only k^2 reach a sample, and each with another
+  // value of the aggregation window.
   std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
   std::sort(window.begin(), window.end(), std::greater<>());
   const auto capacity = static_cast<std::size_t>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
   window.resize(std::min(capacity, window.size()));
   const double per_group = std::accumulate(window.begin(), window.end(), 0.0);
-  // Reference patches along one axis whose groups can have a member at a given position, with the extra one at
-  // the border.
+  // Reference patches along one axis whose groups can have a member at a given position, with the extra one
+  // at the border.
   const int reach = (step.search_window - 1) / step.step + 2;
   const auto bits_left = [](int bits, double value) {
     return static_cast<int>(std::floor(bits - std::log2(value)));
@@ -120,10 +121,11 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude
   // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
   result.weight_bits = std::min(bits_left(31, static_cast<double>(reach) * reach + 1), 24);
   if (fast) {
-    // A tile's sums have 31 bits, of which rounding may take a unit per contribution; and a single contribution
-    // must stay below 2^22 to be rounded by an addition.
+    // A tile's sums have 31 bits, of which rounding may take a unit per contribution; and a single
+    // contribution must stay below 2^22 to be rounded by an addition.
     const double groups = kFilterTile * kFilterTile;
-    result.numerator_bits = std::min(bits_left(31, 1.01 * groups * per_group * bound), bits_left(22, 1.01 * bound));
+    result.numerator_bits =
+        std::min(bits_left(31, 1.01 * groups * per_group * bound), bits_left(22, 1.01 * bound));
   } else {
     constexpr double kGroupsAtSample = (129 + 15) * (129 + 15);
     result.numerator_bits = std::min(bits_left(62, kGroupsAtSample * per_group * bound), 32);

@@ -16,8 +16,8 @@ struct PlaneLaunch {
       : grid((static_cast<unsigned>(width) + 63) / 64, (static_cast<unsigned>(height) + 3) / 4) {}
 };
 
-/// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that every
-/// kernel may.
+/// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that
+/// every kernel may.
 template <typename Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
   if (bytes > 24 * 1024) {

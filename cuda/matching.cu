@@ -14,8 +14,8 @@ constexpr int kWarp = 32;
 __device__ int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
 
 // ---------------------------------------------------------------------------------------------------------
-// Preparation. A block of 32 x 8 threads treats 64 x 16 positions: it loads the samples that their patches cover
-// into shared memory, smoothing them on the way, sums along rows, then down columns. Bound by memory.
+// Preparation. A block of 32 x 8 threads treats 64 x 16 positions: it loads the samples that their patches
+// cover into shared memory, smoothing them on the way, sums along rows, then down columns. Bound by memory.
 
 constexpr int kPrepareColumns = 64;
 constexpr int kPrepareRows = 16;
@@ -45,11 +45,19 @@ __device__ float smoothed(const FloatPlane& guide, int x, int y) {
   const float* above = guide.data + static_cast<std::ptrdiff_t>(y > 0 ? y - 1 : 1) * guide.pitch;
   const float* below =
       guide.data + static_cast<std::ptrdiff_t>(y < guide.height - 1 ? y + 1 : guide.height - 2) * guide.pitch;
-  const auto column = [&](int i) { return kSide * (above[i] + below[i]) + kCentre * row[i]; };
-  return (kSide * (column(left) + column(right)) + kCentre * column(x)) * kScale;
+  // Not contracted to fused operations: where a smoothed sample lies half-way between two matching values,
+  // which is common where the guide is the mean of three samples, the CPU's order of roundings decides.
+  const auto weighted = [&](float sides, float centre) {
+    return __fadd_rn(__fmul_rn(kSide, sides), __fmul_rn(kCentre, centre));
+  };
+  const auto column = [&](int i) { return weighted(__fadd_rn(above[i], below[i]), row[i]); };
+  return weighted(__fadd_rn(column(left), column(right)), column(x)) * kScale;
 }
 
-__global__ void prepare_kernel(FloatPlane guide, bool smooth, int patch, MatchingPlane out) {
+// kPatch is the patch size, or 0 for any other.
+template <int kPatch>
+__global__ void prepare_kernel(FloatPlane guide, bool smooth, int any_patch, MatchingPlane out) {
+  const int patch = kPatch != 0 ? kPatch : any_patch;
   __shared__ short samples[kPrepareRows + kMaxPatch - 1][kPrepareColumns + kMaxPatch];
   __shared__ int2 row_sums[kPrepareRows + kMaxPatch - 1][kPrepareColumns];  // of squares, of samples
   const int x0 = blockIdx.x * kPrepareColumns - MatchingPlane::kMargin;
@@ -70,6 +78,7 @@ __global__ void prepare_kernel(FloatPlane guide, bool smooth, int patch, Matchin
     for (int column = threadIdx.x; column < kPrepareColumns; column += kPrepareThreadsX) {
       int squares = 0;
       int sum = 0;
+#pragma unroll
       for (int c = 0; c < patch; ++c) {
         const int value = samples[row][column + c];
         squares += value * value;
@@ -88,14 +97,15 @@ __global__ void prepare_kernel(FloatPlane guide, bool smooth, int patch, Matchin
       const int x = x0 + column;
       int squares = 0;
       int sum = 0;
+#pragma unroll
       for (int r = 0; r < patch; ++r) {
         const int2 sums = row_sums[row + r][column];
         squares += sums.x;
         sum += sums.y;
       }
       const bool inside = x >= 0 && y >= 0 && x <= out.width - patch && y <= out.height - patch;
-      const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y + MatchingPlane::kMargin) * out.pitch + x +
-                               MatchingPlane::kMargin;
+      const std::ptrdiff_t i =
+          static_cast<std::ptrdiff_t>(y + MatchingPlane::kMargin) * out.pitch + x + MatchingPlane::kMargin;
       out.squares[i] = inside ? squares : MatchingPlane::kNoPatch;
       const int value = samples[row][column];
       if (out.scale.bytes) {
@@ -133,7 +143,8 @@ __device__ int patch_distance(const Sample* a, const Sample* b, int pitch, int p
   for (int row = 0; row < patch; ++row) {
 #pragma unroll 8
     for (int column = 0; column < patch; ++column) {
-      const int difference = static_cast<int>(a[row * pitch + column]) - static_cast<int>(b[row * pitch + column]);
+      const int difference =
+          static_cast<int>(a[row * pitch + column]) - static_cast<int>(b[row * pitch + column]);
       distance += difference * difference;
     }
   }
@@ -164,7 +175,8 @@ __device__ void match_reference(const AnyArguments& arguments, int number, int* 
     const bool self = x == rx && y == ry;
     const int distance =
         self ? INT_MAX
-             : abs(patch_distance(reference, samples + static_cast<std::ptrdiff_t>(y) * pitch + x, pitch, grid.patch) -
+             : abs(patch_distance(reference, samples + static_cast<std::ptrdiff_t>(y) * pitch + x, pitch,
+                                  grid.patch) -
                    arguments.distances.expected);
     distances[i] = distance;
     least = min(least, distance);
@@ -216,7 +228,8 @@ __device__ void match_reference(const AnyArguments& arguments, int number, int* 
   __syncwarp();
 
   const int size = round_down_to_power_of_two(found + 1);
-  std::int16_t* members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity;
+  std::int16_t* members =
+      arguments.groups.members + static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity;
   if (lane == 0) {
     members[0] = 0;
     arguments.groups.sizes[number] = static_cast<std::uint8_t>(size);
@@ -243,11 +256,10 @@ __global__ void match_any_kernel(AnyArguments arguments) {
   const int warps = blockDim.x / kWarp;
   const int side = 2 * arguments.radius + 1;
   int* distances = window_distances + warp * side * side;
-  const unsigned count =
-      arguments.list != nullptr
-          ? arguments.list[0]
-          : static_cast<unsigned>(arguments.grid.columns *
-                                  (arguments.groups.last_row - arguments.groups.first_row));
+  const unsigned count = arguments.list != nullptr
+                             ? arguments.list[0]
+                             : static_cast<unsigned>(arguments.grid.columns * (arguments.groups.last_row -
+                                                                               arguments.groups.first_row));
   for (unsigned i = blockIdx.x * warps + warp; i < count; i += gridDim.x * warps) {
     const unsigned number = arguments.list != nullptr ? arguments.list[1 + i] : i;
     match_reference<Sample>(arguments, static_cast<int>(number), distances, closest[warp]);
@@ -260,26 +272,28 @@ __global__ void match_any_kernel(AnyArguments arguments) {
 // one small matrix product: A holds the references' 64 samples in its rows, B the candidates' in its columns.
 //
 // A warp owns 4 x 4 references and walks the union of their search windows, 8 columns at a time, from top to
-// bottom. Accumulators start at -|b|^2 / 2, so that what comes out, the score ab - |b|^2 / 2, lies off the centre
+// bottom. Accumulators start at -|b|^2 / 2, so that what comes out, the score ab - |b|^2 / 2, lies off the
+// centre
 // (|a|^2 - expected) / 2 by half of what a candidate's distance deviates from the expected one, which it is
 // ranked by. Two passes compute the same scores:
-//   1. The least offset of each of 64 interleaved groups of candidates, per reference. At least N candidates are
+//   1. The least offset of each of 64 interleaved groups of candidates, per reference. At least N candidates
+//   are
 //      within the N-th least of these.
-//   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) go to a pool of 64 per reference
+//   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) go to a pool of 96 per reference
 //      in shared memory, and the pool is sorted. References whose pool overflows, where many distances are
 //      equal, are left to match_any_kernel.
 //
-// Shared memory holds "expanded words": word [y][x] has samples x to x + 3 (bytes) or x and x + 1 (halves), so
-// that a fragment of B is one word wherever it begins. The 64 products of a pair of patches may be added in any
-// order; it is chosen so that a lane which walks down needs one new word per row (kLaneRow, kLaneColumn). With
-// a pitch of 4 mod 8 words, the loads have no bank conflicts.
+// Shared memory holds "expanded words": word [y][x] has samples x to x + 3 (bytes) or x and x + 1 (halves),
+// so that a fragment of B is one word wherever it begins. The 64 products of a pair of patches may be added
+// in any order; it is chosen so that a lane which walks down needs one new word per row (kLaneRow,
+// kLaneColumn). With a pitch of 4 mod 8 words, the loads have no bank conflicts.
 //
 // 8 warps of 4 x 2 x (4 x 4) references, 93 KiB of shared memory at step 3 and windows of 39, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: a matrix product, a load, and four
 // maxima or comparisons per row of 8 candidates and lane.
 
-constexpr int kPitch = 100;     // words from one row to the next
-constexpr int kPool = 64;       // candidates per reference
+constexpr int kPitch = 100;      // words from one row to the next
+constexpr int kPool = 96;        // candidates per reference, a multiple of 32
 constexpr int kReferences = 16;  // per warp
 constexpr int kWarpsY = 2;
 constexpr int kMaxWarpsX = 4;
@@ -293,9 +307,9 @@ struct FastArguments {
   int radius;
   MatchingDistances distances;
   int warps_x;
-  int union_rows;  // a multiple of 4
+  int union_rows;     // a multiple of 4
   int union_columns;  // a multiple of 8
-  int sample_rows;  // of the region that a block loads
+  int sample_rows;    // of the region that a block loads
   int position_rows;
 };
 
@@ -303,13 +317,13 @@ struct FastArguments {
 struct Bytes {
   using Sample = std::uint8_t;
   using Score = int;
-  static constexpr int kProducts = 2;  // matrix products per 64 samples
-  static constexpr Score kFar = 1 << 28;      // a centre that no score comes near
+  static constexpr int kProducts = 2;           // matrix products per 64 samples
+  static constexpr Score kFar = 1 << 28;        // a centre that no score comes near
   static constexpr Score kReachable = 1 << 26;  // more than the offset of any patch of the plane
   static constexpr Score kSlack = 2;  // offsets are rounded, which may swap candidates that differ by less
   static constexpr int kSamplesPerWord = 4;
   static constexpr int kExtraColumns = 4;  // that the last candidates' words reach beyond the union
-  static constexpr int kWindowWords = 7;  // that four consecutive rows of candidates need
+  static constexpr int kWindowWords = 7;   // that four consecutive rows of candidates need
 
   // A lane's four words of a patch: rows lane_row + 0 .. 3 at lane_column.
   __device__ static int lane_row(int t) { return 4 * (t >> 1); }
@@ -330,10 +344,10 @@ struct Bytes {
   __device__ static int ceiling(Score offset) { return offset; }
 };
 
-// 16-bit samples, less a number that is the same for a whole block, as half floats: |sample| <= 2047 is exact,
-// and so are their products. Sums are floats, exact below 2^24, that is, where the content of a region spans
-// less than about 60 code values, and otherwise right to 2^-24 of |a|^2 + |b|^2: candidates whose distances
-// differ by less may change places.
+// 16-bit samples, less a number that is the same for a whole block, as half floats: |sample| <= 2047 is
+// exact, and so are their products. Sums are floats, exact below 2^24, that is, where the content of a region
+// spans less than about 60 code values, and otherwise right to 2^-24 of |a|^2 + |b|^2: candidates whose
+// distances differ by less may change places.
 struct Halves {
   using Sample = std::int16_t;
   using Score = float;
@@ -435,8 +449,8 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion<B
   }
 }
 
-__device__ void load_region(const FastArguments& arguments, const SharedRegion<Halves>& region, int x0, int y0,
-                            int columns) {
+__device__ void load_region(const FastArguments& arguments, const SharedRegion<Halves>& region, int x0,
+                            int y0, int columns) {
   __shared__ int least;
   __shared__ int greatest;
   const int pitch = arguments.plane.pitch;
@@ -500,7 +514,7 @@ __device__ unsigned merge_lanes(unsigned ascending, unsigned descending, int lan
 }
 
 template <class Matrix>
-__global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_kernel(FastArguments arguments) {
+__global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kernel(FastArguments arguments) {
   using Score = typename Matrix::Score;
   extern __shared__ uint4 shared_memory[];
   const SharedRegion<Matrix> region(reinterpret_cast<unsigned*>(shared_memory), arguments);
@@ -528,8 +542,8 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
     return;
   }
 
-  // Lane = 4 g + t, as the matrix fragments have it. Rows g and g + 8 of A are the references of columns g % 4
-  // and rows g / 4 and g / 4 + 2. Loads of pairs of energies want even columns.
+  // Lane = 4 g + t, as the matrix fragments have it. Rows g and g + 8 of A are the references of columns g %
+  // 4 and rows g / 4 and g / 4 + 2. Loads of pairs of energies want even columns.
   const int g = lane / 4;
   const int t = lane % 4;
   const int union_x = (grid.x(first_column) - block_x) & ~1;
@@ -574,8 +588,8 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
   const int first_common = 3 * grid.step;
 
   // Scores of columns 8 j to 8 j + 7, four rows at a time: visit(row, i, all_valid, scores), i = row % 16 if
-  // kUnrolled. Of the scores, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2
-  // and 3 the second's. Code size matters: the warps of a multiprocessor are at different places of it.
+  // kUnrolled. Of the scores, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t +
+  // 1, 2 and 3 the second's. Code size matters: the warps of a multiprocessor are at different places of it.
   const auto sweep = [&]<bool kUnrolled>(int j, auto&& visit) {
     const unsigned* next_words = lane_words + 8 * j;
     const Score* next_energies = lane_energies + 8 * j;
@@ -695,8 +709,8 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
     }
   }
 
-  // A bound that at least N of the 64 least offsets are within, if there are N, close to the N-th by bisection;
-  // the four lanes with the same g share a reference. It is never greater than tau allows.
+  // A bound that at least N of the 64 least offsets are within, if there are N, close to the N-th by
+  // bisection; the four lanes with the same g share a reference. It is never greater than tau allows.
   const int wanted = arguments.groups.capacity;
   Score bound[2];
   int shift[2];  // of distances, so that they fit in the keys' 20 bits
@@ -744,7 +758,8 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
   }
 
   // Pass 2.
-  const int self[2] = {(radius + oy[0]) * kMaxUnion + radius + ox, (radius + oy[1]) * kMaxUnion + radius + ox};
+  const int self[2] = {(radius + oy[0]) * kMaxUnion + radius + ox,
+                       (radius + oy[1]) * kMaxUnion + radius + ox};
 #pragma unroll 1
   for (int j = 0; j < sweeps; ++j) {
     const int column = 8 * j + 2 * t;
@@ -795,8 +810,9 @@ __global__ void __launch_bounds__(kWarp * kMaxWarpsX * kWarpsY, 2) match_fast_ke
       continue;
     }
     unsigned key = sort_lanes<true>(lane < found ? pool[r * kPool + lane] : kAll, lane);
-    if (found > kWarp) {
-      const unsigned more = lane + kWarp < found ? pool[r * kPool + kWarp + lane] : kAll;
+#pragma unroll 1
+    for (int i = kWarp; i < found; i += kWarp) {
+      const unsigned more = lane + i < found ? pool[r * kPool + i + lane] : kAll;
       key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
     }
     const int size = round_down_to_power_of_two(min(found, wanted));
@@ -818,8 +834,9 @@ int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step
 template <class Matrix>
 void launch_fast(const FastArguments& arguments, cudaStream_t stream) {
   const int warps = arguments.warps_x * kWarpsY;
-  const std::size_t words = static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
-                            static_cast<std::size_t>(warps) * kReferences * (kPool + 1);
+  const std::size_t words =
+      static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
+      static_cast<std::size_t>(warps) * kReferences * (kPool + 1);
   const std::size_t bytes = words * 4 + (Matrix::kSamplesPerWord == 4 ? arguments.position_rows * kPitch : 0);
   allow_shared_memory(match_fast_kernel<Matrix>, bytes);
   const auto blocks = [](int count, int per_block) {
@@ -849,9 +866,11 @@ void launch_any(const AnyArguments& arguments, cudaStream_t stream) {
 
 void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const MatchingPlane& out,
                       cudaStream_t stream) {
-  const dim3 grid(static_cast<unsigned>(out.pitch) / kPrepareColumns,
-                  (static_cast<unsigned>(MatchingPlane::rows_of(out.height)) + kPrepareRows - 1) / kPrepareRows);
-  prepare_kernel<<<grid, dim3(kPrepareThreadsX, kPrepareThreadsY), 0, stream>>>(guide, smooth, patch, out);
+  const dim3 grid(
+      static_cast<unsigned>(out.pitch) / kPrepareColumns,
+      (static_cast<unsigned>(MatchingPlane::rows_of(out.height)) + kPrepareRows - 1) / kPrepareRows);
+  const auto kernel = patch == 8 ? prepare_kernel<8> : prepare_kernel<0>;
+  kernel<<<grid, dim3(kPrepareThreadsX, kPrepareThreadsY), 0, stream>>>(guide, smooth, patch, out);
   check_launch();
 }
 
@@ -861,7 +880,8 @@ bool can_match_fast(const Bm3dStep& step, int compute_capability) {
 }
 
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream) {
+                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+                cudaStream_t stream) {
   FastArguments arguments{};
   arguments.plane = plane;
   arguments.grid = grid;
@@ -881,15 +901,12 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
 }
 
 void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream) {
-  const AnyArguments arguments{plane,
-                               grid,
-                               groups,
-                               left_over.list,
-                               step.search_window / 2,
-                               distances,
-                               groups.capacity};
-  plane.scale.bytes ? launch_any<std::uint8_t>(arguments, stream) : launch_any<std::int16_t>(arguments, stream);
+               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+               cudaStream_t stream) {
+  const AnyArguments arguments{plane,     grid,           groups, left_over.list, step.search_window / 2,
+                               distances, groups.capacity};
+  plane.scale.bytes ? launch_any<std::uint8_t>(arguments, stream)
+                    : launch_any<std::int16_t>(arguments, stream);
 }
 
 }  // namespace limpid::cuda

@@ -18,9 +18,9 @@ namespace limpid::cuda {
 /// of threads read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x +
 /// kMargin]`.
 struct MatchingPlane {
-  static constexpr int kMargin = 32;         ///< on the left and above: more than match_fast()'s greatest radius
-  static constexpr int kFarMargin = 128;     ///< on the right and below: what a block of threads reads beyond
-  static constexpr int kNoPatch = 1 << 30;   ///< in `squares`, where a patch would leave the plane
+  static constexpr int kMargin = 32;      ///< on the left and above: more than match_fast()'s greatest radius
+  static constexpr int kFarMargin = 128;  ///< on the right and below: what a block of threads reads beyond
+  static constexpr int kNoPatch = 1 << 30;  ///< in `squares`, where a patch would leave the plane
 
   std::byte* samples = nullptr;  ///< 8-bit samples if scale.bytes, else std::int16_t as `scale` says
   int* squares = nullptr;        ///< sum of squares of the patch at each position, with the margin
@@ -50,10 +50,12 @@ bool can_match_fast(const Bm3dStep& step, int compute_capability);
 
 /// Finds `groups` by tensor cores, but for those that it appends to `left_over`.
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream);
+                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+                cudaStream_t stream);
 
 /// Finds those of `groups` that are in `left_over`, or all if it has no list, whatever the parameters.
 void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over, cudaStream_t stream);
+               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+               cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -66,9 +66,9 @@ LIMPID_HOST_DEVICE inline std::int16_t pack_offset(int dx, int dy) {
 LIMPID_HOST_DEVICE inline int offset_x(std::int16_t member) { return static_cast<std::int8_t>(member & 255); }
 LIMPID_HOST_DEVICE inline int offset_y(std::int16_t member) { return member >> 8; }
 
-/// Numerators and weights of a plane under reconstruction, as fixed-point integers, so that sums do not depend
-/// on the order of additions. `numerator` holds sums of weight * window * (sample - offset) in units of
-/// 2^-numerator_bits; `weight` each patch's weight, once, at the patch's first sample, in units of
+/// Numerators and weights of a plane under reconstruction, as fixed-point integers, so that sums do not
+/// depend on the order of additions. `numerator` holds sums of weight * window * (sample - offset) in units
+/// of 2^-numerator_bits; `weight` each patch's weight, once, at the patch's first sample, in units of
 /// 2^-weight_bits; both width * height.
 struct AggregationSums {
   long long* numerator = nullptr;
@@ -76,7 +76,8 @@ struct AggregationSums {
   int numerator_bits = 0;
   int weight_bits = 0;
   float offset = 0;  ///< mid-grey, which keeps the sums small
-  float greatest_contribution = 0;  ///< what filter_fast() limits weight * |sample - offset| to in the second step
+  float greatest_contribution =
+      0;  ///< what filter_fast() limits weight * |sample - offset| to in the second step
 };
 
 }  // namespace limpid::cuda

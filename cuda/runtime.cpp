@@ -33,8 +33,9 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&free, &total));
-    throw Error("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) + " of " +
-                mebibytes(total) + " are free; other programs on the GPU, or a smaller picture, would make room");
+    throw Error("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) +
+                " of " + mebibytes(total) +
+                " are free; other programs on the GPU, or a smaller picture, would make room");
   }
   check(status);
 }
@@ -78,9 +79,8 @@ Frame allocate_pinned_frame(const FrameFormat& format) {
                 " of page-locked memory");
   }
   check(status);
-  return place_frame(format, std::shared_ptr<std::byte>(static_cast<std::byte*>(memory), [](std::byte* data) {
-                       cudaFreeHost(data);
-                     }));
+  return place_frame(format, std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                                        [](std::byte* data) { cudaFreeHost(data); }));
 }
 
 }  // namespace limpid::cuda

@@ -128,9 +128,9 @@ struct TransposeBuffer {
   float halves[2][4 * kPatch];
 };
 
-// Transposes the 8x8 matrix whose column c is in the registers of lane c of each eight. Eight stores and two wide
-// loads replace 12 shuffles and 36 selections. Rows 4 to 7 have their halves exchanged, which spreads the loads
-// over the banks.
+// Transposes the 8x8 matrix whose column c is in the registers of lane c of each eight. Eight stores and two
+// wide loads replace 12 shuffles and 36 selections. Rows 4 to 7 have their halves exchanged, which spreads
+// the loads over the banks.
 __device__ __forceinline__ void transpose(float (&x)[8], int lane, float* buffer) {
   float* patch = buffer + lane / 8 * TransposeBuffer::kPatch;
   const int column = lane % 8;

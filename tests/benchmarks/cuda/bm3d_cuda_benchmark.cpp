@@ -1,5 +1,5 @@
-// The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(), with
-// the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
+// The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(),
+// with the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
 //   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
 // The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
 #include <cuda_runtime_api.h>
@@ -80,7 +80,8 @@ std::vector<Setting> settings() {
 }
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -201,8 +202,9 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const DeviceMemory numerator(basic.bytes() * 2);
   const DeviceMemory weight(basic.bytes());
   const FixedPoint bits = choose_fixed_point(step, wiener, 128, true);
-  const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_bits, bits.weight_bits,
-                             128, bits.greatest_contribution};
+  const AggregationSums sums{
+      numerator.as<long long>(), weight.as<int>(), bits.numerator_bits, bits.weight_bits, 128,
+      bits.greatest_contribution};
   FilterJob job;
   job.step = step;
   job.lambda = 2.7F;
@@ -222,7 +224,8 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   unsigned count = 0;
   check(cudaMemcpy(&count, list.as(), sizeof(count), cudaMemcpyDeviceToHost));
   json["left_over_percent"] = 100.0 * count / static_cast<double>(references);
-  json["match_any"] = time_ms(repeats, [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); });
+  json["match_any"] =
+      time_ms(repeats, [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); });
   json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
   json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
   clear_sums(sums, kWidth, kHeight, nullptr);
@@ -335,8 +338,8 @@ int benchmark(int argc, char** argv) {
   const std::vector<std::uint8_t> picture = load_picture(options.image);
   const auto engine = open_cuda("cuda:0", {});
   std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s | %7s %7s %7s %7s %6s | %8s %6s\n",
-              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1", "left %",
-              "filter1", "other", "match 2", "rest 2", "left %", "filter2", "other", "MiB", "fps");
+              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1",
+              "left %", "filter1", "other", "match 2", "rest 2", "left %", "filter2", "other", "MiB", "fps");
   nlohmann::ordered_json json;
   json["device"] = engine->description();
   for (const Setting& setting : settings()) {
