@@ -124,6 +124,7 @@ ProgressState Progress::state() {
   state.source_fps = source_fps_;
   state.elapsed = seconds(now - start_);
   state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
+  const std::scoped_lock lock(recent_mutex_);
   recent_.emplace_back(now, state.frames);
   while (recent_.size() > 2 && now - recent_[1].first >= kRecent) {
     recent_.pop_front();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -54,7 +55,7 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
   ~Progress();
 
-  /// The state at this moment.
+  /// The state at this moment. May be called while the thread reports.
   ProgressState state();
 
  private:
@@ -68,6 +69,7 @@ class Progress {
   const std::int64_t total_;
   const double source_fps_;
   const Clock::time_point start_;
+  std::mutex recent_mutex_;
   std::deque<std::pair<Clock::time_point, std::int64_t>> recent_;
   std::jthread thread_;
 };
