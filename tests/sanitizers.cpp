@@ -13,7 +13,8 @@ extern "C" const char* __lsan_default_suppressions() { return "leak:x265_malloc"
 /// by the results instead: the same bits for any number of threads.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
-  return "race:tbb::detail::\n"
+  return "race:oneapi/tbb/\n"
+         "race:tbb::detail::\n"
          "race:libtbb.so\n"
          "race:libavcodec.so\n"
          "race:libavformat.so\n"
