@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/cpu/bm3d.h"
+#include "core/cpu/parallel.h"
 #include "core/error.h"
 #include "core/frame_pool.h"
 
@@ -58,7 +59,7 @@ class Bm3dDenoiser final : public Denoiser {
     out.interlaced = next.frame.interlaced;
     out.index = next.frame.index;
     out.attachment = next.frame.attachment;
-    arena_->execute([&] { filter_.filter(next.frame, next.noise, out); });
+    run_in(*arena_, [&] { filter_.filter(next.frame, next.noise, out); });
     return out;
   }
 

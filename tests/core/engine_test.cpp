@@ -271,9 +271,6 @@ TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
 }
 
 TEST_P(EngineTest, SeveralDenoisersMayRunAtOnce) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "oneTBB, which is not instrumented, may run a frame on another thread than the denoiser's";
-#endif
   const FrameFormat format = yuv(48, 40, 1, 1);
   const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
   const NoiseLevel noise{{20, 12, 12}};
