@@ -8,8 +8,8 @@
 
 namespace limpid::cpu {
 
-/// Shows ThreadSanitizer the order in which oneTBB hands a task over and back, which it keeps by itself but out
-/// of sight, inside its library. Costs two uncontended atomic operations a task.
+/// Shows ThreadSanitizer the order in which oneTBB hands a task over and back, which it keeps by itself but
+/// out of sight, inside its library. Costs two uncontended atomic operations a task.
 class HandOver {
  public:
   void begin() const { static_cast<void>(handed_over_.load(std::memory_order_acquire)); }
@@ -25,8 +25,8 @@ class HandOver {
   std::atomic<int> handed_back_ = 0;
 };
 
-/// Calls function() in `arena`, on this thread or, if the arena is full, on one of its own; returns when it is
-/// done.
+/// Calls function() in `arena`, on this thread or, if the arena is full, on one of its own; returns when it
+/// is done.
 template <typename Function>
 void run_in(tbb::task_arena& arena, const Function& function) {
   HandOver task;
