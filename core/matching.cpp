@@ -6,11 +6,8 @@
 
 namespace limpid {
 
-MatchingScale matching_scale(int patch_size, bool whole_code_values) {
-  if (whole_code_values) {
-    return {true, 1, 128};
-  }
-  return patch_size <= 8 ? MatchingScale{false, 8, 2047} : MatchingScale{false, 4, 1023};
+MatchingScale matching_scale(bool whole_code_values) {
+  return whole_code_values ? MatchingScale{true, 1, 128} : MatchingScale{false, 4, 1023};
 }
 
 MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,

@@ -16,10 +16,11 @@ struct MatchingScale {
   int limit = 128;
 };
 
-/// `whole_code_values`: the guide is made of 8-bit samples. Otherwise values have 1/8 code value (1/4 for
-/// patches over 8x8) and reach 256 code values about mid-grey: 11 bits and a sign, which half floats hold
-/// exactly, and a distance of two patches fits in 31 bits: k^2 (2 limit)^2 < 2^31.
-MatchingScale matching_scale(int patch_size, bool whole_code_values);
+/// `whole_code_values`: the guide is made of 8-bit samples. Otherwise values have 1/4 code value, which costs
+/// the second step nothing measurable, and reach 256 code values about mid-grey. So half floats hold them
+/// exactly, floats the distances of patches of 8x8 within 256 code values, and 31 bits any distance: k^2 (2
+/// limit)^2 < 2^31.
+MatchingScale matching_scale(bool whole_code_values);
 
 /// Statistical matching smooths the first step's guide by [1 6 1] / 8 in both directions (borders mirrored
 /// about their last sample) and rounds the result as MatchingScale says; 8-bit samples give whole code values

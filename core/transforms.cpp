@@ -156,6 +156,8 @@ TransformMatrices transform_matrices(Transform1d transform, int size) {
   return transform == Transform1d::kHaar ? haar(size) : walsh_hadamard(size);
 }
 
+float coefficient_threshold(float lambda, float sigma) { return lambda * sigma * (1 - 0x1p-14F); }
+
 std::vector<double> kaiser_window(int patch_size, double beta) {
   std::vector<double> line(patch_size);
   for (int i = 0; i < patch_size; ++i) {

@@ -270,7 +270,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
   plane.width = width;
   plane.height = height;
   plane.pitch = MatchingPlane::pitch_of(width);
-  plane.scale = matching_scale(k, guide.whole_code_values);
+  plane.scale = matching_scale(guide.whole_code_values);
   const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
   plane.squares = matching_.as<int>();
   plane.sums = plane.squares + positions;
@@ -307,6 +307,9 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     job.grid = grid;
     job.noisy = component->noisy;
     job.basic = wiener ? component->basic : FloatPlane{};
+    job.amplitude = amplitude(format_);
+    job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
+                             format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
     job.sums = {numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_bits,
                 step.fixed_point.weight_bits, component->offset, step.fixed_point.greatest_contribution};
     clear_sums(job.sums, width, height, stream);

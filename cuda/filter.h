@@ -21,6 +21,8 @@ struct FilterJob {
   FloatPlane noisy;
   FloatPlane basic;
   AggregationSums sums;
+  float amplitude = 128;            ///< greatest |sample - sums.offset|
+  bool samples_are_halves = false;  ///< whether half floats hold sample - sums.offset exactly
 };
 
 /// Tables and working memory of filter_any().
@@ -38,8 +40,8 @@ struct GeneralFilter {
 /// Reference patches on each side of a tile of filter_fast(), whose sums are 32-bit integers.
 inline constexpr int kFilterTile = 8;
 
-/// Whether filter_fast() can do it: patches of 8x8, DCT or bior1.5, groups of up to 32, moderate windows of
-/// search and aggregation.
+/// Whether filter_fast() can do it: patches of 8x8, groups of up to 32, moderate windows of search and
+/// aggregation.
 bool can_filter_fast(const Bm3dStep& step);
 
 void filter_fast(const FilterJob& job, cudaStream_t stream);

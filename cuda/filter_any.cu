@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "core/transforms.h"
 #include "cuda/filter.h"
-#include "cuda/filter_fast.cuh"
+#include "cuda/launch.h"
 
 namespace limpid::cuda {
 namespace {
@@ -15,6 +14,21 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kMaxPatch = 16;
+constexpr float kHalfSqrt = 0.707106781186548F;
+
+__device__ float sum_over_warp(float value) {
+  for (int i = 16; i > 0; i /= 2) {
+    value += __shfl_xor_sync(0xFFFFFFFFU, value, i);
+  }
+  return value;
+}
+
+// a, b = (a + b, a - b) / sqrt 2.
+__device__ void butterfly(float& a, float& b) {
+  const float scaled = b * kHalfSqrt;
+  b = fmaf(a, kHalfSqrt, -scaled);
+  a = fmaf(a, kHalfSqrt, scaled);
+}
 
 struct AnyArguments {
   ReferenceGrid grid;
@@ -152,48 +166,9 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
   }
 }
 
-// At narrower windows the corners' share gets lost among the sums' 32 bits.
-constexpr float kGreatestFastBeta = 3;
-
-int fast_tile_columns(const Bm3dStep& step) {
-  const int reach = step.search_window - 1 + 8;
-  return reach > kSumPitch ? 0 : std::min((kSumPitch - reach) / step.step + 1, kFilterTile);
-}
-
 float power_of_two(int exponent) { return std::ldexp(1.0F, exponent); }
 
 }  // namespace
-
-bool can_filter_fast(const Bm3dStep& step) {
-  return step.patch_size == 8 && step.max_group_size < 64 && fast_tile_columns(step) > 0 &&
-         step.kaiser_beta <= kGreatestFastBeta &&
-         (step.transform_2d == Transform2d::kDct || step.transform_2d == Transform2d::kBior15);
-}
-
-void filter_fast(const FilterJob& job, cudaStream_t stream) {
-  FastFilterArguments arguments{};
-  arguments.grid = job.grid;
-  arguments.groups = job.groups;
-  arguments.noisy = job.noisy;
-  arguments.basic = job.basic;
-  arguments.sums = job.sums;
-  arguments.radius = job.step.search_window / 2;
-  arguments.tile_columns = fast_tile_columns(job.step);
-  arguments.threshold = job.lambda * job.sigma;
-  arguments.variance = job.sigma * job.sigma;
-  arguments.greatest_contribution = job.sums.greatest_contribution;
-  arguments.weight_scale = power_of_two(job.sums.weight_bits);
-  arguments.sum_scale = power_of_two(job.sums.numerator_bits - job.sums.weight_bits);
-  const std::vector<double> window = kaiser_window(8, static_cast<double>(job.step.kaiser_beta));
-  for (int i = 0; i < 8; ++i) {
-    arguments.line[i] = static_cast<float>(std::sqrt(window[i * 8 + i]));
-  }
-  if (job.basic.data == nullptr) {
-    launch_hard_filter(job.step, arguments, stream);
-  } else {
-    launch_wiener_filter(job.step, arguments, stream);
-  }
-}
 
 void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream) {
   const AnyArguments arguments{job.grid,
@@ -203,7 +178,7 @@ void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t
                                job.sums,
                                general,
                                job.step.transform_1d == Transform1d::kHaar,
-                               job.lambda * job.sigma,
+                               coefficient_threshold(job.lambda, job.sigma),
                                job.sigma * job.sigma,
                                power_of_two(job.sums.weight_bits),
                                power_of_two(job.sums.numerator_bits - job.sums.weight_bits)};

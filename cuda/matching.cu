@@ -345,9 +345,8 @@ struct Bytes {
 };
 
 // 16-bit samples, less a number that is the same for a whole block, as half floats: |sample| <= 2047 is
-// exact, and so are their products. Sums are floats, exact below 2^24, that is, where the content of a region
-// spans less than about 60 code values, and otherwise right to 2^-24 of |a|^2 + |b|^2: candidates whose
-// distances differ by less may change places.
+// exact, and so are their products. Sums are floats, exact below 2^24: where the content of a region spans
+// less than 256 code values, which float samples alone may exceed.
 struct Halves {
   using Sample = std::int16_t;
   using Score = float;

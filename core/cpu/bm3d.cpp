@@ -252,7 +252,7 @@ void Bm3d::run_step(const StepTables& tables, bool wiener, const PlaneSet& set) 
   job.wiener = wiener;
   job.width = set.width;
   job.height = set.height;
-  job.scale = matching_scale(k, set.guide_is_bytes);
+  job.scale = matching_scale(set.guide_is_bytes);
   job.distances = matching_distances(matching_, wiener, tables.step, job.scale, set.guide_sigma);
   job.grid_x = reference_grid(set.width, k, tables.step.step);
   job.grid_y = reference_grid(set.height, k, tables.step.step);

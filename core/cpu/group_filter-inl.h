@@ -16,6 +16,7 @@
 
 #include "core/cpu/tile.h"
 #include "core/cpu/transforms-inl.h"
+#include "core/transforms.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -252,7 +253,7 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
   const Shrinkage shrinkage =
       with_group_transform(tables.step.transform_1d, size, [&]<class Group, int kSize>() HWY_ATTR {
         return job.wiener ? wiener<Group, kSize>(group, basic, plane.sigma * plane.sigma)
-                          : hard_threshold<Group, kSize>(group, tables.lambda * plane.sigma);
+                          : hard_threshold<Group, kSize>(group, coefficient_threshold(tables.lambda, plane.sigma));
       });
   with_transform(tables.step.transform_2d, [&](auto transform) HWY_ATTR {
     aggregate_group<decltype(transform)>(group, positions, size, shrinkage, tables.window.data(), sums);
@@ -354,7 +355,7 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
     }
     weight = 1.0F / std::max(1.0F, energy);
   } else {
-    const float threshold = tables.lambda * plane.sigma;
+    const float threshold = coefficient_threshold(tables.lambda, plane.sigma);
     int nonzero = 1;
     for (int i = 1; i < count; ++i) {
       const bool keep = std::abs(group[i]) > threshold;

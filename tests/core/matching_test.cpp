@@ -90,7 +90,7 @@ void expect_plain_groups(const Case& c, std::mt19937& random) {
   job.tables = &tables;
   job.width = c.width;
   job.height = c.height;
-  job.scale = matching_scale(c.step.patch_size, c.bytes);
+  job.scale = matching_scale(c.bytes);
   job.distances = matching_distances(Matching::kStatistical, false, c.step, job.scale, c.sigma);
   const std::vector<std::int16_t> samples = make_samples(c, job.scale, random);
   job.matching = samples.data();
@@ -163,7 +163,7 @@ namespace {
 TEST(MatchingDistances, NearestCandidatesAreOrderedByTheirDistanceUpToTau) {
   const Bm3dStep step{.patch_size = 8, .max_distance = 3000};
   const MatchingDistances distances =
-      matching_distances(Matching::kNearest, false, step, matching_scale(8, true), 20);
+      matching_distances(Matching::kNearest, false, step, matching_scale(true), 20);
   EXPECT_EQ(distances.expected, 0);
   EXPECT_EQ(distances.greatest, 3000 * 64);
 }
@@ -172,9 +172,9 @@ TEST(MatchingDistances, ExpectedOnesFollowTheGuidesNoiseUpToHalfOfTau) {
   const Bm3dStep step{.patch_size = 8, .max_distance = 3000};
   const auto expected = [&](bool second_step, double sigma) {
     const MatchingDistances distances =
-        matching_distances(Matching::kStatistical, second_step, step, matching_scale(8, false), sigma);
-    EXPECT_EQ(distances.expected + distances.greatest, 3000 * 64 * 64);
-    return distances.expected / (64.0 * 64.0);
+        matching_distances(Matching::kStatistical, second_step, step, matching_scale(false), sigma);
+    EXPECT_EQ(distances.expected + distances.greatest, 3000 * 64 * 16);
+    return distances.expected / (64.0 * 16.0);
   };
   // Of the variance of white noise, smoothing leaves (38/64)^2.
   EXPECT_NEAR(expected(false, 20), 0.9 * 2 * 400 * 38 * 38 / (64.0 * 64.0), 0.01);
@@ -186,7 +186,7 @@ TEST(MatchingDistances, ExpectedOnesFollowTheGuidesNoiseUpToHalfOfTau) {
 TEST(MatchingDistances, FitTheirTypeWhateverTheParameters) {
   const Bm3dStep step{.patch_size = 16, .max_distance = 65025};
   const MatchingDistances distances =
-      matching_distances(Matching::kStatistical, false, step, matching_scale(16, false), 255);
+      matching_distances(Matching::kStatistical, false, step, matching_scale(false), 255);
   EXPECT_GT(distances.expected, 0);
   EXPECT_GT(distances.greatest, 0);
 }

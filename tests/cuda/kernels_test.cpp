@@ -187,7 +187,7 @@ class BlockMatching : public CudaTest {
     plane.width = width;
     plane.height = height;
     plane.pitch = MatchingPlane::pitch_of(width);
-    plane.scale = matching_scale(step.patch_size, bytes);
+    plane.scale = matching_scale(bytes);
     const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
     const DeviceMemory samples(positions * 2);
     const DeviceMemory squares(positions * sizeof(int));
@@ -294,7 +294,7 @@ class Filter : public CudaTest {
     const TestPlane noisy(width, height, noise_texture(width, height, 256, 3));
     const TestPlane basic(width, height, noise_texture(width, height, 32, 4));
     const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.step);
-    const MatchingScale scale = matching_scale(step.patch_size, false);
+    const MatchingScale scale = matching_scale(false);
     std::vector<PlainGroup> plain =
         plain_groups(basic, false, grid, step, scale,
                      matching_distances(limpid::Matching::kNearest, true, step, scale, 12));
@@ -353,9 +353,14 @@ class Filter : public CudaTest {
       finish(job.sums, step, out.plane, nullptr);
       const std::vector<float> result = out.download();
       double greatest = 0;
+      double squares = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        greatest = std::max(greatest, std::abs(static_cast<double>(result[i]) - expected[i]));
+        const double error = std::abs(static_cast<double>(result[i]) - expected[i]);
+        greatest = std::max(greatest, error);
+        squares += error * error;
       }
+      const double rms = std::sqrt(squares / static_cast<double>(expected.size()));
+      if (std::getenv("SHOW")) printf("%d rms %.4f greatest %.4f\n", fast, rms, greatest);
       EXPECT_LE(greatest, static_cast<double>(tolerance)) << (fast ? "filter_fast" : "filter_any");
     };
     run(false);
@@ -420,6 +425,7 @@ class Filter : public CudaTest {
       auto blocks = spectrum(noisy);
       double weight = 0;
       const auto sigma = static_cast<double>(job.sigma);
+      const auto threshold = static_cast<double>(coefficient_threshold(job.lambda, job.sigma));
       if (wiener) {
         const auto signal = spectrum(basic);
         for (std::size_t p = 0; p < blocks.size(); ++p) {
@@ -433,7 +439,7 @@ class Filter : public CudaTest {
       } else {
         for (std::size_t p = 0; p < blocks.size(); ++p) {
           for (int i = 0; i < k * k; ++i) {
-            if ((p > 0 || i > 0) && std::abs(blocks[p][i]) <= static_cast<double>(job.lambda) * sigma) {
+            if ((p > 0 || i > 0) && std::abs(blocks[p][i]) <= threshold) {
               blocks[p][i] = 0;
             } else {
               ++weight;

@@ -181,7 +181,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   matching.width = kWidth;
   matching.height = kHeight;
   matching.pitch = MatchingPlane::pitch_of(kWidth);
-  matching.scale = matching_scale(step.patch_size, !wiener);
+  matching.scale = matching_scale(!wiener);
   const MatchingDistances distances =
       matching_distances(Matching::kStatistical, wiener, step, matching.scale, static_cast<double>(kSigma));
   const std::size_t positions = static_cast<std::size_t>(matching.pitch) * MatchingPlane::rows_of(kHeight);

@@ -11,16 +11,14 @@
 namespace limpid::oracle {
 namespace {
 
-// Samples are matched as integers, in whole code values, eighths or (patches over 8x8) quarters, so that
-// distances are exact; the limits keep them in 31 bits. Guides are of single precision, as in the engines,
+// Samples are matched as integers, in whole code values or quarters, so that distances are exact; the limits
+// keep them in 31 bits. Guides are of single precision, as in the engines,
 // since what lies between two steps of the scale is rounded to one of them.
-std::int64_t matching_scale(int patch_size, const Search& search) {
-  return search.whole_code_values ? 1 : patch_size > 8 ? 4 : 8;
-}
+std::int64_t matching_scale(const Search& search) { return search.whole_code_values ? 1 : 4; }
 
-std::vector<std::int64_t> matching_samples(const Picture& guide, int patch_size, const Search& search) {
-  const float limit = search.whole_code_values ? 128 : patch_size > 8 ? 1023 : 2047;
-  const auto scale = static_cast<float>(matching_scale(patch_size, search));
+std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search) {
+  const float limit = search.whole_code_values ? 128 : 1023;
+  const auto scale = static_cast<float>(matching_scale(search));
   std::vector<std::int64_t> result;
   for (const double value : guide.samples) {
     const float units = (static_cast<float>(value) - 128) * scale;
@@ -319,10 +317,10 @@ Picture smoothed(const Picture& guide) {
 std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const Search& search) {
   const int k = step.patch_size;
   const int radius = (step.search_window - 1) / 2;
-  const std::vector<std::int64_t> samples = matching_samples(guide, k, search);
+  const std::vector<std::int64_t> samples = matching_samples(guide, search);
   // Candidates differ from the reference patch by no more than tau, and come in the order of how close their
   // difference is to the expected one, which is at most half of tau.
-  const auto unit = static_cast<double>(k * k * matching_scale(k, search) * matching_scale(k, search));
+  const auto unit = static_cast<double>(k * k * matching_scale(search) * matching_scale(search));
   const double limit = std::floor(static_cast<double>(step.max_distance) * unit);
   const auto expected = static_cast<std::int64_t>(std::min(search.noise * unit, limit / 2));
   std::vector<Group> groups;
@@ -361,6 +359,8 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const
 
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
                        double lambda, double sigma) {
+  // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
+  const double threshold = lambda * sigma * (1 - 0x1p-14);
   Filter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
@@ -368,7 +368,7 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const bool is_dc = patch == 0 && i == 0;
-        if (is_dc || std::abs(spectrum[patch][i]) > lambda * sigma) {
+        if (is_dc || std::abs(spectrum[patch][i]) > threshold) {
           ++nonzero;
         } else {
           spectrum[patch][i] = 0;

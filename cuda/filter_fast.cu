@@ -1,0 +1,651 @@
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/transforms.h"
+#include "cuda/filter.h"
+#include "cuda/launch.h"
+
+// Filtering of groups of up to 32 patches of 8x8 samples, on tensor cores and in registers.
+//
+// A warp filters a group at a time. The 2D transform M X M^T of two patches X is two small matrix products: M
+// is multiplied by the patches' columns, and what comes out, its accumulators being where a left operand is
+// wanted, by M^T. Lane 4 g + t then has the coefficients (g, 2 t) and (g, 2 t + 1) of every patch, so that
+// the transform across the group is inside of each lane. The inverse is the same pair of products with the
+// inverse matrix; it leaves the patch transposed, lane 4 g + t having column g of rows 2 t and 2 t + 1.
+//
+// Operands are half floats, sums and all else floats. Samples are taken less mid-grey: those of 8 to 11 bits
+// are exact, the basic estimate's are off by at most 2^-5 code values. M is scaled so that its first row is
+// all ones and the mean keeps its precision. The transform across the group is not normalised: level l of
+// Haar leaves coefficients 2^(l / 2) times too great, for which thresholds and sigma make up.
+//
+// In the second step the basic estimate's group comes first and leaves one number per coefficient, the
+// complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half float: it is small where the factor
+// must be exact.
+//
+// A block of 8 warps owns a tile of 8 x 8 reference patches (fewer columns for wide windows). It loads the
+// samples that their groups may have into shared memory, as words of two samples one above the other, which
+// are operands as they are, and adds what comes back to 32-bit fixed-point sums beside them, which go to the
+// plane's sums once, at the end. The pitch of both is such that a warp's access to a patch has no bank
+// conflict. Shared memory at step 3 and windows of 39: 46 KiB in the first step, 68 KiB in the second.
+// Registers: 64 for groups of 16 in the first step, 128 for groups of 32 in the second. Bound by instruction
+// issue.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr unsigned kAll = 0xFFFFFFFFU;
+constexpr int kWarp = 32;
+constexpr int kWarps = 8;
+// What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
+// the basic estimate's or what rounding to half floats leaves of the first part.
+constexpr int kTileWidth = 84;  // samples that a tile's groups may span
+constexpr int kSums = kTileWidth;
+constexpr int kSecondPart = 2 * kTileWidth;
+// Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
+constexpr int tile_pitch(bool two_parts) { return two_parts ? 3 * kTileWidth : 2 * kTileWidth + 4; }
+
+// The first step is computed exactly, to single precision: the second step's matching answers to the least
+// change of the basic estimate. The second step's errors stay below what rounding to 8 bits costs.
+enum class Mode {
+  kHard,      // the first step, of samples that are half floats
+  kHardFine,  // the first step, of other samples, which are rounded to pairs of half floats
+  kWiener,
+};
+
+__device__ __forceinline__ int sum_over_warp(int value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kAll, value);
+#else
+  for (int i = kWarp / 2; i > 0; i /= 2) {
+    value += __shfl_xor_sync(kAll, value, i);
+  }
+  return value;
+#endif
+}
+
+// Of values that are not negative, whose bits are ordered as they are.
+__device__ __forceinline__ float greatest_of_warp(float value) {
+#if __CUDA_ARCH__ >= 800
+  return __uint_as_float(__reduce_max_sync(kAll, __float_as_uint(value)));
+#else
+  for (int i = kWarp / 2; i > 0; i /= 2) {
+    value = fmaxf(value, __shfl_xor_sync(kAll, value, i));
+  }
+  return value;
+#endif
+}
+
+// 1 / value, right to a unit in the last place or two.
+__device__ __forceinline__ float reciprocal(float value) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
+__device__ __forceinline__ unsigned pack(float low, float high) {
+  unsigned result;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
+  return result;
+}
+
+// c += A B on tensor cores, A being 16 x 8, B 8 x 8.
+__device__ __forceinline__ void multiply_add(float (&c)[4], unsigned a0, unsigned a1, unsigned b0) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a0), "r"(a1), "r"(b0));
+}
+
+// Likewise, A being 16 x 16, B 16 x 8.
+__device__ __forceinline__ void multiply_add(float (&c)[4], unsigned a0, unsigned a1, unsigned a2,
+                                             unsigned a3, unsigned b0, unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#else
+  multiply_add(c, a0, a1, b0);
+  multiply_add(c, a2, a3, b1);
+#endif
+}
+
+// The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
+// `low` is what rounding to half floats leaves of `high`.
+struct Matrix {
+  unsigned high;
+  unsigned low;
+};
+
+// Two values, the first in the low bits.
+struct Operand {
+  unsigned high;
+  unsigned low;  // if exact
+};
+
+template <bool kExact>
+__device__ __forceinline__ Operand split(float first, float second) {
+  Operand result{pack(first, second), 0};
+  if constexpr (kExact) {
+    const float2 rounded = __half22float2(reinterpret_cast<const __half2&>(result.high));
+    result.low = pack(first - rounded.x, second - rounded.y);
+  }
+  return result;
+}
+
+// M X of a patch X, given its elements (2 t, g) and (2 t + 1, g): elements (g, 2 t) and (g, 2 t + 1). If
+// exact, it is right to single precision but for what kLow leaves out of the patch.
+template <bool kExact, bool kLow>
+__device__ __forceinline__ Operand transform_columns(const Matrix& matrix, const Operand& patch) {
+  // There is room for two matrices; the second one's half of the result is not always used.
+  float result[4] = {};
+  multiply_add(result, matrix.high, matrix.low, patch.high);
+  if constexpr (kLow) {
+    multiply_add(result, matrix.high, matrix.low, patch.low);
+  }
+  return kExact ? split<true>(result[0] + result[2], result[1] + result[3])
+                : split<false>(result[0], result[1]);
+}
+
+// M X M^T of two patches: coefficients (g, 2 t) and (g, 2 t + 1) of the first are result[0 .. 1], the
+// second's are result[2 .. 3]. Given coefficients, (g, 2 t) and (g, 2 t + 1), and the inverse matrix, it is
+// the transpose of the patch.
+template <bool kExact, bool kLow>
+__device__ __forceinline__ void transform_pair(const Matrix& matrix, const Operand& first,
+                                               const Operand& second, float (&result)[4]) {
+  const Operand a = transform_columns<kExact, kLow>(matrix, first);
+  const Operand b = transform_columns<kExact, kLow>(matrix, second);
+#pragma unroll
+  for (float& value : result) {
+    value = 0;
+  }
+  if constexpr (kExact) {
+    multiply_add(result, a.high, b.high, a.low, b.low, matrix.high, matrix.high);
+    multiply_add(result, a.high, b.high, matrix.low);
+  } else {
+    multiply_add(result, a.high, b.high, matrix.high);
+  }
+}
+
+struct Arguments {
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  int radius;
+  int tile_columns;             // of reference patches
+  float sample_scale;           // what samples are multiplied by, less the offset
+  float threshold[6];           // first step: after l levels across the group
+  float variance[6];            // second step: likewise
+  float offset_coefficient;     // of the offset, for a group of one; second step
+  float greatest_contribution;  // of weight * |sample - offset|; second step
+  float weight_scale;           // 2^weight_bits
+  float sum_scale;              // 2^(numerator_bits - weight_bits)
+  float line[8];                // the aggregation window along one axis
+  Matrix forward[kWarp];        // as each lane has it
+  Matrix inverse[kWarp];
+};
+
+constexpr int levels_of(int size) {
+  int levels = 0;
+  while (size > 1) {
+    size /= 2;
+    ++levels;
+  }
+  return levels;
+}
+
+// How many levels made coefficient i of a group of `size` what it is.
+template <bool kHaar>
+constexpr int level_of(int i, int size) {
+  int level = levels_of(size);
+  if (kHaar) {
+    for (int l = 1; l <= levels_of(size); ++l) {
+      if (i % (1 << l) != 0) {
+        level = std::min(level, l);
+      }
+    }
+  }
+  return level;
+}
+
+// A group as a lane has it: its two coefficients or samples of each of N patches. Groups of 1, 2 and 4 share
+// the code for 4; the patches that they don't have are 0.
+template <bool kHaar, int N>
+struct Group {
+  float x[N][2];
+  int size;
+
+  __device__ __forceinline__ bool has_level(int half) const { return N > 4 || size > half; }
+
+  // x[i] and x[i + half] become their sum and difference.
+  __device__ __forceinline__ void forward() {
+#pragma unroll
+    for (int half = 1; half < N; half *= 2) {
+      if (has_level(half)) {
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+          if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+              const float a = x[i][j];
+              const float b = x[i + half][j];
+              x[i][j] = a + b;
+              x[i + half][j] = a - b;
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // Undoes forward().
+  __device__ __forceinline__ void inverse() {
+    const float scale = N > 4 ? 1.0F / N : reciprocal(static_cast<float>(size));
+#pragma unroll
+    for (int i = 0; i < (kHaar ? 1 : N); ++i) {
+      x[i][0] *= scale;
+      x[i][1] *= scale;
+    }
+#pragma unroll
+    for (int half = N / 2; half >= 1; half /= 2) {
+      if (has_level(half)) {
+        const float detail_scale = kHaar ? 0.5F / static_cast<float>(half) : 1.0F;
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+          if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
+#pragma unroll
+            for (int j = 0; j < 2; ++j) {
+              const float a = x[i][j];
+              const float b = x[i + half][j];
+              x[i][j] = fmaf(b, detail_scale, a);
+              x[i + half][j] = fmaf(b, -detail_scale, a);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  // The number of levels behind coefficient i, as an index of the arguments' tables.
+  __device__ __forceinline__ int level(int i) const {
+    if constexpr (N > 4) {
+      return level_of<kHaar>(i, N);
+    } else {
+      const int top = size >= 4 ? 2 : size - 1;
+      return kHaar && i > 0 ? min(level_of<true>(i, 4), top) : top;
+    }
+  }
+};
+
+// The words of a tile's samples or sums that are the lane's, of the patch `member` bytes from the tile's
+// first.
+__device__ __forceinline__ unsigned* of_patch(unsigned* lane_words, int member) {
+  return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(lane_words) + member);
+}
+
+// Transforms the patches at `members`, whose samples begin at lane_words.
+template <bool kExact, bool kLow, bool kHaar, int N>
+__device__ __forceinline__ void load_group(const Matrix& matrix, unsigned* lane_words, const int* members,
+                                           Group<kHaar, N>& group) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const int4 four = *reinterpret_cast<const int4*>(members + i);
+    const int member[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int pair = 0; pair < 4; pair += 2) {
+      Operand patches[2] = {};
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        if (N > 4 || pair + j < group.size) {
+          const unsigned* words = of_patch(lane_words, member[pair + j]);
+          patches[j].high = *words;
+          if constexpr (kLow) {
+            patches[j].low = words[kSecondPart];
+          }
+        }
+      }
+      float coefficients[4];
+      transform_pair<kExact, kLow>(matrix, patches[0], patches[1], coefficients);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        group.x[i + pair + j / 2][j % 2] = coefficients[j];
+      }
+    }
+  }
+  group.forward();
+}
+
+struct Lane {
+  int lane;
+  Matrix forward;
+  Matrix inverse;
+  float window[2];  // of rows 2 t and 2 t + 1 in column g
+  unsigned* words;  // of the tile's first patch
+};
+
+// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
+// sums. Returns its weight in units of 2^-weight_bits.
+template <bool kHaar, Mode kMode, int N>
+__device__ __forceinline__ int filter_group(const Arguments& arguments, const Lane& lane, const int* members,
+                                            int size) {
+  constexpr bool kWiener = kMode == Mode::kWiener;
+  constexpr bool kExact = !kWiener;
+  Group<kHaar, N> group;
+  group.size = size;
+  float weight;
+  if constexpr (kWiener) {
+    load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
+    // The mean is shrunk towards black, not towards the offset.
+    const float offset = lane.lane == 0 ? arguments.offset_coefficient * static_cast<float>(size) : 0.0F;
+    group.x[0][0] += offset;
+    __half2 complement[N];
+    float energy = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const float variance = arguments.variance[group.level(i)];
+      float factors[2];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        factors[j] = variance * reciprocal(fmaf(group.x[i][j], group.x[i][j], variance));
+        const float kept = 1 - factors[j];
+        energy = fmaf(kept, kept, energy);
+      }
+      complement[i] = __floats2half2_rn(factors[0], factors[1]);
+    }
+    // At most 2048, in 2^-19: an integer's sum is the same in any order.
+    const int units = sum_over_warp(__float2int_rn(energy * static_cast<float>(1 << 19)));
+    weight = 1.0F / fmaxf(1.0F, static_cast<float>(units) * (1.0F / (1 << 19)));
+    load_group<false, false>(lane.forward, lane.words, members, group);
+    group.x[0][0] = fmaf(-__low2float(complement[0]), group.x[0][0] + offset, group.x[0][0]);
+    group.x[0][1] = fmaf(-__high2float(complement[0]), group.x[0][1], group.x[0][1]);
+#pragma unroll
+    for (int i = 1; i < N; ++i) {
+      const float2 c = __half22float2(complement[i]);
+      group.x[i][0] = fmaf(-c.x, group.x[i][0], group.x[i][0]);
+      group.x[i][1] = fmaf(-c.y, group.x[i][1], group.x[i][1]);
+    }
+  } else {
+    load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
+    int kept = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const float threshold = arguments.threshold[group.level(i)];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
+        kept += keep ? 1 : 0;
+        group.x[i][j] = keep ? group.x[i][j] : 0.0F;
+      }
+    }
+    weight = 1.0F / static_cast<float>(sum_over_warp(kept));
+  }
+  group.inverse();
+  float greatest = 0;
+#pragma unroll
+  for (int i = 0; i < N; i += 2) {
+    float samples[4];
+    transform_pair<kExact, kExact>(lane.inverse, split<kExact>(group.x[i][0], group.x[i][1]),
+                                   split<kExact>(group.x[i + 1][0], group.x[i + 1][1]), samples);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      group.x[i + j / 2][j % 2] = samples[j];
+      if (kWiener) {
+        greatest = fmaxf(greatest, fabsf(samples[j]));
+      }
+    }
+  }
+  if constexpr (kWiener) {
+    // What no natural group comes near, but some group could, is given less weight (fixed_point.cpp).
+    weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest_of_warp(greatest)));
+  }
+  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
+  const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+  const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const int4 four = *reinterpret_cast<const int4*>(members + i);
+    const int member[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (N > 4 || j < size) {
+        int* out = reinterpret_cast<int*>(of_patch(lane.words + kSums, member[j]));
+        // 1.5 * 2^23 moves the integer part into the low bits, rounded to nearest.
+        constexpr float kRound = 12582912.0F;
+        constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
+        atomicAdd(out, __float_as_int(fmaf(group.x[i + j][0], scales[0], kRound)) - __float_as_int(kRound));
+        atomicAdd(out + kPitch,
+                  __float_as_int(fmaf(group.x[i + j][1], scales[1], kRound)) - __float_as_int(kRound));
+      }
+    }
+  }
+  return weight_units;
+}
+
+// Loads width x height samples of a plane from (x0, y0) on, each with the one below it; if kLow, also what
+// rounding to half floats leaves of them.
+template <bool kLow, int kPitch>
+__device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset, float scale, int x0, int y0,
+                                          int width, int height, unsigned* tile) {
+  const int warp = threadIdx.x / kWarp;
+  const int rows = (height - 1 + kWarps - 1) / kWarps;
+  const int first = warp * rows;
+  const int last = min(first + rows, height - 1);
+  if (first >= last) {
+    return;
+  }
+  for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
+    const float* in = plane.data + static_cast<std::ptrdiff_t>(y0) * plane.pitch + x0 + x;
+    float above = (in[static_cast<std::ptrdiff_t>(first) * plane.pitch] - offset) * scale;
+#pragma unroll 4
+    for (int y = first; y < last; ++y) {
+      const float below = (in[static_cast<std::ptrdiff_t>(y + 1) * plane.pitch] - offset) * scale;
+      const Operand word = split<kLow>(above, below);
+      tile[y * kPitch + x] = word.high;
+      if constexpr (kLow) {
+        tile[y * kPitch + kSecondPart + x] = word.low;
+      }
+      above = below;
+    }
+  }
+}
+
+constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
+  return greatest >= 32 ? 2 : mode == Mode::kHard && greatest <= 8 ? 4 : 3;
+}
+
+template <bool kHaar, Mode kMode, int kGreatest>
+__global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
+    filter_fast_kernel(Arguments arguments) {
+  extern __shared__ unsigned tile[];
+  __shared__ alignas(16) int member_offsets[kWarps][kWarp];
+  constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
+  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const ReferenceGrid& grid = arguments.grid;
+  const int first_column = blockIdx.x * arguments.tile_columns;
+  const int first_row = arguments.groups.first_row + blockIdx.y * kFilterTile;
+  const int columns = min(arguments.tile_columns, grid.columns - first_column);
+  const int rows = min(kFilterTile, arguments.groups.last_row - first_row);
+  const int tile_x = max(grid.x(first_column) - arguments.radius, 0);
+  const int tile_y = max(grid.y(first_row) - arguments.radius, 0);
+  const int width = min(grid.x(first_column + columns - 1) + arguments.radius + 8, grid.width) - tile_x;
+  const int height = min(grid.y(first_row + rows - 1) + arguments.radius + 8, grid.height) - tile_y;
+  for (int y = warp; y < height; y += kWarps) {
+    for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
+      tile[y * kPitch + kSums + x] = 0;
+    }
+  }
+  load_tile<kMode == Mode::kHardFine, kPitch>(arguments.noisy, arguments.sums.offset, arguments.sample_scale,
+                                              tile_x, tile_y, width, height, tile);
+  if constexpr (kMode == Mode::kWiener) {
+    load_tile<false, kPitch>(arguments.basic, arguments.sums.offset, arguments.sample_scale, tile_x, tile_y,
+                             width, height, tile + kSecondPart);
+  }
+  Lane lane;
+  lane.lane = threadIdx.x % kWarp;
+  const int g = lane.lane / 4;
+  const int t = lane.lane % 4;
+  // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
+  const auto own = [&](unsigned value) { return __shfl_sync(kAll, value, lane.lane); };
+  lane.forward = {own(arguments.forward[lane.lane].high), own(arguments.forward[lane.lane].low)};
+  lane.inverse = {own(arguments.inverse[lane.lane].high), own(arguments.inverse[lane.lane].low)};
+  lane.window[0] = arguments.line[g] * arguments.line[2 * t];
+  lane.window[1] = arguments.line[g] * arguments.line[2 * t + 1];
+  lane.words = tile + 2 * t * kPitch + g;
+  int* members = member_offsets[warp];
+  __syncthreads();
+  const int row_stride = kWarps / columns;
+  const int column_stride = kWarps % columns;
+  int column = warp % columns;
+  int row = warp / columns;
+  while (row < rows) {
+    const int number = (blockIdx.y * kFilterTile + row) * grid.columns + first_column + column;
+    const int size = __shfl_sync(kAll, static_cast<int>(arguments.groups.sizes[number]), 0);
+    const std::int16_t member =
+        lane.lane < size
+            ? arguments.groups
+                  .members[static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity + lane.lane]
+            : std::int16_t{0};
+    const int x = grid.x(first_column + column) + offset_x(member);
+    const int y = grid.y(first_row + row) + offset_y(member);
+    __syncwarp();
+    members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
+    __syncwarp();
+    int weight = 0;
+    if (kGreatest >= 32 && size == 32) {
+      weight = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, lane, members, size);
+    } else if (kGreatest >= 16 && size == 16) {
+      weight = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, lane, members, size);
+    } else if (size == 8) {
+      weight = filter_group<kHaar, kMode, 8>(arguments, lane, members, size);
+    } else {
+      weight = filter_group<kHaar, kMode, 4>(arguments, lane, members, size);
+    }
+    if (lane.lane < size) {
+      atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x, weight);
+    }
+    row += row_stride;
+    column += column_stride;
+    if (column >= columns) {
+      column -= columns;
+      ++row;
+    }
+  }
+  __syncthreads();
+  for (int y = warp; y < height; y += kWarps) {
+    for (int x = lane.lane; x < width; x += kWarp) {
+      const long long sum = static_cast<int>(tile[y * kPitch + kSums + x]);
+      if (sum != 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
+                      static_cast<std::ptrdiff_t>(tile_y + y) * grid.width + tile_x + x,
+                  static_cast<unsigned long long>(sum));
+      }
+    }
+  }
+}
+
+template <bool kHaar, Mode kMode, int kGreatest>
+void launch(const Arguments& arguments, int step, cudaStream_t stream) {
+  const ReferenceGrid& grid = arguments.grid;
+  const int rows = (kFilterTile - 1) * step + 2 * arguments.radius + 8;
+  const std::size_t bytes = static_cast<std::size_t>(rows) * tile_pitch(kMode != Mode::kHard) * sizeof(int);
+  const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
+  allow_shared_memory(kernel, bytes);
+  const auto blocks = [](int count, int per_block) {
+    return static_cast<unsigned>((count + per_block - 1) / per_block);
+  };
+  const dim3 tiles(blocks(grid.columns, arguments.tile_columns),
+                   blocks(arguments.groups.last_row - arguments.groups.first_row, kFilterTile));
+  kernel<<<tiles, kWarp * kWarps, bytes, stream>>>(arguments);
+  check_launch();
+}
+
+template <bool kHaar, Mode kMode>
+void launch_for_size(const Arguments& arguments, int step, cudaStream_t stream) {
+  if (arguments.groups.capacity >= 32) {
+    launch<kHaar, kMode, 32>(arguments, step, stream);
+  } else if (arguments.groups.capacity >= 16) {
+    launch<kHaar, kMode, 16>(arguments, step, stream);
+  } else {
+    launch<kHaar, kMode, 8>(arguments, step, stream);
+  }
+}
+
+void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)[kWarp]) {
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const double* row = matrix.data() + lane / 4 * 8;
+    for (int i = 0; i < 2; ++i) {
+      const double value = row[lane % 4 * 2 + i] * scale;
+      const __half high = __double2half(value);
+      const __half low = __double2half(value - static_cast<double>(__half2float(high)));
+      lanes[lane].high |= static_cast<unsigned>(__half_as_ushort(high)) << 16 * i;
+      lanes[lane].low |= static_cast<unsigned>(__half_as_ushort(low)) << 16 * i;
+    }
+  }
+}
+
+int fast_tile_columns(const Bm3dStep& step) {
+  const int reach = step.search_window - 1 + 8;
+  return reach > kTileWidth ? 0 : std::min((kTileWidth - reach) / step.step + 1, kFilterTile);
+}
+
+// At narrower windows the corners' share gets lost among the sums' 32 bits.
+constexpr float kGreatestFastBeta = 3;
+
+}  // namespace
+
+bool can_filter_fast(const Bm3dStep& step) {
+  return step.patch_size == 8 && step.max_group_size < 64 && fast_tile_columns(step) > 0 &&
+         step.kaiser_beta <= kGreatestFastBeta;
+}
+
+void filter_fast(const FilterJob& job, cudaStream_t stream) {
+  // Coefficients are 8 times those of the orthonormal transform.
+  constexpr float kCoefficientScale = 8;
+  const double matrix_scale = std::sqrt(8.0);
+  Arguments arguments{};
+  arguments.grid = job.grid;
+  arguments.groups = job.groups;
+  arguments.noisy = job.noisy;
+  arguments.basic = job.basic;
+  arguments.sums = job.sums;
+  arguments.radius = job.step.search_window / 2;
+  arguments.tile_columns = fast_tile_columns(job.step);
+  // Sums of 64 samples must not come near 65504.
+  arguments.sample_scale = job.amplitude > 256 ? 0.0625F : 1.0F;
+  const float sigma = job.sigma * arguments.sample_scale * kCoefficientScale;
+  for (int level = 0; level < 6; ++level) {
+    arguments.threshold[level] =
+        coefficient_threshold(job.lambda, sigma) * std::sqrt(std::ldexp(1.0F, level));
+    arguments.variance[level] = sigma * sigma * std::ldexp(1.0F, level);
+  }
+  arguments.offset_coefficient = 64 * job.sums.offset * arguments.sample_scale;
+  arguments.greatest_contribution = job.sums.greatest_contribution * arguments.sample_scale;
+  arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
+  arguments.sum_scale =
+      std::ldexp(1.0F, job.sums.numerator_bits - job.sums.weight_bits) / arguments.sample_scale;
+  const std::vector<double> window = kaiser_window(8, static_cast<double>(job.step.kaiser_beta));
+  for (int i = 0; i < 8; ++i) {
+    arguments.line[i] = static_cast<float>(std::sqrt(window[i * 8 + i]));
+  }
+  const TransformMatrices matrices = transform_matrices(job.step.transform_2d, 8);
+  set_matrix(matrices.forward, matrix_scale, arguments.forward);
+  set_matrix(matrices.inverse, 1 / matrix_scale, arguments.inverse);
+  const auto with_group_transform = [&]<Mode kMode>() {
+    job.step.transform_1d == Transform1d::kHaar
+        ? launch_for_size<true, kMode>(arguments, job.step.step, stream)
+        : launch_for_size<false, kMode>(arguments, job.step.step, stream);
+  };
+  if (job.basic.data != nullptr) {
+    with_group_transform.template operator()<Mode::kWiener>();
+  } else if (job.samples_are_halves) {
+    with_group_transform.template operator()<Mode::kHard>();
+  } else {
+    with_group_transform.template operator()<Mode::kHardFine>();
+  }
+}
+
+}  // namespace limpid::cuda

@@ -1,9 +1,0 @@
-#include "cuda/filter_fast.cuh"
-
-namespace limpid::cuda {
-
-void launch_wiener_filter(const Bm3dStep& step, const FastFilterArguments& arguments, cudaStream_t stream) {
-  launch_filter<true>(step, arguments, stream);
-}
-
-}  // namespace limpid::cuda
