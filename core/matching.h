@@ -8,13 +8,17 @@
 
 namespace limpid {
 
-/// The values of a guide plane that matching compares: integers, round(scale (v - 128)) for the code value v,
-/// clamped to +-limit, so that distances are exact.
+/// The values of a guide plane that matching compares: integers, round(scale (v - 128) + kMatchingBias) for
+/// the code value v, clamped to +-limit, so that distances are exact.
 struct MatchingScale {
   bool bytes = false;  ///< the guide has whole code values of 0 to 255, and scale is 1
   int scale = 1;
   int limit = 128;
 };
+
+/// Means of integers are often half-way between two matching values. They are rounded up, whatever single
+/// precision has made of them.
+inline constexpr float kMatchingBias = 0x1p-10F;
 
 /// `whole_code_values`: the guide is made of 8-bit samples. Otherwise values have 1/4 code value, which costs
 /// the second step nothing measurable, and reach 256 code values about mid-grey. So half floats hold them

@@ -41,8 +41,8 @@ float amplitude(const FrameFormat& format) {
 
 std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
   const std::size_t row_bytes = static_cast<std::size_t>(grid.columns) * capacity * sizeof(std::int16_t);
-  // Whole tiles of the kernels', which own 8 rows of references.
-  return std::max<std::size_t>(kGroupBytes / row_bytes / kFilterTile, 1) * kFilterTile;
+  // Whole tiles of filter_fast().
+  return std::max<std::size_t>(kGroupBytes / row_bytes / kFilterTileRows, 1) * kFilterTileRows;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format, i
       capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
       match_fast(can_match_fast(step, compute_capability)),
       filter_fast(can_filter_fast(step)),
-      fixed_point(choose_fixed_point(step, wiener, amplitude(format), filter_fast)) {
+      fixed_point(choose_fixed_point(step, wiener, filter_fast ? 128 : amplitude(format), filter_fast)) {
   if (!filter_fast) {
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
@@ -135,8 +135,8 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
       scratch = std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity));
     }
   }
+  ranges_ = DeviceMemory(3 * sizeof(float));
   members_ = DeviceMemory(members * sizeof(std::int16_t));
-  sizes_ = DeviceMemory(groups);
   left_over_ = DeviceMemory((groups + 1) * sizeof(unsigned));
   if (scratch > 0) {
     scratch_ = DeviceMemory(scratch * sizeof(float));
@@ -145,7 +145,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
 
 std::size_t Bm3d::memory() const {
   std::size_t bytes = guide_.bytes() + matching_.bytes() + numerator_.bytes() + weight_.bytes() +
-                      members_.bytes() + sizes_.bytes() + left_over_.bytes() + scratch_.bytes();
+                      members_.bytes() + left_over_.bytes() + ranges_.bytes() + scratch_.bytes();
   for (int p = 0; p < 3; ++p) {
     bytes += noisy_[p].bytes() + basic_[p].bytes();
   }
@@ -213,6 +213,13 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
   if (rgb) {
     rgb_to_opponent({components[0].noisy, components[1].noisy, components[2].noisy}, stream);
   }
+  if (format_.sample_type == SampleType::kFloat32) {
+    check(cudaMemsetAsync(ranges_.as(), 0, ranges_.bytes(), stream));
+    for (int p = 0; p < colors; ++p) {
+      components[p].range = ranges_.as<float>() + p;
+      measure_range(components[p].noisy, components[p].offset, ranges_.as<float>() + p, stream);
+    }
+  }
   std::vector<Component*> full;
   std::vector<Component*> chroma;
   for (int p = 0; p < colors; ++p) {
@@ -274,7 +281,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
   const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
   plane.squares = matching_.as<int>();
   plane.sums = plane.squares + positions;
-  plane.samples = reinterpret_cast<std::byte*>(plane.sums + positions);
+  plane.samples = reinterpret_cast<std::int16_t*>(plane.sums + positions);
   const bool smooth = matching_kind_ == Matching::kStatistical && !wiener && guide.sigma > 0;
   prepare_matching(guide.plane, smooth, k, plane, stream);
   const MatchingDistances distances =
@@ -285,7 +292,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
       std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
   // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at
   // a time, so that with several bands they are found again for each.
-  Groups groups{members_.as<std::int16_t>(), sizes_.as<std::uint8_t>(), step.capacity, -1, -1};
+  Groups groups{members_.as<std::int16_t>(), step.capacity, -1, -1};
   const auto find_groups = [&](int first_row) {
     if (groups.first_row == first_row) {
       return;
@@ -307,11 +314,12 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     job.grid = grid;
     job.noisy = component->noisy;
     job.basic = wiener ? component->basic : FloatPlane{};
-    job.amplitude = amplitude(format_);
+    job.fixed_point = step.fixed_point;
     job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
                              format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
-    job.sums = {numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_bits,
-                step.fixed_point.weight_bits, component->offset, step.fixed_point.greatest_contribution};
+    job.sums = {
+        numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
+        step.fixed_point.weight_bits, component->offset, step.filter_fast ? component->range : nullptr};
     clear_sums(job.sums, width, height, stream);
     for (int first_row = 0; first_row < grid.rows; first_row += band) {
       find_groups(first_row);

@@ -51,8 +51,9 @@ class Bm3d {
   struct Component {
     int width = 0;
     int height = 0;
-    float sigma = 0;   // 0: not filtered
-    float offset = 0;  // mid-grey
+    float sigma = 0;               // 0: not filtered
+    float offset = 0;              // mid-grey
+    const float* range = nullptr;  // of float samples
     FloatPlane noisy;
     FloatPlane basic;
   };
@@ -83,8 +84,8 @@ class Bm3d {
   DeviceMemory numerator_;
   DeviceMemory weight_;
   DeviceMemory members_;
-  DeviceMemory sizes_;
   DeviceMemory left_over_;
+  DeviceMemory ranges_;
   DeviceMemory scratch_;
 };
 

@@ -36,6 +36,22 @@ __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* 
   }
 }
 
+__global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  float own = 0;
+  if (x < plane.width && y < plane.height) {
+    own = fabsf(plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] - offset);
+  }
+  for (int i = 16; i > 0; i /= 2) {
+    own = fmaxf(own, __shfl_xor_sync(0xFFFFFFFFU, own, i));
+  }
+  if (threadIdx.x % 32 == 0) {
+    // The bits of floats that are not negative are ordered as they are.
+    atomicMax(reinterpret_cast<int*>(greatest), __float_as_int(own));
+  }
+}
+
 __global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -137,6 +153,12 @@ void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t strea
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
   const PlaneLaunch launch(planes[0].width, planes[0].height);
   from_opponent_kernel<<<launch.grid, launch.block, 0, stream>>>(planes[0], planes[1], planes[2]);
+  check_launch();
+}
+
+void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream) {
+  const PlaneLaunch launch(plane.width, plane.height);
+  range_kernel<<<launch.grid, launch.block, 0, stream>>>(plane, offset, greatest);
   check_launch();
 }
 

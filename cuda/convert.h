@@ -32,6 +32,9 @@ void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePl
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream);
 
+/// *greatest = the greatest of *greatest and the plane's |sample - offset|.
+void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream);
+
 /// out = the mean of the samples of `in` that lie under each, 2^shift_x x 2^shift_y but at the borders.
 void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream);
 

@@ -11,6 +11,17 @@
 
 namespace limpid::cuda {
 
+/// How fixed-point sums are scaled so that none can overflow.
+struct FixedPoint {
+  float numerator_scale = 0;
+  int weight_bits = 0;
+  float most_hits = 0;    ///< fast: of a group on one sample, as the aggregation window weighs them
+  float worst_group = 0;  ///< fast: what a group may add to a sum, in units of 1 / numerator_scale
+};
+
+/// `amplitude` is the greatest |sample - offset| of the plane; `fast` says which of the kernels adds.
+FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast);
+
 /// What filtering one plane needs. In the first step `basic.data` is null.
 struct FilterJob {
   Bm3dStep step;
@@ -21,7 +32,7 @@ struct FilterJob {
   FloatPlane noisy;
   FloatPlane basic;
   AggregationSums sums;
-  float amplitude = 128;            ///< greatest |sample - sums.offset|
+  FixedPoint fixed_point;
   bool samples_are_halves = false;  ///< whether half floats hold sample - sums.offset exactly
 };
 
@@ -37,8 +48,9 @@ struct GeneralFilter {
   }
 };
 
-/// Reference patches on each side of a tile of filter_fast(), whose sums are 32-bit integers.
-inline constexpr int kFilterTile = 8;
+/// The most reference patches of a tile of filter_fast(), whose sums are 32-bit integers.
+inline constexpr int kFilterTileColumns = 8;
+inline constexpr int kFilterTileRows = 16;
 
 /// Whether filter_fast() can do it: patches of 8x8, groups of up to 32, moderate windows of search and
 /// aggregation.
@@ -48,14 +60,5 @@ void filter_fast(const FilterJob& job, cudaStream_t stream);
 
 /// Whatever the parameters.
 void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream);
-
-/// How fixed-point sums are scaled so that none can overflow. `amplitude` is the greatest |sample - offset|
-/// of the plane; `fast` says which of the kernels adds.
-struct FixedPoint {
-  int numerator_bits = 0;
-  int weight_bits = 0;
-  float greatest_contribution = 0;
-};
-FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast);
 
 }  // namespace limpid::cuda

@@ -89,7 +89,7 @@ __device__ void load_patches(const AnyArguments& arguments, const FloatPlane& pl
                              const std::int16_t* members, int size, int rx, int ry, float* group) {
   const int k = arguments.grid.patch;
   for (int i = threadIdx.x; i < size * k * k; i += kThreads) {
-    const std::int16_t member = members[i / (k * k)];
+    const std::int16_t member = member_of(members, i / (k * k));
     const int y = ry + offset_y(member) + i % (k * k) / k;
     const int x = rx + offset_x(member) + i % k;
     group[i] = plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x];
@@ -124,8 +124,8 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
   float* factors = group + static_cast<std::ptrdiff_t>(capacity) * samples;
   const int count = grid.columns * (arguments.groups.last_row - arguments.groups.first_row);
   for (int number = blockIdx.x; number < count; number += gridDim.x) {
-    const int size = arguments.groups.sizes[number];
     const std::int16_t* members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
+    const int size = members[0];
     const int rx = grid.x(number % grid.columns);
     const int ry = grid.y(arguments.groups.first_row + number / grid.columns);
     load_patches(arguments, arguments.noisy, members, size, rx, ry, group);
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
     transform_patches(arguments.general.inverse, k, size, group);
     const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
     for (int i = threadIdx.x; i < size * samples; i += kThreads) {
-      const std::int16_t member = members[i / samples];
+      const std::int16_t member = member_of(members, i / samples);
       const int y = ry + offset_y(member);
       const int x = rx + offset_x(member);
       const float value = (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
@@ -166,8 +166,6 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
   }
 }
 
-float power_of_two(int exponent) { return std::ldexp(1.0F, exponent); }
-
 }  // namespace
 
 void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream) {
@@ -180,8 +178,8 @@ void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t
                                job.step.transform_1d == Transform1d::kHaar,
                                coefficient_threshold(job.lambda, job.sigma),
                                job.sigma * job.sigma,
-                               power_of_two(job.sums.weight_bits),
-                               power_of_two(job.sums.numerator_bits - job.sums.weight_bits)};
+                               std::ldexp(1.0F, job.sums.weight_bits),
+                               std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits)};
   filter_any_kernel<<<GeneralFilter::kBlocks, kThreads, 0, stream>>>(arguments);
   check_launch();
 }

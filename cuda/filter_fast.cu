@@ -24,7 +24,7 @@
 // complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half float: it is small where the factor
 // must be exact.
 //
-// A block of 8 warps owns a tile of 8 x 8 reference patches (fewer columns for wide windows). It loads the
+// A block of 8 warps owns a tile of 8 x 16 reference patches (fewer for wide windows). It loads the
 // samples that their groups may have into shared memory, as words of two samples one above the other, which
 // are operands as they are, and adds what comes back to 32-bit fixed-point sums beside them, which go to the
 // plane's sums once, at the end. The pitch of both is such that a warp's access to a patch has no bank
@@ -40,7 +40,8 @@ constexpr int kWarp = 32;
 constexpr int kWarps = 8;
 // What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
 // the basic estimate's or what rounding to half floats leaves of the first part.
-constexpr int kTileWidth = 84;  // samples that a tile's groups may span
+constexpr int kTileWidth = 84;   // samples that a tile's groups may span
+constexpr int kTileHeight = 96;  // samples that they should, so that several tiles fit into shared memory
 constexpr int kSums = kTileWidth;
 constexpr int kSecondPart = 2 * kTileWidth;
 // Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
@@ -174,16 +175,16 @@ struct Arguments {
   FloatPlane basic;
   AggregationSums sums;
   int radius;
-  int tile_columns;             // of reference patches
-  float sample_scale;           // what samples are multiplied by, less the offset
-  float threshold[6];           // first step: after l levels across the group
-  float variance[6];            // second step: likewise
-  float offset_coefficient;     // of the offset, for a group of one; second step
-  float greatest_contribution;  // of weight * |sample - offset|; second step
-  float weight_scale;           // 2^weight_bits
-  float sum_scale;              // 2^(numerator_bits - weight_bits)
-  float line[8];                // the aggregation window along one axis
-  Matrix forward[kWarp];        // as each lane has it
+  int tile_columns;  // of reference patches
+  int tile_rows;
+  float levels[6];           // threshold (first step) or sigma^2 after l levels across the group
+  float offset_coefficient;  // of the offset, for a group of one; second step
+  float most_hits;           // of a group on a sample, as the window weighs them
+  float worst_group;         // what it may add to a sum, in units of the sums
+  float weight_scale;        // 2^weight_bits
+  float sum_scale;           // of weight units * (sample - offset)
+  float line[8];             // the aggregation window along one axis
+  Matrix forward[kWarp];     // as each lane has it
   Matrix inverse[kWarp];
 };
 
@@ -317,6 +318,19 @@ __device__ __forceinline__ void load_group(const Matrix& matrix, unsigned* lane_
   group.forward();
 }
 
+// What depends on the range of the plane's samples: a tile has them, less the offset, in units of it.
+struct Ranged {
+  float levels[6];
+  float offset_coefficient;
+
+  __device__ void set(const Arguments& arguments, bool wiener, float unit) {
+    for (int level = 0; level < 6; ++level) {
+      levels[level] = arguments.levels[level] / (wiener ? unit * unit : unit);
+    }
+    offset_coefficient = arguments.offset_coefficient / unit;
+  }
+};
+
 struct Lane {
   int lane;
   Matrix forward;
@@ -326,10 +340,15 @@ struct Lane {
 };
 
 // Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
-// sums. Returns its weight in units of 2^-weight_bits.
+// sums. Returns its weight in units of 2^-weight_bits, and the most that it can have added to one sum.
+struct Added {
+  int weight;
+  float most;
+};
+
 template <bool kHaar, Mode kMode, int N>
-__device__ __forceinline__ int filter_group(const Arguments& arguments, const Lane& lane, const int* members,
-                                            int size) {
+__device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
+                                              const Lane& lane, const int* members, int size) {
   constexpr bool kWiener = kMode == Mode::kWiener;
   constexpr bool kExact = !kWiener;
   Group<kHaar, N> group;
@@ -338,13 +357,13 @@ __device__ __forceinline__ int filter_group(const Arguments& arguments, const La
   if constexpr (kWiener) {
     load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
     // The mean is shrunk towards black, not towards the offset.
-    const float offset = lane.lane == 0 ? arguments.offset_coefficient * static_cast<float>(size) : 0.0F;
+    const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
     group.x[0][0] += offset;
     __half2 complement[N];
     float energy = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      const float variance = arguments.variance[group.level(i)];
+      const float variance = ranged.levels[group.level(i)];
       float factors[2];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
@@ -371,7 +390,7 @@ __device__ __forceinline__ int filter_group(const Arguments& arguments, const La
     int kept = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      const float threshold = arguments.threshold[group.level(i)];
+      const float threshold = ranged.levels[group.level(i)];
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
@@ -391,14 +410,8 @@ __device__ __forceinline__ int filter_group(const Arguments& arguments, const La
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       group.x[i + j / 2][j % 2] = samples[j];
-      if (kWiener) {
-        greatest = fmaxf(greatest, fabsf(samples[j]));
-      }
+      greatest = fmaxf(greatest, fabsf(samples[j]));
     }
-  }
-  if constexpr (kWiener) {
-    // What no natural group comes near, but some group could, is given less weight (fixed_point.cpp).
-    weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest_of_warp(greatest)));
   }
   // Numerators and denominators must have the same weight, so it is rounded once, for both.
   const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
@@ -421,33 +434,71 @@ __device__ __forceinline__ int filter_group(const Arguments& arguments, const La
       }
     }
   }
-  return weight_units;
+  return {weight_units, fmaf(scale * arguments.most_hits, greatest_of_warp(greatest), 64.0F)};
 }
 
 // Loads width x height samples of a plane from (x0, y0) on, each with the one below it; if kLow, also what
-// rounding to half floats leaves of them.
+// rounding to half floats leaves of them. A thread has nine loads under way.
 template <bool kLow, int kPitch>
 __device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset, float scale, int x0, int y0,
                                           int width, int height, unsigned* tile) {
-  const int warp = threadIdx.x / kWarp;
-  const int rows = (height - 1 + kWarps - 1) / kWarps;
-  const int first = warp * rows;
-  const int last = min(first + rows, height - 1);
-  if (first >= last) {
-    return;
-  }
-  for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
-    const float* in = plane.data + static_cast<std::ptrdiff_t>(y0) * plane.pitch + x0 + x;
-    float above = (in[static_cast<std::ptrdiff_t>(first) * plane.pitch] - offset) * scale;
-#pragma unroll 4
-    for (int y = first; y < last; ++y) {
-      const float below = (in[static_cast<std::ptrdiff_t>(y + 1) * plane.pitch] - offset) * scale;
-      const Operand word = split<kLow>(above, below);
-      tile[y * kPitch + x] = word.high;
-      if constexpr (kLow) {
-        tile[y * kPitch + kSecondPart + x] = word.low;
+  constexpr int kRows = 3;
+  constexpr int kColumns = (kTileWidth + kWarp - 1) / kWarp;
+  const float* in = plane.data + static_cast<std::ptrdiff_t>(y0) * plane.pitch + x0;
+  const int lane = threadIdx.x % kWarp;
+  for (int first = threadIdx.x / kWarp; first < height; first += kRows * kWarps) {
+    float samples[kRows][kColumns];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int y = first + r * kWarps;
+        const int x = lane + c * kWarp;
+        samples[r][c] =
+            y < height && x < width ? in[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] : offset;
       }
-      above = below;
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int y = first + r * kWarps;
+        const int x = lane + c * kWarp;
+        if (y < height && x < width) {
+          const float sample = (samples[r][c] - offset) * scale;
+          const __half high = __float2half_rn(sample);
+          // The upper half of a word, of the row above it the lower.
+          auto* words = reinterpret_cast<__half*>(tile + y * kPitch + x);
+          words[0] = high;
+          if (y > 0) {
+            words[1 - 2 * kPitch] = high;
+          }
+          if constexpr (kLow) {
+            const __half low = __float2half_rn(sample - __half2float(high));
+            words[2 * kSecondPart] = low;
+            if (y > 0) {
+              words[2 * kSecondPart + 1 - 2 * kPitch] = low;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// A warp moves the sums of every `row_stride`-th row from `first_row` on to the plane; others may add
+// meanwhile.
+template <int kPitch>
+__device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
+                                           int width, int height, int first_row, int row_stride) {
+  for (int y = first_row; y < height; y += row_stride) {
+    for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
+      const long long sum = static_cast<int>(atomicExch(tile + y * kPitch + kSums + x, 0U));
+      if (sum != 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
+                      static_cast<std::ptrdiff_t>(y0 + y) * arguments.grid.width + x0 + x,
+                  static_cast<unsigned long long>(sum));
+      }
     }
   }
 }
@@ -459,30 +510,35 @@ constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
 template <bool kHaar, Mode kMode, int kGreatest>
 __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
     filter_fast_kernel(Arguments arguments) {
-  extern __shared__ unsigned tile[];
+  extern __shared__ int4 shared_memory[];
+  auto* tile = reinterpret_cast<unsigned*>(shared_memory);
   __shared__ alignas(16) int member_offsets[kWarps][kWarp];
+  __shared__ Ranged ranged;
   constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
   // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
   const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
   const ReferenceGrid& grid = arguments.grid;
   const int first_column = blockIdx.x * arguments.tile_columns;
-  const int first_row = arguments.groups.first_row + blockIdx.y * kFilterTile;
+  const int first_row = arguments.groups.first_row + blockIdx.y * arguments.tile_rows;
   const int columns = min(arguments.tile_columns, grid.columns - first_column);
-  const int rows = min(kFilterTile, arguments.groups.last_row - first_row);
+  const int rows = min(arguments.tile_rows, arguments.groups.last_row - first_row);
   const int tile_x = max(grid.x(first_column) - arguments.radius, 0);
   const int tile_y = max(grid.y(first_row) - arguments.radius, 0);
   const int width = min(grid.x(first_column + columns - 1) + arguments.radius + 8, grid.width) - tile_x;
   const int height = min(grid.y(first_row + rows - 1) + arguments.radius + 8, grid.height) - tile_y;
-  for (int y = warp; y < height; y += kWarps) {
-    for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
-      tile[y * kPitch + kSums + x] = 0;
-    }
+  constexpr int kQuads = kTileWidth / 4;
+  for (int i = threadIdx.x; i < height * kQuads; i += kWarp * kWarps) {
+    *reinterpret_cast<int4*>(tile + i / kQuads * kPitch + kSums + i % kQuads * 4) = {};
   }
-  load_tile<kMode == Mode::kHardFine, kPitch>(arguments.noisy, arguments.sums.offset, arguments.sample_scale,
-                                              tile_x, tile_y, width, height, tile);
+  const float unit = range_unit(arguments.sums);
+  if (threadIdx.x == 0) {
+    ranged.set(arguments, kMode == Mode::kWiener, unit);
+  }
+  load_tile<kMode == Mode::kHardFine, kPitch>(arguments.noisy, arguments.sums.offset, 1 / unit, tile_x,
+                                              tile_y, width, height, tile);
   if constexpr (kMode == Mode::kWiener) {
-    load_tile<false, kPitch>(arguments.basic, arguments.sums.offset, arguments.sample_scale, tile_x, tile_y,
-                             width, height, tile + kSecondPart);
+    load_tile<false, kPitch>(arguments.basic, arguments.sums.offset, 1 / unit, tile_x, tile_y, width, height,
+                             tile + kSecondPart);
   }
   Lane lane;
   lane.lane = threadIdx.x % kWarp;
@@ -490,8 +546,10 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   const int t = lane.lane % 4;
   // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
   const auto own = [&](unsigned value) { return __shfl_sync(kAll, value, lane.lane); };
-  lane.forward = {own(arguments.forward[lane.lane].high), own(arguments.forward[lane.lane].low)};
-  lane.inverse = {own(arguments.inverse[lane.lane].high), own(arguments.inverse[lane.lane].low)};
+  const Matrix& forward = arguments.forward[lane.lane];
+  const Matrix& inverse = arguments.inverse[lane.lane];
+  lane.forward = {own(forward.high), own(forward.low)};
+  lane.inverse = {own(inverse.high), own(inverse.low)};
   lane.window[0] = arguments.line[g] * arguments.line[2 * t];
   lane.window[1] = arguments.line[g] * arguments.line[2 * t + 1];
   lane.words = tile + 2 * t * kPitch + g;
@@ -501,56 +559,62 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   const int column_stride = kWarps % columns;
   int column = warp % columns;
   int row = warp / columns;
+  std::int16_t next = 0;  // fetched a round ahead; what follows the group's members is whatever was there
+  const auto fetch = [&] {
+    if (row < rows && lane.lane < arguments.groups.capacity) {
+      const std::ptrdiff_t number =
+          static_cast<std::ptrdiff_t>(first_row - arguments.groups.first_row + row) * grid.columns +
+          first_column + column;
+      next = arguments.groups.members[number * arguments.groups.capacity + lane.lane];
+    }
+  };
+  fetch();
+  float used = 0;
   while (row < rows) {
-    const int number = (blockIdx.y * kFilterTile + row) * grid.columns + first_column + column;
-    const int size = __shfl_sync(kAll, static_cast<int>(arguments.groups.sizes[number]), 0);
-    const std::int16_t member =
-        lane.lane < size
-            ? arguments.groups
-                  .members[static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity + lane.lane]
-            : std::int16_t{0};
+    const int size = __shfl_sync(kAll, static_cast<int>(next), 0);
+    const std::int16_t member = lane.lane > 0 && lane.lane < size ? next : std::int16_t{0};
     const int x = grid.x(first_column + column) + offset_x(member);
     const int y = grid.y(first_row + row) + offset_y(member);
-    __syncwarp();
-    members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
-    __syncwarp();
-    int weight = 0;
-    if (kGreatest >= 32 && size == 32) {
-      weight = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, lane, members, size);
-    } else if (kGreatest >= 16 && size == 16) {
-      weight = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, lane, members, size);
-    } else if (size == 8) {
-      weight = filter_group<kHaar, kMode, 8>(arguments, lane, members, size);
-    } else {
-      weight = filter_group<kHaar, kMode, 4>(arguments, lane, members, size);
-    }
-    if (lane.lane < size) {
-      atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x, weight);
-    }
+    int* const weights = arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x;
     row += row_stride;
     column += column_stride;
     if (column >= columns) {
       column -= columns;
       ++row;
     }
+    fetch();
+    __syncwarp();
+    members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
+    __syncwarp();
+    // Sums have 31 bits, of which each warp may use an eighth before it empties them.
+    constexpr float kBudget = 0.99F * (1 << 28);
+    if (used + arguments.worst_group > kBudget) {
+      empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height, 0, 1);
+      used = 0;
+    }
+    Added added;
+    if (kGreatest >= 32 && size == 32) {
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, lane, members, size);
+    } else if (kGreatest >= 16 && size == 16) {
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, lane, members, size);
+    } else if (size == 8) {
+      added = filter_group<kHaar, kMode, 8>(arguments, ranged, lane, members, size);
+    } else {
+      added = filter_group<kHaar, kMode, 4>(arguments, ranged, lane, members, size);
+    }
+    if (lane.lane < size) {
+      atomicAdd(weights, added.weight);
+    }
+    used += added.most;
   }
   __syncthreads();
-  for (int y = warp; y < height; y += kWarps) {
-    for (int x = lane.lane; x < width; x += kWarp) {
-      const long long sum = static_cast<int>(tile[y * kPitch + kSums + x]);
-      if (sum != 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
-                      static_cast<std::ptrdiff_t>(tile_y + y) * grid.width + tile_x + x,
-                  static_cast<unsigned long long>(sum));
-      }
-    }
-  }
+  empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height, warp, kWarps);
 }
 
 template <bool kHaar, Mode kMode, int kGreatest>
 void launch(const Arguments& arguments, int step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
-  const int rows = (kFilterTile - 1) * step + 2 * arguments.radius + 8;
+  const int rows = (arguments.tile_rows - 1) * step + 2 * arguments.radius + 8;
   const std::size_t bytes = static_cast<std::size_t>(rows) * tile_pitch(kMode != Mode::kHard) * sizeof(int);
   const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
   allow_shared_memory(kernel, bytes);
@@ -558,7 +622,7 @@ void launch(const Arguments& arguments, int step, cudaStream_t stream) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   };
   const dim3 tiles(blocks(grid.columns, arguments.tile_columns),
-                   blocks(arguments.groups.last_row - arguments.groups.first_row, kFilterTile));
+                   blocks(arguments.groups.last_row - arguments.groups.first_row, arguments.tile_rows));
   kernel<<<tiles, kWarp * kWarps, bytes, stream>>>(arguments);
   check_launch();
 }
@@ -587,10 +651,8 @@ void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)
   }
 }
 
-int fast_tile_columns(const Bm3dStep& step) {
-  const int reach = step.search_window - 1 + 8;
-  return reach > kTileWidth ? 0 : std::min((kTileWidth - reach) / step.step + 1, kFilterTile);
-}
+// Samples that a group may span in each direction.
+int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
 
 // At narrower windows the corners' share gets lost among the sums' 32 bits.
 constexpr float kGreatestFastBeta = 3;
@@ -598,7 +660,7 @@ constexpr float kGreatestFastBeta = 3;
 }  // namespace
 
 bool can_filter_fast(const Bm3dStep& step) {
-  return step.patch_size == 8 && step.max_group_size < 64 && fast_tile_columns(step) > 0 &&
+  return step.patch_size == 8 && step.max_group_size < 64 && reach_of(step) <= kTileWidth &&
          step.kaiser_beta <= kGreatestFastBeta;
 }
 
@@ -613,21 +675,24 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
   arguments.basic = job.basic;
   arguments.sums = job.sums;
   arguments.radius = job.step.search_window / 2;
-  arguments.tile_columns = fast_tile_columns(job.step);
-  // Sums of 64 samples must not come near 65504.
-  arguments.sample_scale = job.amplitude > 256 ? 0.0625F : 1.0F;
-  const float sigma = job.sigma * arguments.sample_scale * kCoefficientScale;
+  const auto references = [&](int samples, int most) {
+    return std::clamp((samples - reach_of(job.step)) / job.step.step + 1, 1, most);
+  };
+  arguments.tile_columns = references(kTileWidth, kFilterTileColumns);
+  arguments.tile_rows = references(kTileHeight, kFilterTileRows);
+  const float sigma = job.sigma * kCoefficientScale;
   for (int level = 0; level < 6; ++level) {
-    arguments.threshold[level] =
-        coefficient_threshold(job.lambda, sigma) * std::sqrt(std::ldexp(1.0F, level));
-    arguments.variance[level] = sigma * sigma * std::ldexp(1.0F, level);
+    const float energy = std::ldexp(1.0F, level);
+    arguments.levels[level] = job.basic.data != nullptr
+                                  ? sigma * sigma * energy
+                                  : coefficient_threshold(job.lambda, sigma) * std::sqrt(energy);
   }
-  arguments.offset_coefficient = 64 * job.sums.offset * arguments.sample_scale;
-  arguments.greatest_contribution = job.sums.greatest_contribution * arguments.sample_scale;
+  arguments.offset_coefficient = 64 * job.sums.offset;
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
-  arguments.sum_scale =
-      std::ldexp(1.0F, job.sums.numerator_bits - job.sums.weight_bits) / arguments.sample_scale;
+  arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
   const std::vector<double> window = kaiser_window(8, static_cast<double>(job.step.kaiser_beta));
+  arguments.most_hits = job.fixed_point.most_hits;
+  arguments.worst_group = job.fixed_point.worst_group;
   for (int i = 0; i < 8; ++i) {
     arguments.line[i] = static_cast<float>(std::sqrt(window[i * 8 + i]));
   }

@@ -50,6 +50,7 @@ __global__ void finish_kernel(AggregationSums sums, Window window, float scale, 
   }
   __syncthreads();
   const int x = x0 + threadIdx.x;
+  scale *= range_unit(sums);
   for (int row = threadIdx.y; row < kRows; row += kThreadRows) {
     const int y = y0 + row;
     if (x >= out.width || y >= out.height) {
@@ -83,7 +84,7 @@ void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane&
   const auto blocks = [](int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   };
-  const float scale = std::ldexp(1.0F, sums.weight_bits - sums.numerator_bits);
+  const float scale = std::ldexp(1.0F, sums.weight_bits) / sums.numerator_scale;
   const auto kernel = step.patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
   kernel<<<dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kThreadRows), 0,
            stream>>>(sums, window, scale, out);

@@ -20,8 +20,10 @@
 // sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max
 // s^2 |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A
 // is added since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A,
-// is out of reach for pictures, and costs bits where there are only 32: filter_fast() lowers the weight of a
-// group that would contribute more than 2 A.
+// is out of reach for pictures.
+//
+// filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
+// what each group can have added and empties its sums, into 64 bits, before they could overflow.
 
 namespace limpid::cuda {
 namespace {
@@ -98,9 +100,6 @@ double contribution_bound(const Bm3dStep& step, bool wiener) {
 
 FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast) {
   double bound = contribution_bound(step, wiener);
-  if (fast && wiener) {
-    bound = std::min(bound, 2.0);
-  }
   bound *= static_cast<double>(amplitude);
   // A group's members are at different positions, of which only k^2 reach a sample, and each with another
   // value of the aggregation window.
@@ -112,23 +111,20 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude
   // Reference patches along one axis whose groups can have a member at a given position, with the extra one
   // at the border.
   const int reach = (step.search_window - 1) / step.step + 2;
-  const auto bits_left = [](int bits, double value) {
-    return static_cast<int>(std::floor(bits - std::log2(value)));
-  };
 
   FixedPoint result;
-  result.greatest_contribution = static_cast<float>(bound);
   // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
-  result.weight_bits = std::min(bits_left(31, static_cast<double>(reach) * reach + 1), 24);
+  result.weight_bits = std::min(std::ilogb(0x1p31 / (static_cast<double>(reach) * reach + 1)), 24);
   if (fast) {
-    // A tile's sums have 31 bits, of which rounding may take a unit per contribution; and a single
-    // contribution must stay below 2^22 to be rounded by an addition.
-    const double groups = kFilterTile * kFilterTile;
-    result.numerator_bits =
-        std::min(bits_left(31, 1.01 * groups * per_group * bound), bits_left(22, 1.01 * bound));
+    // The worst of groups takes half of a warp's share of 2^28, and a single contribution stays below 2^22 to
+    // be rounded by an addition.
+    result.numerator_scale = static_cast<float>(std::min(0x1p27 / per_group, 0x1p22) / (1.01 * bound));
+    result.most_hits = static_cast<float>(per_group);
+    result.worst_group = static_cast<float>(1.01 * bound * per_group) * result.numerator_scale;
   } else {
     constexpr double kGroupsAtSample = (129 + 15) * (129 + 15);
-    result.numerator_bits = std::min(bits_left(62, kGroupsAtSample * per_group * bound), 32);
+    result.numerator_scale =
+        static_cast<float>(std::min(0x1p62 / (kGroupsAtSample * per_group * bound), 0x1p32));
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "core/matching.h"
@@ -22,9 +21,9 @@ struct MatchingPlane {
   static constexpr int kFarMargin = 128;  ///< on the right and below: what a block of threads reads beyond
   static constexpr int kNoPatch = 1 << 30;  ///< in `squares`, where a patch would leave the plane
 
-  std::byte* samples = nullptr;  ///< 8-bit samples if scale.bytes, else std::int16_t as `scale` says
-  int* squares = nullptr;        ///< sum of squares of the patch at each position, with the margin
-  int* sums = nullptr;           ///< sum of the patch at each position, likewise; not for 8-bit samples
+  std::int16_t* samples = nullptr;  ///< matching values, as `scale` says
+  int* squares = nullptr;           ///< sum of squares of the patch at each position, with the margin
+  int* sums = nullptr;              ///< sum of the patch at each position, likewise
   MatchingScale scale;
   int width = 0;
   int height = 0;

@@ -50,11 +50,11 @@ inline ReferenceGrid make_grid(int width, int height, int patch, int step) {
 }
 
 /// Groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is number
-/// i = (row - first_row) * columns + column: `sizes[i]` patches, a power of two, the closest first, at
-/// `members[i * capacity]`. A member is its offset from the reference patch, 256 dy + (dx as a byte).
+/// i = (row - first_row) * columns + column. At `members[i * capacity]` is its size, a power of two; the
+/// other members than the reference patch follow, the closest first, as offsets from it: 256 dy + (dx as a
+/// byte).
 struct Groups {
   std::int16_t* members = nullptr;
-  std::uint8_t* sizes = nullptr;
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
@@ -63,21 +63,25 @@ struct Groups {
 LIMPID_HOST_DEVICE inline std::int16_t pack_offset(int dx, int dy) {
   return static_cast<std::int16_t>(dy * 256 + (dx & 255));
 }
+/// The offset of a group's patch i; the first is the reference patch itself.
+LIMPID_HOST_DEVICE inline std::int16_t member_of(const std::int16_t* group, int i) {
+  return i == 0 ? std::int16_t{0} : group[i];
+}
 LIMPID_HOST_DEVICE inline int offset_x(std::int16_t member) { return static_cast<std::int8_t>(member & 255); }
 LIMPID_HOST_DEVICE inline int offset_y(std::int16_t member) { return member >> 8; }
 
 /// Numerators and weights of a plane under reconstruction, as fixed-point integers, so that sums do not
-/// depend on the order of additions. `numerator` holds sums of weight * window * (sample - offset) in units
-/// of 2^-numerator_bits; `weight` each patch's weight, once, at the patch's first sample, in units of
-/// 2^-weight_bits; both width * height.
+/// depend on the order of additions; both width * height. `numerator` holds sums of weight * window * (sample
+/// - offset) in units of 1 / numerator_scale (and of range_unit()); `weight` each patch's weight, once, at
+/// the patch's first sample, in units of 2^-weight_bits.
 struct AggregationSums {
   long long* numerator = nullptr;
   int* weight = nullptr;
-  int numerator_bits = 0;
+  float numerator_scale = 0;
   int weight_bits = 0;
   float offset = 0;  ///< mid-grey, which keeps the sums small
-  float greatest_contribution =
-      0;  ///< what filter_fast() limits weight * |sample - offset| to in the second step
+  /// For planes that may leave 0 to 255, what measure_range() found; else null.
+  const float* range = nullptr;
 };
 
 }  // namespace limpid::cuda

@@ -95,12 +95,14 @@ HWY_ATTR void matching(const MatchingScale& scale, const float* HWY_RESTRICT in,
   const int lanes = static_cast<int>(hn::Lanes(d));
   int i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto value = hn::Mul(hn::Sub(hn::LoadU(d, in + i), hn::Set(d, 128.0F)), hn::Set(d, factor));
+    const auto value = hn::Add(hn::Mul(hn::Sub(hn::LoadU(d, in + i), hn::Set(d, 128.0F)), hn::Set(d, factor)),
+                               hn::Set(d, kMatchingBias));
     const auto clamped = hn::Clamp(value, hn::Set(d, -limit), hn::Set(d, limit));
     hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out + i);
   }
   for (; i < count; ++i) {
-    out[i] = static_cast<std::int16_t>(std::nearbyintf(std::clamp((in[i] - 128.0F) * factor, -limit, limit)));
+    const float value = (in[i] - 128.0F) * factor + kMatchingBias;
+    out[i] = static_cast<std::int16_t>(std::nearbyintf(std::clamp(value, -limit, limit)));
   }
 }
 

@@ -42,12 +42,12 @@ class CudaEngine : public CudaTest {
   void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
     const Frame result = run_bm3d(*engine_, frame, parameters, noise);
     const oracle::Agreement agreement = oracle::compare(result, run_bm3d(*cpu_, frame, parameters, noise));
-    SCOPED_TRACE(oracle::to_string(agreement));
-    // A guide's sample between two matching values may be rounded either way, which changes a group. On
-    // pictures this small one such group costs more than the seam's allowance of one sample in 10000.
-    EXPECT_LE(static_cast<double>(agreement.over_one), 2e-3 * static_cast<double>(agreement.samples));
-    EXPECT_LE(agreement.greatest, 6);
-    EXPECT_GE(agreement.psnr, 60);
+    // The engines' contract allows 1 sample in 10000. In these small drawings' flats, where candidates are
+    // alike, single precision itself makes about 2 of the CPU engine's differ from doubles.
+    EXPECT_LE(static_cast<double>(agreement.over_one), 5e-4 * static_cast<double>(agreement.samples))
+        << oracle::to_string(agreement);
+    EXPECT_LE(agreement.greatest, 4) << oracle::to_string(agreement);
+    EXPECT_GE(agreement.psnr, 60) << oracle::to_string(agreement);
     EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engine_, frame, parameters, noise)));
   }
 

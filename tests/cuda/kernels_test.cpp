@@ -97,8 +97,8 @@ std::vector<PlainGroup> plain_groups(const TestPlane& guide, bool smooth, const 
         value /= kGuideKernelSum * kGuideKernelSum;
       }
       const double limit = scale.limit;
-      values.push_back(
-          static_cast<int>(std::nearbyint(std::clamp((value - 128) * scale.scale, -limit, limit))));
+      values.push_back(static_cast<int>(std::nearbyint(
+          std::clamp((value - 128) * scale.scale + static_cast<double>(kMatchingBias), -limit, limit))));
     }
   }
   const int k = step.patch_size;
@@ -142,24 +142,21 @@ std::vector<PlainGroup> plain_groups(const TestPlane& guide, bool smooth, const 
 
 struct DeviceGroups {
   DeviceMemory members;
-  DeviceMemory sizes;
   Groups groups;
 
   DeviceGroups(const ReferenceGrid& grid, int capacity)
       : members(static_cast<std::size_t>(grid.columns) * grid.rows * capacity * sizeof(std::int16_t)),
-        sizes(static_cast<std::size_t>(grid.columns) * grid.rows),
-        groups{members.as<std::int16_t>(), sizes.as<std::uint8_t>(), capacity, 0, grid.rows} {
+        groups{members.as<std::int16_t>(), capacity, 0, grid.rows} {
     check(cudaMemset(members.as(), 0x7F, members.bytes()));
-    check(cudaMemset(sizes.as(), 0, sizes.bytes()));
   }
 
   std::vector<PlainGroup> download(const ReferenceGrid& grid) const {
     const std::size_t count = static_cast<std::size_t>(grid.columns) * grid.rows;
     const auto all = to_host<std::int16_t>(members, count * groups.capacity);
-    const auto host_sizes = to_host<std::uint8_t>(sizes, count);
     std::vector<PlainGroup> result(count);
     for (std::size_t i = 0; i < count; ++i) {
-      for (int j = 0; j < host_sizes[i]; ++j) {
+      result[i].offsets.emplace_back(0, 0);
+      for (int j = 1; j < all[i * groups.capacity]; ++j) {
         const std::int16_t member = all[i * groups.capacity + j];
         result[i].offsets.emplace_back(offset_x(member), offset_y(member));
       }
@@ -192,7 +189,7 @@ class BlockMatching : public CudaTest {
     const DeviceMemory samples(positions * 2);
     const DeviceMemory squares(positions * sizeof(int));
     const DeviceMemory sums(positions * sizeof(int));
-    plane.samples = samples.as();
+    plane.samples = samples.as<std::int16_t>();
     plane.squares = squares.as<int>();
     plane.sums = sums.as<int>();
     const bool statistical = kind == limpid::Matching::kStatistical;
@@ -284,15 +281,23 @@ TEST_F(BlockMatching, FindsTheClosestForAnySizeAndParameters) {
 
 class Filter : public CudaTest {
  protected:
-  // Both filters, both steps, against doubles, through aggregation and division.
-  void check_filter(const Bm3dStep& step, bool wiener, float tolerance) {
+  // Both filters, both steps, against doubles, through aggregation and division. Samples reach `brightness`
+  // times 255.
+  void check_filter(const Bm3dStep& step, bool wiener, float brightness = 1) {
     SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", N " + std::to_string(step.max_group_size) +
                  ", " + std::string(to_string(step.transform_2d)) + " and " +
                  std::string(to_string(step.transform_1d)) + (wiener ? ", step 2" : ", step 1"));
     const int width = 71;
     const int height = 57;
-    const TestPlane noisy(width, height, noise_texture(width, height, 256, 3));
-    const TestPlane basic(width, height, noise_texture(width, height, 32, 4));
+    const auto texture = [&](int levels, int seed) {
+      std::vector<float> samples = noise_texture(width, height, levels, seed);
+      for (float& sample : samples) {
+        sample *= brightness;
+      }
+      return samples;
+    };
+    const TestPlane noisy(width, height, texture(256, 3));
+    const TestPlane basic(width, height, texture(32, 4));
     const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.step);
     const MatchingScale scale = matching_scale(false);
     std::vector<PlainGroup> plain =
@@ -305,33 +310,36 @@ class Filter : public CudaTest {
     }
     const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
     std::vector<std::int16_t> members(plain.size() * capacity, pack_offset(100, 100));
-    std::vector<std::uint8_t> sizes;
     for (std::size_t i = 0; i < plain.size(); ++i) {
-      for (std::size_t j = 0; j < plain[i].offsets.size(); ++j) {
+      members[i * capacity] = static_cast<std::int16_t>(plain[i].offsets.size());
+      for (std::size_t j = 1; j < plain[i].offsets.size(); ++j) {
         members[i * capacity + j] = pack_offset(plain[i].offsets[j].first, plain[i].offsets[j].second);
       }
-      sizes.push_back(static_cast<std::uint8_t>(plain[i].offsets.size()));
     }
     const DeviceMemory device_members = to_device(members);
-    const DeviceMemory device_sizes = to_device(sizes);
 
     FilterJob job;
     job.step = step;
     job.lambda = 2.7F;
-    job.sigma = 11.3F;
+    job.sigma = 11.3F * brightness;
     job.grid = grid;
-    job.groups = {device_members.as<std::int16_t>(), device_sizes.as<std::uint8_t>(), capacity, 0, grid.rows};
+    job.groups = {device_members.as<std::int16_t>(), capacity, 0, grid.rows};
     job.noisy = noisy.plane;
     job.basic = wiener ? basic.plane : FloatPlane{};
     const std::vector<double> expected = plain_filter(job, noisy, basic, plain, wiener);
 
+    const DeviceMemory range(sizeof(float));
+    check(cudaMemset(range.as(), 0, range.bytes()));
+    measure_range(noisy.plane, 128, range.as<float>(), nullptr);
     const DeviceMemory numerator(expected.size() * sizeof(long long));
     const DeviceMemory weight(expected.size() * sizeof(int));
     const TestPlane out(width, height, std::vector<float>(expected.size(), -5));
     const auto run = [&](bool fast) {
-      const FixedPoint bits = choose_fixed_point(step, wiener, 128, fast);
-      job.sums = {numerator.as<long long>(), weight.as<int>(), bits.numerator_bits, bits.weight_bits, 128,
-                  bits.greatest_contribution};
+      const FixedPoint bits = choose_fixed_point(step, wiener, fast ? 128 : 128 * 2 * brightness, fast);
+      job.sums = {
+          numerator.as<long long>(),         weight.as<int>(), bits.numerator_scale, bits.weight_bits, 128,
+          fast ? range.as<float>() : nullptr};
+      job.fixed_point = bits;
       clear_sums(job.sums, width, height, nullptr);
       const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
       const std::vector<double> window =
@@ -353,15 +361,13 @@ class Filter : public CudaTest {
       finish(job.sums, step, out.plane, nullptr);
       const std::vector<float> result = out.download();
       double greatest = 0;
-      double squares = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double error = std::abs(static_cast<double>(result[i]) - expected[i]);
-        greatest = std::max(greatest, error);
-        squares += error * error;
+        greatest = std::max(greatest, std::abs(static_cast<double>(result[i]) - expected[i]));
       }
-      const double rms = std::sqrt(squares / static_cast<double>(expected.size()));
-      if (std::getenv("SHOW")) printf("%d rms %.4f greatest %.4f\n", fast, rms, greatest);
-      EXPECT_LE(greatest, static_cast<double>(tolerance)) << (fast ? "filter_fast" : "filter_any");
+      // filter_fast()'s second step has half floats' precision, of samples about mid-grey.
+      const double tolerance = fast && wiener ? 0.3 : 0.05;
+      EXPECT_LE(greatest, tolerance * static_cast<double>(std::max(brightness, 1.0F)))
+          << (fast ? "filter_fast" : "filter_any");
     };
     run(false);
     if (can_filter_fast(step)) {
@@ -477,7 +483,7 @@ TEST_F(Filter, AllTransformsAndStepsOfPatchesOfEight) {
           Bm3dStep step = make_step(8, 3, group_size, 19, 8000);
           step.transform_2d = transform_2d;
           step.transform_1d = transform_1d;
-          check_filter(step, wiener, wiener ? 0.1F : 0.05F);
+          check_filter(step, wiener);
         }
       }
     }
@@ -487,21 +493,28 @@ TEST_F(Filter, AllTransformsAndStepsOfPatchesOfEight) {
 TEST_F(Filter, OtherPatchSizesStepsAndWindows) {
   for (const int k : {2, 5, 8, 11, 16}) {
     for (const bool wiener : {false, true}) {
-      check_filter(make_step(k, std::min(k, 4), 16, 15, 8000), wiener, 0.05F);
+      check_filter(make_step(k, std::min(k, 4), 16, 15, 8000), wiener);
       Bm3dStep narrow = make_step(k, k, 4, 9, 8000);
       narrow.kaiser_beta = 8;
-      check_filter(narrow, wiener, 0.05F);
+      check_filter(narrow, wiener);
     }
   }
-  check_filter(make_step(8, 8, 16, 39, 8000), false, 0.05F);
-  check_filter(make_step(8, 1, 32, 25, 8000), true, 0.05F);
+  check_filter(make_step(8, 8, 16, 39, 8000), false);
+  check_filter(make_step(8, 1, 32, 25, 8000), true);
+}
+
+TEST_F(Filter, SamplesBeyondEightBits) {
+  for (const float brightness : {0.25F, 3.0F, 12.0F}) {
+    check_filter(make_step(8, 3, 16, 19, 8000), false, brightness);
+    check_filter(make_step(8, 3, 32, 19, 8000), true, brightness);
+  }
 }
 
 TEST(FixedPoint, LeavesFractionsForEveryProfile) {
   for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh, Profile::kVn}) {
     const Bm3dParameters parameters = bm3d_profile(profile);
-    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).numerator_bits, 10);
-    EXPECT_GE(choose_fixed_point(*parameters.wiener, true, 128, true).numerator_bits, 9);
+    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).numerator_scale, 1024);
+    EXPECT_GE(choose_fixed_point(*parameters.wiener, true, 128, true).numerator_scale, 512);
     EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).weight_bits, 20);
   }
 }

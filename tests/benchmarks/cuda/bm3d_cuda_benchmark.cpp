@@ -190,21 +190,19 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const DeviceMemory samples(positions * 2);
   matching.squares = squares.as<int>();
   matching.sums = patch_sums.as<int>();
-  matching.samples = samples.as();
+  matching.samples = samples.as<std::int16_t>();
   const ReferenceGrid grid = make_grid(kWidth, kHeight, step.patch_size, step.step);
   const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
   const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
   const DeviceMemory members(references * capacity * sizeof(std::int16_t));
-  const DeviceMemory sizes(references);
   const DeviceMemory list((references + 1) * sizeof(unsigned));
   const LeftOver left_over{list.as<unsigned>()};
-  const Groups groups{members.as<std::int16_t>(), sizes.as<std::uint8_t>(), capacity, 0, grid.rows};
+  const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
   const DeviceMemory numerator(basic.bytes() * 2);
   const DeviceMemory weight(basic.bytes());
   const FixedPoint bits = choose_fixed_point(step, wiener, 128, true);
-  const AggregationSums sums{
-      numerator.as<long long>(), weight.as<int>(), bits.numerator_bits, bits.weight_bits, 128,
-      bits.greatest_contribution};
+  const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_scale,
+                             bits.weight_bits, 128};
   FilterJob job;
   job.step = step;
   job.lambda = 2.7F;
@@ -214,6 +212,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   job.noisy = plane;
   job.basic = wiener ? basic_plane : FloatPlane{};
   job.sums = sums;
+  job.fixed_point = bits;
 
   nlohmann::ordered_json json;
   json["prepare"] = time_ms(repeats, [&] {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <tuple>
 
+#include "core/matching.h"
 #include "tests/core/oracle/transforms.h"
 
 namespace limpid::oracle {
@@ -21,7 +22,7 @@ std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& s
   const auto scale = static_cast<float>(matching_scale(search));
   std::vector<std::int64_t> result;
   for (const double value : guide.samples) {
-    const float units = (static_cast<float>(value) - 128) * scale;
+    const float units = (static_cast<float>(value) - 128) * scale + kMatchingBias;
     result.push_back(std::llrint(std::clamp(std::nearbyint(units), -limit, limit)));
   }
   return result;

@@ -132,6 +132,11 @@ Agreement compare(const Frame& a, const Frame& b) {
   return agreement;
 }
 
+bool within_contract(const Agreement& agreement) {
+  return agreement.over_one <= std::max<std::size_t>(agreement.samples / 10000, 4) &&
+         agreement.greatest <= 4 && agreement.psnr >= 60;
+}
+
 std::string to_string(const Agreement& agreement) {
   std::ostringstream text;
   text << agreement.over_one << " of " << agreement.samples

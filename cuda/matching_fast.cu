@@ -1,0 +1,546 @@
+#include <algorithm>
+#include <climits>
+
+#include "cuda/launch.h"
+#include "cuda/matching.h"
+
+// Matching of patches of 8x8 on tensor cores. With a the reference patch and b a candidate, |a - b|^2 = |a|^2
+// + |b|^2 - 2ab, and the products ab of 16 references (4 x 4 of the grid) with 8 candidates at consecutive
+// columns are one small matrix product: A holds the references' 64 samples in its rows, B the candidates' in
+// its columns. With accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2, what comes out, the
+// candidate's offset, is half of what its distance deviates from the expected one, which it is ranked by, but
+// for the sign.
+//
+// Samples are half floats, 11 bits and a sign, less a number that is the same for a whole block; products are
+// exact, and sums are floats. They are exact below 2^23: where the samples of both patches are within 90 code
+// values of that number, on average, and otherwise right to 2^-24 of their energies.
+//
+// A warp owns 4 x 4 references and walks the union of their search windows, 8 columns at a time, from top to
+// bottom. Two passes compute the same offsets:
+//   1. The least of each of 64 interleaved groups of candidates, per reference. At least N candidates are
+//      within the N-th least of these.
+//   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) go to a pool of 88 per reference in
+//      shared memory, and the pool is sorted. Since they are few, four rows are compared before any lane
+//      looks at what passed; the offsets wait in shared memory, where a lane can index them. References whose
+//      pool overflows, where many distances are equal, are left to match_any().
+//
+// Shared memory holds words of two samples side by side, so that a fragment of B is one word wherever it
+// begins. A matrix product takes rows i and i + 4 of the patch, whose words are a pair of registers for four
+// rows of candidates; a lane which walks down needs one new word per row. With a pitch of 4 mod 8 words, the
+// loads have no bank conflicts.
+//
+// 8 warps of 4 x 2 x (4 x 4) references, 112 KiB of shared memory at step 3 and windows of 39, at most 128
+// registers: two blocks per multiprocessor. Bound by instruction issue: four matrix products, two loads, and
+// four additions and minima or comparisons per row of 8 candidates and lane.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr unsigned kAll = 0xFFFFFFFFU;
+constexpr int kWarp = 32;
+constexpr int kPitch = 92;       // words from one row to the next
+constexpr int kPool = 88;        // candidates per reference
+constexpr int kReferences = 16;  // per warp
+constexpr int kWarpsY = 2;
+constexpr int kMaxWarpsX = 4;
+constexpr int kMaxUnion = 64;     // rows and columns of a union of windows: places have 6 bits each
+constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
+constexpr int kProducts = 4;      // matrix products per 64 samples
+constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
+
+constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
+constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
+constexpr float kNoPatch = -1e13F;
+
+struct FastArguments {
+  MatchingPlane plane;
+  ReferenceGrid grid;
+  Groups groups;
+  unsigned* left_over;
+  int radius;
+  MatchingDistances distances;
+  int warps_x;
+  int union_rows;     // a multiple of 4
+  int union_columns;  // a multiple of 8
+  int sample_rows;    // of the region that a block loads
+  int position_rows;
+};
+
+__device__ int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
+
+// c += A B, A being 16 x 16, B 16 x 8.
+__device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                             unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+// A half float of an integer of at most 11 bits and a sign, in the low bits.
+__device__ unsigned half_bits(int value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(static_cast<float>(value)));
+  return bits;
+}
+
+struct SharedRegion {
+  unsigned* words;   // [sample_rows][kPitch]
+  float* energies;   // [position_rows][kPitch]: -|b|^2 / 2
+  float4* offsets;   // [warps][4][kWarp]: those of four rows, as the lanes have them
+  unsigned* pools;   // [warps][kReferences][kPool]
+  unsigned* counts;  // [warps][kReferences]
+
+  __device__ SharedRegion(float4* memory, const FastArguments& arguments) {
+    const int warps = arguments.warps_x * kWarpsY;
+    offsets = memory;
+    words = reinterpret_cast<unsigned*>(offsets + warps * 4 * kWarp);
+    energies = reinterpret_cast<float*>(words + arguments.sample_rows * kPitch);
+    pools = reinterpret_cast<unsigned*>(energies + arguments.position_rows * kPitch);
+    counts = pools + warps * kReferences * kPool;
+  }
+  static std::size_t bytes(const FastArguments& arguments) {
+    const auto warps = static_cast<std::size_t>(arguments.warps_x) * kWarpsY;
+    return warps * 4 * kWarp * sizeof(float4) +
+           (static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
+            warps * kReferences * (kPool + 1)) *
+               sizeof(unsigned);
+  }
+};
+
+// Calls load(column, row) for all of a region, a warp taking a row at a time, several loads being under way.
+template <class Load>
+__device__ __forceinline__ void for_region(int columns, int rows, const Load& load) {
+  const int lane = threadIdx.x % kWarp;
+  const int warps = blockDim.x / kWarp;
+#pragma unroll 2
+  for (int y = threadIdx.x / kWarp; y < rows; y += warps) {
+#pragma unroll
+    for (int x = 0; x < kPitch; x += kWarp) {
+      if (x + lane < columns) {
+        load(x + lane, y);
+      }
+    }
+  }
+}
+
+// Loads the region whose first sample is (x0, y0) of the margined plane.
+__device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0,
+                            int columns) {
+  __shared__ int least;
+  __shared__ int greatest;
+  const int pitch = arguments.plane.pitch;
+  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(y0) * pitch + x0;
+  const std::int16_t* samples = arguments.plane.samples + first;
+  if (threadIdx.x == 0) {
+    least = INT_MAX;
+    greatest = INT_MIN;
+  }
+  __syncthreads();
+  int own_least = INT_MAX;
+  int own_greatest = INT_MIN;
+  for_region(columns + 1, arguments.sample_rows, [&](int x, int y) {
+    const int value = samples[y * pitch + x];
+    own_least = min(own_least, value);
+    own_greatest = max(own_greatest, value);
+  });
+  atomicMin(&least, own_least);
+  atomicMax(&greatest, own_greatest);
+  __syncthreads();
+  const int middle = (least + greatest) / 2;
+  for_region(columns, arguments.sample_rows, [&](int x, int y) {
+    const std::int16_t* in = samples + y * pitch + x;
+    region.words[y * kPitch + x] = half_bits(in[0] - middle) | half_bits(in[1] - middle) << 16;
+  });
+  const int* squares = arguments.plane.squares + first;
+  const int* sums = arguments.plane.sums + first;
+  for_region(columns, arguments.position_rows, [&](int x, int y) {
+    const int value = squares[y * pitch + x];
+    const int centred = value - 2 * middle * sums[y * pitch + x] + 64 * middle * middle;
+    region.energies[y * kPitch + x] =
+        value == MatchingPlane::kNoPatch ? kNoPatch : -0.5F * static_cast<float>(centred);
+  });
+}
+
+// Sorts 32 keys, one to a lane.
+template <bool kAscending>
+__device__ unsigned sort_lanes(unsigned key, int lane) {
+#pragma unroll
+  for (int size = 2; size <= kWarp; size *= 2) {
+#pragma unroll
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+      const unsigned other = __shfl_xor_sync(kAll, key, stride);
+      const bool lower = (lane & stride) == 0;
+      const bool up = ((lane & size) == 0 || size == kWarp) == kAscending;
+      key = lower == up ? min(key, other) : max(key, other);
+    }
+  }
+  return key;
+}
+
+// The 32 least of an ascending and a descending sequence, ascending.
+__device__ unsigned merge_lanes(unsigned ascending, unsigned descending, int lane) {
+  unsigned key = min(ascending, descending);
+#pragma unroll
+  for (int stride = kWarp / 2; stride > 0; stride /= 2) {
+    const unsigned other = __shfl_xor_sync(kAll, key, stride);
+    key = (lane & stride) == 0 ? min(key, other) : max(key, other);
+  }
+  return key;
+}
+
+__global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kernel(FastArguments arguments) {
+  extern __shared__ float4 shared_memory[];
+  const SharedRegion region(shared_memory, arguments);
+  const ReferenceGrid& grid = arguments.grid;
+  const int radius = arguments.radius;
+  const int lane = threadIdx.x % kWarp;
+  const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int block_column = blockIdx.x * arguments.warps_x * 4;
+  const int block_row = arguments.groups.first_row + blockIdx.y * kWarpsY * 4;
+  const int block_x = grid.x(block_column);
+  const int block_y = grid.y(block_row);
+  load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
+              block_y - radius + MatchingPlane::kMargin,
+              (arguments.warps_x - 1) * 4 * grid.step + arguments.union_columns + kExtraColumns);
+  unsigned* pool = region.pools + warp * kReferences * kPool;
+  unsigned* counts = region.counts + warp * kReferences;
+  if (lane < kReferences) {
+    counts[lane] = 1;  // the reference itself, whose key is 0
+    pool[lane * kPool] = 0;
+  }
+  __syncthreads();
+  const int first_column = block_column + warp % arguments.warps_x * 4;
+  const int first_row = block_row + warp / arguments.warps_x * 4;
+  if (first_column >= grid.columns || first_row >= arguments.groups.last_row) {
+    return;
+  }
+
+  // Lane = 4 g + t, as the matrix fragments have it. Rows g and g + 8 of A are the references of columns g %
+  // 4 and rows g / 4 and g / 4 + 2. Loads of pairs of energies want even columns.
+  const int g = lane / 4;
+  const int t = lane % 4;
+  const int union_x = (grid.x(first_column) - block_x) & ~1;
+  const int union_y = grid.y(first_row) - block_y;
+  const auto offset_in_union_x = [&](int i) {
+    return grid.x(min(first_column + i, grid.columns - 1)) - block_x - union_x;
+  };
+  const auto offset_in_union_y = [&](int i) {
+    return grid.y(min(first_row + i, arguments.groups.last_row - 1)) - block_y - union_y;
+  };
+  const unsigned* words = region.words + union_y * kPitch + union_x;
+  const float* energies = region.energies + union_y * kPitch + union_x;
+  const int ox = offset_in_union_x(g % 4);
+  const int oy[2] = {offset_in_union_y(g / 4), offset_in_union_y(g / 4 + 2)};
+  unsigned a[kProducts][4];
+#pragma unroll
+  for (int i = 0; i < kProducts; ++i) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const int row = i + part / 2 * 4;
+      a[i][part] = words[(radius + oy[part % 2] + row) * kPitch + radius + ox + 2 * t];
+    }
+  }
+  float start[2];  // (expected - |a|^2) / 2
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    start[h] = energies[(radius + oy[h]) * kPitch + radius + ox] +
+               0.5F * static_cast<float>(arguments.distances.expected);
+  }
+  const unsigned* lane_words = words + g + 2 * t;
+  const float* lane_energies = energies + 2 * t;
+  const int diameter = 2 * radius;
+  const auto column_is_valid = [&](int column) { return static_cast<unsigned>(column - ox) <= diameter; };
+  const auto row_is_valid = [&](int row, int h) { return static_cast<unsigned>(row - oy[h]) <= diameter; };
+  // Whether every reference has candidates in all of rows y to y + 3.
+  const auto all_valid = [&](int y) { return y >= 3 * grid.step && y + 3 <= diameter; };
+
+  // Offsets in columns 8 j to 8 j + 7, four rows at a time: visit(y, i, offsets), i = y / 4 % 4 if kUnrolled.
+  // Of a row's offsets, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2
+  // and 3 the second's. Code size matters: the warps of a multiprocessor are at different places of it.
+  const auto sweep = [&]<bool kUnrolled>(int j, auto&& visit) {
+    const unsigned* next_words = lane_words + 8 * j;
+    const float* next_energies = lane_energies + 8 * j;
+    const auto pair = [&](int row) { return *reinterpret_cast<const float2*>(next_energies + row * kPitch); };
+    float starts[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      starts[i] = column_is_valid(8 * j + 2 * t + i % 2) ? start[i / 2] : kFar;
+    }
+    struct {
+      unsigned upper;  // word of row i
+      unsigned lower;  // of row i + 4
+    } window[kWindowPairs];
+    float2 next[4];
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      next[s] = pair(s);
+    }
+#pragma unroll
+    for (int i = 0; i < kWindowPairs; ++i) {
+      window[i] = {next_words[i * kPitch], next_words[(i + 4) * kPitch]};
+    }
+    const auto four_rows = [&](int y, int quad) {
+      float offsets[4][4];
+#pragma unroll
+      for (int s = 0; s < 4; ++s) {
+        offsets[s][0] = next[s].x + starts[0];
+        offsets[s][1] = next[s].y + starts[1];
+        offsets[s][2] = next[s].x + starts[2];
+        offsets[s][3] = next[s].y + starts[3];
+      }
+#pragma unroll
+      for (int i = 0; i < kProducts; ++i) {
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          multiply_add(offsets[s], a[i], window[s + i].upper, window[s + i].lower);
+        }
+      }
+      const unsigned lower[4] = {window[3].lower, window[4].lower, window[5].lower, window[6].lower};
+#pragma unroll
+      for (int i = 0; i < 3; ++i) {
+        window[i] = window[i + 4];
+      }
+#pragma unroll
+      for (int s = 0; s < 4; ++s) {
+        window[3 + s] = {lower[s], next_words[(s + 11) * kPitch]};
+        next[s] = pair(s + 4);
+      }
+      next_words += 4 * kPitch;
+      next_energies += 4 * kPitch;
+      visit(y, quad, offsets);
+    };
+    if constexpr (kUnrolled) {
+      for (int base = 0; base < arguments.union_rows; base += 16) {
+#pragma unroll
+        for (int quad = 0; quad < 4; ++quad) {
+          if (base + 4 * quad < arguments.union_rows) {
+            four_rows(base + 4 * quad, quad);
+          }
+        }
+      }
+    } else {
+#pragma unroll 1
+      for (int y = 0; y < arguments.union_rows; y += 4) {
+        four_rows(y, 0);
+      }
+    }
+  };
+
+  // Pass 1. Rows 16 apart and columns 16 apart share a least offset; those of the other columns rotate.
+  float least[2][16];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      least[h][i] = kFar;
+    }
+  }
+  const int sweeps = arguments.union_columns / 8;
+#pragma unroll 1
+  for (int j = 0; j < sweeps; ++j) {
+    sweep.template operator()<true>(j, [&](int y, int quad, const float(&offsets)[4][4]) {
+      const auto take = [&](int s, int h) {
+        float& even = least[h][4 * quad + s];
+        float& odd = least[h][(4 * quad + s + 8) % 16];
+        even = fminf(even, fabsf(offsets[s][2 * h]));
+        odd = fminf(odd, fabsf(offsets[s][2 * h + 1]));
+      };
+      if (all_valid(y)) {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          take(i / 2, i % 2);
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          if (row_is_valid(y + i / 2, i % 2)) {
+            take(i / 2, i % 2);
+          }
+        }
+      }
+    });
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float first = least[h][i];
+        least[h][i] = least[h][i + 4];
+        least[h][i + 4] = least[h][i + 8];
+        least[h][i + 8] = least[h][i + 12];
+        least[h][i + 12] = first;
+      }
+    }
+  }
+
+  // A bound that at least N of the 64 least offsets are within, if there are N, close to the N-th by
+  // bisection; the four lanes with the same g share a reference. It is never greater than tau allows.
+  const int wanted = arguments.groups.capacity;
+  float bound[2];
+  int shift[2];  // of distances, so that they fit in the keys' 20 bits
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    float low = kFar;
+    float high = 0;
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      low = fminf(low, least[h][i]);
+      high = fmaxf(high, least[h][i] < kReachable ? least[h][i] : 0.0F);
+    }
+#pragma unroll
+    for (int i = 1; i < 4; i *= 2) {
+      low = fminf(low, __shfl_xor_sync(kAll, low, i));
+      high = fmaxf(high, __shfl_xor_sync(kAll, high, i));
+    }
+    const auto within = [&](float offset) {
+      int count = 0;
+#pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        count += least[h][i] <= offset ? 1 : 0;
+      }
+      count += __shfl_xor_sync(kAll, count, 1);
+      return count + __shfl_xor_sync(kAll, count, 2);
+    };
+    const bool enough = within(high) >= wanted;
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) {
+      const float middle = low + (high - low) * 0.5F;
+      if (within(middle) >= wanted) {
+        high = middle;
+      } else {
+        low = middle;
+      }
+    }
+    bound[h] = 0.5F * static_cast<float>(arguments.distances.greatest);
+    if (enough) {
+      bound[h] = fminf(bound[h], high);
+    }
+    shift[h] = max(0, 12 - __clz(__float2int_ru(2 * bound[h])));
+    if (first_column + g % 4 >= grid.columns || first_row + g / 4 + 2 * h >= arguments.groups.last_row) {
+      bound[h] = -1;
+    }
+  }
+
+  // Pass 2. Offsets below the limit are within the bound.
+  const float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
+  const int self[2] = {(radius + oy[0]) * kMaxUnion + radius + ox,
+                       (radius + oy[1]) * kMaxUnion + radius + ox};
+  float4* own_offsets = region.offsets + warp * 4 * kWarp + lane;
+#pragma unroll 1
+  for (int j = 0; j < sweeps; ++j) {
+    sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
+      unsigned passed = 0;  // bit 15 - k is of offset k % 4 of row k / 4
+#pragma unroll
+      for (int k = 0; k < 16; ++k) {
+        // The sign of the difference goes to the low end.
+        const float difference = fabsf(offsets[k / 4][k % 4]) - limit[k % 4 / 2];
+        passed = __funnelshift_l(__float_as_uint(difference), passed, 1);
+      }
+      if (!all_valid(y)) {
+#pragma unroll
+        for (int k = 0; k < 16; k += 2) {
+          passed &= row_is_valid(y + k / 4, k % 4 / 2) ? ~0U : ~(0xC000U >> k);
+        }
+      }
+      if (passed != 0) {
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
+        }
+        const int first_place = y * kMaxUnion + 8 * j + 2 * t;
+        do {
+          const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
+          passed ^= 0x8000U >> k;
+          const bool second = (k & 2) != 0;
+          const int place = first_place + static_cast<int>(k / 4 * kMaxUnion + k % 2);
+          if (place != (second ? self[1] : self[0])) {
+            const float offset = reinterpret_cast<const float*>(own_offsets + k / 4 * kWarp)[k % 4];
+            const int r = g + (second ? 8 : 0);
+            const unsigned slot = atomicAdd(counts + r, 1U);
+            const auto distance = static_cast<unsigned>(__float2int_rn(2 * fabsf(offset)));
+            const unsigned rank = min(distance >> (second ? shift[1] : shift[0]), (1U << 20) - 2);
+            if (slot < kPool) {
+              pool[r * kPool + slot] = (rank << 12 | place) + 1;
+            }
+          }
+        } while (passed != 0);
+      }
+    });
+  }
+  __syncwarp();
+
+#pragma unroll 1
+  for (int r = 0; r < kReferences; ++r) {
+    const int column = first_column + r % 4;
+    const int row = first_row + r / 4;
+    if (column >= grid.columns || row >= arguments.groups.last_row) {
+      continue;
+    }
+    const int number = (row - arguments.groups.first_row) * grid.columns + column;
+    const int found = static_cast<int>(counts[r]);
+    if (found > kPool) {
+      if (lane == 0) {
+        arguments.left_over[1 + atomicAdd(arguments.left_over, 1U)] = number;
+      }
+      continue;
+    }
+    unsigned key = sort_lanes<true>(lane < found ? pool[r * kPool + lane] : kAll, lane);
+#pragma unroll 1
+    for (int i = kWarp; i < found; i += kWarp) {
+      const unsigned more = lane + i < found ? pool[r * kPool + i + lane] : kAll;
+      key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
+    }
+    const int size = round_down_to_power_of_two(min(found, wanted));
+    if (lane < size) {
+      // The reference itself is the first, with the key 0.
+      const int place = static_cast<int>(key - 1) & (kMaxUnion * kMaxUnion - 1);
+      arguments.groups.members[static_cast<std::ptrdiff_t>(number) * wanted + lane] =
+          lane == 0 ? static_cast<std::int16_t>(size)
+                    : pack_offset(place % kMaxUnion - radius - offset_in_union_x(r % 4),
+                                  place / kMaxUnion - radius - offset_in_union_y(r / 4));
+    }
+  }
+}
+
+int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step; }
+
+int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+}  // namespace
+
+bool can_match_fast(const Bm3dStep& step, int compute_capability) {
+  return step.patch_size == 8 && step.max_group_size < 64 && union_size(step) <= kMaxUnion &&
+         compute_capability >= 80;
+}
+
+void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+                cudaStream_t stream) {
+  FastArguments arguments{};
+  arguments.plane = plane;
+  arguments.grid = grid;
+  arguments.groups = groups;
+  arguments.left_over = left_over.list;
+  arguments.radius = step.search_window / 2;
+  arguments.distances = distances;
+  arguments.union_rows = round_up(union_size(step), 4);
+  arguments.union_columns = round_up(union_size(step), 8);
+  arguments.warps_x =
+      std::min((kPitch - arguments.union_columns - kExtraColumns) / (4 * grid.step) + 1, kMaxWarpsX);
+  const int further_warps = (kWarpsY - 1) * 4 * grid.step;
+  arguments.sample_rows = further_warps + arguments.union_rows + 12;
+  arguments.position_rows = further_warps + arguments.union_rows + 4;
+  check(cudaMemsetAsync(left_over.list, 0, sizeof(unsigned), stream));
+  const std::size_t bytes = SharedRegion::bytes(arguments);
+  allow_shared_memory(match_fast_kernel, bytes);
+  const auto blocks = [](int count, int per_block) {
+    return static_cast<unsigned>((count + per_block - 1) / per_block);
+  };
+  const dim3 blocks_of_warps(blocks(grid.columns, arguments.warps_x * 4),
+                             blocks(groups.last_row - groups.first_row, kWarpsY * 4));
+  match_fast_kernel<<<blocks_of_warps, arguments.warps_x * kWarpsY * kWarp, bytes, stream>>>(arguments);
+  check_launch();
+}
+
+}  // namespace limpid::cuda
