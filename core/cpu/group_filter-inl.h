@@ -252,8 +252,9 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
   });
   const Shrinkage shrinkage =
       with_group_transform(tables.step.transform_1d, size, [&]<class Group, int kSize>() HWY_ATTR {
-        return job.wiener ? wiener<Group, kSize>(group, basic, plane.sigma * plane.sigma)
-                          : hard_threshold<Group, kSize>(group, coefficient_threshold(tables.lambda, plane.sigma));
+        return job.wiener
+                   ? wiener<Group, kSize>(group, basic, plane.sigma * plane.sigma)
+                   : hard_threshold<Group, kSize>(group, coefficient_threshold(tables.lambda, plane.sigma));
       });
   with_transform(tables.step.transform_2d, [&](auto transform) HWY_ATTR {
     aggregate_group<decltype(transform)>(group, positions, size, shrinkage, tables.window.data(), sums);
