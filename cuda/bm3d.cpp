@@ -273,6 +273,16 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
   const int k = step.parameters.patch_size;
   const int width = components[0]->width;
   const int height = components[0]->height;
+  const auto sums_of = [&](const Component& component) {
+    return AggregationSums{
+        numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
+        step.fixed_point.weight_bits, component.offset,  step.filter_fast ? component.range : nullptr};
+  };
+  check(cudaEventRecord(sums_free_.get(), stream));
+  clearing_.wait(sums_free_.get());
+  clear_sums(sums_of(*components[0]), width, height, clearing_.get());
+  sums_clear_.record(clearing_);
+
   MatchingPlane plane;
   plane.width = width;
   plane.height = height;
@@ -317,12 +327,13 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     job.fixed_point = step.fixed_point;
     job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
                              format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
-    job.sums = {
-        numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
-        step.fixed_point.weight_bits, component->offset, step.filter_fast ? component->range : nullptr};
-    clear_sums(job.sums, width, height, stream);
+    job.sums = sums_of(*component);
+    if (component != components[0]) {
+      clear_sums(job.sums, width, height, stream);
+    }
     for (int first_row = 0; first_row < grid.rows; first_row += band) {
       find_groups(first_row);
+      check(cudaStreamWaitEvent(stream, sums_clear_.get()));
       job.groups = groups;
       if (step.filter_fast) {
         filter_fast(job, stream);

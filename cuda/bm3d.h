@@ -87,6 +87,9 @@ class Bm3d {
   DeviceMemory left_over_;
   DeviceMemory ranges_;
   DeviceMemory scratch_;
+  Stream clearing_;  // clears the sums while groups are found
+  Event sums_free_;
+  Event sums_clear_;
 };
 
 }  // namespace limpid::cuda

@@ -30,6 +30,9 @@ void validate(const NoiseLevel& noise) {
 class DeviceFrame {
  public:
   explicit DeviceFrame(const FrameFormat& format) : memory_(frame_bytes(format)) {
+    // What lies between rows is copied too, but never written.
+    check(cudaMemset(memory_.as(), 0, memory_.bytes()));
+    check(cudaStreamSynchronize(nullptr));
     // The layout alone is wanted; the memory is not looked at from here.
     const Frame layout = place_frame(format, {std::shared_ptr<void>(), memory_.as()});
     for (int p = 0; p < format.plane_count(); ++p) {

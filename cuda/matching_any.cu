@@ -142,6 +142,9 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
       arguments.groups.members + static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity;
   if (lane == 0) {
     members[0] = static_cast<std::int16_t>(size);
+    for (int i = size; i < arguments.groups.capacity; ++i) {
+      members[i] = 0;
+    }
   }
   for (int i = lane; i < found; i += kWarp) {
     const unsigned long long own = closest[i];

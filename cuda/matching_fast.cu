@@ -492,7 +492,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
       key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
     }
     const int size = round_down_to_power_of_two(min(found, wanted));
-    if (lane < size) {
+    if (lane < wanted) {
       // The reference itself is the first, with the key 0.
       const int place = static_cast<int>(key - 1) & (kMaxUnion * kMaxUnion - 1);
       arguments.groups.members[static_cast<std::ptrdiff_t>(number) * wanted + lane] =
