@@ -24,13 +24,13 @@
 // complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half float: it is small where the factor
 // must be exact.
 //
-// A block of 8 warps owns a tile of 8 x 16 reference patches (fewer for wide windows). It loads the
-// samples that their groups may have into shared memory, as words of two samples one above the other, which
-// are operands as they are, and adds what comes back to 32-bit fixed-point sums beside them, which go to the
-// plane's sums once, at the end. The pitch of both is such that a warp's access to a patch has no bank
-// conflict. Shared memory at step 3 and windows of 39: 46 KiB in the first step, 68 KiB in the second.
-// Registers: 64 for groups of 16 in the first step, 128 for groups of 32 in the second. Bound by instruction
-// issue.
+// A block of 8 warps owns a tile of up to 8 x 16 reference patches. It loads the samples that their groups
+// may have into shared memory, as words of two samples one above the other, which are operands as they are,
+// and adds what comes back to 32-bit fixed-point sums beside them, which go to the plane's sums before they
+// could overflow and at the end. The pitch of both is such that a warp's access to a patch has no bank
+// conflict. Shared memory at step 3 and windows of 39: 61 KiB for groups of 16 in the first step, 90 KiB for
+// groups of 32 in the second. Registers: 80 and 128. Bound by instruction issue, and by latency while a tile
+// is loaded.
 
 namespace limpid::cuda {
 namespace {
@@ -40,8 +40,7 @@ constexpr int kWarp = 32;
 constexpr int kWarps = 8;
 // What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
 // the basic estimate's or what rounding to half floats leaves of the first part.
-constexpr int kTileWidth = 84;   // samples that a tile's groups may span
-constexpr int kTileHeight = 96;  // samples that they should, so that several tiles fit into shared memory
+constexpr int kTileWidth = 84;  // samples that a tile's groups may span
 constexpr int kSums = kTileWidth;
 constexpr int kSecondPart = 2 * kTileWidth;
 // Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
@@ -503,8 +502,18 @@ __device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned*
   }
 }
 
+// As registers allow.
 constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
   return greatest >= 32 ? 2 : mode == Mode::kHard && greatest <= 8 ? 4 : 3;
+}
+
+// Rows of a tile, so that shared memory allows as many blocks (of GPUs with 228 KiB per multiprocessor).
+constexpr int tile_height(Mode mode, int greatest) {
+  constexpr int kSharedBytes = 228 * 1024;
+  constexpr int kPerBlock = 3 * 1024;  // the system's and static
+  return std::min((kSharedBytes / blocks_per_multiprocessor(mode, greatest) - kPerBlock) /
+                      (tile_pitch(mode != Mode::kHard) * static_cast<int>(sizeof(int))),
+                  96);
 }
 
 template <bool kHaar, Mode kMode, int kGreatest>
@@ -611,10 +620,20 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height, warp, kWarps);
 }
 
+// Samples that a group may span in each direction.
+int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
+
+// How many reference patches fit into so many samples.
+int references_in(int samples, const Bm3dStep& step, int most) {
+  return std::clamp((samples - reach_of(step)) / step.step + 1, 1, most);
+}
+
 template <bool kHaar, Mode kMode, int kGreatest>
-void launch(const Arguments& arguments, int step, cudaStream_t stream) {
+void launch(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
-  const int rows = (arguments.tile_rows - 1) * step + 2 * arguments.radius + 8;
+  arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
+  arguments.tile_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
+  const int rows = (arguments.tile_rows - 1) * step.step + reach_of(step);
   const std::size_t bytes = static_cast<std::size_t>(rows) * tile_pitch(kMode != Mode::kHard) * sizeof(int);
   const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
   allow_shared_memory(kernel, bytes);
@@ -628,7 +647,7 @@ void launch(const Arguments& arguments, int step, cudaStream_t stream) {
 }
 
 template <bool kHaar, Mode kMode>
-void launch_for_size(const Arguments& arguments, int step, cudaStream_t stream) {
+void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   if (arguments.groups.capacity >= 32) {
     launch<kHaar, kMode, 32>(arguments, step, stream);
   } else if (arguments.groups.capacity >= 16) {
@@ -651,9 +670,6 @@ void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)
   }
 }
 
-// Samples that a group may span in each direction.
-int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
-
 // At narrower windows the corners' share gets lost among the sums' 32 bits.
 constexpr float kGreatestFastBeta = 3;
 
@@ -675,11 +691,6 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
   arguments.basic = job.basic;
   arguments.sums = job.sums;
   arguments.radius = job.step.search_window / 2;
-  const auto references = [&](int samples, int most) {
-    return std::clamp((samples - reach_of(job.step)) / job.step.step + 1, 1, most);
-  };
-  arguments.tile_columns = references(kTileWidth, kFilterTileColumns);
-  arguments.tile_rows = references(kTileHeight, kFilterTileRows);
   const float sigma = job.sigma * kCoefficientScale;
   for (int level = 0; level < 6; ++level) {
     const float energy = std::ldexp(1.0F, level);
@@ -700,9 +711,8 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
   set_matrix(matrices.forward, matrix_scale, arguments.forward);
   set_matrix(matrices.inverse, 1 / matrix_scale, arguments.inverse);
   const auto with_group_transform = [&]<Mode kMode>() {
-    job.step.transform_1d == Transform1d::kHaar
-        ? launch_for_size<true, kMode>(arguments, job.step.step, stream)
-        : launch_for_size<false, kMode>(arguments, job.step.step, stream);
+    job.step.transform_1d == Transform1d::kHaar ? launch_for_size<true, kMode>(arguments, job.step, stream)
+                                                : launch_for_size<false, kMode>(arguments, job.step, stream);
   };
   if (job.basic.data != nullptr) {
     with_group_transform.template operator()<Mode::kWiener>();

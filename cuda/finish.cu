@@ -30,8 +30,19 @@ __global__ void finish_kernel(AggregationSums sums, Window window, float scale, 
   const int x0 = blockIdx.x * kColumns;
   const int y0 = blockIdx.y * kRows;
   const int rows = kRows + k - 1;
+  const int own_x = x0 + threadIdx.x;
+  long long numerators[kRows / kThreadRows];  // under way while the weights are spread
+#pragma unroll
+  for (int i = 0; i < kRows / kThreadRows; ++i) {
+    const int y = y0 + threadIdx.y + i * kThreadRows;
+    numerators[i] = own_x < out.width && y < out.height
+                        ? sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + own_x]
+                        : 0;
+  }
+#pragma unroll
   for (int row = threadIdx.y; row < rows; row += kThreadRows) {
     const int y = y0 - k + 1 + row;
+#pragma unroll
     for (int column = threadIdx.x; column < kColumns + k - 1; column += kColumns) {
       const int x = x0 - k + 1 + column;
       const bool inside = x >= 0 && y >= 0 && x < out.width && y < out.height;
@@ -49,11 +60,12 @@ __global__ void finish_kernel(AggregationSums sums, Window window, float scale, 
     spread[row][threadIdx.x] = sum;
   }
   __syncthreads();
-  const int x = x0 + threadIdx.x;
   scale *= range_unit(sums);
-  for (int row = threadIdx.y; row < kRows; row += kThreadRows) {
+#pragma unroll
+  for (int i = 0; i < kRows / kThreadRows; ++i) {
+    const int row = threadIdx.y + i * kThreadRows;
     const int y = y0 + row;
-    if (x >= out.width || y >= out.height) {
+    if (own_x >= out.width || y >= out.height) {
       return;
     }
     float denominator = 0;
@@ -61,8 +73,8 @@ __global__ void finish_kernel(AggregationSums sums, Window window, float scale, 
     for (int r = 0; r < k; ++r) {
       denominator = fmaf(spread[row + r][threadIdx.x], window.line[k - 1 - r], denominator);
     }
-    const auto numerator = static_cast<float>(sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + x]);
-    out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = numerator * scale / denominator + sums.offset;
+    out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + own_x] =
+        static_cast<float>(numerators[i]) * scale / denominator + sums.offset;
   }
 }
 

@@ -1,16 +1,18 @@
 #include "cuda/launch.h"
 #include "cuda/matching.h"
 
-// A block of 32 x 8 threads treats 64 x 16 positions: it loads the samples that their patches cover into
-// shared memory, smoothing them on the way, sums along rows, then down columns. Bound by memory.
+// A block of 8 warps treats 64 x 32 positions: it loads the samples that their patches cover into shared
+// memory, smooths them, and sums squares and samples along rows, then down columns, eight sums of one another
+// by adding what enters and subtracting what leaves. Pitches keep the lanes of a warp in different banks.
 
 namespace limpid::cuda {
 namespace {
 
+constexpr int kWarp = 32;
+constexpr int kWarps = 8;
 constexpr int kColumns = 64;
-constexpr int kRows = 16;
-constexpr int kThreadsX = 32;
-constexpr int kThreadsY = 8;
+constexpr int kRows = 32;
+constexpr int kRun = 8;
 constexpr int kMaxPatch = 16;
 
 __device__ int matching_value(const MatchingScale& scale, float value) {
@@ -22,80 +24,115 @@ __device__ int matching_value(const MatchingScale& scale, float value) {
 // Position x of 0 .. size - 1, beyond which the samples are repeated.
 __device__ int clamped(int x, int size) { return min(max(x, 0), size - 1); }
 
-// The neighbours of a sample at the border are mirrored about it.
-__device__ float smoothed(const FloatPlane& guide, int x, int y) {
+// Position x of -1 .. size, where the samples are mirrored about the last one.
+__device__ int mirrored(int x, int size) { return x < 0 ? -x : x >= size ? 2 * size - 2 - x : x; }
+
+__device__ float smoothed(const float* sample, int pitch) {
   constexpr float kSide = kGuideKernelSide;
   constexpr float kCentre = kGuideKernelCentre;
   constexpr float kScale = 1.0F / (kGuideKernelSum * kGuideKernelSum);
-  const int left = x > 0 ? x - 1 : 1;
-  const int right = x < guide.width - 1 ? x + 1 : guide.width - 2;
-  const float* row = guide.data + static_cast<std::ptrdiff_t>(y) * guide.pitch;
-  const float* above = guide.data + static_cast<std::ptrdiff_t>(y > 0 ? y - 1 : 1) * guide.pitch;
-  const float* below =
-      guide.data + static_cast<std::ptrdiff_t>(y < guide.height - 1 ? y + 1 : guide.height - 2) * guide.pitch;
   const auto weighted = [&](float sides, float centre) { return kSide * sides + kCentre * centre; };
-  const auto column = [&](int i) { return weighted(above[i] + below[i], row[i]); };
-  return weighted(column(left) + column(right), column(x)) * kScale;
+  const auto column = [&](int i) { return weighted(sample[i - pitch] + sample[i + pitch], sample[i]); };
+  return weighted(column(-1) + column(1), column(0)) * kScale;
+}
+
+// Sums of the squares and of the values of a patch's row or of a patch.
+struct Sums {
+  int squares;
+  int values;
+};
+
+__device__ Sums of_value(int value) { return {value * value, value}; }
+__device__ Sums operator+(const Sums& a, const Sums& b) {
+  return {a.squares + b.squares, a.values + b.values};
+}
+__device__ Sums operator-(const Sums& a, const Sums& b) {
+  return {a.squares - b.squares, a.values - b.values};
 }
 
 // kPatch is the patch size, or 0 for any other.
 template <int kPatch>
-__global__ void prepare_kernel(FloatPlane guide, bool smooth, int any_patch, MatchingPlane out) {
+__global__ void __launch_bounds__(kWarps* kWarp)
+    prepare_kernel(FloatPlane guide, bool smooth, int any_patch, MatchingPlane out) {
   const int patch = kPatch != 0 ? kPatch : any_patch;
-  __shared__ short samples[kRows + kMaxPatch - 1][kColumns + kMaxPatch];
-  __shared__ int2 row_sums[kRows + kMaxPatch - 1][kColumns];  // of squares, of samples
+  constexpr int kMost = kPatch != 0 ? kPatch : kMaxPatch;
+  constexpr int kRawPitch = kColumns + kMost + 1;
+  constexpr int kSamplePitch = kColumns + kMost + 2;  // twice an odd number
+  __shared__ float raw[(kRows + kMost + 1) * kRawPitch];
+  __shared__ short samples[(kRows + kMost - 1) * kSamplePitch];
+  __shared__ Sums row_sums[kRows + kMost - 1][kColumns + 1];
+  const int lane = threadIdx.x % kWarp;
+  const int warp = threadIdx.x / kWarp;
   const int x0 = blockIdx.x * kColumns - MatchingPlane::kMargin;
   const int y0 = blockIdx.y * kRows - MatchingPlane::kMargin;
   const int columns = kColumns + patch - 1;
   const int rows = kRows + patch - 1;
-  for (int row = threadIdx.y; row < rows; row += kThreadsY) {
-    const int y = clamped(y0 + row, guide.height);
-    for (int column = threadIdx.x; column < columns; column += kThreadsX) {
-      const int x = clamped(x0 + column, guide.width);
-      const float value =
-          smooth ? smoothed(guide, x, y) : guide.data[static_cast<std::ptrdiff_t>(y) * guide.pitch + x];
-      samples[row][column] = static_cast<short>(matching_value(out.scale, value));
+  // What is loaded begins beside the first sample that is in the plane.
+  const int raw_x = clamped(x0, guide.width) - 1;
+  const int raw_y = clamped(y0, guide.height) - 1;
+  for (int row = warp; row < rows + 2; row += kWarps) {
+    const int y = min(raw_y + row, guide.height);
+    const float* in = guide.data + static_cast<std::ptrdiff_t>(mirrored(y, guide.height)) * guide.pitch;
+#pragma unroll
+    for (int column = lane; column < kRawPitch; column += kWarp) {
+      raw[row * kRawPitch + column] = in[mirrored(min(raw_x + column, guide.width), guide.width)];
     }
   }
   __syncthreads();
-  for (int row = threadIdx.y; row < rows; row += kThreadsY) {
-    for (int column = threadIdx.x; column < kColumns; column += kThreadsX) {
-      int squares = 0;
-      int sum = 0;
-#pragma unroll
-      for (int c = 0; c < patch; ++c) {
-        const int value = samples[row][column + c];
-        squares += value * value;
-        sum += value;
-      }
-      row_sums[row][column] = {squares, sum};
+  for (int row = warp; row < rows; row += kWarps) {
+    const float* in = raw + (clamped(y0 + row, guide.height) - raw_y) * kRawPitch;
+    for (int column = lane; column < columns; column += kWarp) {
+      const float* sample = in + clamped(x0 + column, guide.width) - raw_x;
+      samples[row * kSamplePitch + column] =
+          static_cast<short>(matching_value(out.scale, smooth ? smoothed(sample, kRawPitch) : *sample));
     }
   }
   __syncthreads();
-  for (int row = threadIdx.y; row < kRows; row += kThreadsY) {
-    const int y = y0 + row;
-    if (y + MatchingPlane::kMargin >= MatchingPlane::rows_of(out.height)) {
-      return;
-    }
-    for (int column = threadIdx.x; column < kColumns; column += kThreadsX) {
-      const int x = x0 + column;
-      int squares = 0;
-      int sum = 0;
+  // A lane to a row.
+  for (int i = threadIdx.x; i < rows * (kColumns / kRun); i += kWarps * kWarp) {
+    const int row = i % rows;
+    const int first = i / rows * kRun;
+    const short* in = samples + row * kSamplePitch + first;
+    Sums sums{};
 #pragma unroll
-      for (int r = 0; r < patch; ++r) {
-        const int2 sums = row_sums[row + r][column];
-        squares += sums.x;
-        sum += sums.y;
+    for (int c = 0; c < patch; ++c) {
+      sums = sums + of_value(in[c]);
+    }
+#pragma unroll
+    for (int c = 0; c < kRun; ++c) {
+      row_sums[row][first + c] = sums;
+      if (c + 1 < kRun) {
+        sums = sums + of_value(in[c + patch]) - of_value(in[c]);
       }
+    }
+  }
+  __syncthreads();
+  const int column = threadIdx.x % kColumns;
+  const int first = threadIdx.x / kColumns * kRun;
+  const int x = x0 + column;
+  Sums sums{};
+#pragma unroll
+  for (int r = 0; r < patch; ++r) {
+    sums = sums + row_sums[first + r][column];
+  }
+#pragma unroll
+  for (int r = first; r < first + kRun; ++r) {
+    const int y = y0 + r;
+    if (y + MatchingPlane::kMargin < MatchingPlane::rows_of(out.height)) {
       const bool inside = x >= 0 && y >= 0 && x <= out.width - patch && y <= out.height - patch;
-      const std::ptrdiff_t i =
+      const std::ptrdiff_t at =
           static_cast<std::ptrdiff_t>(y + MatchingPlane::kMargin) * out.pitch + x + MatchingPlane::kMargin;
-      out.squares[i] = inside ? squares : MatchingPlane::kNoPatch;
-      out.sums[i] = sum;
-      out.samples[i] = samples[row][column];
+      out.squares[at] = inside ? sums.squares : MatchingPlane::kNoPatch;
+      out.sums[at] = sums.values;
+      out.samples[at] = samples[r * kSamplePitch + column];
+    }
+    if (r + 1 < first + kRun) {
+      sums = sums + row_sums[r + patch][column] - row_sums[r][column];
     }
   }
 }
+
+static_assert(kWarps * kWarp == kColumns * (kRows / kRun), "a thread for each run of a column");
 
 }  // namespace
 
@@ -104,7 +141,7 @@ void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const Mat
   const dim3 grid(static_cast<unsigned>(out.pitch) / kColumns,
                   (static_cast<unsigned>(MatchingPlane::rows_of(out.height)) + kRows - 1) / kRows);
   const auto kernel = patch == 8 ? prepare_kernel<8> : prepare_kernel<0>;
-  kernel<<<grid, dim3(kThreadsX, kThreadsY), 0, stream>>>(guide, smooth, patch, out);
+  kernel<<<grid, kWarps * kWarp, 0, stream>>>(guide, smooth, patch, out);
   check_launch();
 }
 
