@@ -22,16 +22,6 @@ std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
   return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
 }
 
-int compute_capability() {
-  int device = 0;
-  check(cudaGetDevice(&device));
-  int major = 0;
-  int minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return major * 10 + minor;
-}
-
 int plane_pitch(int width) { return (width + 31) / 32 * 32; }
 
 // Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
@@ -47,10 +37,10 @@ std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
 
 }  // namespace
 
-Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format, int compute_capability)
+Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format)
     : parameters(step),
       capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
-      match_fast(can_match_fast(step, compute_capability)),
+      match_fast(can_match_fast(step)),
       filter_fast(can_filter_fast(step)),
       fixed_point(choose_fixed_point(step, wiener, filter_fast ? 128 : amplitude(format), filter_fast)) {
   if (!filter_fast) {
@@ -78,9 +68,9 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : format_(format),
       matching_kind_(parameters.matching),
       lambda_(validated(parameters, format).lambda),
-      hard_(parameters.hard_threshold, false, format, compute_capability()) {
+      hard_(parameters.hard_threshold, false, format) {
   if (parameters.wiener) {
-    wiener_.emplace(*parameters.wiener, true, format, compute_capability());
+    wiener_.emplace(*parameters.wiener, true, format);
   }
   const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
   bool filtered = false;

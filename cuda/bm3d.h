@@ -38,7 +38,7 @@ class Bm3d {
 
   /// What one step needs that depends on its parameters alone.
   struct Step {
-    Step(const Bm3dStep& parameters, bool wiener, const FrameFormat& format, int compute_capability);
+    Step(const Bm3dStep& parameters, bool wiener, const FrameFormat& format);
     Bm3dStep parameters;
     int capacity = 0;  ///< of a group
     bool match_fast = false;

@@ -53,7 +53,7 @@ inline constexpr int kFilterTileColumns = 8;
 inline constexpr int kFilterTileRows = 16;
 
 /// Whether filter_fast() can do it: patches of 8x8, groups of up to 32, moderate windows of search and
-/// aggregation.
+/// aggregation that fit into the current device's shared memory.
 bool can_filter_fast(const Bm3dStep& step);
 
 void filter_fast(const FilterJob& job, cudaStream_t stream);

@@ -85,9 +85,8 @@ __device__ __forceinline__ float reciprocal(float value) {
 }
 
 __device__ __forceinline__ unsigned pack(float low, float high) {
-  unsigned result;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(high), "f"(low));
-  return result;
+  const __half2 halves = __floats2half2_rn(low, high);
+  return reinterpret_cast<const unsigned&>(halves);
 }
 
 // c += A B on tensor cores, A being 16 x 8, B 8 x 8.
@@ -623,6 +622,11 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
 // Samples that a group may span in each direction.
 int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
 
+std::size_t tile_bytes(const Bm3dStep& step, int tile_rows, bool two_parts) {
+  return static_cast<std::size_t>((tile_rows - 1) * step.step + reach_of(step)) * tile_pitch(two_parts) *
+         sizeof(int);
+}
+
 // How many reference patches fit into so many samples.
 int references_in(int samples, const Bm3dStep& step, int most) {
   return std::clamp((samples - reach_of(step)) / step.step + 1, 1, most);
@@ -631,10 +635,14 @@ int references_in(int samples, const Bm3dStep& step, int most) {
 template <bool kHaar, Mode kMode, int kGreatest>
 void launch(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
+  constexpr bool kTwoParts = kMode != Mode::kHard;
   arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
   arguments.tile_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
-  const int rows = (arguments.tile_rows - 1) * step.step + reach_of(step);
-  const std::size_t bytes = static_cast<std::size_t>(rows) * tile_pitch(kMode != Mode::kHard) * sizeof(int);
+  const std::size_t most = device_limits().shared_memory;
+  while (arguments.tile_rows > 1 && tile_bytes(step, arguments.tile_rows, kTwoParts) > most) {
+    --arguments.tile_rows;
+  }
+  const std::size_t bytes = tile_bytes(step, arguments.tile_rows, kTwoParts);
   const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
   allow_shared_memory(kernel, bytes);
   const auto blocks = [](int count, int per_block) {
@@ -677,7 +685,7 @@ constexpr float kGreatestFastBeta = 3;
 
 bool can_filter_fast(const Bm3dStep& step) {
   return step.patch_size == 8 && step.max_group_size < 64 && reach_of(step) <= kTileWidth &&
-         step.kaiser_beta <= kGreatestFastBeta;
+         step.kaiser_beta <= kGreatestFastBeta && tile_bytes(step, 1, true) <= device_limits().shared_memory;
 }
 
 void filter_fast(const FilterJob& job, cudaStream_t stream) {

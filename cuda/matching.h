@@ -43,9 +43,9 @@ struct LeftOver {
   unsigned* list = nullptr;
 };
 
-/// Whether match_fast() can do it: patches of 8x8, a moderate window, and a device that multiplies such
-/// matrices.
-bool can_match_fast(const Bm3dStep& step, int compute_capability);
+/// Whether match_fast() can do it: patches of 8x8, a moderate window, and a current device that multiplies
+/// such matrices.
+bool can_match_fast(const Bm3dStep& step);
 
 /// Finds `groups` by tensor cores, but for those that it appends to `left_over`.
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,

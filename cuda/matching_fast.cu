@@ -507,30 +507,44 @@ int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
+// The sizes of what a block of warps_x * kWarpsY warps treats.
+FastArguments regions_of(const Bm3dStep& step, int warps_x) {
+  FastArguments arguments{};
+  arguments.warps_x = warps_x;
+  arguments.union_rows = round_up(union_size(step), 4);
+  arguments.union_columns = round_up(union_size(step), 8);
+  const int further_warps = (kWarpsY - 1) * 4 * step.step;
+  arguments.sample_rows = further_warps + arguments.union_rows + 12;
+  arguments.position_rows = further_warps + arguments.union_rows + 4;
+  return arguments;
+}
+
 }  // namespace
 
-bool can_match_fast(const Bm3dStep& step, int compute_capability) {
-  return step.patch_size == 8 && step.max_group_size < 64 && union_size(step) <= kMaxUnion &&
-         compute_capability >= 80;
+bool can_match_fast(const Bm3dStep& step) {
+  if (step.patch_size != 8 || step.max_group_size >= 64 || union_size(step) > kMaxUnion) {
+    return false;
+  }
+  const DeviceLimits device = device_limits();
+  return device.compute_capability >= 80 && SharedRegion::bytes(regions_of(step, 1)) <= device.shared_memory;
 }
 
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                 const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                 cudaStream_t stream) {
-  FastArguments arguments{};
+  int warps_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
+  warps_x = std::min(warps_x, kMaxWarpsX);
+  const std::size_t most = device_limits().shared_memory;
+  while (warps_x > 1 && SharedRegion::bytes(regions_of(step, warps_x)) > most) {
+    --warps_x;
+  }
+  FastArguments arguments = regions_of(step, warps_x);
   arguments.plane = plane;
   arguments.grid = grid;
   arguments.groups = groups;
   arguments.left_over = left_over.list;
   arguments.radius = step.search_window / 2;
   arguments.distances = distances;
-  arguments.union_rows = round_up(union_size(step), 4);
-  arguments.union_columns = round_up(union_size(step), 8);
-  arguments.warps_x =
-      std::min((kPitch - arguments.union_columns - kExtraColumns) / (4 * grid.step) + 1, kMaxWarpsX);
-  const int further_warps = (kWarpsY - 1) * 4 * grid.step;
-  arguments.sample_rows = further_warps + arguments.union_rows + 12;
-  arguments.position_rows = further_warps + arguments.union_rows + 4;
   check(cudaMemsetAsync(left_over.list, 0, sizeof(unsigned), stream));
   const std::size_t bytes = SharedRegion::bytes(arguments);
   allow_shared_memory(match_fast_kernel, bytes);

@@ -55,6 +55,21 @@ Stream::Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocki
 Stream::~Stream() { cudaStreamDestroy(stream_); }
 void Stream::wait(cudaEvent_t event) const { check(cudaStreamWaitEvent(stream_, event, 0)); }
 
+DeviceLimits device_limits() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device));
+    return value;
+  };
+  constexpr int kStatic = 2048;
+  return {.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                                attribute(cudaDevAttrComputeCapabilityMinor),
+          .shared_memory =
+              static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
+}
+
 Event::Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync)); }
 Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
 Event& Event::operator=(Event&& other) noexcept {

@@ -31,6 +31,14 @@ class DeviceScope {
   int previous_ = 0;
 };
 
+/// What kernels depend on.
+struct DeviceLimits {
+  int compute_capability = 0;     ///< 10 major + minor
+  std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
+};
+/// Those of the current device.
+DeviceLimits device_limits();
+
 /// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
 class DeviceMemory {
  public:

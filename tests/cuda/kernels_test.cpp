@@ -221,7 +221,7 @@ class BlockMatching : public CudaTest {
     DeviceGroups any(grid, capacity);
     match_any(plane, grid, step, distances, any.groups, {}, nullptr);
     expect_equal(any, "match_any");
-    if (!can_match_fast(step, 80)) {
+    if (!can_match_fast(step)) {
       return -1;
     }
     DeviceGroups fast(grid, capacity);
