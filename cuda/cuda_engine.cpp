@@ -88,6 +88,8 @@ void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, 
 // nothing.
 class Bm3dDenoiser final : public Denoiser {
  public:
+  Bm3dDenoiser(const Bm3dDenoiser&) = delete;
+  Bm3dDenoiser& operator=(const Bm3dDenoiser&) = delete;
   Bm3dDenoiser(int device, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
                const FrameFormat& format)
       : device_(device),
@@ -270,6 +272,7 @@ std::vector<EngineInfo> list_cuda() {
                                 : std::string("no usable NVIDIA GPU (") + cudaGetErrorString(status) + ")"}};
   }
   std::vector<EngineInfo> engines;
+  engines.reserve(count);
   for (int device = 0; device < count; ++device) {
     engines.push_back(describe_device(device));
   }

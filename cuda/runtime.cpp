@@ -10,14 +10,14 @@ std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U <<
 
 }  // namespace
 
-void check(cudaError_t status, const std::source_location& place) {
+void check(cudaError_t status, const char* function) {
   if (status != cudaSuccess) {
     throw Error(std::string("the GPU reports \"") + cudaGetErrorString(status) + "\" (" +
-                cudaGetErrorName(status) + ", " + place.function_name() + ")");
+                cudaGetErrorName(status) + ", " + function + ")");
   }
 }
 
-void check_launch(const std::source_location& place) { check(cudaGetLastError(), place); }
+void check_launch(const char* function) { check(cudaGetLastError(), function); }
 
 DeviceScope::DeviceScope(int device) {
   check(cudaGetDevice(&previous_));

@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <source_location>
 #include <string>
 
 #include "core/error.h"
@@ -13,11 +12,11 @@
 
 namespace limpid::cuda {
 
-/// Throws Error naming the failed call's place if `status` is one.
-void check(cudaError_t status, const std::source_location& place = std::source_location::current());
+/// Throws Error naming the function with the failed call if `status` is one.
+void check(cudaError_t status, const char* function = __builtin_FUNCTION());
 
 /// Throws Error if the launch before it could not start.
-void check_launch(const std::source_location& place = std::source_location::current());
+void check_launch(const char* function = __builtin_FUNCTION());
 
 /// Makes `device` the calling thread's current one for as long as it lives.
 class DeviceScope {
