@@ -34,14 +34,13 @@ class BoundedQueue {
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
-    if (items_.empty()) {
-      return std::nullopt;
-    }
-    std::optional<T> item(std::move(items_.front().first));
-    used_ -= items_.front().second;
-    items_.pop_front();
-    room_.notify_one();
-    return item;
+    return take();
+  }
+
+  /// An item if there is one.
+  std::optional<T> try_pop() {
+    const std::scoped_lock lock(mutex_);
+    return take();
   }
 
   /// Takes no more items; those inside can still be popped.
@@ -64,6 +63,17 @@ class BoundedQueue {
   }
 
  private:
+  std::optional<T> take() {
+    if (items_.empty()) {
+      return std::nullopt;
+    }
+    std::optional<T> item(std::move(items_.front().first));
+    used_ -= items_.front().second;
+    items_.pop_front();
+    room_.notify_one();
+    return item;
+  }
+
   const std::size_t capacity_;
   std::mutex mutex_;
   std::condition_variable room_;

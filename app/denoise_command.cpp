@@ -60,6 +60,7 @@ struct DenoiseOptions {
   bool no_data = false;
   bool quiet = false;
   bool no_progress = false;
+  bool stats = false;
 };
 
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
@@ -215,15 +216,15 @@ int denoise(DenoiseOptions options, Console& console) {
   PipelineCounters counters;
   ProgressState end;
   {
-    Progress progress(console, progress_style, counters.frames_written,
+    Progress progress(console, progress_style, counters.write.frames,
                       expected_frames(reader.video(), options.frames), reader.video().frames_per_second);
     run_pipeline(stages, pipeline_options, counters, interrupts.stop());
-    if (counters.frames_written > 0) {
+    if (counters.write.frames > 0) {
       writer.finish();
     }
     end = progress.state();
   }
-  if (counters.frames_written == 0 && !interrupts.interrupted()) {
+  if (counters.write.frames == 0 && !interrupts.interrupted()) {
     throw Error(options.input + ": has no frames that could be decoded");
   }
   if (reader.damaged_packets() > 0) {
@@ -235,6 +236,11 @@ int denoise(DenoiseOptions options, Console& console) {
   }
   spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
                end.average_fps, options.output, static_cast<double>(writer.bytes_written()) / 1e6);
+  if (options.stats) {
+    for (const std::string& line : to_table(counters)) {
+      console.print_line(line);
+    }
+  }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
 
@@ -327,6 +333,8 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
+  command.add_flag("--stats", options.stats, "At the end, each stage's rate and what it waited for")
+      ->group(kGroup);
   command
       .add_option("--log-level", options.logging.level, "trace, debug, info, warning, error or off [info]")
       ->type_name("LEVEL")

@@ -1,5 +1,10 @@
 #include "app/pipeline.h"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -25,75 +30,198 @@ bool push(Queue& queue, Item item) {
   return queue.push(std::move(item), cost);
 }
 
-void read_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
+using Clock = std::chrono::steady_clock;
+
+// Calls function() and adds the time that it takes.
+template <class Function>
+auto timed(std::atomic<std::int64_t>& total, const Function& function) {
+  class Timer {
+   public:
+    explicit Timer(std::atomic<std::int64_t>& nanoseconds) : total_(nanoseconds) {}
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() {
+      total_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin_).count();
+    }
+
+   private:
+    std::atomic<std::int64_t>& total_;
+    Clock::time_point begin_ = Clock::now();
+  };
+  const Timer timer(total);
+  return function();
+}
+
+bool push(Queue& queue, StageCounters& counters, Item item) {
+  return timed(counters.waited_for_output_ns, [&] { return push(queue, std::move(item)); });
+}
+
+std::optional<Item> pop(Queue& queue, StageCounters& counters) {
+  return timed(counters.waited_for_input_ns, [&] { return queue.pop(); });
+}
+
+void read_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
               const std::stop_token& stop, Queue& decoded) {
   while (!stop.stop_requested()) {
-    Item item = stages.read();
+    Item item = timed(counters.busy_ns, [&] { return stages.read(); });
     if (std::holds_alternative<io::Reader::End>(item)) {
       break;
     }
     const bool is_frame = std::holds_alternative<Frame>(item);
-    if (!push(decoded, std::move(item))) {
+    if (!push(decoded, counters, std::move(item))) {
       break;
     }
-    if (is_frame && ++counters.frames_read == options.frame_limit) {
+    if (is_frame && ++counters.frames == options.frame_limit) {
       break;
     }
   }
   decoded.close();
 }
 
-bool forward_results(Denoiser& denoiser, Queue& denoised) {
-  while (std::optional<Frame> result = denoiser.receive()) {
-    if (!push(denoised, std::move(*result))) {
-      return false;
-    }
-  }
-  return true;
-}
+// The denoiser and the frames that are with it.
+class DenoiseStage {
+ public:
+  DenoiseStage(const PipelineStages& stages, StageCounters& counters, Queue& denoised)
+      : stages_(stages), counters_(counters), denoised_(denoised) {}
 
-void denoise_all(const PipelineStages& stages, Queue& decoded, Queue& denoised) {
-  std::unique_ptr<Denoiser> denoiser;
-  NoiseLevel noise;
-  while (std::optional<Item> item = decoded.pop()) {
-    if (!std::holds_alternative<Frame>(*item)) {
-      if (!push(denoised, std::move(*item))) {
+  /// Whether there is a result to come without another frame or the end.
+  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way_ > denoiser_->latency(); }
+  bool is_full() const { return denoiser_ && under_way_ >= denoiser_->latency() + denoiser_->concurrency(); }
+
+  void send(Frame frame) {
+    timed(counters_.busy_ns, [&] {
+      const NoiseLevel level = stages_.noise(frame);
+      if (!denoiser_) {
+        denoiser_ = stages_.make_denoiser(frame, level);
+      } else if (level != noise_) {
+        denoiser_->set_noise(level);
+      }
+      noise_ = level;
+      denoiser_->send(std::move(frame));
+      ++under_way_;
+      wants_more_ = false;
+    });
+  }
+
+  /// Passes the next result on, if there is one. False once the queue takes no more.
+  bool forward() {
+    std::optional<Frame> result = timed(counters_.busy_ns, [&] { return denoiser_->receive(); });
+    if (!result) {
+      wants_more_ = true;
+      return true;
+    }
+    --under_way_;
+    ++counters_.frames;
+    return push(denoised_, counters_, std::move(*result));
+  }
+
+  bool finish() {
+    if (denoiser_) {
+      timed(counters_.busy_ns, [&] { denoiser_->flush(); });
+      for (std::int64_t left = under_way_; left > 0; --left) {
+        if (!forward()) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  const PipelineStages& stages_;
+  StageCounters& counters_;
+  Queue& denoised_;
+  std::unique_ptr<Denoiser> denoiser_;
+  NoiseLevel noise_;
+  std::int64_t under_way_ = 0;
+  bool wants_more_ = false;  // had nothing to give
+};
+
+void denoise_all(const PipelineStages& stages, StageCounters& counters, Queue& decoded, Queue& denoised) {
+  DenoiseStage stage(stages, counters, denoised);
+  for (;;) {
+    std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
+    if (!item) {
+      if (!stage.owes_a_result()) {
+        break;
+      }
+      if (!stage.forward()) {
         return;
       }
-      continue;
-    }
-    Frame& frame = std::get<Frame>(*item);
-    const NoiseLevel level = stages.noise(frame);
-    if (!denoiser) {
-      denoiser = stages.make_denoiser(frame, level);
-    } else if (level != noise) {
-      denoiser->set_noise(level);
-    }
-    noise = level;
-    denoiser->send(std::move(frame));
-    if (!forward_results(*denoiser, denoised)) {
+    } else if (Frame* frame = std::get_if<Frame>(&*item)) {
+      stage.send(std::move(*frame));
+      if (stage.is_full() && !stage.forward()) {
+        return;
+      }
+    } else if (!push(denoised, counters, std::move(*item))) {
       return;
     }
   }
-  if (denoiser) {
-    denoiser->flush();
-    forward_results(*denoiser, denoised);
+  if (stage.finish()) {
+    denoised.close();
   }
-  denoised.close();
 }
 
-void write_all(const PipelineStages& stages, PipelineCounters& counters, Queue& denoised) {
-  while (std::optional<Item> item = denoised.pop()) {
-    if (const Frame* frame = std::get_if<Frame>(&*item)) {
-      stages.write_frame(*frame);
-      ++counters.frames_written;
-    } else {
-      stages.write_packet(*std::get<std::shared_ptr<io::Packet>>(*item));
-    }
+void write_all(const PipelineStages& stages, StageCounters& counters, Queue& denoised) {
+  while (std::optional<Item> item = pop(denoised, counters)) {
+    timed(counters.busy_ns, [&] {
+      if (const Frame* frame = std::get_if<Frame>(&*item)) {
+        stages.write_frame(*frame);
+        ++counters.frames;
+      } else {
+        stages.write_packet(*std::get<std::shared_ptr<io::Packet>>(*item));
+      }
+    });
   }
 }
+
+struct Shares {
+  double fps_alone;
+  double busy;
+  double waited_for_input;
+  double waited_for_output;
+};
+
+Shares shares_of(const StageCounters& counters) {
+  const auto busy = static_cast<double>(counters.busy_ns);
+  const auto input = static_cast<double>(counters.waited_for_input_ns);
+  const auto output = static_cast<double>(counters.waited_for_output_ns);
+  const double all = std::max(busy + input + output, 1.0);
+  return {busy > 0 ? static_cast<double>(counters.frames) * 1e9 / busy : 0, busy / all, input / all,
+          output / all};
+}
+
+constexpr std::array<std::pair<const char*, StageCounters PipelineCounters::*>, 3> kStages = {
+    {{"decode", &PipelineCounters::read},
+     {"denoise", &PipelineCounters::denoise},
+     {"encode", &PipelineCounters::write}}};
 
 }  // namespace
+
+std::vector<std::string> to_table(const PipelineCounters& counters) {
+  std::vector<std::string> lines{fmt::format("{:<8} {:>8} {:>10} {:>7} {:>15} {:>16}", "stage", "frames",
+                                             "fps alone", "busy", "waits for input", "waits for output")};
+  for (const auto& [name, stage] : kStages) {
+    const Shares shares = shares_of(counters.*stage);
+    lines.push_back(fmt::format("{:<8} {:>8} {:>10.1f} {:>5.1f} % {:>13.1f} % {:>14.1f} %", name,
+                                (counters.*stage).frames.load(), shares.fps_alone, 100 * shares.busy,
+                                100 * shares.waited_for_input, 100 * shares.waited_for_output));
+  }
+  return lines;
+}
+
+nlohmann::ordered_json to_json(const PipelineCounters& counters) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, stage] : kStages) {
+    const Shares shares = shares_of(counters.*stage);
+    json[name] = {{"frames", (counters.*stage).frames.load()},
+                  {"fps_alone", shares.fps_alone},
+                  {"busy", shares.busy},
+                  {"waited_for_input", shares.waited_for_input},
+                  {"waited_for_output", shares.waited_for_output}};
+  }
+  return json;
+}
 
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop) {
@@ -120,9 +248,10 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
   {
     // A source that has nothing to give right now must not keep the frames under way from being finished.
     const std::stop_callback end_of_input(stop, [&] { decoded.close(); });
-    const std::jthread reader([&] { guarded([&] { read_all(stages, options, counters, stop, decoded); }); });
-    const std::jthread writer([&] { guarded([&] { write_all(stages, counters, denoised); }); });
-    guarded([&] { denoise_all(stages, decoded, denoised); });
+    const std::jthread reader(
+        [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
+    const std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
+    guarded([&] { denoise_all(stages, counters.denoise, decoded, denoised); });
   }
   if (first_error) {
     std::rethrow_exception(first_error);

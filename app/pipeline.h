@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "core/denoiser.h"
 #include "core/frame.h"
@@ -34,16 +37,32 @@ struct PipelineOptions {
   std::size_t queued_frames = 3;
 };
 
-struct PipelineCounters {
-  std::atomic<std::int64_t> frames_read = 0;
-  std::atomic<std::int64_t> frames_written = 0;
+/// What one stage has done, readable while it runs.
+struct StageCounters {
+  std::atomic<std::int64_t> frames = 0;
+  std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
+  std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
+  std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
 };
+
+struct PipelineCounters {
+  StageCounters read;
+  StageCounters denoise;
+  StageCounters write;
+};
+
+/// A line for each stage: its frames, the rate that it would have alone, and the shares of its time.
+std::vector<std::string> to_table(const PipelineCounters& counters);
+
+/// The same, for reports.
+nlohmann::ordered_json to_json(const PipelineCounters& counters);
 
 ///     reader thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
 ///
 /// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
-/// frames under way are finished. Packets overtake the frames that the denoiser holds back and otherwise keep
-/// their place. Throws what the first stage to fail has thrown; the frames under way are then dropped.
+/// frames under way are finished. As many frames are with the denoiser at once as it can work on, but none is
+/// kept waiting for the next. Packets overtake the frames that are with the denoiser and otherwise keep their
+/// place. Throws what the first stage to fail has thrown; the frames under way are then dropped.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
 

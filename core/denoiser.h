@@ -47,6 +47,10 @@ class Denoiser {
 
   /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
   virtual int latency() const = 0;
+
+  /// How many frames it works on at a time. It is kept busy by who sends so many, and latency() more, before
+  /// receiving the first.
+  virtual int concurrency() const { return 1; }
 };
 
 /// A place to compute. Thread-safe.

@@ -163,6 +163,7 @@ class Bm3dDenoiser final : public Denoiser {
 
   void flush() override {}
   int latency() const override { return 0; }
+  int concurrency() const override { return static_cast<int>(slots_.size()); }
   std::vector<std::string> warnings() const override { return filter_.warnings(); }
 
  private:

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -22,7 +25,8 @@ namespace {
 /// Hands frames through, `latency` frames late, as a temporal filter does.
 class PassThrough final : public Denoiser {
  public:
-  PassThrough(int latency, std::vector<NoiseLevel>* levels) : latency_(latency), levels_(levels) {}
+  PassThrough(int latency, int concurrency, std::vector<NoiseLevel>* levels)
+      : latency_(latency), concurrency_(concurrency), levels_(levels) {}
   void set_noise(const NoiseLevel& noise) override { levels_->push_back(noise); }
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
@@ -36,9 +40,11 @@ class PassThrough final : public Denoiser {
   void flush() override { flushed_ = true; }
   std::vector<std::string> warnings() const override { return {}; }
   int latency() const override { return latency_; }
+  int concurrency() const override { return concurrency_; }
 
  private:
   int latency_;
+  int concurrency_;
   std::vector<NoiseLevel>* levels_;
   std::deque<Frame> held_;
   bool flushed_ = false;
@@ -64,6 +70,7 @@ Frame make_frame(std::int64_t index) {
 struct Script {
   std::deque<io::Reader::Item> source;
   int latency = 0;
+  int concurrency = 1;
   std::vector<std::int64_t> frames;
   std::vector<int> packets;
   std::vector<std::string> order;  // "f0", "p0", ... as written
@@ -84,7 +91,7 @@ struct Script {
     result.noise = [](const Frame&) { return NoiseLevel{}; };
     result.make_denoiser = [this](const Frame&, const NoiseLevel& level) {
       first_level = level;
-      return std::make_unique<PassThrough>(latency, &levels);
+      return std::make_unique<PassThrough>(latency, concurrency, &levels);
     };
     result.write_frame = [this](const Frame& frame) {
       frames.push_back(frame.index);
@@ -119,7 +126,7 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
   run_pipeline(script.stages(), {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(kFrames));
   ASSERT_EQ(script.packets.size(), std::size_t{kFrames});
-  EXPECT_EQ(script.counters.frames_written, kFrames);
+  EXPECT_EQ(script.counters.write.frames, kFrames);
 
   // Packets overtake no more than the frames held back: p(n) comes right before f(n - latency).
   for (std::size_t i = 0; i + 1 < script.order.size(); ++i) {
@@ -133,6 +140,110 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 100));
+
+TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
+  class Counting final : public Denoiser {
+   public:
+    explicit Counting(std::size_t& most) : most_(most) {}
+    void set_noise(const NoiseLevel& /*noise*/) override {}
+    void send(Frame frame) override {
+      held_.push_back(std::move(frame));
+      most_ = std::max(most_, held_.size());
+    }
+    std::optional<Frame> receive() override {
+      if (held_.empty()) {
+        return std::nullopt;
+      }
+      Frame frame = std::move(held_.front());
+      held_.pop_front();
+      return frame;
+    }
+    void flush() override {}
+    std::vector<std::string> warnings() const override { return {}; }
+    int latency() const override { return 0; }
+    int concurrency() const override { return 3; }
+
+   private:
+    std::deque<Frame> held_;
+    std::size_t& most_;
+  };
+
+  constexpr int kFrames = 12;
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  std::size_t most = 0;
+  std::promise<void> all_read;
+  PipelineStages stages = script.stages();
+  const auto read = stages.read;
+  stages.read = [&] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      all_read.set_value();
+    }
+    return item;
+  };
+  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+    all_read.get_future().wait();
+    return std::make_unique<Counting>(most);
+  };
+  PipelineOptions options;
+  options.queued_frames = kFrames;
+  run_pipeline(stages, options, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(kFrames));
+  EXPECT_EQ(most, 3U);
+}
+
+TEST(Pipeline, NoFrameWaitsForTheNext) {
+  Script script;
+  script.concurrency = 4;
+  script.source.emplace_back(make_frame(0));
+  std::promise<void> written;
+  PipelineStages stages = script.stages();
+  const auto read = stages.read;
+  stages.read = [&]() -> io::Reader::Item {
+    if (script.source.empty()) {
+      EXPECT_EQ(written.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    }
+    return read();
+  };
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    written.set_value();
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(1));
+}
+
+TEST(Pipeline, CountsWhatEachStageDoes) {
+  constexpr int kFrames = 10;
+  constexpr std::chrono::milliseconds kPause{3};
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    std::this_thread::sleep_for(kPause);
+    write(frame);
+  };
+  PipelineOptions options;
+  options.queued_frames = 1;
+  run_pipeline(stages, options, script.counters, {});
+  EXPECT_EQ(script.counters.read.frames, kFrames);
+  EXPECT_EQ(script.counters.denoise.frames, kFrames);
+  EXPECT_EQ(script.counters.write.frames, kFrames);
+  EXPECT_GE(script.counters.write.busy_ns, kFrames * std::chrono::nanoseconds(kPause).count());
+  EXPECT_GT(script.counters.denoise.waited_for_output_ns, 0);
+  EXPECT_GT(script.counters.read.waited_for_output_ns, 0);
+  const nlohmann::ordered_json json = to_json(script.counters);
+  EXPECT_EQ(json["encode"]["frames"], kFrames);
+  EXPECT_LE(json["encode"]["fps_alone"], 1000.0 / kPause.count());
+  EXPECT_EQ(to_table(script.counters).size(), 4U);
+}
 
 TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
   Script script;
@@ -202,7 +313,7 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
   };
   run_pipeline(stages, {}, script.counters, stop.get_token());
   EXPECT_GT(script.frames.size(), 10U);
-  EXPECT_EQ(script.frames, first_numbers(script.counters.frames_read));
+  EXPECT_EQ(script.frames, first_numbers(script.counters.read.frames));
 }
 
 TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
