@@ -180,11 +180,14 @@ int denoise(DenoiseOptions options, Console& console) {
   options.reader.data = !options.no_data;
   options.writer.encoder_threads = encoder_threads;
 
+  const std::shared_ptr<Engine> engine =
+      EngineRegistry::instance().open(options.engine, EngineOptions{options.threads});
+  if (engine->prefers_own_frames()) {
+    options.reader.allocate = [engine](const FrameFormat& format) { return engine->allocate_frame(format); };
+  }
   io::Reader reader(options.input, options.reader);
   settle_output(options);
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  const std::shared_ptr<Engine> engine =
-      EngineRegistry::instance().open(options.engine, EngineOptions{options.threads});
   log_engine(*engine);
 
   io::Writer writer(options.output, reader, options.writer);

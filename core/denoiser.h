@@ -75,6 +75,9 @@ class Engine {
   /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
   /// gone; the frame may outlive the engine.
   virtual Frame allocate_frame(const FrameFormat& format) = 0;
+
+  /// Whether a copy into such a frame, on the source's thread, is repaid: others are read while send() waits.
+  virtual bool prefers_own_frames() const { return false; }
 };
 
 struct EngineOptions {

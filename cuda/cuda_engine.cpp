@@ -231,6 +231,7 @@ class CudaEngine final : public Engine {
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+  bool prefers_own_frames() const override { return true; }
 
  private:
   int device_;

@@ -87,7 +87,7 @@ std::optional<double> presentation_time(const Frame& frame) {
 }
 
 Reader::State::State(std::string source_url, const ReaderOptions& options)
-    : url(std::move(source_url)), interrupted(options.interrupted) {
+    : url(std::move(source_url)), interrupted(options.interrupted), allocate_(options.allocate) {
   open(options);
   decode_first_frame();
   describe();
@@ -461,13 +461,18 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   Frame frame;
   if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
+    if (allocate_) {
+      const Frame own = allocate_(video.format);
+      copy_samples(frame, own);
+      frame = own;
+    }
   } else {
     FrameHandle scaled;
     if (scaler_) {
       scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
       scaler_->convert(*decoded, *scaled);
     }
-    frame = pool_.allocate(video.format);
+    frame = allocate_ ? allocate_(video.format) : pool_.allocate(video.format);
     unpack(scaled != nullptr ? *scaled : *decoded, frame);
   }
   frame.interlaced = properties->interlaced_frame != 0;

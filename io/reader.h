@@ -21,6 +21,9 @@ struct ReaderOptions {
   bool audio = true;        ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
+  /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
+  /// where it is laid out as core's frames are.
+  std::function<Frame(const FrameFormat&)> allocate;
   /// Asked now and then while waiting for the source, which is taken to have ended once it returns true.
   std::function<bool()> interrupted;
 };

@@ -72,6 +72,7 @@ struct Reader::State {
   AVPixelFormat source_format_ = AV_PIX_FMT_NONE;    ///< of the decoder, without range
   AVPixelFormat readable_format_ = AV_PIX_FMT_NONE;  ///< source_format_, or what the scaler makes of it
   std::optional<Scaler> scaler_;
+  std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: pool_'s
   FramePool pool_;
   LibavFramePool scaled_pool_;
   LibavFramePool rescaled_pool_;  ///< of source_format_

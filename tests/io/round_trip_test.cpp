@@ -31,6 +31,24 @@ TEST_P(LosslessTest, FramesComeBackBitExact) {
   expect_same_frames(original.frames, copy.frames);
 }
 
+TEST_P(LosslessTest, FramesLieInTheCallersMemoryIfItWantsThat) {
+  const std::string source =
+      make("source.nut", "-f lavfi -i testsrc2=s=50x38:r=25:d=0.12,noise=alls=20 -pix_fmt " +
+                             GetParam().pixel_format + " -c:v rawvideo");
+  std::vector<Frame> made;
+  ReaderOptions options;
+  options.allocate = [&](const FrameFormat& format) {
+    made.push_back(allocate_frame(format));
+    return made.back();
+  };
+  const Clip own = read_clip(source, options);
+  ASSERT_EQ(made.size(), own.frames.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    EXPECT_EQ(own.frames[i].planes[0].data, made[i].planes[0].data);
+  }
+  expect_same_frames(read_clip(source).frames, own.frames);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Formats, LosslessTest,
     ::testing::Values(
