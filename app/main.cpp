@@ -42,6 +42,7 @@ int run(Console& console, int argc, char** argv) {
   program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
   Command command;
   add_denoise_command(program, command);
+  add_benchmark_command(program, command);
   add_devices_command(program, command);
   add_measure_command(program, command);
   for (CLI::App* subcommand : program.get_subcommands({})) {

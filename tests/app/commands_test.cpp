@@ -50,6 +50,38 @@ TEST(Devices, ListsTheCpu) {
   EXPECT_FALSE(engines.back()["description"].get<std::string>().empty());
 }
 
+TEST_F(CommandsTest, BenchmarkTimesEachStageAndTheChain) {
+  const std::string clip = make_clip("a.mkv", 6);
+  const std::vector<std::string> arguments{"benchmark", clip,  "--profile", "fast", "--sigma",  "10",
+                                           "--engine",  "cpu", "--codec",   "ffv1", "--frames", "4"};
+  const Outcome text = limpid(arguments);
+  expect_success(text);
+  for (const char* part :
+       {"decode", "denoise", "encode", "chain", "% of the slowest stage", "waits for input"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
+  }
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const Outcome outcome = limpid(as_json);
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["engine"], "cpu");
+  for (const char* stage : {"decode", "denoise", "encode"}) {
+    EXPECT_EQ(json["alone"][stage]["frames"], 4) << stage;
+    EXPECT_GT(json["alone"][stage]["fps"], 0) << stage;
+    EXPECT_EQ(json["chain"]["stages"][stage]["frames"], 4) << stage;
+  }
+  EXPECT_GT(json["chain"]["of_slowest"], 0);
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv"}));
+}
+
+TEST_F(CommandsTest, BenchmarkOfWhatIsNoVideo) {
+  write_file(path("a.txt"), "no video");
+  expect_failure(limpid({"benchmark", path("missing.mkv")}), 1, {"missing.mkv"});
+  expect_failure(limpid({"benchmark", path("a.txt")}), 1, {"a.txt"});
+  expect_failure(limpid({"benchmark", path("a.txt"), "--sigma", "many"}), 2, {"sigma"});
+}
+
 TEST_F(CommandsTest, MeasureOfEqualVideos) {
   const std::string clip = make_clip("a.mkv", 2);
   const Outcome text = limpid({"measure", clip, clip});
