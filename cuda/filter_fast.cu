@@ -337,13 +337,14 @@ struct Lane {
   unsigned* words;  // of the tile's first patch
 };
 
-// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
-// sums. Returns its weight in units of 2^-weight_bits, and the most that it can have added to one sum.
+// What a group has added to a tile's sums.
 struct Added {
-  int weight;
-  float most;
+  int weight;  // its own, in units of 2^-weight_bits
+  float most;  // that one sum can have got of it
 };
 
+// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
+// sums.
 template <bool kHaar, Mode kMode, int N>
 __device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
                                               const Lane& lane, const int* members, int size) {
