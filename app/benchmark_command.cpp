@@ -243,7 +243,9 @@ void add_benchmark_command(CLI::App& program, Command& selected) {
       ->check(CLI::PositiveNumber.description(""));
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
       ->type_name("N|Y,U,V|auto");
-  command->add_option("--engine", options->engine, "auto or a name that limpid devices lists [auto]")
+  command
+      ->add_option("--engine", options->engine,
+                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
       ->type_name("NAME");
   command->add_option("--threads", options->threads, "Threads of the CPU engine [all processors]")
       ->type_name("N")

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -61,6 +62,7 @@ struct DenoiseOptions {
   bool quiet = false;
   bool no_progress = false;
   bool stats = false;
+  bool json = false;
 };
 
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
@@ -89,6 +91,9 @@ void settle_output(DenoiseOptions& options) {
     throw UsageError("the output is missing: limpid denoise INPUT -o OUTPUT");
   }
   if (options.output == "-") {
+    if (options.json) {
+      throw UsageError("--json: standard output is taken by the video; name a file with -o");
+    }
     if (isatty(STDOUT_FILENO) == 1) {
       throw UsageError(
           "the output is a terminal, which can't show video; redirect it or name a file with -o");
@@ -244,6 +249,21 @@ int denoise(DenoiseOptions options, Console& console) {
       console.print_line(line);
     }
   }
+  if (options.json) {
+    nlohmann::ordered_json report;
+    report["input"] = options.input;
+    report["output"] = options.output;
+    report["engine"] = engine->name();
+    report["frames"] = end.frames;
+    report["seconds"] = end.elapsed;
+    report["fps"] = end.average_fps;
+    report["bytes"] = writer.bytes_written();
+    report["damaged_packets"] = reader.damaged_packets();
+    report["converted_frames"] = reader.converted_frames();
+    report["interrupted"] = interrupts.interrupted();
+    report["stages"] = to_json(counters);
+    std::cout << report.dump(2) << '\n';
+  }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
 
@@ -293,7 +313,9 @@ void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
 
 void add_engine_options(CLI::App& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Engine";
-  command.add_option("--engine", options.engine, "auto or a name that limpid devices lists [auto]")
+  command
+      .add_option("--engine", options.engine,
+                  "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
       ->type_name("NAME")
       ->group(kGroup);
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all processors]")
@@ -336,6 +358,8 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
+  command.add_flag("--json", options.json, "At the end, a report of the run on standard output, as JSON")
+      ->group(kGroup);
   command.add_flag("--stats", options.stats, "At the end, each stage's rate and what it waited for")
       ->group(kGroup);
   command

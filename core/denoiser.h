@@ -104,12 +104,14 @@ class EngineRegistry {
   void add(Lister list, Opener open);
   /// All engines, those that can't run included, best first.
   std::vector<EngineInfo> list() const;
-  /// Opens an engine by name; "auto" is the first that is available. Throws UsageError for an unknown name
-  /// and Error, with the reason, for one that can't run.
+  /// Opens an engine by name; "auto" is the first that is available, "cuda:0,1" and "cuda:all" are several as
+  /// one (core/engine_group.h). Throws UsageError for an unknown name and Error, with the reason, for one
+  /// that can't run.
   std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
 
  private:
   EngineRegistry();
+  std::shared_ptr<Engine> open_one(std::string_view name, const EngineOptions& options) const;
   struct Family {
     Lister list;
     Opener open;

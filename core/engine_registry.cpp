@@ -3,6 +3,7 @@
 
 #include "core/cpu/cpu_engine.h"
 #include "core/denoiser.h"
+#include "core/engine_group.h"
 #include "core/engine_module.h"
 #include "core/error.h"
 
@@ -45,6 +46,14 @@ std::vector<EngineInfo> EngineRegistry::list() const {
 }
 
 std::shared_ptr<Engine> EngineRegistry::open(std::string_view name, const EngineOptions& options) const {
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const std::string& single : expand_engine_name(name, list())) {
+    engines.push_back(open_one(single, options));
+  }
+  return engines.size() == 1 ? engines.front() : make_engine_group(std::string(name), std::move(engines));
+}
+
+std::shared_ptr<Engine> EngineRegistry::open_one(std::string_view name, const EngineOptions& options) const {
   const std::scoped_lock lock(mutex_);
   std::string known = "auto";
   for (const Family& family : families_) {

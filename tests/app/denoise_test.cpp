@@ -1,6 +1,7 @@
 // What `limpid denoise` does with good input: frames, times, sound, noise, pipes, overwriting, messages.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -173,6 +174,24 @@ TEST_F(DenoiseTest, OddSizesWorkWithTheDefaultEncoder) {
   const Outcome outcome = limpid(denoise(input, path("out.mp4")));
   expect_success(outcome);
   EXPECT_EQ(probe(path("out.mp4"))["streams"][0]["width"], 65);
+}
+
+TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"--stats", "--json", "--engine", "cpu"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("waits for input"), std::string::npos) << outcome.err;
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["input"], input);
+  EXPECT_EQ(report["output"], path("out.mkv"));
+  EXPECT_EQ(report["engine"], "cpu");
+  EXPECT_EQ(report["frames"], 5);
+  EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("out.mkv")));
+  EXPECT_EQ(report["interrupted"], false);
+  for (const char* stage : {"decode", "denoise", "encode"}) {
+    EXPECT_EQ(report["stages"][stage]["frames"], 5) << stage;
+  }
+  expect_failure(limpid(denoise(input, "-", {"--json"})), 2, {"--json", "standard output"});
 }
 
 TEST_F(DenoiseTest, VeryLargeFramesWork) {
