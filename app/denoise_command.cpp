@@ -54,6 +54,7 @@ struct DenoiseOptions {
   int threads = 0;
   bool overwrite = false;
   bool never_overwrite = false;
+  bool strict = false;
   bool luma_only = false;
   bool chroma_only = false;
   bool no_audio = false;
@@ -205,8 +206,17 @@ int denoise(DenoiseOptions options, Console& console) {
   }
 
   NoiseControl noise(sigma, strength, planes);
+  PipelineCounters counters;
   PipelineStages stages;
-  stages.read = [&] { return reader.read(); };
+  stages.read = [&] {
+    io::Reader::Item item = reader.read();
+    if (options.strict && reader.damaged_packets() > 0) {
+      throw Error(
+          fmt::format("{}: a packet is damaged, after {} frames; without --strict it would be skipped",
+                      options.input, counters.read.frames.load()));
+    }
+    return item;
+  };
   stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
@@ -221,7 +231,6 @@ int denoise(DenoiseOptions options, Console& console) {
 
   PipelineOptions pipeline_options;
   pipeline_options.frame_limit = options.frames;
-  PipelineCounters counters;
   ProgressState end;
   {
     Progress progress(console, progress_style, counters.write.frames,
@@ -277,6 +286,8 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   command.add_option("--frames", options.frames, "Stop after N frames")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
+      ->group(kGroup);
+  command.add_flag("--strict", options.strict, "Stop at a damaged packet instead of skipping it")
       ->group(kGroup);
   command.add_option("--input-format", options.reader.input_format, "Demuxer to use [from the content]")
       ->type_name("NAME")

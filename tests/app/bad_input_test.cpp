@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -111,6 +113,30 @@ TEST_F(BadInputTest, ResolutionThatChanges) {
       limpid({"denoise", path("change.ts"), "-o", path("out.mkv"), "--profile", "fast", "--sigma", "5"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("frames differ from the first in size"), std::string::npos) << outcome.err;
+}
+
+TEST_F(BadInputTest, DamagedPacketsAreSkippedAndCountedUnlessStrict) {
+  std::string bytes =
+      read_file(make("whole.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-c:v", "png"}));
+  // The compressed samples of the fifth picture.
+  std::size_t at = 0;
+  for (int i = 0; i < 5; ++i) {
+    at = bytes.find("IDAT", at + 1);
+    ASSERT_NE(at, std::string::npos);
+  }
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at) + 10, 200, 'Z');
+  write_file(path("damaged.mkv"), bytes);
+  const std::vector<std::string> arguments{"denoise", path("damaged.mkv"), "-o", path("out.mkv"), "--profile",
+                                           "fast",    "--sigma",           "5"};
+  const Outcome outcome = limpid(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("1 damaged packets were skipped"), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 9U);
+  std::vector<std::string> strict = arguments;
+  strict[3] = path("strict.mkv");
+  strict.emplace_back("--strict");
+  expect_failure(limpid(strict), 1, {"damaged.mkv", "after 4 frames", "--strict"});
+  EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
 }
 
 TEST_F(BadInputTest, FullDisk) {
