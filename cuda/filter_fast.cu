@@ -218,23 +218,30 @@ struct Group {
 
   __device__ __forceinline__ bool has_level(int half) const { return N > 4 || size > half; }
 
-  // x[i] and x[i + half] become their sum and difference.
+  // Calls combine(a, b) with all pairs of coefficients that are `half` patches apart in a level.
+  template <class Combine>
+  __device__ __forceinline__ void for_pairs(int half, const Combine& combine) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          combine(x[i][j], x[i + half][j]);
+        }
+      }
+    }
+  }
+
+  // Pairs become their sum and difference.
   __device__ __forceinline__ void forward() {
 #pragma unroll
     for (int half = 1; half < N; half *= 2) {
       if (has_level(half)) {
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-          if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-              const float a = x[i][j];
-              const float b = x[i + half][j];
-              x[i][j] = a + b;
-              x[i + half][j] = a - b;
-            }
-          }
-        }
+        for_pairs(half, [](float& first, float& second) {
+          const float a = first;
+          first = a + second;
+          second = a - second;
+        });
       }
     }
   }
@@ -251,18 +258,11 @@ struct Group {
     for (int half = N / 2; half >= 1; half /= 2) {
       if (has_level(half)) {
         const float detail_scale = kHaar ? 0.5F / static_cast<float>(half) : 1.0F;
-#pragma unroll
-        for (int i = 0; i < N; ++i) {
-          if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
-#pragma unroll
-            for (int j = 0; j < 2; ++j) {
-              const float a = x[i][j];
-              const float b = x[i + half][j];
-              x[i][j] = fmaf(b, detail_scale, a);
-              x[i + half][j] = fmaf(b, -detail_scale, a);
-            }
-          }
-        }
+        for_pairs(half, [detail_scale](float& first, float& second) {
+          const float a = first;
+          first = fmaf(second, detail_scale, a);
+          second = fmaf(second, -detail_scale, a);
+        });
       }
     }
   }

@@ -9,8 +9,7 @@ extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:x265_malloc"; }
 
 /// ThreadSanitizer doesn't see the atomic counters by which libav and the encoders hand frames from thread to
-/// thread, nor those by which oneTBB hands tasks over and back. That tasks don't disturb each other is tested
-/// by the results instead: the same bits for any number of threads.
+/// thread, nor what oneTBB does inside; core/cpu/parallel.h shows it the order of our own tasks.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "race:oneapi/tbb/\n"
