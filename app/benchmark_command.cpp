@@ -4,20 +4,19 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "app/bm3d_options.h"
 #include "app/command.h"
+#include "app/engine_options.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
 #include "app/pipeline.h"
@@ -37,8 +36,7 @@ struct BenchmarkOptions {
   std::int64_t frames = 200;
   std::string sigma = "auto";
   Bm3dOptions bm3d;
-  std::string engine = "auto";
-  int threads = 0;
+  EngineChoice engine;
   std::string codec;
   std::string preset;
   bool json = false;
@@ -67,21 +65,14 @@ class Stopwatch {
 
 class Benchmark {
  public:
-  explicit Benchmark(const BenchmarkOptions& options)
-      : options_(options),
-        engine_(EngineRegistry::instance().open(options.engine, EngineOptions{options.threads})) {
+  explicit Benchmark(const BenchmarkOptions& options) : options_(options), engine_(options.engine.open()) {
     reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
-    if (engine_->prefers_own_frames()) {
-      reader_options_.allocate = [engine = engine_](const FrameFormat& format) {
-        return engine->allocate_frame(format);
-      };
-    }
+    reader_options_.allocate = frame_allocator(engine_);
     writer_options_.codec = options.codec;
     writer_options_.preset = options.preset;
     writer_options_.container = "null";
     writer_options_.overwrite = io::Overwrite::kAlways;
-    writer_options_.encoder_threads =
-        std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
+    writer_options_.encoder_threads = encoder_threads();
   }
 
   const Engine& engine() const { return *engine_; }
@@ -243,17 +234,11 @@ void add_benchmark_command(CLI::App& program, Command& selected) {
       ->check(CLI::PositiveNumber.description(""));
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
       ->type_name("N|Y,U,V|auto");
-  command
-      ->add_option("--engine", options->engine,
-                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
-      ->type_name("NAME");
-  command->add_option("--threads", options->threads, "Threads of the CPU engine [all processors]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""));
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   command->add_flag("--json", options->json, "Print JSON");
+  options->engine.add_to(*command);
   options->bm3d.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return benchmark(*options, console); };

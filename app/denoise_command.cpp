@@ -11,12 +11,12 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/bm3d_options.h"
 #include "app/command.h"
+#include "app/engine_options.h"
 #include "app/interrupt.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
@@ -40,7 +40,7 @@ struct DenoiseOptions {
   std::string strength = "medium";
   Bm3dOptions bm3d;
 
-  std::string engine = "auto";
+  EngineChoice engine;
 
   io::ReaderOptions reader;
   std::vector<std::string> input_options;
@@ -51,7 +51,6 @@ struct DenoiseOptions {
   std::string progress = "auto";
 
   std::int64_t frames = 0;
-  int threads = 0;
   bool overwrite = false;
   bool never_overwrite = false;
   bool strict = false;
@@ -176,21 +175,16 @@ int denoise(DenoiseOptions options, Console& console) {
 
   InterruptWatch interrupts;
 
-  // The engine has all processors, and the encoder shares them with it. The decoder's threads are libav's
-  // choice, as with ffmpeg: of a damaged stream their number decides how many frames come out.
-  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int encoder_threads = std::clamp(processors / 2, 2, 16);
+  // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
+  // many frames come out.
   options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
   options.reader.audio = !options.no_audio;
   options.reader.subtitles = !options.no_subtitles;
   options.reader.data = !options.no_data;
-  options.writer.encoder_threads = encoder_threads;
+  options.writer.encoder_threads = encoder_threads();
 
-  const std::shared_ptr<Engine> engine =
-      EngineRegistry::instance().open(options.engine, EngineOptions{options.threads});
-  if (engine->prefers_own_frames()) {
-    options.reader.allocate = [engine](const FrameFormat& format) { return engine->allocate_frame(format); };
-  }
+  const std::shared_ptr<Engine> engine = options.engine.open();
+  options.reader.allocate = frame_allocator(engine);
   io::Reader reader(options.input, options.reader);
   settle_output(options);
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
@@ -322,19 +316,6 @@ void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
   options.bm3d.add_to(command);
 }
 
-void add_engine_options(CLI::App& command, DenoiseOptions& options) {
-  constexpr const char* kGroup = "Engine";
-  command
-      .add_option("--engine", options.engine,
-                  "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command.add_option("--threads", options.threads, "Threads of the CPU engine [all processors]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""))
-      ->group(kGroup);
-}
-
 void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Encoding";
   io::WriterOptions& writer = options.writer;
@@ -392,7 +373,7 @@ void add_denoise_command(CLI::App& program, Command& selected) {
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
   add_denoising_options(*command, *options);
-  add_engine_options(*command, *options);
+  options->engine.add_to(*command);
   add_encoding_options(*command, *options);
   add_message_options(*command, *options);
   command->callback([&selected, options] {
