@@ -127,7 +127,8 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   }
   ranges_ = DeviceMemory(3 * sizeof(float));
   members_ = DeviceMemory(members * sizeof(std::int16_t));
-  left_over_ = DeviceMemory((groups + 1) * sizeof(unsigned));
+  left_over_ = DeviceMemory((groups + 2) * sizeof(unsigned));
+  check(cudaMemset(left_over_.as(), 0, 2 * sizeof(unsigned)));
   if (scratch > 0) {
     scratch_ = DeviceMemory(scratch * sizeof(float));
   }
@@ -301,7 +302,8 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     groups.last_row = std::min(first_row + band, grid.rows);
     LeftOver left_over;
     if (step.match_fast) {
-      left_over.list = left_over_.as<unsigned>();
+      auto* counters = left_over_.as<unsigned>();
+      left_over = {counters, counters + 1, counters + 2};
       match_fast(plane, grid, step.parameters, distances, groups, left_over, stream);
     }
     match_any(plane, grid, step.parameters, distances, groups, left_over, stream);

@@ -6,6 +6,7 @@ namespace {
 
 template <typename Sample>
 __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= out.width || y >= out.height) {
@@ -21,6 +22,7 @@ __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, flo
 template <typename Sample>
 __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* samples,
                              std::ptrdiff_t stride) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= in.width || y >= in.height) {
@@ -37,6 +39,7 @@ __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* 
 }
 
 __global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   float own = 0;
@@ -53,6 +56,7 @@ __global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
 }
 
 __global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= a.width || y >= a.height) {
@@ -68,6 +72,7 @@ __global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
 }
 
 __global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= a.width || y >= a.height) {
@@ -83,6 +88,7 @@ __global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
 }
 
 __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatPlane out) {
+  follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= out.width || y >= out.height) {
@@ -105,67 +111,61 @@ __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatP
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream) {
   const auto scale = static_cast<float>(1 / format.code_value());
-  const PlaneLaunch launch(out.width, out.height);
+  const PlaneLaunch size(out.width, out.height);
   switch (format.sample_type) {
     case SampleType::kUint8:
-      load_kernel<std::uint8_t>
-          <<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, scale, out);
+      launch(load_kernel<std::uint8_t>, size.grid, size.block, 0, stream, samples.data, samples.stride, scale,
+             out);
       break;
     case SampleType::kUint16:
-      load_kernel<std::uint16_t>
-          <<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, scale, out);
+      launch(load_kernel<std::uint16_t>, size.grid, size.block, 0, stream, samples.data, samples.stride,
+             scale, out);
       break;
     case SampleType::kFloat32:
-      load_kernel<float><<<launch.grid, launch.block, 0, stream>>>(samples.data, samples.stride, 255.0F, out);
+      launch(load_kernel<float>, size.grid, size.block, 0, stream, samples.data, samples.stride, 255.0F, out);
       break;
   }
-  check_launch();
 }
 
 void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
                  cudaStream_t stream) {
   const auto scale = static_cast<float>(format.code_value());
-  const PlaneLaunch launch(in.width, in.height);
+  const PlaneLaunch size(in.width, in.height);
   const auto peak = static_cast<float>((1 << (format.bit_depth <= 16 ? format.bit_depth : 0)) - 1);
   switch (format.sample_type) {
     case SampleType::kUint8:
-      store_kernel<std::uint8_t>
-          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      launch(store_kernel<std::uint8_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
       break;
     case SampleType::kUint16:
-      store_kernel<std::uint16_t>
-          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      launch(store_kernel<std::uint16_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
       break;
     case SampleType::kFloat32:
-      store_kernel<float>
-          <<<launch.grid, launch.block, 0, stream>>>(in, scale, peak, samples.data, samples.stride);
+      launch(store_kernel<float>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
       break;
   }
-  check_launch();
 }
 
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
-  const PlaneLaunch launch(planes[0].width, planes[0].height);
-  to_opponent_kernel<<<launch.grid, launch.block, 0, stream>>>(planes[0], planes[1], planes[2]);
-  check_launch();
+  const PlaneLaunch size(planes[0].width, planes[0].height);
+  launch(to_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
 }
 
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
-  const PlaneLaunch launch(planes[0].width, planes[0].height);
-  from_opponent_kernel<<<launch.grid, launch.block, 0, stream>>>(planes[0], planes[1], planes[2]);
-  check_launch();
+  const PlaneLaunch size(planes[0].width, planes[0].height);
+  launch(from_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
 }
 
 void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream) {
-  const PlaneLaunch launch(plane.width, plane.height);
-  range_kernel<<<launch.grid, launch.block, 0, stream>>>(plane, offset, greatest);
-  check_launch();
+  const PlaneLaunch size(plane.width, plane.height);
+  launch(range_kernel, size.grid, size.block, 0, stream, plane, offset, greatest);
 }
 
 void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream) {
-  const PlaneLaunch launch(out.width, out.height);
-  subsample_kernel<<<launch.grid, launch.block, 0, stream>>>(in, shift_x, shift_y, out);
-  check_launch();
+  const PlaneLaunch size(out.width, out.height);
+  launch(subsample_kernel, size.grid, size.block, 0, stream, in, shift_x, shift_y, out);
 }
 
 }  // namespace limpid::cuda

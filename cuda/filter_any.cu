@@ -116,6 +116,7 @@ __device__ float sum_over_block(float value) {
 }
 
 __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments arguments) {
+  follow_stream();
   const ReferenceGrid& grid = arguments.grid;
   const int k = grid.patch;
   const int samples = k * k;
@@ -180,8 +181,7 @@ void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t
                                job.sigma * job.sigma,
                                std::ldexp(1.0F, job.sums.weight_bits),
                                std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits)};
-  filter_any_kernel<<<GeneralFilter::kBlocks, kThreads, 0, stream>>>(arguments);
-  check_launch();
+  launch(filter_any_kernel, GeneralFilter::kBlocks, kThreads, 0, stream, arguments);
 }
 
 }  // namespace limpid::cuda

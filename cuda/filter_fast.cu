@@ -519,6 +519,7 @@ constexpr int tile_height(Mode mode, int greatest) {
 template <bool kHaar, Mode kMode, int kGreatest>
 __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
     filter_fast_kernel(Arguments arguments) {
+  follow_stream();
   extern __shared__ int4 shared_memory[];
   auto* tile = reinterpret_cast<unsigned*>(shared_memory);
   __shared__ alignas(16) int member_offsets[kWarps][kWarp];
@@ -634,7 +635,7 @@ int references_in(int samples, const Bm3dStep& step, int most) {
 }
 
 template <bool kHaar, Mode kMode, int kGreatest>
-void launch(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
+void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
   constexpr bool kTwoParts = kMode != Mode::kHard;
   arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
@@ -651,18 +652,17 @@ void launch(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   };
   const dim3 tiles(blocks(grid.columns, arguments.tile_columns),
                    blocks(arguments.groups.last_row - arguments.groups.first_row, arguments.tile_rows));
-  kernel<<<tiles, kWarp * kWarps, bytes, stream>>>(arguments);
-  check_launch();
+  launch(kernel, tiles, kWarp * kWarps, bytes, stream, arguments);
 }
 
 template <bool kHaar, Mode kMode>
 void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   if (arguments.groups.capacity >= 32) {
-    launch<kHaar, kMode, 32>(arguments, step, stream);
+    launch_tiles<kHaar, kMode, 32>(arguments, step, stream);
   } else if (arguments.groups.capacity >= 16) {
-    launch<kHaar, kMode, 16>(arguments, step, stream);
+    launch_tiles<kHaar, kMode, 16>(arguments, step, stream);
   } else {
-    launch<kHaar, kMode, 8>(arguments, step, stream);
+    launch_tiles<kHaar, kMode, 8>(arguments, step, stream);
   }
 }
 

@@ -24,6 +24,7 @@ struct Window {
 // kPatch is the patch size, or 0 for any other.
 template <int kPatch>
 __global__ void finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
+  follow_stream();
   __shared__ float weights[kRows + kMaxPatch - 1][kColumns + kMaxPatch - 1];
   __shared__ float spread[kRows + kMaxPatch - 1][kColumns];
   const int k = kPatch != 0 ? kPatch : window.size;
@@ -98,9 +99,8 @@ void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane&
   };
   const float scale = std::ldexp(1.0F, sums.weight_bits) / sums.numerator_scale;
   const auto kernel = step.patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
-  kernel<<<dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kThreadRows), 0,
-           stream>>>(sums, window, scale, out);
-  check_launch();
+  launch(kernel, dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kThreadRows), 0,
+         stream, sums, window, scale, out);
 }
 
 }  // namespace limpid::cuda

@@ -9,6 +9,35 @@
 
 namespace limpid::cuda {
 
+/// First thing in every kernel that launch() starts: lets the next kernel of the stream take the places that
+/// this one leaves free, then waits until those before it are done and what they wrote is there.
+__device__ __forceinline__ void follow_stream() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// Enqueues a kernel that calls follow_stream(). It is launched while the one before it still runs, where the
+/// device can do that, so that launching takes no time between them.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            cudaStream_t stream, const Arguments&... arguments) {
+  cudaFuncAttributes compiled{};
+  check(cudaFuncGetAttributes(&compiled, kernel));
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = compiled.ptxVersion >= 90 ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
 /// One thread for each sample of a plane, in blocks of 64 x 4.
 struct PlaneLaunch {
   dim3 grid;

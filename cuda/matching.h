@@ -37,10 +37,12 @@ struct MatchingPlane {
 void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const MatchingPlane& out,
                       cudaStream_t stream);
 
-/// References that the fast kernel leaves to the general one: `list[0]` counts the numbers (of groups) that
-/// follow. Room for one number per group.
+/// References that the fast kernel leaves to the general one. The counters are zero at first, and again when
+/// the general one has done its part.
 struct LeftOver {
-  unsigned* list = nullptr;
+  unsigned* count = nullptr;
+  unsigned* finished = nullptr;  ///< blocks
+  unsigned* numbers = nullptr;   ///< of groups, room for all
 };
 
 /// Whether match_fast() can do it: patches of 8x8, a moderate window, and a current device that multiplies
@@ -52,7 +54,7 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
                 const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                 cudaStream_t stream);
 
-/// Finds those of `groups` that are in `left_over`, or all if it has no list, whatever the parameters.
+/// Finds those of `groups` that are in `left_over`, or all if it has none, whatever the parameters.
 void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                cudaStream_t stream);

@@ -162,6 +162,7 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
 }
 
 __global__ void match_any_kernel(AnyArguments arguments) {
+  follow_stream();
   extern __shared__ int window_distances[];
   __shared__ unsigned long long closest[kMaxWarps][kMaxGroup];
   const auto references = static_cast<unsigned>(arguments.grid.columns *
@@ -178,11 +179,12 @@ __global__ void match_any_kernel(AnyArguments arguments) {
   }
 }
 
-__global__ void match_list_kernel(AnyArguments arguments, const unsigned* list) {
+__global__ void match_list_kernel(AnyArguments arguments, LeftOver left_over) {
+  follow_stream();
   extern __shared__ int window_distances[];
   __shared__ unsigned long long closest[kMaxGroup];
-  for (unsigned i = blockIdx.x; i < list[0]; i += gridDim.x) {
-    const auto number = static_cast<int>(list[1 + i]);
+  for (unsigned i = blockIdx.x; i < *left_over.count; i += gridDim.x) {
+    const auto number = static_cast<int>(left_over.numbers[i]);
     const Search search(arguments, number);
     find_distances(arguments, search, threadIdx.x, blockDim.x, window_distances);
     __syncthreads();
@@ -190,6 +192,9 @@ __global__ void match_list_kernel(AnyArguments arguments, const unsigned* list) 
       select_group(arguments, search, number, window_distances, closest);
     }
     __syncthreads();
+  }
+  if (threadIdx.x == 0 && atomicInc(left_over.finished, gridDim.x - 1) == gridDim.x - 1) {
+    *left_over.count = 0;  // every block has read it
   }
 }
 
@@ -201,18 +206,17 @@ void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3d
   const AnyArguments arguments{plane, grid, groups, step.search_window / 2, distances, groups.capacity};
   const std::size_t bytes = static_cast<std::size_t>(step.search_window) * step.search_window * sizeof(int);
   constexpr int kBlocks = 1056;  // eight for each multiprocessor of a large GPU
-  if (left_over.list != nullptr) {
+  if (left_over.count != nullptr) {
     allow_shared_memory(match_list_kernel, bytes);
-    match_list_kernel<<<kBlocks, kMaxWarps * kWarp, bytes, stream>>>(arguments, left_over.list);
+    launch(match_list_kernel, kBlocks, kMaxWarps * kWarp, bytes, stream, arguments, left_over);
   } else {
     constexpr std::size_t kSharedBytes = 64 * 1024;
     const int warps = static_cast<int>(std::clamp<std::size_t>(kSharedBytes / bytes, 1, kMaxWarps));
     allow_shared_memory(match_any_kernel, warps * bytes);
     const int references = grid.columns * (groups.last_row - groups.first_row);
-    match_any_kernel<<<std::min((references + warps - 1) / warps, kBlocks), warps * kWarp, warps * bytes,
-                       stream>>>(arguments);
+    launch(match_any_kernel, std::min((references + warps - 1) / warps, kBlocks), warps * kWarp,
+           warps * bytes, stream, arguments);
   }
-  check_launch();
 }
 
 }  // namespace limpid::cuda

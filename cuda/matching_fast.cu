@@ -32,6 +32,10 @@
 // 8 warps of 4 x 2 x (4 x 4) references, 112 KiB of shared memory at step 3 and windows of 39, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: four matrix products, two loads, and
 // four additions and minima or comparisons per row of 8 candidates and lane.
+//
+// References far apart need so much of the picture that a block has no room for more than half as many. Two
+// warps then share 4 x 4 references, each walking half of the columns: as many are busy, and the waits of a
+// single one, which bind there, are half as long.
 
 namespace limpid::cuda {
 namespace {
@@ -40,9 +44,10 @@ constexpr unsigned kAll = 0xFFFFFFFFU;
 constexpr int kWarp = 32;
 constexpr int kPitch = 92;       // words from one row to the next
 constexpr int kPool = 88;        // candidates per reference
-constexpr int kReferences = 16;  // per warp
-constexpr int kWarpsY = 2;
-constexpr int kMaxWarpsX = 4;
+constexpr int kReferences = 16;  // per tile
+constexpr int kTilesY = 2;
+constexpr int kMaxTilesX = 4;
+constexpr int kMaxWarps = kMaxTilesX * kTilesY;
 constexpr int kMaxUnion = 64;     // rows and columns of a union of windows: places have 6 bits each
 constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
@@ -56,10 +61,10 @@ struct FastArguments {
   MatchingPlane plane;
   ReferenceGrid grid;
   Groups groups;
-  unsigned* left_over;
+  LeftOver left_over;
   int radius;
   MatchingDistances distances;
-  int warps_x;
+  int tiles_x;
   int union_rows;     // a multiple of 4
   int union_columns;  // a multiple of 8
   int sample_rows;    // of the region that a block loads
@@ -85,26 +90,31 @@ __device__ unsigned half_bits(int value) {
   return bits;
 }
 
+// Warps that share a tile.
+int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
+
 struct SharedRegion {
   unsigned* words;   // [sample_rows][kPitch]
   float* energies;   // [position_rows][kPitch]: -|b|^2 / 2
   float4* offsets;   // [warps][4][kWarp]: those of four rows, as the lanes have them
-  unsigned* pools;   // [warps][kReferences][kPool]
-  unsigned* counts;  // [warps][kReferences]
+  unsigned* pools;   // [tiles][kReferences][kPool]
+  unsigned* counts;  // [tiles][kReferences]
+  float* bounds;     // [tiles][kReferences]
 
-  __device__ SharedRegion(float4* memory, const FastArguments& arguments) {
-    const int warps = arguments.warps_x * kWarpsY;
+  __device__ SharedRegion(float4* memory, const FastArguments& arguments, int parts) {
+    const int tiles = arguments.tiles_x * kTilesY;
     offsets = memory;
-    words = reinterpret_cast<unsigned*>(offsets + warps * 4 * kWarp);
+    words = reinterpret_cast<unsigned*>(offsets + tiles * parts * 4 * kWarp);
     energies = reinterpret_cast<float*>(words + arguments.sample_rows * kPitch);
     pools = reinterpret_cast<unsigned*>(energies + arguments.position_rows * kPitch);
-    counts = pools + warps * kReferences * kPool;
+    counts = pools + tiles * kReferences * kPool;
+    bounds = reinterpret_cast<float*>(counts + tiles * kReferences);
   }
   static std::size_t bytes(const FastArguments& arguments) {
-    const auto warps = static_cast<std::size_t>(arguments.warps_x) * kWarpsY;
-    return warps * 4 * kWarp * sizeof(float4) +
+    const auto tiles = static_cast<std::size_t>(arguments.tiles_x) * kTilesY;
+    return tiles * parts_of(arguments) * 4 * kWarp * sizeof(float4) +
            (static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
-            warps * kReferences * (kPool + 1)) *
+            tiles * kReferences * (kPool + 2)) *
                sizeof(unsigned);
   }
 };
@@ -190,29 +200,43 @@ __device__ unsigned merge_lanes(unsigned ascending, unsigned descending, int lan
   return key;
 }
 
-__global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kernel(FastArguments arguments) {
+// Waits for the warps that share a tile.
+template <int kParts>
+__device__ __forceinline__ void sync_tile(int tile) {
+  if constexpr (kParts == 1) {
+    __syncwarp();
+  } else {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + tile), "r"(kParts * kWarp) : "memory");
+  }
+}
+
+template <int kParts>
+__global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArguments arguments) {
+  follow_stream();
   extern __shared__ float4 shared_memory[];
-  const SharedRegion region(shared_memory, arguments);
+  const SharedRegion region(shared_memory, arguments, kParts);
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
   const int lane = threadIdx.x % kWarp;
   const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const int block_column = blockIdx.x * arguments.warps_x * 4;
-  const int block_row = arguments.groups.first_row + blockIdx.y * kWarpsY * 4;
+  const int tile = warp / kParts;
+  const int part = warp % kParts;
+  const int block_column = blockIdx.x * arguments.tiles_x * 4;
+  const int block_row = arguments.groups.first_row + blockIdx.y * kTilesY * 4;
   const int block_x = grid.x(block_column);
   const int block_y = grid.y(block_row);
   load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
               block_y - radius + MatchingPlane::kMargin,
-              (arguments.warps_x - 1) * 4 * grid.step + arguments.union_columns + kExtraColumns);
-  unsigned* pool = region.pools + warp * kReferences * kPool;
-  unsigned* counts = region.counts + warp * kReferences;
-  if (lane < kReferences) {
+              (arguments.tiles_x - 1) * 4 * grid.step + arguments.union_columns + kExtraColumns);
+  unsigned* pool = region.pools + tile * kReferences * kPool;
+  unsigned* counts = region.counts + tile * kReferences;
+  if (part == 0 && lane < kReferences) {
     counts[lane] = 1;  // the reference itself, whose key is 0
     pool[lane * kPool] = 0;
   }
   __syncthreads();
-  const int first_column = block_column + warp % arguments.warps_x * 4;
-  const int first_row = block_row + warp / arguments.warps_x * 4;
+  const int first_column = block_column + tile % arguments.tiles_x * 4;
+  const int first_row = block_row + tile / arguments.tiles_x * 4;
   if (first_column >= grid.columns || first_row >= arguments.groups.last_row) {
     return;
   }
@@ -338,8 +362,10 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
     }
   }
   const int sweeps = arguments.union_columns / 8;
+  const int first_sweep = sweeps * part / kParts;
+  const int last_sweep = sweeps * (part + 1) / kParts;
 #pragma unroll 1
-  for (int j = 0; j < sweeps; ++j) {
+  for (int j = first_sweep; j < last_sweep; ++j) {
     sweep.template operator()<true>(j, [&](int y, int quad, const float(&offsets)[4][4]) {
       const auto take = [&](int s, int h) {
         float& even = least[h][4 * quad + s];
@@ -374,19 +400,16 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
     }
   }
 
-  // A bound that at least N of the 64 least offsets are within, if there are N, close to the N-th by
-  // bisection; the four lanes with the same g share a reference. It is never greater than tau allows.
+  // A bound that at least N of a reference's 64 least offsets are within, if there are N, close to the N-th
+  // by bisection; the four lanes with the same g share a reference. It is never greater than tau allows.
   const int wanted = arguments.groups.capacity;
-  float bound[2];
-  int shift[2];  // of distances, so that they fit in the keys' 20 bits
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
+  const auto bound_of = [&](const float(&values)[16]) {
     float low = kFar;
     float high = 0;
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      low = fminf(low, least[h][i]);
-      high = fmaxf(high, least[h][i] < kReachable ? least[h][i] : 0.0F);
+      low = fminf(low, values[i]);
+      high = fmaxf(high, values[i] < kReachable ? values[i] : 0.0F);
     }
 #pragma unroll
     for (int i = 1; i < 4; i *= 2) {
@@ -397,7 +420,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
       int count = 0;
 #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        count += least[h][i] <= offset ? 1 : 0;
+        count += values[i] <= offset ? 1 : 0;
       }
       count += __shfl_xor_sync(kAll, count, 1);
       return count + __shfl_xor_sync(kAll, count, 2);
@@ -412,10 +435,46 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
         low = middle;
       }
     }
-    bound[h] = 0.5F * static_cast<float>(arguments.distances.greatest);
-    if (enough) {
-      bound[h] = fminf(bound[h], high);
+    const float greatest = 0.5F * static_cast<float>(arguments.distances.greatest);
+    return enough ? fminf(greatest, high) : greatest;
+  };
+  float4* own_offsets = region.offsets + warp * 4 * kWarp + lane;
+  float bound[2];
+  if constexpr (kParts == 1) {
+    bound[0] = bound_of(least[0]);
+    bound[1] = bound_of(least[1]);
+  } else {
+    // Each warp bounds one half of the references, with the other's least offsets, and then they swap.
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      own_offsets[i * kWarp] =
+          part == 0
+              ? make_float4(least[1][4 * i], least[1][4 * i + 1], least[1][4 * i + 2], least[1][4 * i + 3])
+              : make_float4(least[0][4 * i], least[0][4 * i + 1], least[0][4 * i + 2], least[0][4 * i + 3]);
     }
+    sync_tile<kParts>(tile);
+    const float4* other_offsets = own_offsets + (part == 0 ? 1 : -1) * 4 * kWarp;
+    float merged[16];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float4 others = other_offsets[i * kWarp];
+      const auto merge = [&](int c, float value) {
+        merged[4 * i + c] = fminf(part == 0 ? least[0][4 * i + c] : least[1][4 * i + c], value);
+      };
+      merge(0, others.x);
+      merge(1, others.y);
+      merge(2, others.z);
+      merge(3, others.w);
+    }
+    float* bounds = region.bounds + tile * kReferences;
+    bounds[part * 8 + g] = bound_of(merged);
+    sync_tile<kParts>(tile);
+    bound[0] = bounds[g];
+    bound[1] = bounds[8 + g];
+  }
+  int shift[2];  // of distances, so that they fit in the keys' 20 bits
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
     shift[h] = max(0, 12 - __clz(__float2int_ru(2 * bound[h])));
     if (first_column + g % 4 >= grid.columns || first_row + g / 4 + 2 * h >= arguments.groups.last_row) {
       bound[h] = -1;
@@ -426,9 +485,8 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
   const float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
   const int self[2] = {(radius + oy[0]) * kMaxUnion + radius + ox,
                        (radius + oy[1]) * kMaxUnion + radius + ox};
-  float4* own_offsets = region.offsets + warp * 4 * kWarp + lane;
 #pragma unroll 1
-  for (int j = 0; j < sweeps; ++j) {
+  for (int j = first_sweep; j < last_sweep; ++j) {
     sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
       unsigned passed = 0;  // bit 15 - k is of offset k % 4 of row k / 4
 #pragma unroll
@@ -468,10 +526,10 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
       }
     });
   }
-  __syncwarp();
+  sync_tile<kParts>(tile);
 
 #pragma unroll 1
-  for (int r = 0; r < kReferences; ++r) {
+  for (int r = part; r < kReferences; r += kParts) {
     const int column = first_column + r % 4;
     const int row = first_row + r / 4;
     if (column >= grid.columns || row >= arguments.groups.last_row) {
@@ -481,7 +539,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarpsX* kWarpsY, 2) match_fast_kern
     const int found = static_cast<int>(counts[r]);
     if (found > kPool) {
       if (lane == 0) {
-        arguments.left_over[1 + atomicAdd(arguments.left_over, 1U)] = number;
+        arguments.left_over.numbers[atomicAdd(arguments.left_over.count, 1U)] = number;
       }
       continue;
     }
@@ -507,15 +565,15 @@ int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// The sizes of what a block of warps_x * kWarpsY warps treats.
-FastArguments regions_of(const Bm3dStep& step, int warps_x) {
+// The sizes of what a block of tiles_x * kTilesY tiles treats.
+FastArguments regions_of(const Bm3dStep& step, int tiles_x) {
   FastArguments arguments{};
-  arguments.warps_x = warps_x;
+  arguments.tiles_x = tiles_x;
   arguments.union_rows = round_up(union_size(step), 4);
   arguments.union_columns = round_up(union_size(step), 8);
-  const int further_warps = (kWarpsY - 1) * 4 * step.step;
-  arguments.sample_rows = further_warps + arguments.union_rows + 12;
-  arguments.position_rows = further_warps + arguments.union_rows + 4;
+  const int further_tiles = (kTilesY - 1) * 4 * step.step;
+  arguments.sample_rows = further_tiles + arguments.union_rows + 12;
+  arguments.position_rows = further_tiles + arguments.union_rows + 4;
   return arguments;
 }
 
@@ -532,29 +590,29 @@ bool can_match_fast(const Bm3dStep& step) {
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                 const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                 cudaStream_t stream) {
-  int warps_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
-  warps_x = std::min(warps_x, kMaxWarpsX);
+  int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
+  tiles_x = std::min(tiles_x, kMaxTilesX);
   const std::size_t most = device_limits().shared_memory;
-  while (warps_x > 1 && SharedRegion::bytes(regions_of(step, warps_x)) > most) {
-    --warps_x;
+  while (tiles_x > 1 && SharedRegion::bytes(regions_of(step, tiles_x)) > most) {
+    --tiles_x;
   }
-  FastArguments arguments = regions_of(step, warps_x);
+  FastArguments arguments = regions_of(step, tiles_x);
   arguments.plane = plane;
   arguments.grid = grid;
   arguments.groups = groups;
-  arguments.left_over = left_over.list;
+  arguments.left_over = left_over;
   arguments.radius = step.search_window / 2;
   arguments.distances = distances;
-  check(cudaMemsetAsync(left_over.list, 0, sizeof(unsigned), stream));
   const std::size_t bytes = SharedRegion::bytes(arguments);
-  allow_shared_memory(match_fast_kernel, bytes);
+  const int parts = parts_of(arguments);
+  const auto kernel = parts == 1 ? match_fast_kernel<1> : match_fast_kernel<2>;
+  allow_shared_memory(kernel, bytes);
   const auto blocks = [](int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   };
-  const dim3 blocks_of_warps(blocks(grid.columns, arguments.warps_x * 4),
-                             blocks(groups.last_row - groups.first_row, kWarpsY * 4));
-  match_fast_kernel<<<blocks_of_warps, arguments.warps_x * kWarpsY * kWarp, bytes, stream>>>(arguments);
-  check_launch();
+  const dim3 blocks_of_tiles(blocks(grid.columns, arguments.tiles_x * 4),
+                             blocks(groups.last_row - groups.first_row, kTilesY * 4));
+  launch(kernel, blocks_of_tiles, arguments.tiles_x * kTilesY * parts * kWarp, bytes, stream, arguments);
 }
 
 }  // namespace limpid::cuda

@@ -54,6 +54,7 @@ __device__ Sums operator-(const Sums& a, const Sums& b) {
 template <int kPatch>
 __global__ void __launch_bounds__(kWarps* kWarp)
     prepare_kernel(FloatPlane guide, bool smooth, int any_patch, MatchingPlane out) {
+  follow_stream();
   const int patch = kPatch != 0 ? kPatch : any_patch;
   constexpr int kMost = kPatch != 0 ? kPatch : kMaxPatch;
   constexpr int kRawPitch = kColumns + kMost + 1;
@@ -141,8 +142,7 @@ void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const Mat
   const dim3 grid(static_cast<unsigned>(out.pitch) / kColumns,
                   (static_cast<unsigned>(MatchingPlane::rows_of(out.height)) + kRows - 1) / kRows);
   const auto kernel = patch == 8 ? prepare_kernel<8> : prepare_kernel<0>;
-  kernel<<<grid, kWarps * kWarp, 0, stream>>>(guide, smooth, patch, out);
-  check_launch();
+  launch(kernel, grid, kWarps * kWarp, 0, stream, guide, smooth, patch, out);
 }
 
 }  // namespace limpid::cuda

@@ -225,12 +225,16 @@ class BlockMatching : public CudaTest {
       return -1;
     }
     DeviceGroups fast(grid, capacity);
-    const DeviceMemory list((expected.size() + 1) * sizeof(unsigned));
-    match_fast(plane, grid, step, distances, fast.groups, {list.as<unsigned>()}, nullptr);
-    const auto left_over = to_host<unsigned>(list, 1)[0];
-    match_any(plane, grid, step, distances, fast.groups, {list.as<unsigned>()}, nullptr);
+    const DeviceMemory memory((expected.size() + 2) * sizeof(unsigned));
+    check(cudaMemset(memory.as(), 0, 2 * sizeof(unsigned)));
+    auto* counters = memory.as<unsigned>();
+    const LeftOver left_over{counters, counters + 1, counters + 2};
+    match_fast(plane, grid, step, distances, fast.groups, left_over, nullptr);
+    const unsigned count = to_host<unsigned>(memory, 1)[0];
+    match_any(plane, grid, step, distances, fast.groups, left_over, nullptr);
     expect_equal(fast, "match_fast");
-    return static_cast<int>(left_over);
+    EXPECT_EQ(to_host<unsigned>(memory, 2), std::vector<unsigned>(2)) << "counters are clear again";
+    return static_cast<int>(count);
   }
 };
 

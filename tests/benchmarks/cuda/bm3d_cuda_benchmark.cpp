@@ -85,14 +85,17 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Milliseconds on the device, the median of many.
-double time_ms(int repeats, const std::function<void()>& work) {
+// Milliseconds on the device, the median of many. `prepare` is done before each and not timed.
+double time_ms(int repeats, const std::function<void()>& work, const std::function<void()>& prepare = {}) {
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
   check(cudaEventCreate(&begin));
   check(cudaEventCreate(&end));
   std::vector<double> times;
   for (int i = 0; i < repeats + 3; ++i) {
+    if (prepare) {
+      prepare();
+    }
     check(cudaEventRecord(begin));
     work();
     check(cudaEventRecord(end));
@@ -171,6 +174,34 @@ Frame run(Engine& engine, const Frame& frame, const Bm3dParameters& parameters) 
   return denoiser->receive().value();
 }
 
+// The least times that the arithmetic of a step could take on the current device: 64 products of half floats
+// for each distance on tensor cores, and for each coefficient of a group 64 operations in single precision
+// there and back (twice, in the second step), at the peak of GPUs of compute capability 9.0.
+struct Bounds {
+  double match_ms;
+  double filter_ms;
+};
+
+Bounds bounds_of(const Bm3dStep& step, bool wiener, const ReferenceGrid& grid) {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device));
+    return static_cast<double>(value);
+  };
+  // Cycles of the whole device in a millisecond: the clock is in kHz.
+  const double cycles = attribute(cudaDevAttrMultiProcessorCount) * attribute(cudaDevAttrClockRate);
+  constexpr double kProductsPerCycle = 2048;
+  constexpr double kOperationsPerCycle = 256;
+  const double references = static_cast<double>(grid.columns) * grid.rows;
+  const double samples = step.patch_size * step.patch_size;
+  const double distances = references * step.search_window * step.search_window;
+  const double coefficients = references * step.max_group_size * samples * (wiener ? 2 : 1);
+  return {distances * samples / (cycles * kProductsPerCycle),
+          coefficients * 64 / (cycles * kOperationsPerCycle)};
+}
+
 // One step on a luma plane, kernel by kernel.
 nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
                                     const DeviceMemory& basic, int repeats) {
@@ -195,8 +226,10 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
   const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
   const DeviceMemory members(references * capacity * sizeof(std::int16_t));
-  const DeviceMemory list((references + 1) * sizeof(unsigned));
-  const LeftOver left_over{list.as<unsigned>()};
+  const DeviceMemory left_over_memory((references + 2) * sizeof(unsigned));
+  auto* counters = left_over_memory.as<unsigned>();
+  const LeftOver left_over{counters, counters + 1, counters + 2};
+  const auto clear_left_over = [&] { check(cudaMemset(counters, 0, 2 * sizeof(unsigned))); };
   const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
   const DeviceMemory numerator(basic.bytes() * 2);
   const DeviceMemory weight(basic.bytes());
@@ -218,19 +251,23 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   json["prepare"] = time_ms(repeats, [&] {
     prepare_matching(wiener ? basic_plane : plane, !wiener, step.patch_size, matching, nullptr);
   });
-  json["match_fast"] =
-      time_ms(repeats, [&] { match_fast(matching, grid, step, distances, groups, left_over, nullptr); });
+  const auto find_most = [&] { match_fast(matching, grid, step, distances, groups, left_over, nullptr); };
+  const auto find_rest = [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); };
+  json["match_fast"] = time_ms(repeats, find_most, clear_left_over);
   unsigned count = 0;
-  check(cudaMemcpy(&count, list.as(), sizeof(count), cudaMemcpyDeviceToHost));
+  check(cudaMemcpy(&count, counters, sizeof(count), cudaMemcpyDeviceToHost));
   json["left_over_percent"] = 100.0 * count / static_cast<double>(references);
-  json["match_any"] =
-      time_ms(repeats, [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); });
+  find_rest();
+  json["match_any"] = time_ms(repeats, find_rest, find_most);
   json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
   json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
   clear_sums(sums, kWidth, kHeight, nullptr);
   filter_fast(job, nullptr);
   const FloatPlane out = wiener ? FloatPlane{result.as<float>(), kWidth, kHeight, kWidth} : basic_plane;
   json["finish"] = time_ms(repeats, [&] { finish(sums, step, out, nullptr); });
+  const Bounds bounds = bounds_of(step, wiener, grid);
+  json["match_bound"] = bounds.match_ms;
+  json["filter_bound"] = bounds.filter_ms;
   return json;
 }
 
@@ -336,9 +373,10 @@ int benchmark(int argc, char** argv) {
   const Options options = parse(argc, argv);
   const std::vector<std::uint8_t> picture = load_picture(options.image);
   const auto engine = open_cuda("cuda:0", {});
-  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s | %7s %7s %7s %7s %6s | %8s %6s\n",
+  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s %6s | %7s %7s %7s %7s %6s %6s | %8s %6s\n",
               engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1",
-              "left %", "filter1", "other", "match 2", "rest 2", "left %", "filter2", "other", "MiB", "fps");
+              "left %", "filter1", "other", "bound", "match 2", "rest 2", "left %", "filter2", "other",
+              "bound", "MiB", "fps");
   nlohmann::ordered_json json;
   json["device"] = engine->description();
   for (const Setting& setting : settings()) {
@@ -363,8 +401,11 @@ int benchmark(int argc, char** argv) {
     for (const char* step : {"step1", "step2"}) {
       const auto& kernels = entry["kernels_ms"][step];
       const auto get = [&](const char* name) { return kernels[name].get<double>(); };
-      std::printf(" | %7.3f %7.3f %7.2f %7.3f %6.3f", get("match_fast"), get("match_any"),
-                  get("left_over_percent"), get("filter"), get("prepare") + get("clear") + get("finish"));
+      const double achieved =
+          (get("match_bound") + get("filter_bound")) / (get("match_fast") + get("match_any") + get("filter"));
+      std::printf(" | %7.3f %7.3f %7.2f %7.3f %6.3f %4.0f %%", get("match_fast"), get("match_any"),
+                  get("left_over_percent"), get("filter"), get("prepare") + get("clear") + get("finish"),
+                  100 * achieved);
     }
     std::printf(" | %8.1f %6.0f\n", entry["memory_mib"].get<double>(), entry["fps"].get<double>());
     std::fflush(stdout);
