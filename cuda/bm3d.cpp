@@ -104,7 +104,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   numerator_ = DeviceMemory(samples * sizeof(long long));
   weight_ = DeviceMemory(samples * sizeof(int));
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(width)) *
-                           MatchingPlane::rows_of(height) * (2 * sizeof(int) + sizeof(std::int16_t)));
+                           MatchingPlane::rows_of(height) * sizeof(std::int16_t));
   std::size_t members = 0;
   std::size_t groups = 0;
   std::size_t scratch = 0;
@@ -279,12 +279,9 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
   plane.height = height;
   plane.pitch = MatchingPlane::pitch_of(width);
   plane.scale = matching_scale(guide.whole_code_values);
-  const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
-  plane.squares = matching_.as<int>();
-  plane.sums = plane.squares + positions;
-  plane.samples = reinterpret_cast<std::int16_t*>(plane.sums + positions);
+  plane.samples = matching_.as<std::int16_t>();
   const bool smooth = matching_kind_ == Matching::kStatistical && !wiener && guide.sigma > 0;
-  prepare_matching(guide.plane, smooth, k, plane, stream);
+  prepare_matching(guide.plane, smooth, plane, stream);
   const MatchingDistances distances =
       matching_distances(matching_kind_, wiener, step.parameters, plane.scale, guide.sigma);
 

@@ -4,19 +4,33 @@
 namespace limpid::cuda {
 namespace {
 
+constexpr int kRowsPerThread = 4;
+
 template <typename Sample>
 __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= out.width || y >= out.height) {
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= out.width) {
     return;
   }
-  float value = static_cast<float>(reinterpret_cast<const Sample*>(samples + y * stride)[x]) * scale;
-  if constexpr (sizeof(Sample) == sizeof(float)) {
-    value = value == value ? fminf(fmaxf(value, -4096.0F), 4096.0F) : 0.0F;
+  float values[kRowsPerThread];
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    values[i] = y + i < out.height
+                    ? static_cast<float>(reinterpret_cast<const Sample*>(samples + (y + i) * stride)[x])
+                    : 0.0F;
   }
-  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = value;
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    float value = values[i] * scale;
+    if constexpr (sizeof(Sample) == sizeof(float)) {
+      value = value == value ? fminf(fmaxf(value, -4096.0F), 4096.0F) : 0.0F;
+    }
+    if (y + i < out.height) {
+      out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] = value;
+    }
+  }
 }
 
 template <typename Sample>
@@ -24,17 +38,27 @@ __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* 
                              std::ptrdiff_t stride) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= in.width || y >= in.height) {
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= in.width) {
     return;
   }
-  const float value = in.data[static_cast<std::ptrdiff_t>(y) * in.pitch + x] * scale;
-  Sample* out = reinterpret_cast<Sample*>(samples + y * stride) + x;
-  if constexpr (sizeof(Sample) == sizeof(float)) {
-    *out = value;
-  } else {
-    // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
-    *out = static_cast<Sample>(static_cast<int>(fminf(fmaxf(value + 0.5F, 0.0F), peak)));
+  float values[kRowsPerThread];
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    values[i] = y + i < in.height ? in.data[static_cast<std::ptrdiff_t>(y + i) * in.pitch + x] * scale : 0.0F;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    if (y + i >= in.height) {
+      return;
+    }
+    Sample* out = reinterpret_cast<Sample*>(samples + (y + i) * stride) + x;
+    if constexpr (sizeof(Sample) == sizeof(float)) {
+      *out = values[i];
+    } else {
+      // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
+      *out = static_cast<Sample>(static_cast<int>(fminf(fmaxf(values[i] + 0.5F, 0.0F), peak)));
+    }
   }
 }
 
@@ -111,7 +135,7 @@ __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatP
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream) {
   const auto scale = static_cast<float>(1 / format.code_value());
-  const PlaneLaunch size(out.width, out.height);
+  const PlaneLaunch size(out.width, out.height, kRowsPerThread);
   switch (format.sample_type) {
     case SampleType::kUint8:
       launch(load_kernel<std::uint8_t>, size.grid, size.block, 0, stream, samples.data, samples.stride, scale,
@@ -130,7 +154,7 @@ void load_plane(const FrameFormat& format, const SamplePlane& samples, const Flo
 void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
                  cudaStream_t stream) {
   const auto scale = static_cast<float>(format.code_value());
-  const PlaneLaunch size(in.width, in.height);
+  const PlaneLaunch size(in.width, in.height, kRowsPerThread);
   const auto peak = static_cast<float>((1 << (format.bit_depth <= 16 ? format.bit_depth : 0)) - 1);
   switch (format.sample_type) {
     case SampleType::kUint8:

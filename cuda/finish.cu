@@ -8,12 +8,14 @@
 namespace limpid::cuda {
 namespace {
 
-// A block of 32 x 8 threads makes 32 x 32 samples. The weights around them are spread along rows, then down
-// columns, by the window, which is an outer product. Bound by memory: 16 bytes per sample.
+// A block of 64 x 4 threads makes 32 rows of as many samples as the window leaves of 64. The weights around
+// them are spread by the window, which is an outer product: down columns first, by a thread for eight samples
+// below each other, then along rows. Bound by memory: 16 bytes per sample.
 
-constexpr int kColumns = 32;
-constexpr int kRows = 32;
-constexpr int kThreadRows = 8;
+constexpr int kColumns = 64;
+constexpr int kRun = 8;
+constexpr int kThreadRows = 4;
+constexpr int kRows = kThreadRows * kRun;
 constexpr int kMaxPatch = 16;
 
 struct Window {
@@ -21,61 +23,63 @@ struct Window {
   int size;
 };
 
+// Whole sectors of memory.
+LIMPID_HOST_DEVICE int columns_made(int patch) { return (kColumns - patch + 1) / 8 * 8; }
+
 // kPatch is the patch size, or 0 for any other.
 template <int kPatch>
-__global__ void finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
+__global__ void __launch_bounds__(kColumns* kThreadRows)
+    finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
   follow_stream();
-  __shared__ float weights[kRows + kMaxPatch - 1][kColumns + kMaxPatch - 1];
-  __shared__ float spread[kRows + kMaxPatch - 1][kColumns];
+  constexpr int kMost = kPatch != 0 ? kPatch : kMaxPatch;
+  __shared__ float spread[kRows][kColumns];
   const int k = kPatch != 0 ? kPatch : window.size;
-  const int x0 = blockIdx.x * kColumns;
-  const int y0 = blockIdx.y * kRows;
-  const int rows = kRows + k - 1;
-  const int own_x = x0 + threadIdx.x;
-  long long numerators[kRows / kThreadRows];  // under way while the weights are spread
+  const int column = threadIdx.x;
+  const int first_row = threadIdx.y * kRun;
+  const int x = blockIdx.x * columns_made(k) + column;
+  const int y = blockIdx.y * kRows + first_row;
+  const bool makes = column < columns_made(k) && x < out.width;
+  long long numerators[kRun];  // under way while the weights are spread
 #pragma unroll
-  for (int i = 0; i < kRows / kThreadRows; ++i) {
-    const int y = y0 + threadIdx.y + i * kThreadRows;
-    numerators[i] = own_x < out.width && y < out.height
-                        ? sums.numerator[static_cast<std::ptrdiff_t>(y) * out.width + own_x]
-                        : 0;
+  for (int i = 0; i < kRun; ++i) {
+    numerators[i] =
+        makes && y + i < out.height ? sums.numerator[static_cast<std::ptrdiff_t>(y + i) * out.width + x] : 0;
+  }
+  float weights[kRun + kMost - 1];
+#pragma unroll
+  for (int i = 0; i < kRun + kMost - 1; ++i) {
+    const int from_x = x - k + 1;
+    const int from_y = y - k + 1 + i;
+    const bool inside = from_x >= 0 && from_y >= 0 && from_x < out.width && from_y < out.height;
+    weights[i] =
+        inside ? static_cast<float>(sums.weight[static_cast<std::ptrdiff_t>(from_y) * out.width + from_x])
+               : 0.0F;
   }
 #pragma unroll
-  for (int row = threadIdx.y; row < rows; row += kThreadRows) {
-    const int y = y0 - k + 1 + row;
-#pragma unroll
-    for (int column = threadIdx.x; column < kColumns + k - 1; column += kColumns) {
-      const int x = x0 - k + 1 + column;
-      const bool inside = x >= 0 && y >= 0 && x < out.width && y < out.height;
-      weights[row][column] =
-          inside ? static_cast<float>(sums.weight[static_cast<std::ptrdiff_t>(y) * out.width + x]) : 0.0F;
-    }
-  }
-  __syncthreads();
-  for (int row = threadIdx.y; row < rows; row += kThreadRows) {
+  for (int i = 0; i < kRun; ++i) {
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < k; ++c) {
-      sum = fmaf(weights[row][threadIdx.x + c], window.line[k - 1 - c], sum);
+    for (int r = 0; r < kMost; ++r) {
+      if (r < k) {
+        sum = fmaf(weights[i + r], window.line[k - 1 - r], sum);
+      }
     }
-    spread[row][threadIdx.x] = sum;
+    spread[first_row + i][column] = sum;
   }
   __syncthreads();
   scale *= range_unit(sums);
 #pragma unroll
-  for (int i = 0; i < kRows / kThreadRows; ++i) {
-    const int row = threadIdx.y + i * kThreadRows;
-    const int y = y0 + row;
-    if (own_x >= out.width || y >= out.height) {
+  for (int i = 0; i < kRun; ++i) {
+    if (!makes || y + i >= out.height) {
       return;
     }
     float denominator = 0;
 #pragma unroll
-    for (int r = 0; r < k; ++r) {
-      denominator = fmaf(spread[row + r][threadIdx.x], window.line[k - 1 - r], denominator);
+    for (int c = 0; c < k; ++c) {
+      denominator = fmaf(spread[first_row + i][column + c], window.line[k - 1 - c], denominator);
     }
-    out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + own_x] =
-        static_cast<float>(numerators[i]) * scale / denominator + sums.offset;
+    out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] =
+        __fdividef(static_cast<float>(numerators[i]) * scale, denominator) + sums.offset;
   }
 }
 
@@ -99,8 +103,8 @@ void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane&
   };
   const float scale = std::ldexp(1.0F, sums.weight_bits) / sums.numerator_scale;
   const auto kernel = step.patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
-  launch(kernel, dim3(blocks(out.width, kColumns), blocks(out.height, kRows)), dim3(kColumns, kThreadRows), 0,
-         stream, sums, window, scale, out);
+  launch(kernel, dim3(blocks(out.width, columns_made(step.patch_size)), blocks(out.height, kRows)),
+         dim3(kColumns, kThreadRows), 0, stream, sums, window, scale, out);
 }
 
 }  // namespace limpid::cuda

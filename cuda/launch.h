@@ -38,12 +38,13 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
-/// One thread for each sample of a plane, in blocks of 64 x 4.
+/// Blocks of 64 x 4 threads for a plane, a thread for each sample or for several below each other.
 struct PlaneLaunch {
-  dim3 grid;
   dim3 block{64, 4};
-  PlaneLaunch(int width, int height)
-      : grid((static_cast<unsigned>(width) + 63) / 64, (static_cast<unsigned>(height) + 3) / 4) {}
+  dim3 grid;
+  PlaneLaunch(int width, int height, int rows_per_thread = 1)
+      : grid((static_cast<unsigned>(width) + block.x - 1) / block.x,
+             (static_cast<unsigned>(height) + block.y * rows_per_thread - 1) / (block.y * rows_per_thread)) {}
 };
 
 /// The power of two, 1 or more, by which |sample - offset| is at most 128.

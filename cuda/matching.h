@@ -19,23 +19,19 @@ namespace limpid::cuda {
 struct MatchingPlane {
   static constexpr int kMargin = 32;      ///< on the left and above: more than match_fast()'s greatest radius
   static constexpr int kFarMargin = 128;  ///< on the right and below: what a block of threads reads beyond
-  static constexpr int kNoPatch = 1 << 30;  ///< in `squares`, where a patch would leave the plane
 
   std::int16_t* samples = nullptr;  ///< matching values, as `scale` says
-  int* squares = nullptr;           ///< sum of squares of the patch at each position, with the margin
-  int* sums = nullptr;              ///< sum of the patch at each position, likewise
   MatchingScale scale;
   int width = 0;
   int height = 0;
-  int pitch = 0;  ///< samples, of all three arrays; a multiple of 64
+  int pitch = 0;  ///< samples; a multiple of 64
 
   LIMPID_HOST_DEVICE static int pitch_of(int width) { return (width + kMargin + kFarMargin + 63) / 64 * 64; }
   LIMPID_HOST_DEVICE static int rows_of(int height) { return height + kMargin + kFarMargin; }
 };
 
 /// Fills `out` from `guide`, which is smoothed first if `smooth` says so (core/matching.h).
-void prepare_matching(const FloatPlane& guide, bool smooth, int patch, const MatchingPlane& out,
-                      cudaStream_t stream);
+void prepare_matching(const FloatPlane& guide, bool smooth, const MatchingPlane& out, cudaStream_t stream);
 
 /// References that the fast kernel leaves to the general one. The counters are zero at first, and again when
 /// the general one has done its part.

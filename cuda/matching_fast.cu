@@ -83,12 +83,19 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[
 #endif
 }
 
-// A half float of an integer of at most 11 bits and a sign, in the low bits.
-__device__ unsigned half_bits(int value) {
-  unsigned short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(static_cast<float>(value)));
-  return bits;
+// Two integers of at most 11 bits and a sign as half floats, the first in the low bits.
+__device__ __forceinline__ unsigned half_pair(int low, int high) {
+  unsigned pair = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+      : "=r"(pair)
+      : "f"(static_cast<float>(high)), "f"(static_cast<float>(low)));
+#endif
+  return pair;
 }
+
+__device__ __forceinline__ int low_sample(unsigned word) { return static_cast<std::int16_t>(word & 0xFFFFU); }
+__device__ __forceinline__ int high_sample(unsigned word) { return static_cast<int>(word) >> 16; }
 
 // Warps that share a tile.
 int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
@@ -119,70 +126,127 @@ struct SharedRegion {
   }
 };
 
-// Calls load(column, row) for all of a region, a warp taking a row at a time, several loads being under way.
-template <class Load>
-__device__ __forceinline__ void for_region(int columns, int rows, const Load& load) {
-  const int lane = threadIdx.x % kWarp;
-  const int warps = blockDim.x / kWarp;
-#pragma unroll 2
-  for (int y = threadIdx.x / kWarp; y < rows; y += warps) {
+// values[i] becomes the sum of values i to i + kRun - 1, for i < kRun.
+template <int kRun>
+__device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
+  int sum = 0;
 #pragma unroll
-    for (int x = 0; x < kPitch; x += kWarp) {
-      if (x + lane < columns) {
-        load(x + lane, y);
-      }
-    }
+  for (int i = 0; i < kRun; ++i) {
+    sum += values[i];
+  }
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) {
+    const int next = sum + values[i + kRun] - values[i];
+    values[i] = sum;
+    sum = next;
   }
 }
 
-// Loads the region whose first sample is (x0, y0) of the margined plane.
-__device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0,
-                            int columns) {
+// Loads the region whose first sample is (x0, y0) of the margined plane. Energies are sums of squares along
+// rows, then down columns, eight of one another by adding what enters and subtracting what leaves; sums of
+// rows reach into the pools.
+__device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0) {
+  constexpr int kRun = 8;
+  constexpr int kPairs = kPitch / 2;
+  constexpr int kRuns = kPitch / kRun;
+  constexpr int kPositions = kRuns * kRun;
   __shared__ int least;
   __shared__ int greatest;
-  const int pitch = arguments.plane.pitch;
-  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(y0) * pitch + x0;
-  const std::int16_t* samples = arguments.plane.samples + first;
   if (threadIdx.x == 0) {
     least = INT_MAX;
     greatest = INT_MIN;
   }
   __syncthreads();
+  // Two words, made of three samples, which lie in two aligned pairs.
+  const int pitch = arguments.plane.pitch / 2;
+  const bool odd = x0 % 2 != 0;
+  const auto* pairs = reinterpret_cast<const unsigned*>(arguments.plane.samples) +
+                      static_cast<std::ptrdiff_t>(y0) * pitch + x0 / 2;
+  auto* words = reinterpret_cast<uint2*>(region.words);
   int own_least = INT_MAX;
   int own_greatest = INT_MIN;
-  for_region(columns + 1, arguments.sample_rows, [&](int x, int y) {
-    const int value = samples[y * pitch + x];
-    own_least = min(own_least, value);
-    own_greatest = max(own_greatest, value);
-  });
+#pragma unroll 4
+  for (int i = threadIdx.x; i < arguments.sample_rows * kPairs; i += blockDim.x) {
+    const unsigned* in = pairs + i / kPairs * pitch + i % kPairs;
+    const unsigned between = __funnelshift_r(in[0], in[1], 16);
+    const uint2 two = odd ? make_uint2(between, in[1]) : make_uint2(in[0], between);
+    own_least = min(own_least, min(low_sample(two.x), high_sample(two.x)));
+    own_greatest = max(own_greatest, max(low_sample(two.x), high_sample(two.x)));
+    words[i] = two;
+  }
   atomicMin(&least, own_least);
   atomicMax(&greatest, own_greatest);
   __syncthreads();
   const int middle = (least + greatest) / 2;
-  for_region(columns, arguments.sample_rows, [&](int x, int y) {
-    const std::int16_t* in = samples + y * pitch + x;
-    region.words[y * kPitch + x] = half_bits(in[0] - middle) | half_bits(in[1] - middle) << 16;
-  });
-  const int* squares = arguments.plane.squares + first;
-  const int* sums = arguments.plane.sums + first;
-  for_region(columns, arguments.position_rows, [&](int x, int y) {
-    const int value = squares[y * pitch + x];
-    const int centred = value - 2 * middle * sums[y * pitch + x] + 64 * middle * middle;
-    region.energies[y * kPitch + x] =
-        value == MatchingPlane::kNoPatch ? kNoPatch : -0.5F * static_cast<float>(centred);
-  });
+
+  int* sums = reinterpret_cast<int*>(region.energies);
+  for (int i = threadIdx.x; i < (arguments.position_rows + kRun - 1) * kRuns; i += blockDim.x) {
+    const int at = i / kRuns * kPitch + i % kRuns * kRun;
+    int squares[2 * kRun];
+#pragma unroll
+    for (int c = 0; c < 2 * kRun; c += 4) {
+      const uint4 four = *reinterpret_cast<const uint4*>(region.words + at + c);
+      const auto square = [&](unsigned word) {
+        const int value = low_sample(word) - middle;
+        return value * value;
+      };
+      squares[c] = square(four.x);
+      squares[c + 1] = square(four.y);
+      squares[c + 2] = square(four.z);
+      squares[c + 3] = square(four.w);
+    }
+    slide<kRun>(squares);
+    *reinterpret_cast<int4*>(sums + at) = make_int4(squares[0], squares[1], squares[2], squares[3]);
+    *reinterpret_cast<int4*>(sums + at + 4) = make_int4(squares[4], squares[5], squares[6], squares[7]);
+  }
+  __syncthreads();
+#pragma unroll 2
+  for (int i = threadIdx.x; i < arguments.sample_rows * kPairs; i += blockDim.x) {
+    const uint2 two = words[i];
+    const int first = low_sample(two.x) - middle;
+    const int second = low_sample(two.y) - middle;
+    const int third = high_sample(two.y) - middle;
+    words[i] = make_uint2(half_pair(first, second), half_pair(second, third));
+  }
+  const int x_of_plane = MatchingPlane::kMargin - x0;
+  const int y_of_plane = MatchingPlane::kMargin - y0;
+  const int segments = (arguments.position_rows + kRun - 1) / kRun;
+  // From top to bottom: no thread overwrites what is still to be read.
+  for (int base = 0; base < segments * kPositions; base += blockDim.x) {
+    const int i = base + threadIdx.x;
+    const int x = i % kPositions;
+    const int y = i / kPositions * kRun;
+    int column[2 * kRun] = {};
+    if (y < arguments.position_rows) {
+#pragma unroll
+      for (int r = 0; r < 2 * kRun - 1; ++r) {
+        column[r] = sums[(y + r) * kPitch + x];
+      }
+    }
+    slide<kRun>(column);
+    __syncthreads();
+    const bool inside_x = static_cast<unsigned>(x - x_of_plane) <= arguments.plane.width - 8;
+#pragma unroll
+    for (int r = 0; r < kRun; ++r) {
+      if (y + r < arguments.position_rows) {
+        const bool inside =
+            inside_x && static_cast<unsigned>(y + r - y_of_plane) <= arguments.plane.height - 8;
+        region.energies[(y + r) * kPitch + x] = inside ? -0.5F * static_cast<float>(column[r]) : kNoPatch;
+      }
+    }
+  }
 }
 
-// Sorts 32 keys, one to a lane.
-template <bool kAscending>
+// Sorts the keys of kCount lanes that follow each other, one to a lane.
+template <bool kAscending, int kCount = kWarp>
 __device__ unsigned sort_lanes(unsigned key, int lane) {
 #pragma unroll
-  for (int size = 2; size <= kWarp; size *= 2) {
+  for (int size = 2; size <= kCount; size *= 2) {
 #pragma unroll
     for (int stride = size / 2; stride > 0; stride /= 2) {
       const unsigned other = __shfl_xor_sync(kAll, key, stride);
       const bool lower = (lane & stride) == 0;
-      const bool up = ((lane & size) == 0 || size == kWarp) == kAscending;
+      const bool up = ((lane & size) == 0 || size == kCount) == kAscending;
       key = lower == up ? min(key, other) : max(key, other);
     }
   }
@@ -226,8 +290,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const int block_x = grid.x(block_column);
   const int block_y = grid.y(block_row);
   load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
-              block_y - radius + MatchingPlane::kMargin,
-              (arguments.tiles_x - 1) * 4 * grid.step + arguments.union_columns + kExtraColumns);
+              block_y - radius + MatchingPlane::kMargin);
   unsigned* pool = region.pools + tile * kReferences * kPool;
   unsigned* counts = region.counts + tile * kReferences;
   if (part == 0 && lane < kReferences) {
@@ -261,9 +324,9 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
 #pragma unroll
   for (int i = 0; i < kProducts; ++i) {
 #pragma unroll
-    for (int part = 0; part < 4; ++part) {
-      const int row = i + part / 2 * 4;
-      a[i][part] = words[(radius + oy[part % 2] + row) * kPitch + radius + ox + 2 * t];
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      const int row = i + quarter / 2 * 4;
+      a[i][quarter] = words[(radius + oy[quarter % 2] + row) * kPitch + radius + ox + 2 * t];
     }
   }
   float start[2];  // (expected - |a|^2) / 2
@@ -279,6 +342,11 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const auto row_is_valid = [&](int row, int h) { return static_cast<unsigned>(row - oy[h]) <= diameter; };
   // Whether every reference has candidates in all of rows y to y + 3.
   const auto all_valid = [&](int y) { return y >= 3 * grid.step && y + 3 <= diameter; };
+
+  // Whether any of the references h has in one of them. Asked where references are far apart.
+  const int first_y[2] = {offset_in_union_y(0), offset_in_union_y(2)};
+  const int last_y[2] = {offset_in_union_y(1) + diameter, offset_in_union_y(3) + diameter};
+  const auto any_valid = [&](int y, int h) { return y + 3 >= first_y[h] && y <= last_y[h]; };
 
   // Offsets in columns 8 j to 8 j + 7, four rows at a time: visit(y, i, offsets), i = y / 4 % 4 if kUnrolled.
   // Of a row's offsets, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2
@@ -373,16 +441,21 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
         even = fminf(even, fabsf(offsets[s][2 * h]));
         odd = fminf(odd, fabsf(offsets[s][2 * h + 1]));
       };
-      if (all_valid(y)) {
+      if (kParts == 1 && all_valid(y)) {
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           take(i / 2, i % 2);
         }
       } else {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          if (row_is_valid(y + i / 2, i % 2)) {
-            take(i / 2, i % 2);
+        for (int h = 0; h < 2; ++h) {
+          if (kParts == 1 || any_valid(y, h)) {
+#pragma unroll
+            for (int s = 0; s < 4; ++s) {
+              if (row_is_valid(y + s, h)) {
+                take(s, h);
+              }
+            }
           }
         }
       }
@@ -488,17 +561,30 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
 #pragma unroll 1
   for (int j = first_sweep; j < last_sweep; ++j) {
     sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
-      unsigned passed = 0;  // bit 15 - k is of offset k % 4 of row k / 4
+      // Bit 15 - k is of the references k / 8, row k / 2 % 4 and offset k % 2. The sign of the difference
+      // goes to the low end.
+      unsigned passed = 0;
+      const auto compare = [&](int s, int h) {
 #pragma unroll
-      for (int k = 0; k < 16; ++k) {
-        // The sign of the difference goes to the low end.
-        const float difference = fabsf(offsets[k / 4][k % 4]) - limit[k % 4 / 2];
-        passed = __funnelshift_l(__float_as_uint(difference), passed, 1);
+        for (int c = 2 * h; c < 2 * h + 2; ++c) {
+          passed = __funnelshift_l(__float_as_uint(fabsf(offsets[s][c]) - limit[h]), passed, 1);
+        }
+      };
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        if (kParts == 1 || any_valid(y, h)) {
+#pragma unroll
+          for (int s = 0; s < 4; ++s) {
+            compare(s, h);
+          }
+        } else {
+          passed <<= 8;
+        }
       }
-      if (!all_valid(y)) {
+      if (kParts > 1 || !all_valid(y)) {
 #pragma unroll
-        for (int k = 0; k < 16; k += 2) {
-          passed &= row_is_valid(y + k / 4, k % 4 / 2) ? ~0U : ~(0xC000U >> k);
+        for (int i = 0; i < 8; ++i) {
+          passed &= row_is_valid(y + i % 4, i / 4) ? ~0U : ~(0xC000U >> 2 * i);
         }
       }
       if (passed != 0) {
@@ -510,10 +596,11 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
         do {
           const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
           passed ^= 0x8000U >> k;
-          const bool second = (k & 2) != 0;
-          const int place = first_place + static_cast<int>(k / 4 * kMaxUnion + k % 2);
+          const bool second = k >= 8;
+          const unsigned row = k / 2 % 4;
+          const int place = first_place + static_cast<int>(row * kMaxUnion + k % 2);
           if (place != (second ? self[1] : self[0])) {
-            const float offset = reinterpret_cast<const float*>(own_offsets + k / 4 * kWarp)[k % 4];
+            const float offset = reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
             const int r = g + (second ? 8 : 0);
             const unsigned slot = atomicAdd(counts + r, 1U);
             const auto distance = static_cast<unsigned>(__float2int_rn(2 * fabsf(offset)));
@@ -528,35 +615,52 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   }
   sync_tile<kParts>(tile);
 
-#pragma unroll 1
-  for (int r = part; r < kReferences; r += kParts) {
-    const int column = first_column + r % 4;
-    const int row = first_row + r / 4;
-    if (column >= grid.columns || row >= arguments.groups.last_row) {
-      continue;
+  // `key` is the i-th least of a reference's. The first is that of the reference itself, 0.
+  const auto store = [&](int r, int number, int i, unsigned key, int found) {
+    if (i < wanted) {
+      const int place = static_cast<int>(key - 1) & (kMaxUnion * kMaxUnion - 1);
+      arguments.groups.members[static_cast<std::ptrdiff_t>(number) * wanted + i] =
+          i == 0 ? static_cast<std::int16_t>(round_down_to_power_of_two(min(found, wanted)))
+                 : pack_offset(place % kMaxUnion - radius - offset_in_union_x(r % 4),
+                               place / kMaxUnion - radius - offset_in_union_y(r / 4));
     }
+  };
+  // Two references at a time, each by half of the lanes, if they have no more candidates than these.
+#pragma unroll 1
+  for (int i = part; i < kReferences / 2; i += kParts) {
+    const int column = first_column + i % 2 * 2;
+    const int row = first_row + i / 2;
     const int number = (row - arguments.groups.first_row) * grid.columns + column;
-    const int found = static_cast<int>(counts[r]);
-    if (found > kPool) {
-      if (lane == 0) {
-        arguments.left_over.numbers[atomicAdd(arguments.left_over.count, 1U)] = number;
+    const int references = row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0;
+    const int half = lane / (kWarp / 2);
+    const int own_found = static_cast<int>(counts[2 * i + half]);
+    if (wanted <= kWarp / 2 && __all_sync(kAll, own_found <= kWarp / 2)) {
+      const int own_lane = lane % (kWarp / 2);
+      const unsigned* own_pool = pool + (2 * i + half) * kPool;
+      const unsigned key =
+          sort_lanes<true, kWarp / 2>(own_lane < own_found ? own_pool[own_lane] : kAll, lane);
+      if (half < references) {
+        store(2 * i + half, number + half, own_lane, key, own_found);
       }
       continue;
     }
-    unsigned key = sort_lanes<true>(lane < found ? pool[r * kPool + lane] : kAll, lane);
 #pragma unroll 1
-    for (int i = kWarp; i < found; i += kWarp) {
-      const unsigned more = lane + i < found ? pool[r * kPool + i + lane] : kAll;
-      key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
-    }
-    const int size = round_down_to_power_of_two(min(found, wanted));
-    if (lane < wanted) {
-      // The reference itself is the first, with the key 0.
-      const int place = static_cast<int>(key - 1) & (kMaxUnion * kMaxUnion - 1);
-      arguments.groups.members[static_cast<std::ptrdiff_t>(number) * wanted + lane] =
-          lane == 0 ? static_cast<std::int16_t>(size)
-                    : pack_offset(place % kMaxUnion - radius - offset_in_union_x(r % 4),
-                                  place / kMaxUnion - radius - offset_in_union_y(r / 4));
+    for (int c = 0; c < references; ++c) {
+      const int r = 2 * i + c;
+      const int found = static_cast<int>(counts[r]);
+      if (found > kPool) {
+        if (lane == 0) {
+          arguments.left_over.numbers[atomicAdd(arguments.left_over.count, 1U)] = number + c;
+        }
+        continue;
+      }
+      unsigned key = sort_lanes<true>(lane < found ? pool[r * kPool + lane] : kAll, lane);
+#pragma unroll 1
+      for (int j = kWarp; j < found; j += kWarp) {
+        const unsigned more = lane + j < found ? pool[r * kPool + j + lane] : kAll;
+        key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
+      }
+      store(r, number + c, lane, key, found);
     }
   }
 }

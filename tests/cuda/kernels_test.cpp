@@ -187,13 +187,9 @@ class BlockMatching : public CudaTest {
     plane.scale = matching_scale(bytes);
     const std::size_t positions = static_cast<std::size_t>(plane.pitch) * MatchingPlane::rows_of(height);
     const DeviceMemory samples(positions * 2);
-    const DeviceMemory squares(positions * sizeof(int));
-    const DeviceMemory sums(positions * sizeof(int));
     plane.samples = samples.as<std::int16_t>();
-    plane.squares = squares.as<int>();
-    plane.sums = sums.as<int>();
     const bool statistical = kind == limpid::Matching::kStatistical;
-    prepare_matching(guide.plane, statistical, step.patch_size, plane, nullptr);
+    prepare_matching(guide.plane, statistical, plane, nullptr);
     const MatchingDistances distances = matching_distances(kind, false, step, plane.scale, 12);
 
     const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.step);

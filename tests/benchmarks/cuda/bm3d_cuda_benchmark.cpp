@@ -216,11 +216,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const MatchingDistances distances =
       matching_distances(Matching::kStatistical, wiener, step, matching.scale, static_cast<double>(kSigma));
   const std::size_t positions = static_cast<std::size_t>(matching.pitch) * MatchingPlane::rows_of(kHeight);
-  const DeviceMemory squares(positions * sizeof(int));
-  const DeviceMemory patch_sums(positions * sizeof(int));
   const DeviceMemory samples(positions * 2);
-  matching.squares = squares.as<int>();
-  matching.sums = patch_sums.as<int>();
   matching.samples = samples.as<std::int16_t>();
   const ReferenceGrid grid = make_grid(kWidth, kHeight, step.patch_size, step.step);
   const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
@@ -248,9 +244,8 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   job.fixed_point = bits;
 
   nlohmann::ordered_json json;
-  json["prepare"] = time_ms(repeats, [&] {
-    prepare_matching(wiener ? basic_plane : plane, !wiener, step.patch_size, matching, nullptr);
-  });
+  json["prepare"] =
+      time_ms(repeats, [&] { prepare_matching(wiener ? basic_plane : plane, !wiener, matching, nullptr); });
   const auto find_most = [&] { match_fast(matching, grid, step, distances, groups, left_over, nullptr); };
   const auto find_rest = [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); };
   json["match_fast"] = time_ms(repeats, find_most, clear_left_over);
