@@ -105,7 +105,7 @@ class Benchmark {
     NoiseControl noise = noise_control();
     const NoiseLevel level = noise.level_for(kept_.front());
     const std::unique_ptr<Denoiser> denoiser =
-        engine_->make_bm3d(options_.bm3d.parameters(level), level, kept_.front().format);
+        engine_->make_denoiser(options_.bm3d.parameters(level), level, kept_.front().format);
     std::int64_t under_way = 0;
     const auto run = [&](std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) {
@@ -149,7 +149,7 @@ class Benchmark {
     stages.read = [&] { return reader.read(); };
     stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
-      return engine_->make_bm3d(options_.bm3d.parameters(level), level, frame.format);
+      return engine_->make_denoiser(options_.bm3d.parameters(level), level, frame.format);
     };
     stages.write_frame = [&](const Frame& frame) {
       if (writer) {

@@ -214,7 +214,7 @@ int denoise(DenoiseOptions options, Console& console) {
   stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
-        engine->make_bm3d(options.bm3d.parameters(level), level, frame.format);
+        engine->make_denoiser(options.bm3d.parameters(level), level, frame.format);
     for (const std::string& warning : denoiser->warnings()) {
       spdlog::warn("{}", warning);
     }

@@ -68,9 +68,9 @@ class Engine {
   /// One line for a person: the processor, its threads and instruction set.
   virtual std::string description() const = 0;
 
-  /// Throws UsageError for illegal parameters and Error where the format is not supported.
-  virtual std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
-                                              const FrameFormat& format) = 0;
+  /// Throws UsageError for illegal parameters and Error where the format or the filter is not supported.
+  virtual std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                                  const FrameFormat& format) = 0;
 
   /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
   /// gone; the frame may outlive the engine.

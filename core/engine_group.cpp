@@ -70,12 +70,12 @@ class EngineGroup final : public Engine {
     return text;
   }
 
-  std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
-                                      const FrameFormat& format) override {
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
     std::vector<std::unique_ptr<Denoiser>> denoisers;
     denoisers.reserve(engines_.size());
     for (const auto& engine : engines_) {
-      denoisers.push_back(engine->make_bm3d(parameters, noise, format));
+      denoisers.push_back(engine->make_denoiser(filter, noise, format));
     }
     return std::make_unique<DenoiserGroup>(std::move(denoisers));
   }

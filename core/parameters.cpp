@@ -48,10 +48,10 @@ Enum parse(std::string_view name, const char* what, const Names<Enum, kCount>& n
 }
 
 template <typename Value>
-void check(bool legal, const char* step, const char* parameter, Value value, const char* range) {
+void check(bool legal, std::string_view where, const char* parameter, Value value, const char* range) {
   if (!legal) {
     std::ostringstream sentence;
-    sentence << step << " step: " << parameter << " of " << value << " is not possible (" << range << ")";
+    sentence << where << ": " << parameter << " of " << value << " is not possible (" << range << ")";
     throw UsageError(sentence.str());
   }
 }
@@ -70,6 +70,39 @@ void validate(const Bm3dStep& step, const char* name) {
   check(step.kaiser_beta >= 0 && step.kaiser_beta <= 8, name, "a Kaiser beta", step.kaiser_beta, "0 to 8");
 }
 
+// A parameter that is not given is legal.
+void check_number(std::string_view filter, const char* parameter, const std::optional<float>& value,
+                  float least, float greatest, const char* range) {
+  check(!value || (*value >= least && *value <= greatest), filter, parameter, value.value_or(0), range);
+}
+
+void check_spatial_sigma(std::string_view filter, const std::optional<float>& value) {
+  check_number(filter, "a spatial sigma", value, 0.1F, 1000, "0.1 to 1000 samples");
+}
+
+void check_deviation(std::string_view filter, const char* parameter, const std::optional<float>& value) {
+  check_number(filter, parameter, value, 0.01F, 1000, "0.01 to 1000 code values");
+}
+
+void check_radius(std::string_view filter, const std::optional<int>& value) {
+  check(!value || (*value >= 1 && *value <= 64), filter, "a radius", value.value_or(0), "1 to 64");
+}
+
+void check_patch_size(std::string_view filter, const std::optional<int>& value) {
+  check(!value || (*value >= 1 && *value <= 21 && *value % 2 == 1), filter, "a patch size", value.value_or(0),
+        "odd, 1 to 21");
+}
+
+bool legal_window(int side) { return side >= 1 && side <= 257 && side % 2 == 1; }
+
+// A default for a deviation of the weights, as the legal ranges confine it.
+float deviation(float value) { return std::clamp(value, 0.01F, 1000.0F); }
+
+template <typename Parameters>
+std::string_view name_of_filter() {
+  return to_string(Filter(Parameters()));
+}
+
 Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_window, float tau,
                    float beta) {
   return {.patch_size = 8,
@@ -85,11 +118,101 @@ Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_w
 }  // namespace
 
 void Bm3dParameters::validate() const {
-  limpid::validate(hard_threshold, "first");
-  check(lambda > 0 && lambda <= 100, "first", "a lambda", lambda, "over 0, at most 100");
+  limpid::validate(hard_threshold, "first step");
+  check(lambda > 0 && lambda <= 100, "first step", "a lambda", lambda, "over 0, at most 100");
   if (wiener) {
-    limpid::validate(*wiener, "second");
+    limpid::validate(*wiener, "second step");
   }
+}
+
+void BilateralParameters::validate() const {
+  const std::string_view name = name_of_filter<BilateralParameters>();
+  check_radius(name, radius);
+  check_spatial_sigma(name, spatial_sigma);
+  check_deviation(name, "a range sigma", range_sigma);
+}
+
+void AdaptiveBilateralParameters::validate() const {
+  const std::string_view name = name_of_filter<AdaptiveBilateralParameters>();
+  check_radius(name, radius);
+  check_spatial_sigma(name, spatial_sigma);
+  check_deviation(name, "a range sigma", range_sigma);
+  check_number(name, "a kappa", kappa, 0.01F, 100, "0.01 to 100");
+  check_number(name, "an epsilon", epsilon, 0.0001F, 10000, "0.0001 to 10000");
+}
+
+void NlmParameters::validate() const {
+  const std::string_view name = name_of_filter<NlmParameters>();
+  check_patch_size(name, patch_size);
+  check(!search_window || legal_window(*search_window), name, "a search window", search_window.value_or(0),
+        "odd, 1 to 257");
+  check_deviation(name, "an h", h);
+}
+
+void NlmBilateralParameters::validate() const {
+  const std::string_view name = name_of_filter<NlmBilateralParameters>();
+  check_patch_size(name, patch_size);
+  check(!search_window || *search_window == 0 || legal_window(*search_window), name, "a search window",
+        search_window.value_or(0), "odd, 1 to 257, or 0 for the whole plane");
+  check_deviation(name, "a patch sigma", patch_sigma);
+  check_deviation(name, "a range sigma", range_sigma);
+  check_spatial_sigma(name, spatial_sigma);
+}
+
+BilateralParameters resolve(const BilateralParameters& parameters, float sigma) {
+  return {.radius = parameters.radius.value_or(5),
+          .spatial_sigma = parameters.spatial_sigma.value_or(2),
+          .range_sigma = parameters.range_sigma.value_or(deviation(2.5F * sigma))};
+}
+
+AdaptiveBilateralParameters resolve(const AdaptiveBilateralParameters& parameters, float sigma) {
+  AdaptiveBilateralParameters resolved = parameters;
+  resolved.radius = parameters.radius.value_or(5);
+  resolved.spatial_sigma = parameters.spatial_sigma.value_or(2);
+  resolved.range_sigma = parameters.range_sigma.value_or(deviation(2.5F * sigma));
+  return resolved;
+}
+
+// The settings of Buades, Coll and Morel, "Non-local means denoising", IPOL 2011, for gray images.
+NlmParameters resolve(const NlmParameters& parameters, float sigma) {
+  struct Row {
+    float greatest_sigma;
+    int patch_size, search_window;
+    float h;
+  };
+  constexpr std::array<Row, 5> kRows = {
+      {{15, 3, 21, 0.40F}, {30, 5, 21, 0.40F}, {45, 7, 35, 0.35F}, {75, 9, 35, 0.35F}, {255, 11, 35, 0.30F}}};
+  const Row& row = *std::find_if(kRows.begin(), kRows.end() - 1,
+                                 [&](const Row& candidate) { return sigma <= candidate.greatest_sigma; });
+  return {.patch_size = parameters.patch_size.value_or(row.patch_size),
+          .search_window = parameters.search_window.value_or(row.search_window),
+          .h = parameters.h.value_or(deviation(row.h * sigma))};
+}
+
+NlmBilateralParameters resolve(const NlmBilateralParameters& parameters, float sigma) {
+  return {.patch_size = parameters.patch_size.value_or(7),
+          .search_window = parameters.search_window.value_or(21),
+          .patch_sigma = parameters.patch_sigma.value_or(deviation(0.6F * sigma)),
+          .range_sigma = parameters.range_sigma.value_or(deviation(4 * sigma)),
+          .spatial_sigma = parameters.spatial_sigma};
+}
+
+std::string_view to_string(const Filter& filter) { return kFilterNames[filter.index()]; }
+
+Filter parse_filter(std::string_view name) {
+  static const std::array<Filter, kFilterNames.size()> filters = {
+      bm3d_profile(Profile::kNp), BilateralParameters(), AdaptiveBilateralParameters(), NlmParameters(),
+      NlmBilateralParameters()};
+  for (const Filter& filter : filters) {
+    if (to_string(filter) == name) {
+      return filter;
+    }
+  }
+  std::string legal;
+  for (const std::string_view legal_name : kFilterNames) {
+    legal += (legal.empty() ? "" : ", ") + std::string(legal_name);
+  }
+  throw UsageError("there is no filter \"" + std::string(name) + "\"; there are " + legal);
 }
 
 // algorithms.md's table: [Dabov 2007], Table I, and its authors' later software, whose transforms these are

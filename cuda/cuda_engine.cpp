@@ -9,6 +9,7 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "core/error.h"
 #include "core/frame_pool.h"
@@ -225,9 +226,12 @@ class CudaEngine final : public Engine {
   std::string_view name() const override { return name_; }
   std::string description() const override { return description_; }
 
-  std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
-                                      const FrameFormat& format) override {
-    return std::make_unique<Bm3dDenoiser>(device_, pool_, parameters, noise, format);
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+      return std::make_unique<Bm3dDenoiser>(device_, pool_, *bm3d, noise, format);
+    }
+    throw Error("the CUDA engine has no " + std::string(to_string(filter)) + " filter yet");
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <fstream>
 #include <utility>
+#include <variant>
 
 #include "core/cpu/bm3d.h"
 #include "core/cpu/parallel.h"
@@ -118,9 +119,12 @@ class CpuEngine final : public Engine {
   std::string_view name() const override { return "cpu"; }
   std::string description() const override { return describe(arena_->max_concurrency()); }
 
-  std::unique_ptr<Denoiser> make_bm3d(const Bm3dParameters& parameters, const NoiseLevel& noise,
-                                      const FrameFormat& format) override {
-    return std::make_unique<Bm3dDenoiser>(arena_, pool_, parameters, noise, format);
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+      return std::make_unique<Bm3dDenoiser>(arena_, pool_, *bm3d, noise, format);
+    }
+    throw Error("the CPU engine has no " + std::string(to_string(filter)) + " filter yet");
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

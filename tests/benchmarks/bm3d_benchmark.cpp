@@ -61,7 +61,7 @@ void measure_setting(benchmark::State& state, const Bm3dParameters& parameters, 
   try {
     const Pictures pictures = read_pictures();
     const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
-    const auto denoiser = engine->make_bm3d(parameters, {{kSigma}}, pictures.noisy.format);
+    const auto denoiser = engine->make_denoiser(parameters, {{kSigma}}, pictures.noisy.format);
     Frame result;
     for (const auto _ : state) {
       denoiser->send(pictures.noisy);
@@ -98,7 +98,7 @@ void measure_memory(benchmark::State& state, const Bm3dParameters& parameters, i
   for (const auto _ : state) {
     reset_peak_memory();
     const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
-    const auto denoiser = engine->make_bm3d(parameters, {{kSigma, kSigma, kSigma}}, format);
+    const auto denoiser = engine->make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, format);
     denoiser->send(noisy);
     benchmark::DoNotOptimize(denoiser->receive());
   }

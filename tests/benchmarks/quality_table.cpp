@@ -203,7 +203,7 @@ class Table {
   }
 
   Frame denoise(const Frame& noisy, const NoiseLevel& noise) const {
-    const auto denoiser = engine_->make_bm3d(options_.bm3d.parameters(noise), noise, noisy.format);
+    const auto denoiser = engine_->make_denoiser(options_.bm3d.parameters(noise), noise, noisy.format);
     denoiser->send(noisy);
     denoiser->flush();
     return denoiser->receive().value();

@@ -285,7 +285,7 @@ TEST_P(Bm3dTest, FieldsAreFilteredApart) {
 
 TEST_P(Bm3dTest, ChangesBetweenFieldsAndFramesWithinAStream) {
   const FrameFormat format = yuv(40, 40, 1, 1);
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), equal_noise(kSigma), format);
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), equal_noise(kSigma), format);
   for (int i = 0; i < 4; ++i) {
     Frame frame = noisy_picture(format, 20, i);
     frame.interlaced = i % 2 == 1;

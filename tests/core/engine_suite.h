@@ -45,7 +45,7 @@ inline std::string suite_name(const testing::TestParamInfo<std::string>& info) {
 /// One frame through a denoiser of its own.
 inline Frame run_bm3d(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
                       const NoiseLevel& noise) {
-  const std::unique_ptr<Denoiser> denoiser = engine.make_bm3d(parameters, noise, frame.format);
+  const std::unique_ptr<Denoiser> denoiser = engine.make_denoiser(parameters, noise, frame.format);
   denoiser->send(frame);
   denoiser->flush();
   return denoiser->receive().value();

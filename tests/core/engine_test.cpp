@@ -91,7 +91,7 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_EQ(group->name(), "cpu,cpu,cpu");
   const FrameFormat format = yuv(40, 33, 1, 1);
   const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  const auto denoiser = group->make_bm3d(parameters, {{20, 10, 10}}, format);
+  const auto denoiser = group->make_denoiser(parameters, {{20, 10, 10}}, format);
   EXPECT_EQ(denoiser->concurrency(), 3);
   EXPECT_EQ(denoiser->latency(), 0);
   EXPECT_FALSE(denoiser->receive().has_value());
@@ -129,7 +129,7 @@ TEST_P(EngineTest, KnowsItsNameAndDescribesItself) {
 
 TEST_P(EngineTest, FramesComeOutOnceInOrderWithWhatTravelsWithThem) {
   const FrameFormat format = yuv(40, 24, 1, 1);
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{20, 10, 10}}, format);
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{20, 10, 10}}, format);
   EXPECT_FALSE(denoiser->receive().has_value());
   constexpr int kFrames = 7;
   std::vector<Frame> results;
@@ -170,7 +170,7 @@ TEST_P(EngineTest, FramesComeOutOnceInOrderWithWhatTravelsWithThem) {
 TEST_P(EngineTest, AStreamGivesWhatSingleFramesGive) {
   const FrameFormat format = gray(40, 32);
   const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
-  const auto denoiser = engine().make_bm3d(parameters, {{15}}, format);
+  const auto denoiser = engine().make_denoiser(parameters, {{15}}, format);
   std::vector<Frame> frames;
   for (int i = 0; i < 5; ++i) {
     frames.push_back(oracle::add_noise(oracle::draw_picture(format), 15, 40 + i));
@@ -186,7 +186,7 @@ TEST_P(EngineTest, AStreamGivesWhatSingleFramesGive) {
 
 TEST_P(EngineTest, ASpatialFilterHoldsNothingBack) {
   const FrameFormat format = gray(24, 16);
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10}}, format);
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{10}}, format);
   EXPECT_EQ(denoiser->latency(), 0);
   for (int i = 0; i < 3; ++i) {
     denoiser->send(oracle::draw_picture(format));
@@ -196,21 +196,22 @@ TEST_P(EngineTest, ASpatialFilterHoldsNothingBack) {
 }
 
 TEST_P(EngineTest, NothingComesOutOfAnEmptyStream) {
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{10}}, gray(24, 16));
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kNp), {{10}}, gray(24, 16));
   denoiser->flush();
   EXPECT_FALSE(denoiser->receive().has_value());
 }
 
 TEST_P(EngineTest, ADenoiserMayGoWithFramesUnderWay) {
   const FrameFormat format = gray(64, 48);
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{10}}, format);
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kNp), {{10}}, format);
   for (int i = 0; i < 3; ++i) {
     denoiser->send(oracle::draw_picture(format));
   }
 }
 
 TEST_P(EngineTest, AFrameOfAnotherFormatIsAnError) {
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
+  const auto denoiser =
+      engine().make_denoiser(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
   for (const FrameFormat& other :
        {yuv(32, 26, 1, 1), yuv(30, 24, 1, 1), yuv(32, 24, 1, 0), yuv(32, 24, 1, 1, 10), gray(32, 24)}) {
     EXPECT_THROW(denoiser->send(oracle::draw_picture(other)), Error) << to_string(other);
@@ -222,14 +223,15 @@ TEST_P(EngineTest, AFrameOfAnotherFormatIsAnError) {
 }
 
 TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
-  const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
+  const auto denoiser =
+      engine().make_denoiser(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));
   for (const float bad :
        {-1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     for (int plane = 0; plane < 3; ++plane) {
       NoiseLevel noise{{10, 10, 10}};
       noise.sigma[plane] = bad;
       EXPECT_THROW(denoiser->set_noise(noise), UsageError) << bad;
-      EXPECT_THROW(engine().make_bm3d(bm3d_profile(Profile::kFast), noise, yuv(32, 24, 1, 1)), UsageError)
+      EXPECT_THROW(engine().make_denoiser(bm3d_profile(Profile::kFast), noise, yuv(32, 24, 1, 1)), UsageError)
           << bad;
     }
   }
@@ -239,20 +241,20 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
 TEST_P(EngineTest, IllegalParametersAreAUsageErrorAndAnImpossibleFormatAnError) {
   Bm3dParameters parameters = bm3d_profile(Profile::kFast);
   parameters.hard_threshold.step = 9;
-  EXPECT_THROW(engine().make_bm3d(parameters, {{10}}, gray(32, 24)), UsageError);
+  EXPECT_THROW(engine().make_denoiser(parameters, {{10}}, gray(32, 24)), UsageError);
   parameters = bm3d_profile(Profile::kFast);
   parameters.lambda = 0;
-  EXPECT_THROW(engine().make_bm3d(parameters, {{10}}, gray(32, 24)), UsageError);
+  EXPECT_THROW(engine().make_denoiser(parameters, {{10}}, gray(32, 24)), UsageError);
   FrameFormat format = gray(32, 24);
   format.width = 0;
-  EXPECT_THROW(engine().make_bm3d(bm3d_profile(Profile::kFast), {{10}}, format), Error);
+  EXPECT_THROW(engine().make_denoiser(bm3d_profile(Profile::kFast), {{10}}, format), Error);
 }
 
 TEST_P(EngineTest, NoiseThatIsSetHoldsForLaterFramesOnly) {
   const FrameFormat format = gray(40, 32);
   const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
   const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
-  const auto denoiser = engine().make_bm3d(parameters, {{8}}, format);
+  const auto denoiser = engine().make_denoiser(parameters, {{8}}, format);
   denoiser->send(frame);
   denoiser->set_noise({{20}});
   denoiser->send(frame);
@@ -269,20 +271,22 @@ TEST_P(EngineTest, PlanesSmallerThanAPatchPassUnchangedWithAWarning) {
                                     gray(1, 1, 10), as_float(rgb(5, 30)), as_float(gray(3, 3))}) {
     SCOPED_TRACE(to_string(format));
     const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
-    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
+    const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
     EXPECT_FALSE(denoiser->warnings().empty());
     denoiser->send(frame);
     denoiser->flush();
     EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), frame));
   }
-  EXPECT_FALSE(
-      engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, yuv(16, 14, 1, 1))->warnings().empty())
+  EXPECT_FALSE(engine()
+                   .make_denoiser(bm3d_profile(Profile::kNp), {{20, 20, 20}}, yuv(16, 14, 1, 1))
+                   ->warnings()
+                   .empty())
       << "chroma of 8x7 is smaller than a patch";
 }
 
 TEST_P(EngineTest, PlanesThatFitGiveNoWarning) {
   for (const FrameFormat& format : {gray(8, 8), yuv(16, 16, 1, 1), yuv(16, 8, 1, 0), rgb(8, 9)}) {
-    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
+    const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kNp), {{20, 20, 20}}, format);
     EXPECT_TRUE(denoiser->warnings().empty()) << to_string(format) << ": " << denoiser->warnings().front();
   }
 }
@@ -311,7 +315,7 @@ TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
   const Frame expected = run_bm3d(engine(), noisy, bm3d_profile(Profile::kFast), {{20}});
   Frame result;
   {
-    const auto denoiser = engine().make_bm3d(bm3d_profile(Profile::kFast), {{20}}, format);
+    const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{20}}, format);
     denoiser->send(noisy);
     result = denoiser->receive().value();
     // Later frames must not be written over a result that is still held.

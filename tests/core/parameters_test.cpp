@@ -160,7 +160,59 @@ TEST(Bm3dParameters, TheEndsOfEveryRangeAreLegal) {
   EXPECT_NO_THROW(parameters.validate());
 }
 
+TEST(EdgePreservingParameters, IllegalValuesAreNamedWithTheirRange) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto complaint = [](const auto& parameters) { return complaint_of([&] { parameters.validate(); }); };
+  EXPECT_EQ(complaint(BilateralParameters{.radius = 0}),
+            "bilateral: a radius of 0 is not possible (1 to 64)");
+  EXPECT_NE(complaint(BilateralParameters{.radius = 65}).find("radius"), std::string::npos);
+  EXPECT_NE(complaint(BilateralParameters{.spatial_sigma = 0.0F}).find("spatial"), std::string::npos);
+  EXPECT_NE(complaint(BilateralParameters{.range_sigma = kNan}).find("range"), std::string::npos);
+  EXPECT_NE(complaint(AdaptiveBilateralParameters{.radius = -1}).find("radius"), std::string::npos);
+  EXPECT_NE(complaint(AdaptiveBilateralParameters{.kappa = 0}).find("kappa"), std::string::npos);
+  EXPECT_NE(complaint(AdaptiveBilateralParameters{.epsilon = 0}).find("epsilon"), std::string::npos);
+  EXPECT_NE(complaint(NlmParameters{.patch_size = 4}).find("odd, 1 to 21"), std::string::npos);
+  EXPECT_NE(complaint(NlmParameters{.search_window = 0}).find("search window"), std::string::npos);
+  EXPECT_NE(complaint(NlmParameters{.h = -1.0F}).find("h of -1"), std::string::npos);
+  EXPECT_NE(complaint(NlmBilateralParameters{.patch_size = 23}).find("patch size"), std::string::npos);
+  EXPECT_NE(complaint(NlmBilateralParameters{.search_window = 2}).find("whole"), std::string::npos);
+  EXPECT_NE(complaint(NlmBilateralParameters{.patch_sigma = kNan}).find("patch sigma"), std::string::npos);
+}
+
+TEST(EdgePreservingParameters, WhatIsLeftOpenFollowsFromSigmaAndIsLegal) {
+  for (const float sigma : {0.001F, 1.0F, 15.0F, 25.0F, 50.0F, 255.0F}) {
+    const BilateralParameters bilateral = resolve(BilateralParameters(), sigma);
+    EXPECT_TRUE(bilateral.radius && bilateral.spatial_sigma && bilateral.range_sigma);
+    EXPECT_NO_THROW(bilateral.validate());
+    const AdaptiveBilateralParameters adaptive = resolve(AdaptiveBilateralParameters(), sigma);
+    EXPECT_TRUE(adaptive.radius && adaptive.spatial_sigma && adaptive.range_sigma);
+    EXPECT_NO_THROW(adaptive.validate());
+    const NlmParameters nlm = resolve(NlmParameters(), sigma);
+    EXPECT_TRUE(nlm.patch_size && nlm.search_window && nlm.h);
+    EXPECT_NO_THROW(nlm.validate());
+    const NlmBilateralParameters both = resolve(NlmBilateralParameters(), sigma);
+    EXPECT_TRUE(both.patch_size && both.search_window && both.patch_sigma && both.range_sigma);
+    EXPECT_NO_THROW(both.validate());
+  }
+  EXPECT_LT(resolve(BilateralParameters(), 5).range_sigma, resolve(BilateralParameters(), 50).range_sigma);
+}
+
+TEST(EdgePreservingParameters, WhatIsGivenStays) {
+  const BilateralParameters bilateral{3, 1.5F, 40.0F};
+  EXPECT_EQ(resolve(bilateral, 20), bilateral);
+  const AdaptiveBilateralParameters adaptive{3, 1.5F, 40.0F, 0.7F, 2};
+  EXPECT_EQ(resolve(adaptive, 20), adaptive);
+  const NlmParameters nlm{5, 11, 9.0F};
+  EXPECT_EQ(resolve(nlm, 20), nlm);
+  const NlmBilateralParameters both{5, 0, 9.0F, 8.0F, 7.0F};
+  EXPECT_EQ(resolve(both, 20), both);
+}
+
 TEST(Names, EveryNameIsParsedBack) {
+  for (const std::string_view name : kFilterNames) {
+    EXPECT_EQ(to_string(parse_filter(name)), name);
+  }
+  EXPECT_NE(complaint_of([] { parse_filter("median"); }).find("nlm-bilateral"), std::string::npos);
   for (const Profile profile : kAllProfiles) {
     EXPECT_EQ(parse_profile(to_string(profile)), profile);
   }

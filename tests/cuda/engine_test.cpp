@@ -81,7 +81,7 @@ TEST_F(CudaEngine, AgreesWithTheCpuInEveryFormat) {
 TEST_F(CudaEngine, ManyFramesUnderWayGiveWhatSingleFramesGive) {
   const FrameFormat format = yuv(320, 240, 1, 1);
   const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  const auto denoiser = engine_->make_bm3d(parameters, {{20, 10, 10}}, format);
+  const auto denoiser = engine_->make_denoiser(parameters, {{20, 10, 10}}, format);
   constexpr int kFrames = 24;
   std::vector<Frame> frames;
   for (int i = 0; i < kFrames; ++i) {

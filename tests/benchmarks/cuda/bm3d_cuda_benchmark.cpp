@@ -168,7 +168,7 @@ double psnr(const Plane& a, const Plane& b) {
 }
 
 Frame run(Engine& engine, const Frame& frame, const Bm3dParameters& parameters) {
-  const auto denoiser = engine.make_bm3d(parameters, {{kSigma, kSigma, kSigma}}, frame.format);
+  const auto denoiser = engine.make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, frame.format);
   denoiser->send(frame);
   denoiser->flush();
   return denoiser->receive().value();
@@ -302,7 +302,7 @@ double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::
 
 // Frames per second through the denoiser, pinned frames up and down, a few in flight.
 double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
-  const auto denoiser = engine.make_bm3d(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
+  const auto denoiser = engine.make_denoiser(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
   constexpr int kInFlight = 4;
   const int frames = std::clamp(static_cast<int>(600 / frame_ms), 60, 1000);
   const auto stream = [&](int count) {
