@@ -22,6 +22,7 @@
 #include "app/noise_options.h"
 #include "app/pipeline.h"
 #include "app/progress.h"
+#include "app/time_options.h"
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "io/reader.h"
@@ -50,6 +51,7 @@ struct DenoiseOptions {
   LoggingOptions logging;
   std::string progress = "auto";
 
+  TimeOptions time;
   std::int64_t frames = 0;
   bool overwrite = false;
   bool never_overwrite = false;
@@ -170,6 +172,7 @@ int denoise(DenoiseOptions options, Console& console) {
                                                    : PlaneChoice::kAll;
   // Whatever is wrong with the parameters is told before any file is touched.
   static_cast<void>(options.bm3d.parameters(sigma.value_or(NoiseLevel{})));
+  options.time.apply_to(options.reader);
   options.reader.options = parse_pairs("--input-option", options.input_options);
   options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
 
@@ -277,6 +280,7 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   command.add_option("-o,--output", options.output_option, "The output")->type_name("OUTPUT")->group(kGroup);
   command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
   command.add_flag("-n,--no-overwrite", options.never_overwrite, "Never overwrite, don't ask")->group(kGroup);
+  options.time.add_to(command, kGroup);
   command.add_option("--frames", options.frames, "Stop after N frames")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))

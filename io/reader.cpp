@@ -129,6 +129,7 @@ void Reader::State::open(const ReaderOptions& options) {
   avformat_find_stream_info(input.get(), nullptr);
   choose_streams(options);
   open_decoder(options, remaining);
+  set_range(options);
 }
 
 void Reader::State::explain_open_failure(int code, const ReaderOptions& options) const {
@@ -193,6 +194,7 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
     }
   }
   next_time_.assign(input->nb_streams, AV_NOPTS_VALUE);
+  past_range_.assign(input->nb_streams, false);
   if ((input->iformat->flags & AVFMT_TS_DISCONT) != 0 && input->start_time != AV_NOPTS_VALUE) {
     time_offset = -input->start_time;
   }
@@ -223,6 +225,19 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
 }
 
 void Reader::State::decode_first_frame() {
+  const bool found = (range.has_begin() && seek_first_frame()) || find_first_frame();
+  if (!found && last_pts_ != AV_NOPTS_VALUE) {
+    throw_no_frame_in_range();
+  }
+  if (!found) {
+    throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
+  }
+  if (range.has_begin()) {
+    damaged_packets = 0;  // what comes before the range doesn't matter
+  }
+}
+
+bool Reader::State::find_first_frame() {
   while (!first_frame_) {
     Item item = decode_next();
     if (auto* const packet = std::get_if<std::shared_ptr<Packet>>(&item)) {
@@ -230,9 +245,10 @@ void Reader::State::decode_first_frame() {
     } else if (auto* const frame = std::get_if<Frame>(&item)) {
       first_frame_ = std::move(*frame);
     } else {
-      throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
+      return false;
     }
   }
+  return true;
 }
 
 void Reader::State::describe() {
@@ -253,6 +269,7 @@ void Reader::State::describe() {
   } else {
     video.frame_count = std::llround(video.duration * video.frames_per_second);
   }
+  describe_range();
 }
 
 AVRational Reader::State::base_rate() const {
@@ -281,9 +298,16 @@ Reader::Item Reader::State::decode_next() {
     FrameHandle frame = make_frame();
     const int code = avcodec_receive_frame(decoder.get(), frame.get());
     if (code >= 0) {
+      set_time(*frame);
+      if (!take_for_range(*frame)) {
+        continue;
+      }
       return deliver(std::move(frame));
     }
     if (code == AVERROR_EOF) {
+      if (std::shared_ptr<Packet> packet = rest_of_range(); packet != nullptr) {
+        return packet;
+      }
       finished_ = true;
     } else if (code == AVERROR(ENOMEM)) {
       check(code, url, "can't decode frame " + std::to_string(frame_index_));
@@ -307,6 +331,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
   if (code < 0) {
     // Whatever stops the source, the frames before it are worth having.
     damaged_packets += code == AVERROR_EOF || code == AVERROR_EXIT ? 0 : 1;
+    source_ended_ = true;
     avcodec_send_packet(decoder.get(), nullptr);
     return nullptr;
   }
@@ -317,13 +342,17 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
   const AVRational time_base = input->streams[index]->time_base;
   if ((input->iformat->flags & AVFMT_TS_DISCONT) != 0) {
     take_out_clock_jumps(*packet);
-    const std::int64_t offset = av_rescale_q(time_offset, kMicroseconds, time_base);
-    if (packet->pts != AV_NOPTS_VALUE) {
-      packet->pts += offset;
-    }
-    if (packet->dts != AV_NOPTS_VALUE) {
-      packet->dts += offset;
-    }
+  }
+  const std::int64_t offset =
+      is_timeless(*input->streams[index]) ? 0 : av_rescale_q(time_offset, kMicroseconds, time_base);
+  if (packet->pts != AV_NOPTS_VALUE) {
+    packet->pts += offset;
+  }
+  if (packet->dts != AV_NOPTS_VALUE) {
+    packet->dts += offset;
+  }
+  if (!take_for_range(*packet)) {
+    return nullptr;
   }
   if (packet->stream_index != video_stream->index) {
     return copied[index] ? std::make_shared<Packet>(std::move(packet), time_base) : nullptr;
@@ -410,7 +439,8 @@ void Reader::State::set_time(AVFrame& frame) {
   }
   frame.pts = frame.best_effort_timestamp;
   if (frame.pts == AV_NOPTS_VALUE) {
-    frame.pts = last_pts_ == AV_NOPTS_VALUE ? 0 : last_pts_ + std::max<std::int64_t>(last_duration_, 1);
+    const std::int64_t first = av_rescale_q(-range.shift, kMicroseconds, video_stream->time_base);
+    frame.pts = last_pts_ == AV_NOPTS_VALUE ? first : last_pts_ + std::max<std::int64_t>(last_duration_, 1);
   } else if (last_pts_ != AV_NOPTS_VALUE && frame.pts <= last_pts_) {
     frame.pts = last_pts_ + 1;
   }
@@ -451,7 +481,6 @@ Frame Reader::State::deliver(FrameHandle decoded) {
     decoded->color_range = AVCOL_RANGE_JPEG;
     decoded->format = format;
   }
-  set_time(*decoded);
   std::shared_ptr<AVFrame> properties = properties_of(*decoded, video_stream->time_base);
   if (first_properties == nullptr) {
     inherit_from_stream(*properties);

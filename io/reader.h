@@ -21,6 +21,10 @@ struct ReaderOptions {
   bool audio = true;        ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
+  /// Seconds from the source's beginning. With a `start`, that becomes zero: frames and packets before it are
+  /// left out, chapters and subtitles are cut. Without, times stay the source's own. Likewise from `end` on.
+  std::optional<double> start;
+  std::optional<double> end;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
   std::function<Frame(const FrameFormat&)> allocate;
@@ -44,8 +48,8 @@ struct VideoProperties {
 /// A packet of a stream that is copied without decoding.
 class Packet;
 
-/// Presentation time of a frame that a Reader delivered, in seconds from the source's zero; nothing for other
-/// frames.
+/// Presentation time of a frame that a Reader delivered, in seconds from the source's zero or
+/// ReaderOptions::start; nothing for other frames.
 std::optional<double> presentation_time(const Frame& frame);
 
 /// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
@@ -53,8 +57,10 @@ std::optional<double> presentation_time(const Frame& frame);
 /// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
 /// Frame::attachment, from which Writer takes it. Timestamps are the source's own; those of MPEG streams and
 /// other sources whose clock starts anywhere begin at zero, with jumps of the clock taken out; times always
-/// increase from frame to frame. All members throw limpid::Error with a sentence that names the file, and
-/// UsageError for options that the source or its decoder doesn't know. One thread at a time.
+/// increase from frame to frame. A range of it is exact to the frame: decoding begins at a key frame before
+/// the range, or at the beginning of sources that can't seek. All members throw limpid::Error with a sentence
+/// that names the file, and UsageError for options that the source or its decoder doesn't know. One thread at
+/// a time.
 class Reader {
  public:
   /// What read() returns at the end.

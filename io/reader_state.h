@@ -13,6 +13,7 @@
 #include "io/reader.h"
 #include "io/samples.h"
 #include "io/standard_input.h"
+#include "io/time_range.h"
 
 namespace limpid::io {
 
@@ -39,6 +40,7 @@ struct Reader::State {
 
   /// Microseconds to add to all timestamps.
   std::int64_t time_offset = 0;
+  TimeRange range;
   /// Tags and side data of the first frame, without its samples.
   std::shared_ptr<AVFrame> first_properties;
 
@@ -48,6 +50,7 @@ struct Reader::State {
   void open_decoder(const ReaderOptions& options, Dictionary& codec_options);
   void describe();
   void decode_first_frame();
+  bool find_first_frame();
   [[noreturn]] void explain_open_failure(int code, const ReaderOptions& options) const;
 
   Item decode_next();
@@ -60,10 +63,31 @@ struct Reader::State {
   void inherit_from_stream(AVFrame& properties) const;
   void set_time(AVFrame& frame);
 
+  // In reader_range.cpp.
+  void set_range(const ReaderOptions& options);
+  bool seek_first_frame();
+  bool seek_before_range(std::int64_t margin);
+  void rewind();
+  void forget_position();
+  bool take_for_range(AVPacket& packet);
+  bool take_for_range(const AVFrame& frame);
+  void end_video();
+  std::shared_ptr<Packet> rest_of_range();
+  void describe_range();
+  [[noreturn]] void throw_no_frame_in_range() const;
+
   std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame
   std::optional<Frame> first_frame_;
   std::vector<std::int64_t> next_time_;  ///< by stream, microseconds: where its next packet should begin
   bool finished_ = false;
+  bool source_ended_ = false;
+
+  std::int64_t source_begin_ = 0;             ///< microseconds, on the clock of `range`
+  std::int64_t range_offset_ = 0;             ///< `time_offset` before any jump of the clock
+  std::int64_t first_time_ = AV_NOPTS_VALUE;  ///< of the first frame that was decoded since the last seek
+  std::vector<bool> past_range_;              ///< by stream index: decoded up to the end of the range
+  bool video_ended_ = false;                  ///< nothing more is sent to the decoder
+  bool wants_key_frame_ = false;
 
   std::int64_t frame_index_ = 0;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;

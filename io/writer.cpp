@@ -343,16 +343,22 @@ void Writer::State::copy_chapters(const Reader::State& source) {
   }
   for (unsigned i = 0; i < input.nb_chapters; ++i) {
     const AVChapter& from = *input.chapters[i];
+    const std::int64_t offset = av_rescale_q(source.time_offset, {1, AV_TIME_BASE}, from.time_base);
+    std::int64_t start = from.start + offset;
+    std::int64_t end = from.end + offset;
+    if (!source.range.clip(start, end, from.time_base) &&
+        (source.range.has_begin() || source.range.has_end())) {
+      continue;
+    }
     auto* const to = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
     if (to == nullptr) {
       throw Error("out of memory");
     }
     muxer->chapters[muxer->nb_chapters++] = to;
-    const std::int64_t offset = av_rescale_q(source.time_offset, {1, AV_TIME_BASE}, from.time_base);
     to->id = from.id;
     to->time_base = from.time_base;
-    to->start = std::max<std::int64_t>(from.start + offset, 0);
-    to->end = std::max(from.end + offset, to->start);
+    to->start = std::max<std::int64_t>(start, 0);
+    to->end = std::max(end, to->start);
     copy_metadata(&to->metadata, from.metadata, false);
   }
 }

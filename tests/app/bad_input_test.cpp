@@ -174,6 +174,10 @@ TEST_F(BadInputTest, WrongUsage) {
   expect_refused(input, 2, {"best", "fast, lc, np, high, vn"}, {"--profile", "best"});
   expect_refused(input, 2, {"warp", "cpu"}, {"--engine", "warp"});
   expect_refused(input, 2, {"--strength"}, {"--strength", "heavy"});
+  for (const char* time : {"1:", "1:60", "1.5:20", "1:2:3:4", "x"}) {
+    expect_refused(input, 2, {"--start", time}, {"--start", time});
+  }
+  expect_refused(input, 2, {"--end", "3", "--start 1:00"}, {"--start", "1:00", "--end", "3"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "0"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "many"});
   expect_refused(input, 2, {"--threads"}, {"--threads", "-2"});

@@ -144,6 +144,25 @@ TEST_F(DenoiseTest, FramesLimitsAndStreamsCanBeLeftOut) {
   EXPECT_EQ(packet_count(path("out.mkv"), "a"), 0U);
 }
 
+TEST_F(DenoiseTest, ARangeIsExactAlsoFromAPipe) {
+  const std::string input = make_clip("in.y4m", 50);
+  expect_success(
+      limpid({"denoise", input, path("file.y4m"), "--sigma", "0", "--start", "0:00:00.48", "--end", "1"}));
+  ProcessOptions options;
+  options.input = input;
+  const Outcome piped =
+      limpid({"denoise", "-", "-", "--sigma", "0", "--start", ".48", "--frames", "13"}, options);
+  expect_success(piped);
+  constexpr std::size_t kFrameBytes = 6 + 64 * 48 * 3 / 2;
+  const std::string whole = read_file(input);
+  const std::size_t header = whole.find('\n') + 1;
+  EXPECT_EQ(read_file(path("file.y4m")).substr(header),
+            whole.substr(header + 12 * kFrameBytes, 13 * kFrameBytes));
+  EXPECT_EQ(piped.out, read_file(path("file.y4m")));
+  expect_failure(limpid(denoise(input, path("none.y4m"), {"--start", "1:00"})), 1,
+                 {"in.y4m", "no frame from 60 s on", "2 s long"});
+}
+
 TEST_F(DenoiseTest, StillPictures) {
   const std::string input =
       make("in.png", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb24"});
