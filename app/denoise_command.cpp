@@ -18,6 +18,7 @@
 #include "app/command.h"
 #include "app/engine_options.h"
 #include "app/interrupt.h"
+#include "app/jobs.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
 #include "app/pipeline.h"
@@ -32,9 +33,10 @@ namespace limpid::app {
 namespace {
 
 struct DenoiseOptions {
-  std::string input;
-  std::string output;
-  std::string output_option;  // of -o, which may stand in for the second positional
+  std::vector<std::string> arguments;  // inputs, and perhaps the output
+  std::string output_option;
+  std::string input;   // of the job at hand
+  std::string output;  // likewise
 
   std::string filter = "bm3d";
   std::string sigma = "auto";
@@ -80,18 +82,8 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
   return pairs;
 }
 
-/// Decides on the output's name and whether it may be replaced, asking if a person is there to answer.
+/// Decides whether the output may be replaced, asking if a person is there to answer.
 void settle_output(DenoiseOptions& options) {
-  if (!options.output_option.empty()) {
-    if (!options.output.empty()) {
-      throw UsageError("the output is given twice, as '" + options.output + "' and as '" +
-                       options.output_option + "'");
-    }
-    options.output = options.output_option;
-  }
-  if (options.output.empty()) {
-    throw UsageError("the output is missing: limpid denoise INPUT -o OUTPUT");
-  }
   if (options.output == "-") {
     if (options.json) {
       throw UsageError("--json: standard output is taken by the video; name a file with -o");
@@ -103,9 +95,6 @@ void settle_output(DenoiseOptions& options) {
     return;
   }
   std::error_code ignored;
-  if (std::filesystem::is_directory(options.output, ignored)) {
-    throw UsageError(options.output + ": is a directory; name a file in it");
-  }
   if (!std::filesystem::exists(options.output, ignored)) {
     return;
   }
@@ -124,6 +113,14 @@ void settle_output(DenoiseOptions& options) {
   }
   if (!options.overwrite) {
     throw Error(options.output + ": exists; -y overwrites it");
+  }
+}
+
+void create_folder(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) {
+    throw Error(folder + ": can't create the folder: " + failure.message());
   }
 }
 
@@ -156,42 +153,37 @@ void check(const DenoiseOptions& options) {
   }
 }
 
-int denoise(DenoiseOptions options, Console& console) {
-  check(options);
-  if (options.quiet && options.logging.level == LoggingOptions().level) {
-    options.logging.level = "error";
-  }
-  set_up_logging(console, options.logging);
-  const ProgressStyle progress_style = options.quiet || options.no_progress
-                                           ? ProgressStyle::kNone
-                                           : parse_progress_style(options.progress, console.is_terminal());
+struct JobCounts {
+  int done = 0;
+  int skipped = 0;
+  int failed = 0;
+};
+
+/// What the jobs of a run share.
+struct Session {
+  std::shared_ptr<Engine> engine;
+  InterruptWatch& interrupts;
+  Console& console;
+  ProgressStyle progress_style;
+  OutputNames* names;  // null if `output` is given
+};
+
+/// Denoises `options.input` and returns the report for --json.
+nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& session) {
+  Engine* const engine = session.engine.get();
+  InterruptWatch& interrupts = session.interrupts;
+  Console& console = session.console;
   const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
   const float strength = parse_strength(options.strength);
   const PlaneChoice planes = options.luma_only     ? PlaneChoice::kLuma
                              : options.chroma_only ? PlaneChoice::kChroma
                                                    : PlaneChoice::kAll;
-  // Whatever is wrong with the parameters is told before any file is touched.
-  static_cast<void>(options.bm3d.parameters(sigma.value_or(NoiseLevel{})));
-  options.time.apply_to(options.reader);
-  options.reader.options = parse_pairs("--input-option", options.input_options);
-  options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
-
-  InterruptWatch interrupts;
-
-  // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
-  // many frames come out.
-  options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
-  options.reader.audio = !options.no_audio;
-  options.reader.subtitles = !options.no_subtitles;
-  options.reader.data = !options.no_data;
-  options.writer.encoder_threads = encoder_threads();
-
-  const std::shared_ptr<Engine> engine = options.engine.open();
-  options.reader.allocate = frame_allocator(engine);
   io::Reader reader(options.input, options.reader);
+  if (session.names != nullptr) {
+    options.output = session.names->name_for(options.input, reader.video().still_picture, options.writer);
+  }
   settle_output(options);
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  log_engine(*engine);
 
   io::Writer writer(options.output, reader, options.writer);
   interrupts.set_on_second([file = writer.temporary_file()] {
@@ -230,7 +222,7 @@ int denoise(DenoiseOptions options, Console& console) {
   pipeline_options.frame_limit = options.frames;
   ProgressState end;
   {
-    Progress progress(console, progress_style, counters.write.frames,
+    Progress progress(console, session.progress_style, counters.write.frames,
                       expected_frames(reader.video(), options.frames), reader.video().frames_per_second);
     run_pipeline(stages, pipeline_options, counters, interrupts.stop());
     if (counters.write.frames > 0) {
@@ -255,29 +247,139 @@ int denoise(DenoiseOptions options, Console& console) {
       console.print_line(line);
     }
   }
+  nlohmann::ordered_json report;
+  report["input"] = options.input;
+  report["output"] = options.output;
+  report["engine"] = engine->name();
+  report["frames"] = end.frames;
+  report["seconds"] = end.elapsed;
+  report["fps"] = end.average_fps;
+  report["bytes"] = writer.bytes_written();
+  report["damaged_packets"] = reader.damaged_packets();
+  report["converted_frames"] = reader.converted_frames();
+  report["interrupted"] = interrupts.interrupted();
+  report["stages"] = to_json(counters);
+  return report;
+}
+
+/// One job after the other; one that fails doesn't keep the others from being done.
+nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, const Session& session,
+                                   JobCounts& counts) {
+  nlohmann::ordered_json reports = nlohmann::ordered_json::array();
+  for (const Jobs::Input& input : jobs.inputs) {
+    if (session.interrupts.interrupted()) {
+      break;
+    }
+    options.input = input.file;
+    spdlog::info("{} ({} of {})", input.file, reports.size() + 1, jobs.inputs.size());
+    const auto fail = [&](const Error& error) {
+      if (!session.interrupts.interrupted()) {
+        spdlog::error("{}", error.what());
+        ++counts.failed;
+      }
+      reports.push_back({{"input", input.file}, {"error", error.what()}});
+    };
+    try {
+      reports.push_back(denoise_file(options, session));
+      ++counts.done;
+    } catch (const io::NoVideo& error) {
+      if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
+        spdlog::info("skipped: {}", error.what());
+        reports.push_back({{"input", input.file}, {"skipped", error.what()}});
+        ++counts.skipped;
+      } else {
+        fail(error);
+      }
+    } catch (const Error& error) {
+      fail(error);
+    }
+  }
+  return reports;
+}
+
+int denoise(DenoiseOptions options, Console& console) {
+  check(options);
+  if (options.quiet && options.logging.level == LoggingOptions().level) {
+    options.logging.level = "error";
+  }
+  set_up_logging(console, options.logging);
+  const ProgressStyle progress_style = options.quiet || options.no_progress
+                                           ? ProgressStyle::kNone
+                                           : parse_progress_style(options.progress, console.is_terminal());
+  // Whatever is wrong with the parameters is told before any file is touched.
+  static_cast<void>(options.bm3d.parameters(parse_sigma(options.sigma).value_or(NoiseLevel{})));
+  static_cast<void>(parse_strength(options.strength));
+  options.time.apply_to(options.reader);
+  options.reader.options = parse_pairs("--input-option", options.input_options);
+  options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
+  const Jobs jobs = plan_jobs(options.arguments, options.output_option);
+
+  InterruptWatch interrupts;
+
+  // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
+  // many frames come out.
+  options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
+  options.reader.audio = !options.no_audio;
+  options.reader.subtitles = !options.no_subtitles;
+  options.reader.data = !options.no_data;
+  options.writer.encoder_threads = encoder_threads();
+
+  const std::shared_ptr<Engine> engine = options.engine.open();
+  options.reader.allocate = frame_allocator(engine);
+  log_engine(*engine);
+
+  std::optional<OutputNames> names;
+  if (jobs.into_folder) {
+    create_folder(jobs.output);
+    names.emplace(jobs);
+  }
+  const Session session{engine, interrupts, console, progress_style, names ? &*names : nullptr};
+  nlohmann::ordered_json report;
+  JobCounts counts;
+  if (jobs.many) {
+    report = denoise_all(options, jobs, session, counts);
+  } else {
+    options.input = jobs.inputs.front().file;
+    options.output = jobs.output;
+    try {
+      report = denoise_file(options, session);
+    } catch (const Error&) {
+      if (interrupts.interrupted()) {
+        return kExitInterrupted;  // before there was anything to finish
+      }
+      throw;
+    }
+  }
   if (options.json) {
-    nlohmann::ordered_json report;
-    report["input"] = options.input;
-    report["output"] = options.output;
-    report["engine"] = engine->name();
-    report["frames"] = end.frames;
-    report["seconds"] = end.elapsed;
-    report["fps"] = end.average_fps;
-    report["bytes"] = writer.bytes_written();
-    report["damaged_packets"] = reader.damaged_packets();
-    report["converted_frames"] = reader.converted_frames();
-    report["interrupted"] = interrupts.interrupted();
-    report["stages"] = to_json(counters);
     std::cout << report.dump(2) << '\n';
+  }
+  if (jobs.many) {
+    const std::string summary =
+        fmt::format("{} files denoised, {} skipped, {} failed", counts.done, counts.skipped, counts.failed);
+    if (counts.failed > 0 || (counts.done == 0 && !interrupts.interrupted())) {
+      throw Error(summary);
+    }
+    spdlog::info("{}", summary);
   }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
 
 void add_file_options(CLI::App& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Input and output";
-  command.add_option("INPUT", options.input, "File, image sequence (%03d) or - for a pipe")->required();
-  command.add_option("OUTPUT", options.output, "File, image sequence or - for a pipe (y4m); as -o");
-  command.add_option("-o,--output", options.output_option, "The output")->type_name("OUTPUT")->group(kGroup);
+  command
+      .add_option(
+          "INPUT", options.arguments,
+          "File, image sequence (%03d) or - for a pipe; with -o FOLDER any number of files, and folders "
+          "whose files are meant. Without -o, the second of two is the output")
+      ->required()
+      ->take_all();
+  command
+      .add_option(
+          "-o,--output", options.output_option,
+          "File, image sequence or - for a pipe (y4m); or a folder, in which each output is named after "
+          "its input")
+      ->type_name("OUTPUT")
+      ->group(kGroup);
   command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
   command.add_flag("-n,--no-overwrite", options.never_overwrite, "Never overwrite, don't ask")->group(kGroup);
   options.time.add_to(command, kGroup);

@@ -9,6 +9,7 @@ extern "C" {
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,19 @@ bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
   const bool is_mpeg = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
   return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1 ||
          (is(container, "mpegts") && is_mpeg);
+}
+
+bool holds_video(const AVOutputFormat& container) {
+  const bool holds_cover_art_only =
+      container.video_codec == AV_CODEC_ID_PNG && container.audio_codec != AV_CODEC_ID_NONE;
+  return container.video_codec != AV_CODEC_ID_NONE && !holds_cover_art_only;
+}
+
+/// By the encoder's own name, or the codec's. Null if there is none.
+const AVCodec* find_encoder(const std::string& name) {
+  const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
+  return codec != nullptr || descriptor == nullptr ? codec : avcodec_find_encoder(descriptor->id);
 }
 
 /// Containers that count frames instead of storing times.
@@ -189,6 +203,28 @@ std::string hdr_parameters(const AVFrame& properties, bool x265) {
 
 }  // namespace
 
+bool is_media_name(const std::string& name) {
+  const AVOutputFormat* const format = av_guess_format(nullptr, name.c_str(), nullptr);
+  return format != nullptr && holds_video(*format);
+}
+
+std::string output_extension(const std::string& input, bool still_picture, const WriterOptions& options) {
+  if (!options.container.empty()) {
+    const char* const extensions = choose_container(input, options.container).extensions;
+    const std::string_view all = extensions == nullptr ? "" : extensions;
+    return "." + std::string(all.empty() ? options.container : all.substr(0, all.find(',')));
+  }
+  if (is_media_name(input)) {
+    const AVOutputFormat& format = choose_container(input, "");
+    const AVCodec* const codec = options.codec.empty() ? default_codec(format, input, 8, AV_PIX_FMT_NONE)
+                                                       : find_encoder(options.codec);
+    if (codec != nullptr && avformat_query_codec(&format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
+      return std::filesystem::path(input).extension().string();
+    }
+  }
+  return still_picture ? ".png" : ".mkv";
+}
+
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container) {
   const std::string name = container.empty() && url == "-" ? "yuv4mpegpipe" : container;
   const AVOutputFormat* const format = name.empty() ? av_guess_format(nullptr, url.c_str(), nullptr)
@@ -197,9 +233,7 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
     throw name.empty() ? UsageError(url + ": no container is known for this file name")
                        : UsageError("no container is called '" + name + "'");
   }
-  const bool holds_cover_art_only =
-      format->video_codec == AV_CODEC_ID_PNG && format->audio_codec != AV_CODEC_ID_NONE;
-  if (format->video_codec == AV_CODEC_ID_NONE || holds_cover_art_only) {
+  if (!holds_video(*format)) {
     throw UsageError(url + ": the container " + format->name + " can't hold video");
   }
   return *format;
@@ -231,11 +265,7 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
     }
     return;
   }
-  codec_ = avcodec_find_encoder_by_name(options.codec.c_str());
-  if (codec_ == nullptr) {
-    const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(options.codec.c_str());
-    codec_ = descriptor == nullptr ? nullptr : avcodec_find_encoder(descriptor->id);
-  }
+  codec_ = find_encoder(options.codec);
   if (codec_ == nullptr) {
     throw UsageError("no encoder is called '" + options.codec + "'");
   }

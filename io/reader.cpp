@@ -123,7 +123,7 @@ void Reader::State::open(const ReaderOptions& options) {
   }
   input.reset(context);
   if (format == nullptr && draws_text(input->iformat->name)) {
-    throw Error(url + ": no video or picture found in it");
+    throw NoVideo(url + ": no video or picture found in it", false);
   }
   // Streams whose parameters can't be found may still decode, so a failure here isn't one yet.
   avformat_find_stream_info(input.get(), nullptr);
@@ -139,11 +139,11 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
       throw Error(url + ": is a directory, not a file");
     }
     if (std::filesystem::is_regular_file(url, ignored) && std::filesystem::file_size(url, ignored) == 0) {
-      throw Error(url + ": the file is empty");
+      throw NoVideo(url + ": the file is empty", false);
     }
   }
   if (code == AVERROR_INVALIDDATA) {
-    throw Error(url + ": no video or picture found in it");
+    throw NoVideo(url + ": no video or picture found in it", false);
   }
   if (code == AVERROR(EINVAL) && !options.options.empty()) {
     throw UsageError(url + ": can't open it with the options given" + logged_reason());
@@ -165,7 +165,7 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
     }
   }
   if (video_stream == nullptr) {
-    throw Error(url + ": has no video stream");
+    throw NoVideo(url + ": has no video stream", true);
   }
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     AVStream* const stream = input->streams[i];

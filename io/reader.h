@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/error.h"
 #include "core/frame.h"
 
 namespace limpid::io {
@@ -30,6 +31,17 @@ struct ReaderOptions {
   std::function<Frame(const FrameFormat&)> allocate;
   /// Asked now and then while waiting for the source, which is taken to have ended once it returns true.
   std::function<bool()> interrupted;
+};
+
+/// Thrown for a source without video.
+class NoVideo : public Error {
+ public:
+  NoVideo(const std::string& sentence, bool is_media) : Error(sentence), is_media_(is_media) {}
+  /// True if it is sound or subtitles; otherwise it is something else, or too damaged to tell.
+  bool is_media() const { return is_media_; }
+
+ private:
+  bool is_media_;
 };
 
 /// What is known of the video stream when the Reader has been made. The first frame has been decoded by then,

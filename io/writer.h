@@ -24,6 +24,13 @@ struct WriterOptions {
   Overwrite overwrite = Overwrite::kNever;
 };
 
+/// True if files of this name are of a container that holds video, or pictures.
+bool is_media_name(const std::string& name);
+
+/// The extension, with its dot, for an output that is named after `input`: that of the container asked for;
+/// or the input's own, if a file of that name can hold what the encoder makes; or ".mkv", of pictures ".png".
+std::string output_extension(const std::string& input, bool still_picture, const WriterOptions& options);
+
 /// Encodes and muxes frames, with the other streams, chapters and metadata of the Reader's source. Writes to
 /// a temporary name beside the target; finish() renames it, and without finish() nothing remains. All members
 /// throw limpid::Error (UsageError for impossible requests) with a sentence that names the file, option or
