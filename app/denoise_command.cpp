@@ -222,7 +222,7 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   pipeline_options.frame_limit = options.frames;
   ProgressState end;
   {
-    Progress progress(console, session.progress_style, counters.write.frames,
+    Progress progress(console, session.progress_style, counters,
                       expected_frames(reader.video(), options.frames), reader.video().frames_per_second);
     run_pipeline(stages, pipeline_options, counters, interrupts.stop());
     if (counters.write.frames > 0) {
@@ -451,8 +451,10 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Messages, on standard error";
   command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
   command
-      .add_option("--progress", options.progress,
-                  "auto: on a terminal only; plain; json: a JSON object a second; none [auto]")
+      .add_option(
+          "--progress", options.progress,
+          "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, "
+          "rates, and how many per cent of the last seconds decoding, denoising and encoding were busy")
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);

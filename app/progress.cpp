@@ -35,6 +35,12 @@ double fraction(const ProgressState& state) {
   return std::min(1.0, static_cast<double>(state.frames) / static_cast<double>(state.total));
 }
 
+// Short, as the line has to fit a terminal.
+std::string rate_text(double fps) {
+  constexpr double kTenthsMatter = 100;
+  return fps < kTenthsMatter ? fmt::format("{:.1f}", fps) : fmt::format("{:.0f}", fps);
+}
+
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 }  // namespace
@@ -65,10 +71,10 @@ double ProgressState::eta() const {
 }
 
 std::string to_line(const ProgressState& state) {
-  std::string line = state.total > 0 ? fmt::format("{}/{} frames  {:.1f} %", state.frames, state.total,
-                                                   100 * fraction(state))
-                                     : fmt::format("{} frames", state.frames);
-  line += fmt::format("  {:.1f} fps  avg {:.1f} fps", state.fps, state.average_fps);
+  std::string line = state.total > 0
+                         ? fmt::format("{}/{}  {:.1f} %", state.frames, state.total, 100 * fraction(state))
+                         : fmt::format("{} frames", state.frames);
+  line += fmt::format("  {} fps, avg {}", rate_text(state.fps), rate_text(state.average_fps));
   if (state.speed() > 0) {
     line += fmt::format("  {:.2f}x", state.speed());
   }
@@ -77,7 +83,8 @@ std::string to_line(const ProgressState& state) {
   } else if (state.eta() >= 0) {
     line += fmt::format("  ETA {}", clock_text(state.eta()));
   }
-  return line;
+  return line + fmt::format("  dec {:.0f} den {:.0f} enc {:.0f} %", 100 * state.busy[0], 100 * state.busy[1],
+                            100 * state.busy[2]);
 }
 
 std::string to_json_line(const ProgressState& state) {
@@ -90,19 +97,22 @@ std::string to_json_line(const ProgressState& state) {
   json["speed"] = state.speed() > 0 ? nlohmann::json(rounded(state.speed())) : nlohmann::json();
   json["elapsed"] = rounded(state.elapsed);
   json["eta"] = state.eta() >= 0 ? nlohmann::json(rounded(state.eta())) : nlohmann::json();
+  json["busy"] = {{"decode", rounded(state.busy[0])},
+                  {"denoise", rounded(state.busy[1])},
+                  {"encode", rounded(state.busy[2])}};
   json["finished"] = state.finished;
   return json.dump();
 }
 
-Progress::Progress(Console& console, ProgressStyle style, const std::atomic<std::int64_t>& frames,
+Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters& counters,
                    std::int64_t total, double source_fps)
     : console_(console),
       style_(style),
-      frames_(frames),
+      counters_(counters),
       total_(total),
       source_fps_(source_fps),
-      start_(Clock::now()) {
-  recent_.emplace_back(start_, frames_.load());
+      start_(sample()) {
+  recent_.push_back(start_);
   if (style_ != ProgressStyle::kNone) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -116,27 +126,40 @@ Progress::~Progress() {
   }
 }
 
-ProgressState Progress::state() {
-  const Clock::time_point now = Clock::now();
+Progress::Sample Progress::sample() const {
+  return {Clock::now(),
+          counters_.write.frames,
+          {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns}};
+}
+
+ProgressState Progress::state(bool finished) {
+  const Sample now = sample();
   ProgressState state;
-  state.frames = frames_.load();
+  state.frames = now.frames;
   state.total = total_;
   state.source_fps = source_fps_;
-  state.elapsed = seconds(now - start_);
+  state.finished = finished;
+  state.elapsed = seconds(now.time - start_.time);
   state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
   const std::scoped_lock lock(recent_mutex_);
-  recent_.emplace_back(now, state.frames);
-  while (recent_.size() > 2 && now - recent_[1].first >= kRecent) {
+  recent_.push_back(now);
+  while (recent_.size() > 2 && now.time - recent_[1].time >= kRecent) {
     recent_.pop_front();
   }
-  const double span = seconds(now - recent_.front().first);
-  state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().second) / span : 0;
+  const double span = seconds(now.time - recent_.front().time);
+  state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().frames) / span : 0;
+  const Sample& since = finished ? start_ : recent_.front();
+  const double nanoseconds = std::max(seconds(now.time - since.time) * 1e9, 1.0);
+  for (std::size_t stage = 0; stage < state.busy.size(); ++stage) {
+    // A piece of work is counted when it is done, and may have begun before.
+    const auto busy = static_cast<double>(now.busy_ns[stage] - since.busy_ns[stage]);
+    state.busy[stage] = std::min(1.0, busy / nanoseconds);
+  }
   return state;
 }
 
 void Progress::report(bool finished) {
-  ProgressState now = state();
-  now.finished = finished;
+  const ProgressState now = state(finished);
   switch (style_) {
     case ProgressStyle::kNone:
       break;
@@ -161,7 +184,7 @@ void Progress::run(const std::stop_token& stop) {
   const Clock::duration interval =
       style_ == ProgressStyle::kStatus ? Clock::duration(kStatusInterval) : Clock::duration(kLineInterval);
   std::unique_lock lock(mutex);
-  for (Clock::time_point next = start_ + interval;; next += interval) {
+  for (Clock::time_point next = start_.time + interval;; next += interval) {
     wake.wait_until(lock, stop, next, [] { return false; });
     if (stop.stop_requested()) {
       return;

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "app/console.h"
+#include "app/pipeline.h"
 
 namespace limpid::app {
 
@@ -31,6 +31,9 @@ struct ProgressState {
   double elapsed = 0;      ///< seconds
   double fps = 0;          ///< over the last seconds
   double average_fps = 0;
+  /// Decoding, denoising, encoding: the share of the last seconds, and in the end of the whole run, that it
+  /// worked instead of waiting for the others.
+  std::array<double, 3> busy{};
   double source_fps = 0;  ///< 0 if not known
   bool finished = false;  ///< the run is over, however it ended
 
@@ -40,14 +43,14 @@ struct ProgressState {
   double eta() const;
 };
 
-/// "  120/1000 frames  12.0 %  30.1 fps  avg 29.8 fps  0.99x  ETA 0:29"
+/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35 %"
 std::string to_line(const ProgressState& state);
 std::string to_json_line(const ProgressState& state);
 
-/// Reports on standard error how a count of frames grows, from a thread of its own, until destroyed.
+/// Reports on standard error how far a pipeline has come, from a thread of its own, until destroyed.
 class Progress {
  public:
-  Progress(Console& console, ProgressStyle style, const std::atomic<std::int64_t>& frames, std::int64_t total,
+  Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
            double source_fps);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -56,21 +59,27 @@ class Progress {
   ~Progress();
 
   /// The state at this moment. May be called while the thread reports.
-  ProgressState state();
+  ProgressState state(bool finished = false);
 
  private:
   using Clock = std::chrono::steady_clock;
+  struct Sample {
+    Clock::time_point time;
+    std::int64_t frames = 0;
+    std::array<std::int64_t, 3> busy_ns{};
+  };
+  Sample sample() const;
   void report(bool finished);
   void run(const std::stop_token& stop);
 
   Console& console_;
   const ProgressStyle style_;
-  const std::atomic<std::int64_t>& frames_;
+  const PipelineCounters& counters_;
   const std::int64_t total_;
   const double source_fps_;
-  const Clock::time_point start_;
+  const Sample start_;
   std::mutex recent_mutex_;
-  std::deque<std::pair<Clock::time_point, std::int64_t>> recent_;
+  std::deque<Sample> recent_;
   std::jthread thread_;
 };
 

@@ -17,18 +17,20 @@ ProgressState quarter_done() {
   state.fps = 20;
   state.average_fps = 25;
   state.source_fps = 50;
+  state.busy = {0.125, 1, 0.352};
   return state;
 }
 
 TEST(Progress, LineShowsFramesShareRatesAndTimeToGo) {
-  EXPECT_EQ(to_line(quarter_done()), "250/1000 frames  25.0 %  20.0 fps  avg 25.0 fps  0.50x  ETA 0:30");
+  EXPECT_EQ(to_line(quarter_done()),
+            "250/1000  25.0 %  20.0 fps, avg 25.0  0.50x  ETA 0:30  dec 12 den 100 enc 35 %");
 }
 
 TEST(Progress, LineLeavesOutWhatIsNotKnown) {
   ProgressState state = quarter_done();
   state.total = 0;
   state.source_fps = 0;
-  EXPECT_EQ(to_line(state), "250 frames  20.0 fps  avg 25.0 fps");
+  EXPECT_EQ(to_line(state), "250 frames  20.0 fps, avg 25.0  dec 12 den 100 enc 35 %");
 }
 
 TEST(Progress, LastLineShowsTheTimeTaken) {
@@ -36,13 +38,14 @@ TEST(Progress, LastLineShowsTheTimeTaken) {
   state.frames = 1000;
   state.elapsed = 3661;
   state.finished = true;
-  EXPECT_EQ(to_line(state), "1000/1000 frames  100.0 %  20.0 fps  avg 25.0 fps  0.50x  in 1:01:01");
+  EXPECT_EQ(to_line(state),
+            "1000/1000  100.0 %  20.0 fps, avg 25.0  0.50x  in 1:01:01  dec 12 den 100 enc 35 %");
 }
 
 TEST(Progress, NeverPassesAHundredPerCent) {
   ProgressState state = quarter_done();
   state.frames = 1100;  // the container's count was an estimate
-  EXPECT_NE(to_line(state).find("1100/1000 frames  100.0 %"), std::string::npos);
+  EXPECT_NE(to_line(state).find("1100/1000  100.0 %"), std::string::npos);
   EXPECT_EQ(state.eta(), 0);
 }
 
@@ -55,7 +58,30 @@ TEST(Progress, JsonHasTheSameValues) {
   EXPECT_EQ(json["average_fps"], 25.0);
   EXPECT_EQ(json["speed"], 0.5);
   EXPECT_EQ(json["eta"], 30.0);
+  EXPECT_EQ(json["busy"]["denoise"], 1.0);
+  EXPECT_EQ(json["busy"]["encode"], 0.352);
   EXPECT_EQ(json["finished"], false);
+}
+
+TEST(Progress, LineOfALongRunFitsATerminal) {
+  ProgressState state = quarter_done();
+  state.total = 90000;
+  state.frames = 12500;
+  state.fps = 120.4;
+  state.average_fps = 118.9;
+  EXPECT_LT(to_line(state).size(), 80U) << to_line(state);
+}
+
+TEST(Progress, BusySharesComeFromTheStagesCounters) {
+  Console console;
+  PipelineCounters counters;
+  counters.write.busy_ns = 1'000'000'000'000'000;  // before it began
+  Progress progress(console, ProgressStyle::kNone, counters, 10, 25);
+  counters.denoise.busy_ns = 1'000'000'000'000'000;
+  counters.write.frames = 3;
+  const ProgressState state = progress.state();
+  EXPECT_EQ(state.frames, 3);
+  EXPECT_EQ(state.busy, (std::array<double, 3>{0, 1, 0}));
 }
 
 TEST(Progress, JsonIsNullWhereNothingIsKnown) {
