@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 #include "core/cpu/convert.h"
-#include "core/cpu/parallel.h"
+#include "core/cpu/planes.h"
 
 namespace limpid::cpu {
 namespace {
@@ -28,23 +27,6 @@ std::vector<int> reference_grid(int size, int patch, int step) {
   }
   grid.push_back(size - patch);
   return grid;
-}
-
-template <typename Function>
-void for_each_row(int rows, const Function& function) {
-  constexpr int kGrain = 16;
-  for_each_index(rows, kGrain, function);
-}
-
-void copy_plane(const FrameFormat& format, const Plane& in, const Plane& out) {
-  for (int y = 0; y < in.height; ++y) {
-    std::memcpy(out.row<std::byte>(y), in.row<std::byte>(y),
-                static_cast<std::size_t>(in.width) * format.bytes_per_sample());
-  }
-}
-
-Plane field_of(const Plane& plane, int parity) {
-  return {plane.data + parity * plane.stride, plane.stride * 2, plane.width, (plane.height + 1 - parity) / 2};
 }
 
 // Standard deviations of the opponent channels of RGB.
@@ -122,13 +104,7 @@ void Bm3d::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
     filter_picture(in.planes, noise, out.planes);
   } else {
     for (int parity = 0; parity < 2; ++parity) {
-      std::array<Plane, kMaxPlanes> field_in;
-      std::array<Plane, kMaxPlanes> field_out;
-      for (int p = 0; p < format_.plane_count(); ++p) {
-        field_in[p] = field_of(in.planes[p], parity);
-        field_out[p] = field_of(out.planes[p], parity);
-      }
-      filter_picture(field_in, noise, field_out);
+      filter_picture(field_of(format_, in.planes, parity), noise, field_of(format_, out.planes, parity));
     }
   }
 }

@@ -7,28 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu/frame_filter.h"
 #include "core/cpu/tile.h"
 #include "core/frame.h"
 #include "core/parameters.h"
 
 namespace limpid::cpu {
 
-/// BM3D of whole frames, cut into tiles that run as oneTBB tasks in the caller's arena. Holds all working
-/// memory, so that frame after frame allocates nothing. One frame at a time.
-class Bm3d {
+/// BM3D of whole frames, cut into tiles that run as oneTBB tasks.
+class Bm3d final : public FrameFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
-  ~Bm3d();
-  Bm3d(const Bm3d&) = delete;
-  Bm3d& operator=(const Bm3d&) = delete;
+  ~Bm3d() override;
 
-  /// Filters `in` into `out`, which has planes of the same format; alpha is copied. `sigma` in 8-bit code
-  /// values.
-  void filter(const Frame& in, const NoiseLevel& noise, Frame& out);
+  void filter(const Frame& in, const NoiseLevel& noise, Frame& out) override;
 
-  /// Planes that are too small to be filtered, a sentence each.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Planes that are too small to be filtered.
+  std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
   struct Component;

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <deque>
 #include <fstream>
+#include <memory>
 #include <utility>
 #include <variant>
 
 #include "core/cpu/bm3d.h"
+#include "core/cpu/edge_preserving.h"
 #include "core/cpu/parallel.h"
 #include "core/error.h"
 #include "core/frame_pool.h"
@@ -29,11 +31,21 @@ void validate(const NoiseLevel& noise) {
   }
 }
 
-class Bm3dDenoiser final : public Denoiser {
+std::unique_ptr<FrameFilter> make_frame_filter(const Filter& filter, const FrameFormat& format) {
+  if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+    return std::make_unique<Bm3d>(*bm3d, format);
+  }
+  return std::make_unique<EdgePreserving>(filter, format);
+}
+
+class SpatialDenoiser final : public Denoiser {
  public:
-  Bm3dDenoiser(Arena arena, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
-               const FrameFormat& format)
-      : arena_(std::move(arena)), pool_(std::move(pool)), format_(format), filter_(parameters, format) {
+  SpatialDenoiser(Arena arena, FramePool pool, const Filter& filter, const NoiseLevel& noise,
+                  const FrameFormat& format)
+      : arena_(std::move(arena)),
+        pool_(std::move(pool)),
+        format_(format),
+        filter_(make_frame_filter(filter, format)) {
     set_noise(noise);
   }
 
@@ -60,13 +72,13 @@ class Bm3dDenoiser final : public Denoiser {
     out.interlaced = next.frame.interlaced;
     out.index = next.frame.index;
     out.attachment = next.frame.attachment;
-    run_in(*arena_, [&] { filter_.filter(next.frame, next.noise, out); });
+    run_in(*arena_, [&] { filter_->filter(next.frame, next.noise, out); });
     return out;
   }
 
   void flush() override {}
   int latency() const override { return 0; }
-  std::vector<std::string> warnings() const override { return filter_.warnings(); }
+  std::vector<std::string> warnings() const override { return filter_->warnings(); }
 
  private:
   struct Waiting {
@@ -77,7 +89,7 @@ class Bm3dDenoiser final : public Denoiser {
   Arena arena_;
   FramePool pool_;
   FrameFormat format_;
-  Bm3d filter_;
+  std::unique_ptr<FrameFilter> filter_;
   NoiseLevel noise_;
   std::deque<Waiting> waiting_;
 };
@@ -121,10 +133,7 @@ class CpuEngine final : public Engine {
 
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
                                           const FrameFormat& format) override {
-    if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
-      return std::make_unique<Bm3dDenoiser>(arena_, pool_, *bm3d, noise, format);
-    }
-    throw Error("the CPU engine has no " + std::string(to_string(filter)) + " filter yet");
+    return std::make_unique<SpatialDenoiser>(arena_, pool_, filter, noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

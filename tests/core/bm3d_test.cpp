@@ -20,6 +20,7 @@
 #include "core/error.h"
 #include "tests/core/engine_suite.h"
 #include "tests/core/oracle/pictures.h"
+#include "tests/core/simd_level.h"
 
 namespace limpid {
 namespace {
@@ -63,7 +64,8 @@ void expect_frames_agree(const Frame& result, const Frame& expected) {
 
 void expect_agrees(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
                    const NoiseLevel& noise) {
-  expect_frames_agree(run_bm3d(engine, frame, parameters, noise), oracle::denoise(frame, parameters, noise));
+  expect_frames_agree(run_filter(engine, frame, parameters, noise),
+                      oracle::denoise(frame, parameters, noise));
 }
 
 class Bm3dTest : public EngineSuite {};
@@ -86,7 +88,7 @@ TEST_P(Bm3dTest, CoefficientsAtTheThresholdAreKept) {
   for (const Profile profile : {Profile::kFast, Profile::kNp}) {
     const Bm3dParameters parameters = first_step_only(bm3d_profile(profile));
     const oracle::Agreement agreement =
-        oracle::compare(run_bm3d(engine(), frame, parameters, equal_noise(20)),
+        oracle::compare(run_filter(engine(), frame, parameters, equal_noise(20)),
                         oracle::denoise(frame, parameters, equal_noise(20)));
     EXPECT_LE(agreement.greatest, 1) << oracle::to_string(agreement);
   }
@@ -169,7 +171,7 @@ TEST_P(Bm3dTest, FloatSamplesAgreeWithTheOracleWithoutRounding) {
   const Frame frame = noisy_picture(as_float(gray(48, 40)));
   for (const Bm3dParameters& parameters :
        {bm3d_profile(Profile::kNp), first_step_only(bm3d_profile(Profile::kNp))}) {
-    const Frame result = run_bm3d(engine(), frame, parameters, equal_noise(kSigma));
+    const Frame result = run_filter(engine(), frame, parameters, equal_noise(kSigma));
     const Frame expected = oracle::denoise(frame, parameters, equal_noise(kSigma));
     expect_frames_agree(result, expected);
     // Hardly more than the precision of the arithmetic: a wrong window or weight would show here.
@@ -184,7 +186,7 @@ TEST_P(Bm3dTest, FloatSamplesOutsideOfTheNominalRangeAreNotClipped) {
       frame.planes[0].row<float>(y)[x] = 1.6F * frame.planes[0].row<float>(y)[x] - 0.4F;
     }
   }
-  const Frame result = run_bm3d(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma));
+  const Frame result = run_filter(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma));
   expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma)));
   float least = 0;
   for (int y = 0; y < 32; ++y) {
@@ -239,7 +241,7 @@ TEST_P(Bm3dTest, PlanesWithSigmaZeroPassUnchanged) {
     for (const NoiseLevel& noise : levels) {
       SCOPED_TRACE(to_string(format) + ", sigma " + std::to_string(noise.sigma[0]) + ", " +
                    std::to_string(noise.sigma[1]) + ", " + std::to_string(noise.sigma[2]));
-      const Frame result = run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), noise);
+      const Frame result = run_filter(engine(), frame, bm3d_profile(Profile::kLc), noise);
       expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kLc), noise));
       for (int plane = 0; plane < 3; ++plane) {
         if (noise.sigma[plane] == 0) {
@@ -343,7 +345,7 @@ TEST_P(Bm3dTest, FlatPicturesStayFlat) {
       expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
       // The first step keeps the mean of a group to the bit; the second shrinks it by the Wiener factor.
       const Frame first =
-          run_bm3d(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
+          run_filter(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
       EXPECT_TRUE(oracle::same_bits(first, frame));
     }
   }
@@ -375,7 +377,7 @@ TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
                                    .transform_2d = Transform2d::kHaar};
       for (const int tau_in_levels : {1, 2, 9}) {
         parameters.hard_threshold.max_distance = static_cast<float>(85 * 85 * tau_in_levels);
-        const Frame result = run_bm3d(engine(), frame, parameters, equal_noise(200));
+        const Frame result = run_filter(engine(), frame, parameters, equal_noise(200));
         const Frame expected = oracle::denoise(frame, parameters, equal_noise(200));
         // A mean that ends in exactly one half may be rounded either way.
         EXPECT_LE(oracle::compare(result, expected).greatest, 1);
@@ -440,7 +442,7 @@ TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
         (parameters.wiener ? ", second step k " + std::to_string(parameters.wiener->patch_size) : "") +
         (frame.interlaced ? ", interlaced" : "");
     EXPECT_NO_THROW(parameters.validate()) << request;
-    const oracle::Agreement agreement = oracle::compare(run_bm3d(engine(), frame, parameters, noise),
+    const oracle::Agreement agreement = oracle::compare(run_filter(engine(), frame, parameters, noise),
                                                         oracle::denoise(frame, parameters, noise));
     EXPECT_LE(agreement.over_one, 5 + agreement.samples / 20) << request << ": " << to_string(agreement);
     EXPECT_GE(agreement.psnr, 45) << request << ": " << to_string(agreement);
@@ -472,24 +474,24 @@ TEST_P(Bm3dTest, PlanesMayLieAnywhereInMemory) {
       }
     }
     EXPECT_TRUE(
-        oracle::same_bits(run_bm3d(engine(), moved, bm3d_profile(Profile::kFast), equal_noise(kSigma)),
-                          run_bm3d(engine(), frame, bm3d_profile(Profile::kFast), equal_noise(kSigma))));
+        oracle::same_bits(run_filter(engine(), moved, bm3d_profile(Profile::kFast), equal_noise(kSigma)),
+                          run_filter(engine(), frame, bm3d_profile(Profile::kFast), equal_noise(kSigma))));
   }
 }
 
 TEST_P(Bm3dTest, TheInputIsLeftAlone) {
   const Frame frame = noisy_picture(yuv(40, 32, 1, 1));
   const Frame copy = noisy_picture(yuv(40, 32, 1, 1));
-  run_bm3d(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  run_filter(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
   EXPECT_TRUE(oracle::same_bits(frame, copy));
 }
 
 TEST_P(Bm3dTest, RepeatsGiveTheSameBits) {
   const Frame frame = noisy_picture(as_float(yuv(150, 110, 1, 1)));
-  const Frame first = run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+  const Frame first = run_filter(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(
-        oracle::same_bits(first, run_bm3d(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma))));
+    EXPECT_TRUE(oracle::same_bits(
+        first, run_filter(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma))));
   }
 }
 
@@ -500,7 +502,7 @@ TEST_P(Bm3dTest, DenoisingGainsDecibels) {
     const Frame noisy = oracle::add_noise(clean, 25, 17);
     const double before = oracle::compare(noisy, clean).psnr;
     const auto gain = [&](const Bm3dParameters& parameters) {
-      return oracle::compare(run_bm3d(engine(), noisy, parameters, equal_noise(25)), clean).psnr - before;
+      return oracle::compare(run_filter(engine(), noisy, parameters, equal_noise(25)), clean).psnr - before;
     };
     const double fast = gain(bm3d_profile(Profile::kFast));
     const double np = gain(bm3d_profile(Profile::kNp));
@@ -519,7 +521,7 @@ TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
     const Frame frame = noisy_picture(format);
     const auto result_with = [&](int threads) {
       const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
-      return run_bm3d(*engine, frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+      return run_filter(*engine, frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
     };
     const Frame one = result_with(1);
     for (const int threads : {2, 3, 7, 0}) {
@@ -528,41 +530,22 @@ TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
   }
 }
 
-// The engine as it would run on a processor whose best instruction set is the parameter.
-class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
- protected:
-  void SetUp() override {
-    const std::int64_t level = GetParam();
-    const std::int64_t supported = hwy::SupportedTargets();
-    if ((supported & level) == 0) {
-      GTEST_SKIP() << "this processor has no " << hwy::TargetName(level);
-    }
-    // Highway's better targets have the lower bits.
-    hwy::SetSupportedTargetsForTest(supported & ~(level - 1));
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    engine_ = EngineRegistry::instance().open("cpu");
-  }
-  void TearDown() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  std::shared_ptr<Engine> engine_;
-};
+class Bm3dSimdTest : public SimdLevelTest {};
 
-TEST_P(SimdLevelTest, IsTheOneInUse) {
-  EXPECT_NE(engine_->description().find(hwy::TargetName(GetParam())), std::string::npos)
-      << engine_->description();
+TEST_P(Bm3dSimdTest, IsTheOneInUse) {
+  EXPECT_NE(engine().description().find(hwy::TargetName(GetParam())), std::string::npos)
+      << engine().description();
 }
 
-TEST_P(SimdLevelTest, AgreesWithTheOracle) {
+TEST_P(Bm3dSimdTest, AgreesWithTheOracle) {
   for (const FrameFormat& format :
        {gray(60, 45), gray(43, 38, 10), yuv(45, 39, 1, 1), rgb(33, 30), as_float(gray(40, 33))}) {
     SCOPED_TRACE(to_string(format));
-    expect_agrees(*engine_, noisy_picture(format), bm3d_profile(Profile::kNp), equal_noise(kSigma));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kNp), equal_noise(kSigma));
   }
 }
 
-TEST_P(SimdLevelTest, AllTransformsAndGroupSizesAgreeWithTheOracle) {
+TEST_P(Bm3dSimdTest, AllTransformsAndGroupSizesAgreeWithTheOracle) {
   const Frame frame = noisy_picture(gray(35, 30));
   for (const Transform2d transform_2d : kTransforms2d) {
     for (const Transform1d transform_1d : kTransforms1d) {
@@ -576,13 +559,13 @@ TEST_P(SimdLevelTest, AllTransformsAndGroupSizesAgreeWithTheOracle) {
           step->max_group_size = group_size;
           step->max_distance = 65025;
         }
-        expect_agrees(*engine_, frame, parameters, equal_noise(kSigma));
+        expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
       }
     }
   }
 }
 
-TEST_P(SimdLevelTest, OtherPatchSizesAgreeWithTheOracle) {
+TEST_P(Bm3dSimdTest, OtherPatchSizesAgreeWithTheOracle) {
   const Frame frame = noisy_picture(gray(37, 34));
   for (const int k : {2, 4, 5, 7, 11, 16}) {
     SCOPED_TRACE(k);
@@ -594,25 +577,20 @@ TEST_P(SimdLevelTest, OtherPatchSizesAgreeWithTheOracle) {
         step->transform_2d = Transform2d::kDct;
       }
     }
-    expect_agrees(*engine_, frame, parameters, equal_noise(kSigma));
+    expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
   }
 }
 
-TEST_P(SimdLevelTest, ThreadsDoNotChangeABit) {
+TEST_P(Bm3dSimdTest, ThreadsDoNotChangeABit) {
   const Frame frame = noisy_picture(yuv(120, 90, 1, 1));
   const auto result_with = [&](int threads) {
     const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
-    return run_bm3d(*engine, frame, bm3d_profile(Profile::kFast), equal_noise(kSigma));
+    return run_filter(*engine, frame, bm3d_profile(Profile::kFast), equal_noise(kSigma));
   };
   EXPECT_TRUE(oracle::same_bits(result_with(1), result_with(3)));
 }
 
-std::string level_name(const testing::TestParamInfo<std::int64_t>& level) {
-  return hwy::TargetName(level.param);
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, SimdLevelTest, testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL),
-                         level_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, Bm3dSimdTest, kSimdLevels, simd_level_name);
 
 }  // namespace
 }  // namespace limpid

@@ -43,9 +43,8 @@ inline std::string suite_name(const testing::TestParamInfo<std::string>& info) {
 }
 
 /// One frame through a denoiser of its own.
-inline Frame run_bm3d(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
-                      const NoiseLevel& noise) {
-  const std::unique_ptr<Denoiser> denoiser = engine.make_denoiser(parameters, noise, frame.format);
+inline Frame run_filter(Engine& engine, const Frame& frame, const Filter& filter, const NoiseLevel& noise) {
+  const std::unique_ptr<Denoiser> denoiser = engine.make_denoiser(filter, noise, frame.format);
   denoiser->send(frame);
   denoiser->flush();
   return denoiser->receive().value();

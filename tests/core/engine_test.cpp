@@ -109,7 +109,7 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   for (int i = 0; i < kFrames; ++i) {
     const Frame result = denoiser->receive().value();
     EXPECT_EQ(result.index, i);
-    EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engines[1], frames[i], parameters, noise_of(i)))) << i;
+    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engines[1], frames[i], parameters, noise_of(i)))) << i;
   }
   EXPECT_FALSE(denoiser->receive().has_value());
 }
@@ -180,7 +180,7 @@ TEST_P(EngineTest, AStreamGivesWhatSingleFramesGive) {
   for (const Frame& frame : frames) {
     const std::optional<Frame> result = denoiser->receive();
     ASSERT_TRUE(result.has_value());
-    EXPECT_TRUE(oracle::same_bits(*result, run_bm3d(engine(), frame, parameters, {{15}})));
+    EXPECT_TRUE(oracle::same_bits(*result, run_filter(engine(), frame, parameters, {{15}})));
   }
 }
 
@@ -261,8 +261,9 @@ TEST_P(EngineTest, NoiseThatIsSetHoldsForLaterFramesOnly) {
   denoiser->set_noise({{0}});
   denoiser->send(frame);
   denoiser->flush();
-  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), run_bm3d(engine(), frame, parameters, {{8}})));
-  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), run_bm3d(engine(), frame, parameters, {{20}})));
+  EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), run_filter(engine(), frame, parameters, {{8}})));
+  EXPECT_TRUE(
+      oracle::same_bits(denoiser->receive().value(), run_filter(engine(), frame, parameters, {{20}})));
   EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(), frame));
 }
 
@@ -312,7 +313,7 @@ TEST_P(EngineTest, FramesOfTheEngineHaveTheirFormatAndOutliveIt) {
 TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
   const FrameFormat format = gray(40, 32);
   const Frame noisy = oracle::add_noise(oracle::draw_picture(format), 20, 5);
-  const Frame expected = run_bm3d(engine(), noisy, bm3d_profile(Profile::kFast), {{20}});
+  const Frame expected = run_filter(engine(), noisy, bm3d_profile(Profile::kFast), {{20}});
   Frame result;
   {
     const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{20}}, format);
@@ -335,13 +336,13 @@ TEST_P(EngineTest, SeveralDenoisersMayRunAtOnce) {
   std::vector<Frame> expected;
   for (int i = 0; i < kThreads; ++i) {
     noisy.push_back(oracle::add_noise(oracle::draw_picture(format), 20, 60 + i));
-    expected.push_back(run_bm3d(engine(), noisy.back(), parameters, noise));
+    expected.push_back(run_filter(engine(), noisy.back(), parameters, noise));
   }
   std::vector<Frame> results(kThreads);
   std::vector<std::thread> threads;
   threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] { results[i] = run_bm3d(engine(), noisy[i], parameters, noise); });
+    threads.emplace_back([&, i] { results[i] = run_filter(engine(), noisy[i], parameters, noise); });
   }
   for (std::thread& thread : threads) {
     thread.join();

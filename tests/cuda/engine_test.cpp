@@ -40,15 +40,15 @@ class CudaEngine : public CudaTest {
   }
 
   void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
-    const Frame result = run_bm3d(*engine_, frame, parameters, noise);
-    const oracle::Agreement agreement = oracle::compare(result, run_bm3d(*cpu_, frame, parameters, noise));
+    const Frame result = run_filter(*engine_, frame, parameters, noise);
+    const oracle::Agreement agreement = oracle::compare(result, run_filter(*cpu_, frame, parameters, noise));
     // The engines' contract allows 1 sample in 10000. In these small drawings' flats, where candidates are
     // alike, single precision itself makes about 2 of the CPU engine's differ from doubles.
     EXPECT_LE(static_cast<double>(agreement.over_one), 5e-4 * static_cast<double>(agreement.samples))
         << oracle::to_string(agreement);
     EXPECT_LE(agreement.greatest, 4) << oracle::to_string(agreement);
     EXPECT_GE(agreement.psnr, 60) << oracle::to_string(agreement);
-    EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engine_, frame, parameters, noise)));
+    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engine_, frame, parameters, noise)));
   }
 
   static Frame noisy_picture(const FrameFormat& format, double sigma) {
@@ -101,13 +101,13 @@ TEST_F(CudaEngine, ManyFramesUnderWayGiveWhatSingleFramesGive) {
   for (int i = 0; i < kFrames; ++i) {
     const Frame result = denoiser->receive().value();
     EXPECT_EQ(result.index, i);
-    EXPECT_TRUE(oracle::same_bits(result, run_bm3d(*engine_, frames[i], parameters, {{20, 10, 10}}))) << i;
+    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engine_, frames[i], parameters, {{20, 10, 10}}))) << i;
   }
 }
 
 TEST_F(CudaEngine, FramesOutliveTheEngine) {
   const FrameFormat format = gray(64, 48);
-  Frame result = run_bm3d(*engine_, noisy_picture(format, 20), bm3d_profile(Profile::kFast), {{20}});
+  Frame result = run_filter(*engine_, noisy_picture(format, 20), bm3d_profile(Profile::kFast), {{20}});
   engine_.reset();
   result.planes[0].row<std::uint8_t>(0)[0] = 7;
   EXPECT_EQ(result.planes[0].row<std::uint8_t>(0)[0], 7);

@@ -1,0 +1,106 @@
+#include "core/cpu/edge_preserving_kernels.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/cpu/edge_preserving_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "core/cpu/bilateral-inl.h"
+#include "core/cpu/exp2-inl.h"
+#include "core/cpu/nlm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+HWY_ATTR void powers(const float* x, int count, float* out) {
+  const FloatTag d;
+  for (int i = 0; i < count; i += kLanes) {
+    hn::StoreU(exp2_of_nonpositive(hn::LoadU(d, x + i)), d, out + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::cpu {
+
+HWY_EXPORT(plain_bilateral_row);
+HWY_EXPORT(adaptive_bilateral_row);
+HWY_EXPORT(filter_tile);
+HWY_EXPORT(powers);
+
+void BilateralJob::prepare(const BilateralWeights& new_weights, int new_width, int new_height) {
+  weights = new_weights;
+  adaptive = false;
+  scale = std::sqrt(weights.range);
+  lay_out(new_width, new_height);
+}
+
+void BilateralJob::prepare(const AdaptiveBilateralWeights& new_weights, int new_width, int new_height) {
+  weights = new_weights.first;
+  adaptive = true;
+  adapted_range = new_weights.adapted_range;
+  epsilon = new_weights.epsilon;
+  scale = 1;
+  lay_out(new_width, new_height);
+}
+
+void BilateralJob::lay_out(int new_width, int new_height) {
+  width = new_width;
+  height = new_height;
+  pitch = width + 2 * weights.radius + kRowSlack;
+  samples.assign(static_cast<std::size_t>(height + 2 * weights.radius) * pitch, kOutside);
+  exponents.clear();
+  for (int dy = -weights.radius; dy <= weights.radius; ++dy) {
+    for (int dx = -weights.radius; dx <= weights.radius; ++dx) {
+      exponents.push_back(-weights.spatial * static_cast<float>(dx * dx + dy * dy));
+    }
+  }
+}
+
+void bilateral_row(const BilateralJob& job, int y, float* out) {
+  if (job.adaptive) {
+    HWY_DYNAMIC_DISPATCH(adaptive_bilateral_row)(job, y, out);
+  } else {
+    HWY_DYNAMIC_DISPATCH(plain_bilateral_row)(job, y, out);
+  }
+}
+
+void PatchJob::prepare(const PatchWeights& new_weights, int new_width, int new_height) {
+  weights = new_weights;
+  width = new_width;
+  height = new_height;
+  pitch = width + kRowSlack;
+  samples.assign(static_cast<std::size_t>(height) * pitch, 0.0F);
+  pairs.assign(static_cast<std::size_t>(height + weights.patch_radius) * pitch, 0);
+}
+
+void PatchJob::set_matching_row(int y, const std::int16_t* values) {
+  // The halves are written apart, since two rows of values meet in each row of pairs.
+  constexpr int kHalves = 2;
+  const auto set = [&](int pair_row, int half) {
+    if (pair_row < height) {
+      auto* halves =
+          reinterpret_cast<std::int16_t*>(pairs.data() + (pair_row + weights.patch_radius) * pitch);
+      for (int x = 0; x < width; ++x) {
+        halves[kHalves * x + half] = values[x];
+      }
+    }
+  };
+  set(y - weights.patch_radius, 0);
+  set(y + weights.patch_radius + 1, 1);
+}
+
+void patch_tile(const PatchJob& job, const PatchTile& tile, PatchScratch& scratch, float* out) {
+  HWY_DYNAMIC_DISPATCH(filter_tile)(job, tile, scratch, out);
+}
+
+void exp2_row(const float* x, int count, float* out) { HWY_DYNAMIC_DISPATCH(powers)(x, count, out); }
+
+}  // namespace limpid::cpu
+#endif

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/cpu/tile.h"
+#include "core/edge_preserving.h"
+
+// The inner loops of the edge-preserving filters, on one thread. core/cpu/edge_preserving.h cuts planes into
+// rows and tiles.
+
+namespace limpid::cpu {
+
+/// Samples that may be read beyond a row's last, so that vectors need no special case at its end; the results
+/// for them are thrown away.
+inline constexpr int kRowSlack = 64;
+
+/// One plane for the bilateral filters: code values times `scale`, inside a margin of kOutside as wide as the
+/// window's radius. A margin's sample differs from any other by so much that its weight vanishes: borders
+/// need no special case either.
+struct BilateralJob {
+  static constexpr float kOutside = 1e10F;
+
+  BilateralWeights weights;
+  bool adaptive = false;  ///< with the two that follow, of AdaptiveBilateralWeights
+  float adapted_range = 0;
+  float epsilon = 0;
+  int width = 0;
+  int height = 0;
+  float scale = 1;  ///< sqrt(weights.range), or 1 if adaptive
+  std::ptrdiff_t pitch = 0;
+  AlignedVector<float> samples;  ///< (height + 2 radius) rows
+  std::vector<float> exponents;  ///< -spatial |p - q|^2 of the window's samples, row by row
+
+  /// Sets everything but the samples inside the margin.
+  void prepare(const BilateralWeights& new_weights, int new_width, int new_height);
+  void prepare(const AdaptiveBilateralWeights& new_weights, int new_width, int new_height);
+  /// Where row y of the plane begins.
+  float* row(int y) { return samples.data() + (y + weights.radius) * pitch + weights.radius; }
+  const float* row(int y) const { return samples.data() + (y + weights.radius) * pitch + weights.radius; }
+
+ private:
+  void lay_out(int new_width, int new_height);
+};
+
+/// The filtered row y, in code values; `out` has room for width + kRowSlack.
+void bilateral_row(const BilateralJob& job, int y, float* out);
+
+/// One plane for the filters that compare patches.
+struct PatchJob {
+  PatchWeights weights;
+  int width = 0;
+  int height = 0;
+  std::ptrdiff_t pitch = 0;      ///< of `samples` and `pairs`, at least width + kRowSlack
+  AlignedVector<float> samples;  ///< code values
+  /// Row y, from -patch_radius to height - 1, has in its low halves the matching values of the row that comes
+  /// into a patch's height when it moves down to y, y + patch_radius, and in its high halves those of the row
+  /// that leaves it, y - patch_radius - 1; 0 for rows outside of the plane.
+  AlignedVector<std::int32_t> pairs;
+
+  /// Sets everything but the contents of `samples` and `pairs`.
+  void prepare(const PatchWeights& new_weights, int new_width, int new_height);
+  float* sample_row(int y) { return samples.data() + y * pitch; }
+  const float* sample_row(int y) const { return samples.data() + y * pitch; }
+  const std::int32_t* pair_row(int y) const { return pairs.data() + (y + weights.patch_radius) * pitch; }
+  /// Enters the matching values of row y of the plane into `pairs`. Thread-safe for different rows.
+  void set_matching_row(int y, const std::int16_t* values);
+};
+
+/// Output samples [x0, x1) x [y0, y1).
+struct PatchTile {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+};
+inline constexpr int kPatchTileWidth = 128;
+inline constexpr int kPatchTileHeight = 64;
+
+/// A thread's working memory; grows to what the largest tile needs and is then reused.
+struct PatchScratch {
+  AlignedVector<float> sums;            ///< of weighted differences, then of weights: of some offsets
+  AlignedVector<double> totals;         ///< of all, likewise
+  AlignedVector<std::int32_t> columns;  ///< sums of squared differences down the patch's height
+  AlignedVector<float> column_scales;
+};
+
+/// Filters one tile of at most kPatchTileWidth x kPatchTileHeight into `out`, whose row y begins at out + y *
+/// pitch, as the job's samples do; in code values. Thread-safe for different tiles and scratches.
+void patch_tile(const PatchJob& job, const PatchTile& tile, PatchScratch& scratch, float* out);
+
+/// 2^x for x <= 0, as the filters compute it; for tests. Writes a whole number of vectors: `count` must be a
+/// multiple of 16.
+void exp2_row(const float* x, int count, float* out);
+
+}  // namespace limpid::cpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/denoiser.h"
+
+namespace limpid {
+
+/// A test of the CPU engine as it would run on a processor whose best instruction set is the parameter.
+class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override {
+    const std::int64_t level = GetParam();
+    const std::int64_t supported = hwy::SupportedTargets();
+    if ((supported & level) == 0) {
+      GTEST_SKIP() << "this processor has no " << hwy::TargetName(level);
+    }
+    // Highway's better targets have the lower bits.
+    hwy::SetSupportedTargetsForTest(supported & ~(level - 1));
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    engine_ = EngineRegistry::instance().open("cpu");
+  }
+  void TearDown() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+
+  Engine& engine() { return *engine_; }
+  std::shared_ptr<Engine> engine_;
+};
+
+inline const auto kSimdLevels = testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL);
+
+inline std::string simd_level_name(const testing::TestParamInfo<std::int64_t>& level) {
+  return hwy::TargetName(level.param);
+}
+
+}  // namespace limpid
