@@ -83,7 +83,7 @@ std::string to_line(const ProgressState& state) {
   } else if (state.eta() >= 0) {
     line += fmt::format("  ETA {}", clock_text(state.eta()));
   }
-  return line + fmt::format("  dec {:.0f} den {:.0f} enc {:.0f} %", 100 * state.busy[0], 100 * state.busy[1],
+  return line + fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
                             100 * state.busy[2]);
 }
 

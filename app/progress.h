@@ -43,7 +43,7 @@ struct ProgressState {
   double eta() const;
 };
 
-/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35 %"
+/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35%"
 std::string to_line(const ProgressState& state);
 std::string to_json_line(const ProgressState& state);
 

@@ -23,14 +23,14 @@ ProgressState quarter_done() {
 
 TEST(Progress, LineShowsFramesShareRatesAndTimeToGo) {
   EXPECT_EQ(to_line(quarter_done()),
-            "250/1000  25.0 %  20.0 fps, avg 25.0  0.50x  ETA 0:30  dec 12 den 100 enc 35 %");
+            "250/1000  25.0 %  20.0 fps, avg 25.0  0.50x  ETA 0:30  dec 12 den 100 enc 35%");
 }
 
 TEST(Progress, LineLeavesOutWhatIsNotKnown) {
   ProgressState state = quarter_done();
   state.total = 0;
   state.source_fps = 0;
-  EXPECT_EQ(to_line(state), "250 frames  20.0 fps, avg 25.0  dec 12 den 100 enc 35 %");
+  EXPECT_EQ(to_line(state), "250 frames  20.0 fps, avg 25.0  dec 12 den 100 enc 35%");
 }
 
 TEST(Progress, LastLineShowsTheTimeTaken) {
@@ -39,7 +39,7 @@ TEST(Progress, LastLineShowsTheTimeTaken) {
   state.elapsed = 3661;
   state.finished = true;
   EXPECT_EQ(to_line(state),
-            "1000/1000  100.0 %  20.0 fps, avg 25.0  0.50x  in 1:01:01  dec 12 den 100 enc 35 %");
+            "1000/1000  100.0 %  20.0 fps, avg 25.0  0.50x  in 1:01:01  dec 12 den 100 enc 35%");
 }
 
 TEST(Progress, NeverPassesAHundredPerCent) {
