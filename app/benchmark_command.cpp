@@ -68,6 +68,7 @@ class Benchmark {
   explicit Benchmark(const BenchmarkOptions& options) : options_(options), engine_(options.engine.open()) {
     reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
     reader_options_.allocate = frame_allocator(engine_);
+    reader_options_.cuda_device = options.engine.decoding_device(*engine_);
     writer_options_.codec = options.codec;
     writer_options_.preset = options.preset;
     writer_options_.container = "null";
@@ -77,9 +78,10 @@ class Benchmark {
 
   const Engine& engine() const { return *engine_; }
 
-  /// Keeps the first frames for the other stages.
+  /// Keeps the first frames for the other stages, in host memory: a GPU's decoder has few to spare.
   Rate decode() {
     io::Reader reader(options_.input, reader_options_);
+    report_decoding(options_.engine, reader);
     const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
     const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
     const Stopwatch watch;
@@ -91,7 +93,7 @@ class Benchmark {
       }
       if (Frame* frame = std::get_if<Frame>(&item)) {
         if (frames++ < most) {
-          kept_.push_back(std::move(*frame));
+          kept_.push_back(engine_->in_host_memory(*frame));
         }
       }
     }
@@ -147,7 +149,9 @@ class Benchmark {
     NoiseControl noise = noise_control();
     PipelineStages stages;
     stages.read = [&] { return reader.read(); };
-    stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
+    stages.noise = [&](const Frame& frame) {
+      return noise.level_for(noise.estimates() ? engine_->in_host_memory(frame) : frame);
+    };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
       return engine_->make_denoiser(options_.bm3d.parameters(level), level, frame.format);
     };

@@ -64,13 +64,13 @@ class BoundedQueue {
 
  private:
   std::optional<T> take() {
-    if (items_.empty()) {
-      return std::nullopt;
+    std::optional<T> item;
+    if (!items_.empty()) {
+      item.emplace(std::move(items_.front().first));
+      used_ -= items_.front().second;
+      items_.pop_front();
+      room_.notify_one();
     }
-    std::optional<T> item(std::move(items_.front().first));
-    used_ -= items_.front().second;
-    items_.pop_front();
-    room_.notify_one();
     return item;
   }
 

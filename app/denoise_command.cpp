@@ -179,6 +179,7 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
                              : options.chroma_only ? PlaneChoice::kChroma
                                                    : PlaneChoice::kAll;
   io::Reader reader(options.input, options.reader);
+  report_decoding(options.engine, reader);
   if (session.names != nullptr) {
     options.output = session.names->name_for(options.input, reader.video().still_picture, options.writer);
   }
@@ -206,7 +207,9 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
     }
     return item;
   };
-  stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
+  stages.noise = [&](const Frame& frame) {
+    return noise.level_for(noise.estimates() ? engine->in_host_memory(frame) : frame);
+  };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
         engine->make_denoiser(options.bm3d.parameters(level), level, frame.format);
@@ -326,6 +329,7 @@ int denoise(DenoiseOptions options, Console& console) {
 
   const std::shared_ptr<Engine> engine = options.engine.open();
   options.reader.allocate = frame_allocator(engine);
+  options.reader.cuda_device = options.engine.decoding_device(*engine);
   log_engine(*engine);
 
   std::optional<OutputNames> names;

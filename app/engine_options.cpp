@@ -1,7 +1,11 @@
 #include "app/engine_options.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <thread>
+
+#include "core/error.h"
 
 namespace limpid::app {
 
@@ -16,6 +20,33 @@ void EngineChoice::add_to(CLI::App& command) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->group(kGroup);
+  command
+      .add_option(
+          "--hwaccel", hwaccel,
+          "Decoding by the GPU that denoises: auto, where it can; none; cuda, with a warning where it "
+          "can't [auto]")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"auto", "none", "cuda"}).description(""))
+      ->group(kGroup);
+}
+
+std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
+  if (hwaccel == "none") {
+    return std::nullopt;
+  }
+  if (hwaccel == "cuda" && !engine.cuda_device()) {
+    throw UsageError("--hwaccel cuda: the engine " + std::string(engine.name()) +
+                     " can't read frames in the memory of a GPU; it takes a single one, such as cuda:0");
+  }
+  return engine.cuda_device();
+}
+
+void report_decoding(const EngineChoice& choice, const io::Reader& reader) {
+  const io::VideoProperties& video = reader.video();
+  if (!video.why_not_on_cuda.empty()) {
+    spdlog::log(choice.hwaccel == "cuda" ? spdlog::level::warn : spdlog::level::info,
+                "{}: decoded by the CPU: {}", reader.url(), video.why_not_on_cuda);
+  }
 }
 
 std::shared_ptr<Engine> EngineChoice::open() const {

@@ -3,21 +3,30 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/denoiser.h"
 #include "core/frame.h"
+#include "io/reader.h"
 
 namespace limpid::app {
 
-/// --engine and --threads, and what follows from them for the stages around the engine.
+/// --engine, --threads and --hwaccel, and what follows from them for the stages around the engine.
 struct EngineChoice {
   std::string name = "auto";
   int threads = 0;
+  std::string hwaccel = "auto";
 
   void add_to(CLI::App& command);
   std::shared_ptr<Engine> open() const;
+  /// The CUDA device that should decode for `engine`, if one should. Throws UsageError if --hwaccel asks for
+  /// one and the engine couldn't read what it decodes.
+  std::optional<int> decoding_device(const Engine& engine) const;
 };
+
+/// Tells that the GPU did not decode, and why, if that was asked for.
+void report_decoding(const EngineChoice& choice, const io::Reader& reader);
 
 /// What io::ReaderOptions::allocate should be for frames that go to `engine`.
 std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<Engine>& engine);

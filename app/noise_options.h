@@ -25,6 +25,9 @@ class NoiseControl {
   NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes)
       : sigma_(sigma), strength_(strength), planes_(planes) {}
 
+  /// Whether level_for() looks at samples, which must then be in host memory.
+  bool estimates() const { return !sigma_; }
+
   /// The level for `frame`, the next of the stream. Logs the estimate when it is new or has changed markedly.
   NoiseLevel level_for(const Frame& frame);
 

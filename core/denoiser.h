@@ -31,7 +31,8 @@ class Denoiser {
   virtual void set_noise(const NoiseLevel& noise) = 0;
 
   /// Takes a frame of the format the denoiser was made for; its samples must stay unchanged until the result
-  /// of the frame has been received. Does not wait for the result. Throws Error if the format differs.
+  /// of the frame has been received. Does not wait for the result. Throws Error if the format differs or the
+  /// engine can't read the frame's memory (Engine::cuda_device()).
   virtual void send(Frame frame) = 0;
 
   /// The next result, waiting for it if it is under way, in memory of the engine's; `index`, `interlaced` and
@@ -75,6 +76,13 @@ class Engine {
   /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
   /// gone; the frame may outlive the engine.
   virtual Frame allocate_frame(const FrameFormat& format) = 0;
+
+  /// The CUDA device in whose memory frames that are sent may be, if there is one. Frames in host memory may
+  /// always be sent; results are in host memory.
+  virtual std::optional<int> cuda_device() const { return std::nullopt; }
+
+  /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
+  virtual Frame in_host_memory(const Frame& frame) { return frame; }
 
   /// Whether a copy into such a frame, on the source's thread, is repaid: others are read while send() waits.
   virtual bool prefers_own_frames() const { return false; }

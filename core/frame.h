@@ -58,6 +58,7 @@ struct Plane {
   std::ptrdiff_t stride = 0;  ///< bytes from one row to the next
   int width = 0;              ///< samples
   int height = 0;             ///< samples
+  int step = 1;               ///< from one sample of a row to the next, in samples; 1 in host memory
 
   template <typename Sample>
   Sample* row(int y) const {
@@ -68,10 +69,17 @@ struct Plane {
 /// One picture in planar form. Copying a Frame copies the view, not the samples: copies share them.
 /// YUV planes are in the order Y, U, V; RGB planes R, G, B; alpha comes last.
 struct Frame {
+  static constexpr int kHostMemory = -1;
+
   FrameFormat format;
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
   std::int64_t index = 0;   ///< position in the source, from 0, for messages
+  /// The CUDA device in whose memory the samples are, where its video decoder has left them: read only, with
+  /// the planes' `step` and with `padding_bits` low bits to be shifted out. Work that is yet to write them
+  /// has been enqueued to the device's default stream. kHostMemory: ordinary memory, without either.
+  int cuda_device = kHostMemory;
+  int padding_bits = 0;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
   std::shared_ptr<void>
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags

@@ -7,6 +7,24 @@ namespace {
 constexpr int kRowsPerThread = 4;
 
 template <typename Sample>
+__global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= from.width) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    if (y + i < from.height) {
+      const auto* in = reinterpret_cast<const Sample*>(from.data + (y + i) * from.stride);
+      reinterpret_cast<Sample*>(out.data + (y + i) * out.stride)[x] =
+          static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.step] >> padding_bits);
+    }
+  }
+}
+
+template <typename Sample>
 __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -131,6 +149,14 @@ __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatP
 }
 
 }  // namespace
+
+void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
+                  cudaStream_t stream) {
+  const PlaneLaunch size(from.width, from.height, kRowsPerThread);
+  const auto kernel =
+      format.sample_type == SampleType::kUint8 ? unpack_kernel<std::uint8_t> : unpack_kernel<std::uint16_t>;
+  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, out);
+}
 
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream) {

@@ -19,6 +19,12 @@ struct SamplePlane {
   std::ptrdiff_t stride = 0;
 };
 
+/// out = the samples of a plane in the device's memory, as a video decoder has left them
+/// (Frame::cuda_device): `from.step` samples apart, with `padding_bits` low bits that don't count. For
+/// integer samples.
+void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
+                  cudaStream_t stream);
+
 /// out = samples / format.code_value(); float samples are clamped to +-4096 code values, NaN becomes 0.
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -83,6 +85,16 @@ void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, 
   }
 }
 
+// The same for a frame that a video decoder has left in the device's memory, once it is done there.
+void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPlanes>& out,
+                       const Event& decoded, const Stream& stream) {
+  check(cudaEventRecord(decoded.get(), cudaStreamLegacy));
+  stream.wait(decoded.get());
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    unpack_plane(frame.format, frame.planes[p], frame.padding_bits, out[p], stream.get());
+  }
+}
+
 // Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to
 // frame. The kernels of successive frames follow each other and share their working memory; samples have a
 // slot per frame in flight. A slot is used again as soon as the device is done with it: send() waits for
@@ -125,6 +137,11 @@ class Bm3dDenoiser final : public Denoiser {
       throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                   ", but the filter was set up for " + to_string(format_));
     }
+    const bool on_device = frame.cuda_device != Frame::kHostMemory;
+    if (on_device && frame.cuda_device != device_) {
+      throw Error("frame " + std::to_string(frame.index) + " is in the memory of GPU " +
+                  std::to_string(frame.cuda_device) + ", not of GPU " + std::to_string(device_));
+    }
     const DeviceScope scope(device_);
     Frame out = pool_.allocate(format_);
     out.interlaced = frame.interlaced;
@@ -134,7 +151,11 @@ class Bm3dDenoiser final : public Denoiser {
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
     uploads_.wait(slot.filtered.get());
-    copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
+    if (on_device) {
+      copy_from_decoder(frame, slot.in.planes(), decoded_, uploads_);
+    } else {
+      copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
+    }
     slot.uploaded.record(uploads_);
 
     kernels_.wait(slot.uploaded.get());
@@ -202,6 +223,7 @@ class Bm3dDenoiser final : public Denoiser {
   Stream uploads_;
   Stream kernels_;
   Stream downloads_;
+  Event decoded_;
   std::vector<Event> events_;
   std::deque<UnderWay> under_way_;
 };
@@ -236,12 +258,51 @@ class CudaEngine final : public Engine {
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
   bool prefers_own_frames() const override { return true; }
+  std::optional<int> cuda_device() const override { return device_; }
+
+  Frame in_host_memory(const Frame& frame) override {
+    if (frame.cuda_device != device_) {
+      return frame;
+    }
+    Frame copied = pool_.allocate(frame.format);
+    copied.interlaced = frame.interlaced;
+    copied.index = frame.index;
+    copied.attachment = frame.attachment;
+    const std::scoped_lock lock(copying_mutex_);
+    const DeviceScope scope(device_);
+    if (!copying_ || copying_->format != frame.format) {
+      copying_.reset();
+      copying_.emplace(frame.format);
+    }
+    copy_from_decoder(frame, copying_->samples.planes(), copying_->decoded, copying_->stream);
+    copy(copied, copying_->samples.planes(), cudaMemcpyDeviceToHost, copying_->stream.get());
+    check(cudaStreamSynchronize(copying_->stream.get()));
+    return copied;
+  }
+
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+  ~CudaEngine() override {
+    const DeviceScope scope(device_);
+    copying_.reset();
+  }
 
  private:
+  // What in_host_memory() needs, for the format that was last asked for.
+  struct Copying {
+    explicit Copying(const FrameFormat& frame_format) : format(frame_format), samples(frame_format) {}
+    FrameFormat format;
+    DeviceFrame samples;
+    Event decoded;
+    Stream stream;
+  };
+
   int device_;
   std::string name_;
   std::string description_;
   FramePool pool_;
+  std::mutex copying_mutex_;
+  std::optional<Copying> copying_;
 };
 
 EngineInfo describe_device(int device) {

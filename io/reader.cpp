@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/cuda_decoding.h"
 #include "io/packet.h"
 #include "io/pixel_format.h"
 #include "io/reader_state.h"
@@ -202,7 +203,8 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
 
 void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec_options) {
   const AVCodecParameters& parameters = *video_stream->codecpar;
-  const AVCodec* const codec = avcodec_find_decoder(parameters.codec_id);
+  const AVCodec* const cuda_codec = options.cuda_device ? find_cuda_decoder(parameters.codec_id) : nullptr;
+  const AVCodec* const codec = cuda_codec != nullptr ? cuda_codec : avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     throw Error(url + ": there is no decoder for its video (" + avcodec_get_name(parameters.codec_id) + ")");
   }
@@ -214,6 +216,12 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   decoder->pkt_timebase = video_stream->time_base;
   decoder->framerate = video_stream->avg_frame_rate;
   decoder->thread_count = options.decoder_threads;
+  if (cuda_codec != nullptr) {
+    cuda_device_ = *options.cuda_device;
+    video.why_not_on_cuda = decode_on_cuda(*decoder, cuda_device_);
+  } else if (options.cuda_device) {
+    video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
+  }
   forget_logged_errors();
   if (const int code = avcodec_open2(decoder.get(), codec, codec_options.get()); code < 0) {
     throw Error(url + ": can't open the decoder " + codec->name + ": " + error_text(code) + logged_reason());
@@ -387,10 +395,16 @@ void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
 }
 
 void Reader::State::set_format(const AVFrame& first) {
-  const auto decoded = static_cast<AVPixelFormat>(first.format);
+  video.decoded_on_cuda = first.format == AV_PIX_FMT_CUDA;
+  if (decoder->hw_device_ctx != nullptr && !video.decoded_on_cuda) {
+    video.why_not_on_cuda = "the GPU can't decode such a stream";
+  }
+  const AVPixelFormat decoded = sample_format(first);
   source_format_ = without_range(decoded);
   readable_format_ = source_format_;
   const bool full = implies_full_range(decoded) || first.color_range == AVCOL_RANGE_JPEG;
+  const int width = visible_width(first);
+  const int height = visible_height(first);
   std::optional<FrameFormat> format = frame_format(source_format_);
   if (!format || pixel_format(*format) == AV_PIX_FMT_NONE) {
     const bool transparent = decoded == AV_PIX_FMT_PAL8 && has_transparent_palette(first);
@@ -399,12 +413,12 @@ void Reader::State::set_format(const AVFrame& first) {
       throw Error(url + ": its pixel format " + name_of(decoded) + " is not supported");
     }
     const ColorCoding coding{.matrix = first.colorspace, .full_range = full};
-    scaler_.emplace(url, PictureLayout{first.width, first.height, source_format_, coding},
-                    PictureLayout{first.width, first.height, readable_format_, coding});
+    scaler_.emplace(url, PictureLayout{width, height, source_format_, coding},
+                    PictureLayout{width, height, readable_format_, coding});
     format = frame_format(readable_format_);
   }
-  format->width = first.width;
-  format->height = first.height;
+  format->width = width;
+  format->height = height;
   format->matrix = color_matrix(first.colorspace);
   format->range =
       full || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(first.color_range);
@@ -468,18 +482,24 @@ FrameHandle Reader::State::as_begun(const AVFrame& other) {
   return converted;
 }
 
+/// Of the samples, wherever they are.
+AVPixelFormat Reader::State::sample_format(const AVFrame& frame) const {
+  return frame.format == AV_PIX_FMT_CUDA ? decoder->sw_pix_fmt : static_cast<AVPixelFormat>(frame.format);
+}
+
 Frame Reader::State::deliver(FrameHandle decoded) {
   if (source_format_ == AV_PIX_FMT_NONE) {
     set_format(*decoded);
   }
-  const AVPixelFormat format = without_range(static_cast<AVPixelFormat>(decoded->format));
-  if (decoded->width != video.format.width || decoded->height != video.format.height ||
-      format != source_format_) {
-    decoded = as_begun(*decoded);
+  bool on_cuda = decoded->format == AV_PIX_FMT_CUDA;
+  if (visible_width(*decoded) != video.format.width || visible_height(*decoded) != video.format.height ||
+      without_range(sample_format(*decoded)) != source_format_) {
+    decoded = as_begun(on_cuda ? *copy_to_host(*decoded, url) : *decoded);
+    on_cuda = false;
   }
-  if (implies_full_range(static_cast<AVPixelFormat>(decoded->format))) {
+  if (implies_full_range(sample_format(*decoded))) {
     decoded->color_range = AVCOL_RANGE_JPEG;
-    decoded->format = format;
+    decoded->format = on_cuda ? decoded->format : without_range(sample_format(*decoded));
   }
   std::shared_ptr<AVFrame> properties = properties_of(*decoded, video_stream->time_base);
   if (first_properties == nullptr) {
@@ -488,7 +508,9 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   }
 
   Frame frame;
-  if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
+  if (on_cuda) {
+    frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, cuda_device_);
+  } else if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
     if (allocate_) {
       const Frame own = allocate_(video.format);
@@ -510,8 +532,31 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   return frame;
 }
 
-Reader::Reader(std::string url, const ReaderOptions& options)
-    : state_(std::make_unique<State>(std::move(url), options)) {}
+Reader::Reader(std::string url, const ReaderOptions& options) {
+  if (!options.cuda_device) {
+    state_ = std::make_unique<State>(std::move(url), options);
+    return;
+  }
+  // What the GPU turns down is begun again without it, if that can be done, and then has all threads.
+  const bool can_begin_again = url != "-";
+  std::string why_not;
+  try {
+    state_ = std::make_unique<State>(url, options);
+    why_not = state_->video.why_not_on_cuda;
+    if (state_->video.decoded_on_cuda || state_->decoder->hw_device_ctx == nullptr || !can_begin_again) {
+      return;
+    }
+  } catch (const Error& error) {
+    if (!can_begin_again) {
+      throw;
+    }
+    why_not = "the GPU fails: " + std::string(error.what());
+  }
+  ReaderOptions software = options;
+  software.cuda_device.reset();
+  state_ = std::make_unique<State>(std::move(url), software);
+  state_->video.why_not_on_cuda = std::move(why_not);
+}
 Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;

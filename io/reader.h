@@ -19,6 +19,8 @@ struct ReaderOptions {
   std::vector<std::pair<std::string, std::string>>
       options;              ///< demuxer and decoder options (framerate, video_size, ...)
   int decoder_threads = 0;  ///< 0: libavcodec's choice
+  /// Decode on this CUDA device, if it can, and leave frames in its memory; `allocate` is for other frames.
+  std::optional<int> cuda_device;
   bool audio = true;        ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
@@ -50,6 +52,8 @@ struct VideoProperties {
   FrameFormat format;            ///< of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
   std::string codec;             ///< libav's name of the decoder
+  bool decoded_on_cuda = false;  ///< as ReaderOptions::cuda_device asks
+  std::string why_not_on_cuda;   ///< if it asked in vain
   double frames_per_second = 0;  ///< average; 0 if not known
   std::int64_t frame_count =
       0;                       ///< estimate for the progress display; 0 if not known (a pipe, a live source)

@@ -59,6 +59,7 @@ struct Reader::State {
   void take_out_clock_jumps(const AVPacket& packet);
   FrameHandle as_begun(const AVFrame& other);
   Frame deliver(FrameHandle decoded);
+  AVPixelFormat sample_format(const AVFrame& frame) const;
   void set_format(const AVFrame& first);
   void inherit_from_stream(AVFrame& properties) const;
   void set_time(AVFrame& frame);
@@ -89,6 +90,7 @@ struct Reader::State {
   bool video_ended_ = false;                  ///< nothing more is sent to the decoder
   bool wants_key_frame_ = false;
 
+  int cuda_device_ = Frame::kHostMemory;  ///< of frames that the GPU decodes
   std::int64_t frame_index_ = 0;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;

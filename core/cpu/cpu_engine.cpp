@@ -59,6 +59,10 @@ class SpatialDenoiser final : public Denoiser {
       throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                   ", but the filter was set up for " + to_string(format_));
     }
+    if (frame.cuda_device != Frame::kHostMemory) {
+      throw Error("frame " + std::to_string(frame.index) +
+                  " is in a GPU's memory, which the CPU engine can't read");
+    }
     waiting_.push_back({std::move(frame), noise_});
   }
 

@@ -222,6 +222,16 @@ TEST_P(EngineTest, AFrameOfAnotherFormatIsAnError) {
       << "the frame is not named: " << message_of([&] { denoiser->send(frame); });
 }
 
+TEST_P(EngineTest, AFrameInMemoryOutOfReachIsAnError) {
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{10, 10, 10}}, gray(32, 24));
+  Frame frame = oracle::draw_picture(gray(32, 24));
+  frame.index = 4711;
+  frame.cuda_device = 99;
+  EXPECT_NE(message_of([&] { denoiser->send(frame); }).find("4711"), std::string::npos);
+  frame.cuda_device = Frame::kHostMemory;
+  EXPECT_EQ(engine().in_host_memory(frame).planes[0].data, frame.planes[0].data);
+}
+
 TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
   const auto denoiser =
       engine().make_denoiser(bm3d_profile(Profile::kFast), {{10, 10, 10}}, yuv(32, 24, 1, 1));

@@ -1,12 +1,15 @@
 // The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
 // memory and the list of devices.
+#include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "cuda/bm3d.h"
 #include "cuda/cuda_engine.h"
+#include "cuda/runtime.h"
 #include "tests/core/engine_suite.h"
 #include "tests/core/oracle/pictures.h"
 #include "tests/cuda/cuda_test.h"
@@ -63,6 +66,47 @@ TEST_F(CudaEngine, AgreesWithTheCpuAtEveryProfile) {
   for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh, Profile::kVn}) {
     SCOPED_TRACE(std::string(to_string(profile)));
     expect_agrees(noisy_picture(gray(301, 203), 20), bm3d_profile(profile), {{20, 20, 20}});
+  }
+}
+
+// As video decoders leave them: chroma interleaved, deeper samples in the upper bits of 16.
+TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
+  for (const FrameFormat& format : {yuv(202, 150, 1, 1), yuv(202, 150, 1, 1, 10), yuv(160, 121, 0, 0, 12)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame host = noisy_picture(format, 15);
+    const bool interleaved = format.chroma_shift_x > 0;
+    const int bytes = format.bytes_per_sample();
+    const std::ptrdiff_t pitch = 256 * bytes;
+    std::vector<std::byte> samples(static_cast<std::size_t>(pitch) * format.height * 3);
+    Frame frame = host;
+    frame.cuda_device = 0;
+    frame.padding_bits = bytes == 1 ? 0 : 16 - format.bit_depth;
+    const DeviceMemory memory(samples.size());
+    for (int p = 0; p < 3; ++p) {
+      Plane& plane = frame.planes[p];
+      const std::ptrdiff_t start =
+          interleaved && p == 2 ? pitch * format.height + bytes : p * pitch * format.height;
+      plane.step = interleaved && p > 0 ? 2 : 1;
+      plane.stride = pitch;
+      plane.data = memory.as() + start;
+      for (int y = 0; y < plane.height; ++y) {
+        for (int x = 0; x < plane.width; ++x) {
+          std::byte* to = samples.data() + start + y * pitch + x * plane.step * bytes;
+          if (bytes == 1) {
+            *to = host.planes[p].row<std::byte>(y)[x];
+          } else {
+            const int value = host.planes[p].row<std::uint16_t>(y)[x] << frame.padding_bits;
+            *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(value);
+          }
+        }
+      }
+    }
+    check(cudaMemcpy(memory.as(), samples.data(), samples.size(), cudaMemcpyHostToDevice));
+    EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(frame), host));
+    const Bm3dParameters fast = bm3d_profile(Profile::kFast);
+    const NoiseLevel noise{{15, 0, 15}};  // a plane that passes through, too
+    EXPECT_TRUE(
+        oracle::same_bits(run_filter(*engine_, frame, fast, noise), run_filter(*engine_, host, fast, noise)));
   }
 }
 

@@ -1,0 +1,32 @@
+#pragma once
+
+// Decoding on NVIDIA GPUs (NVDEC) through libavcodec, frames staying in the GPU's memory. Private to io.
+
+#include <memory>
+#include <string>
+
+#include "core/frame.h"
+#include "io/libav.h"
+
+namespace limpid::io {
+
+/// The decoder for a codec that can leave its work to an NVIDIA GPU; nullptr if there is none.
+const AVCodec* find_cuda_decoder(AVCodecID codec);
+
+/// Sets `decoder` up, before it is opened, to decode on a CUDA device if that can decode the stream, and to
+/// leave frames in its memory (AV_PIX_FMT_CUDA), in the device's primary context. Empty, or why the device
+/// can't be used.
+std::string decode_on_cuda(AVCodecContext& decoder, int device);
+
+/// The visible size of a frame: libav leaves cropping at the left and the top of hardware frames to others.
+int visible_width(const AVFrame& frame);
+int visible_height(const AVFrame& frame);
+
+/// A view of the samples of a frame in a CUDA device's memory, which `from` keeps alive. `format`: that of
+/// its visible part, as the stream has it; decoders store deeper samples in the upper bits of 16.
+Frame device_view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format, int device);
+
+/// The visible part of a frame in a CUDA device's memory, copied to the host's.
+FrameHandle copy_to_host(const AVFrame& frame, const std::string& subject);
+
+}  // namespace limpid::io
