@@ -37,6 +37,13 @@ TEST_F(CudaDecodingTest, CodecsThatNoGpuKnowsAreDecodedByTheCpu) {
 }
 
 TEST_F(CudaDecodingTest, MonochromeH264IsDecodedByTheCpu) {
+  for (const std::string preset : {"ultrafast", "medium"}) {
+    const std::string source = make(preset + ".mp4",
+                                    "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v libx264 "
+                                    "-pix_fmt yuv420p -preset " +
+                                        preset);
+    EXPECT_EQ(read(source).video.why_not_on_cuda.find("chroma"), std::string::npos) << preset;
+  }
   for (const std::string name : {"source.mp4", "source.264"}) {
     const std::string source =
         make(name, "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v libx264 -pix_fmt gray");
