@@ -430,7 +430,7 @@ void Encoder::set_colors() {
 
   context_->color_primaries = tags.color_primaries;
   context_->color_trc = tags.color_trc;
-  context_->chroma_sample_location = tags.chroma_location;
+  context_->chroma_sample_location = source_.chroma_location;
   const AVColorRange new_range = to.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
   if (to_rgb) {
     context_->colorspace = AVCOL_SPC_RGB;
@@ -477,6 +477,11 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
                                     AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD};
   if (std::find(kInterlacing.begin(), kInterlacing.end(), codec_->id) != kInterlacing.end()) {
     context_->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+  }
+  constexpr std::array kProgressiveOnly{AV_CODEC_ID_HEVC, AV_CODEC_ID_VP8, AV_CODEC_ID_VP9, AV_CODEC_ID_AV1};
+  if (std::find(kProgressiveOnly.begin(), kProgressiveOnly.end(), codec_->id) != kProgressiveOnly.end()) {
+    warnings.push_back("the source is interlaced, but " + std::string(codec_->name) +
+                       " encodes progressive frames: libx264 and ffv1 keep the fields");
   }
 }
 

@@ -24,6 +24,7 @@ struct EncoderSource {
   AVRational frame_rate{25, 1};  ///< average; a guess if the source doesn't tell
   AVRational base_rate{25, 1};   ///< of a regular grid that the frames' times lie on, by libav's guess
   AVRational sample_aspect_ratio{0, 1};
+  AVChromaLocation chroma_location = AVCHROMA_LOC_UNSPECIFIED;
 };
 
 /// The muxer that writes a file of this name; `container` overrides the name. Throws UsageError.

@@ -46,6 +46,12 @@ std::int64_t preference(const AVStream& stream) {
          (is_default ? 5'000'000 : 0);
 }
 
+/// QuickTime's tracks of chapter titles, which libav sets aside, and of timecode: libav delivers both as
+/// chapters and tags, of which muxers make such tracks anew.
+bool is_told_otherwise(const AVStream& stream) {
+  return stream.discard == AVDISCARD_ALL || stream.codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+}
+
 bool has_transparent_palette(const AVFrame& frame) {
   constexpr int kEntries = 256;
   const auto* const palette = reinterpret_cast<const std::uint32_t*>(frame.data[1]);
@@ -179,6 +185,8 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
         copy = options.subtitles;
         break;
       case AVMEDIA_TYPE_DATA:
+        copy = options.data && !is_told_otherwise(*stream);
+        break;
       case AVMEDIA_TYPE_ATTACHMENT:
         copy = options.data;
         break;

@@ -1,7 +1,6 @@
 #include "io/writer.h"
 
 extern "C" {
-#include <libavutil/display.h>
 #include <libavutil/mem.h>
 #include <libavutil/opt.h>
 }
@@ -9,9 +8,7 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,6 +17,7 @@ extern "C" {
 
 #include "core/error.h"
 #include "io/encoder.h"
+#include "io/orientation.h"
 #include "io/output_file.h"
 #include "io/packet.h"
 #include "io/reader_state.h"
@@ -27,8 +25,14 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
+bool is_cover_art(const AVStream& stream) {
+  return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+         (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+}
+
 std::string describe_stream(const AVStream& stream) {
-  const char* const type = av_get_media_type_string(stream.codecpar->codec_type);
+  const char* const type =
+      is_cover_art(stream) ? "cover" : av_get_media_type_string(stream.codecpar->codec_type);
   const std::string codec = avcodec_get_name(stream.codecpar->codec_id);
   return std::string("the ") + (type == nullptr ? "unknown" : type) + " stream #" +
          std::to_string(stream.index) + " (" + codec + ")";
@@ -68,22 +72,50 @@ void add_side_data(AVStream& stream, AVPacketSideDataType type, const std::uint8
   }
 }
 
-/// A picture rotated or mirrored by its display matrix.
-bool is_turned(const AVStream& stream) {
-  std::size_t size = 0;
-  const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-  constexpr std::size_t kMatrixSize = 9 * sizeof(std::int32_t);
-  if (data == nullptr || size < kMatrixSize) {
-    return false;
-  }
-  std::array<std::int32_t, 9> matrix{};
-  std::memcpy(matrix.data(), data, kMatrixSize);
-  return !(matrix[0] > 0 && matrix[1] == 0 && matrix[3] == 0 && matrix[4] > 0);
+bool has_display_matrix(const AVStream& stream, const AVFrame& first) {
+  return av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr) != nullptr ||
+         av_frame_get_side_data(&first, AV_FRAME_DATA_DISPLAYMATRIX) != nullptr;
 }
 
-bool holds_display_matrix(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 6> kNames{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
-  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
+template <std::size_t kCount>
+bool is_one_of(const AVOutputFormat& container, const std::array<std::string_view, kCount>& names) {
+  return std::find(names.begin(), names.end(), container.name) != names.end();
+}
+
+constexpr std::array<std::string_view, 6> kMovFamily{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
+constexpr std::array<std::string_view, 2> kMatroskaFamily{"matroska", "webm"};
+
+/// Others take it, but leave it out or make a second video of it. Matroska has it as an attachment.
+constexpr std::array<std::string_view, 3> kCoverContainers{"mp4", "ipod", "psp"};
+
+bool holds_display_matrix(const AVOutputFormat& container) { return is_one_of(container, kMovFamily); }
+
+bool holds_chapters(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 5> kOthers{"ogg", "ogv", "nut", "asf", "null"};
+  return is_one_of(container, kMovFamily) || is_one_of(container, kMatroskaFamily) ||
+         is_one_of(container, kOthers);
+}
+
+bool holds_timecode(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 8> kNames{"mov", "mp4",     "matroska", "webm",
+                                                   "mxf", "mxf_d10", "gxf",      "null"};
+  return is_one_of(container, kNames);
+}
+
+/// The muxer of MPEG transport streams turns nothing down, but writes what it doesn't know in a way that
+/// nobody reads.
+bool is_known_in_mpegts(const AVCodecParameters& stream) {
+  constexpr std::array kKnown{AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
+                              AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
+                              AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
+                              AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
+                              AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
+                              AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
+                              AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE,
+                              AV_CODEC_ID_SMPTE_KLV,    AV_CODEC_ID_TIMED_ID3,
+                              AV_CODEC_ID_SCTE_35};
+  return stream.codec_type == AVMEDIA_TYPE_DATA ||
+         std::find(kKnown.begin(), kKnown.end(), stream.codec_id) != kKnown.end();
 }
 
 MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url) {
@@ -119,6 +151,15 @@ void copy_parameters(AVStream& to, const AVStream& from, const AVOutputFormat& c
   }
 }
 
+/// libav's table of QuickTime's languages has most by the codes that Matroska uses ("ger"), but French by its
+/// other one.
+void use_quicktime_language(AVStream& stream) {
+  const AVDictionaryEntry* const language = av_dict_get(stream.metadata, "language", nullptr, 0);
+  if (language != nullptr && std::string_view(language->value) == "fre") {
+    check(av_dict_set(&stream.metadata, "language", "fra", 0), "language", "can't set the tag");
+  }
+}
+
 AVStream& add_stream(AVFormatContext& muxer) {
   AVStream* const stream = avformat_new_stream(&muxer, nullptr);
   if (stream == nullptr) {
@@ -131,6 +172,16 @@ AVStream& add_stream(AVFormatContext& muxer) {
 bool can_hold_stream(const AVOutputFormat& container, const AVCodecContext& encoder, const AVStream& stream) {
   if (container.audio_codec == AV_CODEC_ID_NONE) {
     return false;  // made for video alone
+  }
+  if (is_cover_art(stream) && !is_one_of(container, kCoverContainers)) {
+    return false;
+  }
+  if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT &&
+      std::string_view(container.name) != "matroska") {
+    return false;
+  }
+  if (std::string_view(container.name) == "mpegts" && !is_known_in_mpegts(*stream.codecpar)) {
+    return false;
   }
   if ((container.flags & AVFMT_NOFILE) != 0) {
     return avformat_query_codec(&container, stream.codecpar->codec_id, FF_COMPLIANCE_NORMAL) != 0;
@@ -149,6 +200,33 @@ bool can_hold_stream(const AVOutputFormat& container, const AVCodecContext& enco
   return accepted;
 }
 
+/// Matroska has cover art as an attachment.
+void attach_cover(AVFormatContext& muxer, const AVStream& cover) {
+  const AVPacket& picture = cover.attached_pic;
+  const bool png = cover.codecpar->codec_id == AV_CODEC_ID_PNG;
+  AVStream& stream = add_stream(muxer);
+  stream.codecpar->codec_type = AVMEDIA_TYPE_ATTACHMENT;
+  stream.codecpar->codec_id = cover.codecpar->codec_id;
+  stream.codecpar->extradata = static_cast<std::uint8_t*>(
+      av_mallocz(static_cast<std::size_t>(picture.size) + AV_INPUT_BUFFER_PADDING_SIZE));
+  if (stream.codecpar->extradata == nullptr) {
+    throw Error("out of memory");
+  }
+  stream.codecpar->extradata_size = picture.size;
+  std::copy_n(picture.data, picture.size, stream.codecpar->extradata);
+  copy_metadata(&stream.metadata, cover.metadata, false);
+  for (const auto& [key, value] : {std::pair{"filename", png ? "cover.png" : "cover.jpg"},
+                                   std::pair{"mimetype", png ? "image/png" : "image/jpeg"}}) {
+    check(av_dict_set(&stream.metadata, key, value, AV_DICT_DONT_OVERWRITE), key, "can't set the tag");
+  }
+}
+
+bool can_be_attached(const AVOutputFormat& container, const AVStream& stream) {
+  const AVCodecID codec = stream.codecpar->codec_id;
+  return std::string_view(container.name) == "matroska" && is_cover_art(stream) &&
+         stream.attached_pic.size > 0 && (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG);
+}
+
 std::string picture_name(const std::string& pattern, std::int64_t number) {
   std::array<char, 4096> name{};
   check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), pattern.c_str(),
@@ -162,6 +240,7 @@ std::string picture_name(const std::string& pattern, std::int64_t number) {
 struct Writer::State {
   State(std::string target, const Reader::State& source, const WriterOptions& options);
 
+  void choose_orientation(const Reader::State& source);
   void add_video_stream(const Reader::State& source);
   void add_copied_streams(const Reader::State& source);
   void copy_chapters(const Reader::State& source);
@@ -169,6 +248,7 @@ struct Writer::State {
   void open(const Reader::State& source);
   void set_muxer_option(const std::string& key, const std::string& value);
 
+  void write(const Frame& frame);
   void write(const Packet& packet);
   void drain_encoder();
   void write_encoded(PacketHandle packet);
@@ -186,6 +266,8 @@ struct Writer::State {
   std::string container_name;
   std::string temporary;
 
+  Orientation orientation;  ///< to give to the frames; upright if they are stored as they came
+  FramePool turned_frames;
   std::unique_ptr<Encoder> encoder;
   std::unique_ptr<OutputFile> file;  ///< the next one, of a sequence; none for muxers that open their own
   MuxerHandle muxer;                 ///< none for pictures
@@ -206,8 +288,10 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   if (is_sequence(url) && url == source_url) {
     throw Error(url + ": is the input itself");
   }
+  choose_orientation(source);
   EncoderSource description;
-  description.format = source.video.format;
+  description.format = turned(source.video.format, orientation).value();
+  description.chroma_location = turned(source.first_properties->chroma_location, orientation);
   description.properties = source.first_properties.get();
   description.time_base = source.video_stream->time_base;
   if (source.average_rate().num > 0) {
@@ -216,10 +300,31 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   }
   description.sample_aspect_ratio =
       av_guess_sample_aspect_ratio(source.input.get(), source.video_stream, source.first_properties.get());
+  if (orientation.transpose) {
+    std::swap(description.sample_aspect_ratio.num, description.sample_aspect_ratio.den);
+  }
   encoder = std::make_unique<Encoder>(url, *container, description, options, warnings);
   codec_name = encoder->context().codec->name;
   pixel_format_name = name_of(encoder->context().pix_fmt);
   open(source);
+}
+
+/// A rotation that the container can't hold is given to the picture itself.
+void Writer::State::choose_orientation(const Reader::State& source) {
+  const AVFrame& first = *source.first_properties;
+  const std::optional<Orientation> wanted = orientation_of(*source.video_stream, first);
+  const bool is_kept = has_display_matrix(*source.video_stream, first) && holds_display_matrix(*container);
+  if (is_kept || (wanted && wanted->is_upright())) {
+    return;
+  }
+  const std::string lost = container_name + " can't hold the source's rotation: ";
+  const bool breaks_fields = first.interlaced_frame != 0 && wanted && (wanted->transpose || wanted->mirror_y);
+  if (!wanted || breaks_fields || !turned(source.video.format, *wanted)) {
+    warnings.push_back(lost + "players will show the picture as it is stored");
+    return;
+  }
+  warnings.push_back(lost + "the picture itself is turned");
+  orientation = *wanted;
 }
 
 void Writer::State::open(const Reader::State& source) {
@@ -294,7 +399,9 @@ void Writer::State::add_video_stream(const Reader::State& source) {
        {AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL,
         AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D}) {
     std::size_t size = 0;
-    if (const std::uint8_t* const data = av_stream_get_side_data(&original, type, &size)) {
+    const bool applied = type == AV_PKT_DATA_DISPLAYMATRIX && !orientation.is_upright();
+    const std::uint8_t* const data = av_stream_get_side_data(&original, type, &size);
+    if (data != nullptr && !applied) {
       add_side_data(*video, type, data, size);
     }
   }
@@ -303,7 +410,9 @@ void Writer::State::add_video_stream(const Reader::State& source) {
        {AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_MASTERING_DISPLAY_METADATA},
        {AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_CONTENT_LIGHT_LEVEL}}};
   for (const auto& [from, to] : kFromFrames) {
-    if (const AVFrameSideData* const data = av_frame_get_side_data(source.first_properties.get(), from)) {
+    const bool applied = to == AV_PKT_DATA_DISPLAYMATRIX && !orientation.is_upright();
+    const AVFrameSideData* const data = av_frame_get_side_data(source.first_properties.get(), from);
+    if (data != nullptr && !applied) {
       add_side_data(*video, to, data->data, data->size);
     }
   }
@@ -318,15 +427,20 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
         add_video_stream(source);
       }
     } else if (!source.copied[i]) {
-      if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
-          (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) == 0) {
+      if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_cover_art(stream)) {
         warnings.push_back("only one video stream is filtered: " + describe_stream(stream) + " is left out");
       }
+    } else if (muxer != nullptr && can_be_attached(*container, stream)) {
+      attach_cover(*muxer, stream);
     } else if (muxer == nullptr || !can_hold_stream(*container, encoder->context(), stream)) {
       warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it is left out");
     } else {
       output_index[i] = static_cast<int>(muxer->nb_streams);
-      copy_parameters(add_stream(*muxer), stream, *container);
+      AVStream& copy = add_stream(*muxer);
+      copy_parameters(copy, stream, *container);
+      if (std::string_view(container->name) == "mov") {
+        use_quicktime_language(copy);
+      }
     }
   }
 }
@@ -365,20 +479,27 @@ void Writer::State::copy_chapters(const Reader::State& source) {
 
 void Writer::State::warn_of_losses(const Reader::State& source) {
   const AVFrame& first = *source.first_properties;
-  if (video != nullptr && is_turned(*video) && !holds_display_matrix(*container)) {
-    warnings.push_back(container_name +
-                       " can't hold the source's rotation: players will show the picture as it is stored");
+  if (source.input->nb_chapters > 0 && !holds_chapters(*container)) {
+    warnings.push_back(container_name + " can't hold the source's chapters");
   }
-  if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0);
-      exif != nullptr && std::atoi(exif->value) > 1) {
-    warnings.push_back("the picture's EXIF orientation (" + std::to_string(std::atoi(exif->value)) +
-                       ") is not kept: it will be shown as it is stored");
+  const AVDictionaryEntry* timecode = av_dict_get(source.video_stream->metadata, "timecode", nullptr, 0);
+  if (timecode == nullptr) {
+    timecode = av_dict_get(source.input->metadata, "timecode", nullptr, 0);
+  }
+  if (timecode != nullptr && !holds_timecode(*container)) {
+    warnings.push_back(container_name + " can't hold the source's timecode (" + timecode->value + ")");
   }
   const auto has = [&](AVFrameSideDataType type) { return av_frame_get_side_data(&first, type) != nullptr; };
   if (has(AV_FRAME_DATA_DYNAMIC_HDR_PLUS) || has(AV_FRAME_DATA_DYNAMIC_HDR_VIVID) ||
-      has(AV_FRAME_DATA_DOVI_RPU_BUFFER) || has(AV_FRAME_DATA_DOVI_METADATA)) {
+      has(AV_FRAME_DATA_DOVI_RPU_BUFFER) || has(AV_FRAME_DATA_DOVI_METADATA) ||
+      av_stream_get_side_data(source.video_stream, AV_PKT_DATA_DOVI_CONF, nullptr) != nullptr) {
     warnings.emplace_back("the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept");
   }
+}
+
+void Writer::State::write(const Frame& frame) {
+  encoder->send(orientation.is_upright() ? frame : turned(frame, orientation, turned_frames));
+  drain_encoder();
 }
 
 void Writer::State::write(const Packet& packet) {
@@ -390,6 +511,14 @@ void Writer::State::write(const Packet& packet) {
   check(av_packet_ref(copy.get(), &packet.get()), url, "can't keep a packet");
   const AVStream& stream = *muxer->streams[index];
   av_packet_rescale_ts(copy.get(), packet.time_base(), stream.time_base);
+  const AVCodecParameters& parameters = *stream.codecpar;
+  if (parameters.codec_id == AV_CODEC_ID_OPUS && is_one_of(*container, kMatroskaFamily)) {
+    // Readers take the codec's delay, which the muxer notes, off the times that are stored.
+    const std::int64_t delay =
+        av_rescale_q(parameters.initial_padding, {1, parameters.sample_rate}, stream.time_base);
+    copy->pts += copy->pts == AV_NOPTS_VALUE ? 0 : delay;
+    copy->dts += copy->dts == AV_NOPTS_VALUE ? 0 : delay;
+  }
   copy->stream_index = index;
   copy->pos = -1;
   mux(std::move(copy));
@@ -473,10 +602,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 
 const std::vector<std::string>& Writer::warnings() const { return state_->warnings; }
 
-void Writer::write(const Frame& frame) {
-  state_->encoder->send(frame);
-  state_->drain_encoder();
-}
+void Writer::write(const Frame& frame) { state_->write(frame); }
 
 void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }

@@ -1,0 +1,37 @@
+#pragma once
+
+// Turned and mirrored pictures. Private to io.
+
+#include <optional>
+
+#include "core/frame.h"
+#include "core/frame_pool.h"
+#include "io/libav.h"
+
+namespace limpid::io {
+
+/// How a picture is to be shown: rows become columns first if `transpose`, then it is mirrored.
+struct Orientation {
+  bool transpose = false;
+  bool mirror_x = false;  ///< left and right change places
+  bool mirror_y = false;  ///< top and bottom change places
+
+  bool operator==(const Orientation&) const = default;
+  bool is_upright() const { return *this == Orientation{}; }
+};
+
+/// What the display matrix of a stream, or of its first frame, or the EXIF tag of a picture asks for. Nothing
+/// for angles that aren't multiples of 90 degrees.
+std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first);
+
+/// The format of a frame of `format` once turned. Nothing for those whose chroma subsampling has no turned
+/// form.
+std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation);
+
+/// Where chroma samples lie between luma samples once turned; unspecified where that has no name.
+AVChromaLocation turned(AVChromaLocation location, Orientation orientation);
+
+/// The frame as it is to be shown, in memory of `pool`.
+Frame turned(const Frame& frame, Orientation orientation, FramePool& pool);
+
+}  // namespace limpid::io
