@@ -25,6 +25,7 @@ sigset_t watched_signals() {
 
 InterruptWatch::InterruptWatch() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   thread_ = std::jthread([this](const std::stop_token& end) { run(end); });

@@ -155,6 +155,19 @@ TEST_F(BadInputTest, FullDisk) {
   EXPECT_EQ(umount(disk.c_str()), 0);
 }
 
+TEST_F(BadInputTest, AFileThatMayNotGrowAnyMore) {
+  const std::string input = make_clip("in.mkv", 20, "320x240");
+  const std::vector<std::string> before = files();
+  for (const char* name : {"out.mkv", "out.mp4", "out.y4m"}) {
+    const std::string script =
+        R"(ulimit -f 64; exec "$0" denoise "$1" -o "$2" -c "$3" --profile fast --sigma 0)";
+    const std::string codec = std::string(name) == "out.y4m" ? "wrapped_avframe" : "mpeg4";
+    const Outcome outcome = run({"bash", "-c", script, LIMPID_PROGRAM, input, path(name), codec});
+    expect_failure(outcome, 1, {name, "File too large"});
+    EXPECT_EQ(files(), before);
+  }
+}
+
 TEST_F(BadInputTest, AClosedPipeIsAnError) {
   const std::string input = make_clip("in.mkv", 20, "320x240");
   const std::string script = R"(set -o pipefail; "$0" denoise "$1" -o - --sigma 0 | head -c 100 >/dev/null)";

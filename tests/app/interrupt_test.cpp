@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/app/program_test.h"
@@ -63,6 +66,53 @@ TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
+}
+
+TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
+  const std::string input = make_clip("in.mkv", 60, "320x240");
+  for (int moment = 0; moment < 12; ++moment) {
+    SCOPED_TRACE(moment);
+    const std::string output = path("out" + std::to_string(moment) + ".mkv");
+    Process process(limpid_command({"denoise", input, "-o", output, "--profile", "fast", "--sigma", "10"}));
+    std::this_thread::sleep_for(moment * 12ms);  // not to wait for something: the moments are what is tested
+    process.send_signal(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code << outcome.err;
+    if (std::filesystem::exists(output)) {
+      EXPECT_GT(frame_count(output), 0U);
+    }
+  }
+  for (const std::string& file : files()) {
+    EXPECT_FALSE(file.starts_with(".limpid-")) << file;
+  }
+}
+
+TEST_F(InterruptTest, AKilledRunLeavesAFileThatPlays) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=128x96:duration=200", "-c:v",
+                                            "libx264", "-preset", "ultrafast"});
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"out.mkv", {}}, {"out.mp4", {"-e", "movflags=+frag_keyframe+empty_moov", "-e", "g=25"}}};
+  for (const auto& [name, options] : cases) {
+    std::vector<std::string> arguments = {"denoise", input,     "-o", path(name), "--profile",
+                                          "fast",    "--sigma", "10", "-c",       "mpeg4"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Process process(limpid_command(arguments));
+    std::string left;
+    constexpr std::uintmax_t kSeconds = 100'000;  // some of video
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while ((left.empty() || std::filesystem::file_size(path(left)) < kSeconds) &&
+           std::chrono::steady_clock::now() < deadline) {
+      for (const std::string& file : files()) {
+        left = file.starts_with(".limpid-") && file.ends_with(name) ? file : left;
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+    process.send_signal(SIGKILL);
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGKILL);
+    ASSERT_FALSE(left.empty()) << name;
+    EXPECT_GT(packet_count(path(left), "v"), 20U) << name;
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
+  }
 }
 
 }  // namespace
