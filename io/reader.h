@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/frame.h"
+#include "io/display.h"
 
 namespace limpid::io {
 
@@ -92,6 +93,8 @@ class Reader {
 
   const std::string& url() const;
   const VideoProperties& video() const;
+  /// How to show its frames.
+  DisplayProperties display() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
   /// counted; frames of another size or pixel format than the first are converted to it and counted.
