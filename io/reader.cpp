@@ -572,6 +572,7 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
 Reader::Item Reader::read() { return state_->read(); }
+void Reader::seek(double seconds) { state_->seek(seconds); }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Reader::converted_frames() const { return state_->converted_frames; }
 

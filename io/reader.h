@@ -100,6 +100,10 @@ class Reader {
   /// counted; frames of another size or pixel format than the first are converted to it and counted.
   Item read();
 
+  /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later. Throws
+  /// Error if the source can't go back.
+  void seek(double seconds);
+
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
 

@@ -34,6 +34,7 @@ void Reader::State::set_range(const ReaderOptions& options) {
   if (options.end) {
     range.end = source_begin_ + microseconds(*options.end);
   }
+  first_offset_ = time_offset;
 }
 
 /// Goes to the last key frame, as far as the container knows them, before the range and so many microseconds.
@@ -102,6 +103,24 @@ bool Reader::State::seek_first_frame() {
     rewind();
   }
   return false;
+}
+
+void Reader::State::seek(double seconds) {
+  first_frame_.reset();
+  finished_ = false;
+  time_offset = first_offset_;  // jumps of the clock are found again on the way
+  range.begin = range.shift + microseconds(seconds);
+  if (!seek_first_frame() && !finished_) {
+    rewind();
+    find_first_frame();
+  }
+  if (first_frame_) {
+    const double rate = av_q2d(average_rate());
+    const double since_begin =
+        presentation_time(*first_frame_).value_or(0) - in_seconds(source_begin_ - range.shift);
+    first_frame_->index = std::max<std::int64_t>(0, std::llround(since_begin * rate));
+    frame_index_ = first_frame_->index + 1;
+  }
 }
 
 /// Whether a packet, its times shifted already, is to be decoded or copied; cuts it to the range.

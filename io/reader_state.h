@@ -21,6 +21,7 @@ struct Reader::State {
   State(std::string source_url, const ReaderOptions& options);
 
   Item read();
+  void seek(double seconds);
 
   /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
   AVRational average_rate() const;
@@ -84,6 +85,7 @@ struct Reader::State {
   bool source_ended_ = false;
 
   std::int64_t source_begin_ = 0;             ///< microseconds, on the clock of `range`
+  std::int64_t first_offset_ = 0;             ///< `time_offset` at the source's beginning
   std::int64_t range_offset_ = 0;             ///< `time_offset` before any jump of the clock
   std::int64_t first_time_ = AV_NOPTS_VALUE;  ///< of the first frame that was decoded since the last seek
   std::vector<bool> past_range_;              ///< by stream index: decoded up to the end of the range
