@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <variant>
 
 #include "app/bounded_queue.h"
+#include "app/denoise_stage.h"
 
 namespace limpid::app {
 namespace {
@@ -28,28 +28,6 @@ constexpr std::size_t kPacketCost = 1;
 bool push(Queue& queue, Item item) {
   const std::size_t cost = std::holds_alternative<Frame>(item) ? kFrameCost : kPacketCost;
   return queue.push(std::move(item), cost);
-}
-
-using Clock = std::chrono::steady_clock;
-
-// Calls function() and adds the time that it takes.
-template <class Function>
-auto timed(std::atomic<std::int64_t>& total, const Function& function) {
-  class Timer {
-   public:
-    explicit Timer(std::atomic<std::int64_t>& nanoseconds) : total_(nanoseconds) {}
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-    ~Timer() {
-      total_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin_).count();
-    }
-
-   private:
-    std::atomic<std::int64_t>& total_;
-    Clock::time_point begin_ = Clock::now();
-  };
-  const Timer timer(total);
-  return function();
 }
 
 bool push(Queue& queue, StageCounters& counters, Item item) {
@@ -78,88 +56,39 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
   decoded.close();
 }
 
-// The denoiser and the frames that are with it.
-class DenoiseStage {
- public:
-  DenoiseStage(const PipelineStages& stages, StageCounters& counters, Queue& denoised)
-      : stages_(stages), counters_(counters), denoised_(denoised) {}
-
-  /// Whether there is a result to come without another frame or the end.
-  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way_ > denoiser_->latency(); }
-  bool is_full() const { return denoiser_ && under_way_ >= denoiser_->latency() + denoiser_->concurrency(); }
-
-  void send(Frame frame) {
-    timed(counters_.busy_ns, [&] {
-      const NoiseLevel level = stages_.noise(frame);
-      if (!denoiser_) {
-        denoiser_ = stages_.make_denoiser(frame, level);
-      } else if (level != noise_) {
-        denoiser_->set_noise(level);
-      }
-      noise_ = level;
-      denoiser_->send(std::move(frame));
-      ++under_way_;
-      wants_more_ = false;
-    });
-  }
-
-  /// Passes the next result on, if there is one. False once the queue takes no more.
-  bool forward() {
-    std::optional<Frame> result = timed(counters_.busy_ns, [&] { return denoiser_->receive(); });
-    if (!result) {
-      wants_more_ = true;
-      return true;
-    }
-    --under_way_;
-    ++counters_.frames;
-    return push(denoised_, counters_, std::move(*result));
-  }
-
-  bool finish() {
-    if (denoiser_) {
-      timed(counters_.busy_ns, [&] { denoiser_->flush(); });
-      for (std::int64_t left = under_way_; left > 0; --left) {
-        if (!forward()) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
- private:
-  const PipelineStages& stages_;
-  StageCounters& counters_;
-  Queue& denoised_;
-  std::unique_ptr<Denoiser> denoiser_;
-  NoiseLevel noise_;
-  std::int64_t under_way_ = 0;
-  bool wants_more_ = false;  // had nothing to give
-};
-
 void denoise_all(const PipelineStages& stages, StageCounters& counters, Queue& decoded, Queue& denoised) {
-  DenoiseStage stage(stages, counters, denoised);
+  DenoiseStage stage(counters);
+  // Passes the next result on, if there is one. False once the queue takes no more.
+  const auto forward = [&] {
+    std::optional<Frame> result = stage.receive();
+    return !result || push(denoised, counters, std::move(*result));
+  };
   for (;;) {
     std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
     if (!item) {
       if (!stage.owes_a_result()) {
         break;
       }
-      if (!stage.forward()) {
+      if (!forward()) {
         return;
       }
     } else if (Frame* frame = std::get_if<Frame>(&*item)) {
-      stage.send(std::move(*frame));
-      if (stage.is_full() && !stage.forward()) {
+      const NoiseLevel level = timed(counters.busy_ns, [&] { return stages.noise(*frame); });
+      stage.send(std::move(*frame), level, stages.make_denoiser);
+      if (stage.is_full() && !forward()) {
         return;
       }
     } else if (!push(denoised, counters, std::move(*item))) {
       return;
     }
   }
-  if (stage.finish()) {
-    denoised.close();
+  stage.flush();
+  for (std::int64_t left = stage.under_way(); left > 0; --left) {
+    if (!forward()) {
+      return;
+    }
   }
+  denoised.close();
 }
 
 void write_all(const PipelineStages& stages, StageCounters& counters, Queue& denoised) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/stage_counters.h"
 #include "core/denoiser.h"
 #include "core/frame.h"
 #include "core/parameters.h"
@@ -35,14 +35,6 @@ struct PipelineOptions {
   /// Most frames waiting between two stages: enough to even out the stages' times, while each costs memory
   /// and, on an interrupt, the time to finish it.
   std::size_t queued_frames = 3;
-};
-
-/// What one stage has done, readable while it runs.
-struct StageCounters {
-  std::atomic<std::int64_t> frames = 0;
-  std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
-  std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
-  std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
 };
 
 struct PipelineCounters {

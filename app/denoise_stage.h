@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "app/stage_counters.h"
+#include "core/denoiser.h"
+
+namespace limpid::app {
+
+/// A denoiser, the frames that are with it, and when it is worth to send another or to fetch a result. One
+/// thread at a time.
+class DenoiseStage {
+ public:
+  using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)>;
+
+  explicit DenoiseStage(StageCounters& counters) : counters_(counters) {}
+
+  /// Whether there is a result to come without another frame or the end.
+  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way_ > latency(); }
+  bool is_full() const { return denoiser_ && under_way_ >= latency() + denoiser_->concurrency(); }
+  /// Frames sent whose results haven't been received.
+  std::int64_t under_way() const { return under_way_; }
+  /// Of the denoiser; 0 and 1 before there is one.
+  int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
+  int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
+
+  /// `make` makes the denoiser if there is none.
+  void send(Frame frame, const NoiseLevel& level, const Maker& make);
+  /// The next result if there is one.
+  std::optional<Frame> receive();
+  /// No more frames will be sent to this denoiser: all its results can be received.
+  void flush();
+  /// Drops the denoiser, with the frames that are with it.
+  void abandon();
+
+ private:
+  StageCounters& counters_;
+  std::unique_ptr<Denoiser> denoiser_;
+  NoiseLevel noise_;
+  std::int64_t under_way_ = 0;
+  bool wants_more_ = false;  // had nothing to give
+};
+
+}  // namespace limpid::app
