@@ -5,7 +5,8 @@ set -euo pipefail
 
 packages=(
   cmake ninja-build g++ pkg-config git ca-certificates
-  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libsdl2-dev
+  libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
+  libswresample-dev libavdevice-dev libsdl2-dev
   libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )
 for group in "$@"; do

@@ -69,8 +69,13 @@ void Bm3dOptions::add_to(CLI::App& command) {
   wiener_.add_to(command, "-2");
 }
 
-Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise) const {
-  Bm3dParameters parameters = bm3d_profile(profile_ ? parse_profile(*profile_) : default_profile(noise));
+std::optional<Profile> Bm3dOptions::profile() const {
+  return profile_ ? std::optional(parse_profile(*profile_)) : std::nullopt;
+}
+
+Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise, std::optional<Profile> other_profile) const {
+  const std::optional<Profile> chosen = other_profile ? other_profile : profile();
+  Bm3dParameters parameters = bm3d_profile(chosen.value_or(default_profile(noise)));
   hard_threshold_.apply(parameters.hard_threshold);
   replace(parameters.lambda, lambda_);
   if (matching_) {

@@ -15,9 +15,13 @@ class Bm3dOptions {
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CLI::App& command);
 
-  /// The parameters for a stream whose noise level is `noise`. Throws UsageError if the options contradict
-  /// each other or make illegal parameters.
-  Bm3dParameters parameters(const NoiseLevel& noise) const;
+  /// The profile that the option names, if any. Throws UsageError for an unknown one.
+  std::optional<Profile> profile() const;
+
+  /// The parameters for a stream whose noise level is `noise`, of `other_profile` instead of the option's if
+  /// there is one. Throws UsageError if the options contradict each other or make illegal parameters.
+  Bm3dParameters parameters(const NoiseLevel& noise,
+                            std::optional<Profile> other_profile = std::nullopt) const;
 
  private:
   struct Step {

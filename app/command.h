@@ -21,5 +21,6 @@ void add_benchmark_command(CLI::App& program, Command& selected);
 void add_denoise_command(CLI::App& program, Command& selected);
 void add_devices_command(CLI::App& program, Command& selected);
 void add_measure_command(CLI::App& program, Command& selected);
+void add_preview_command(CLI::App& program, Command& selected);
 
 }  // namespace limpid::app

@@ -21,6 +21,7 @@ class DenoiseStage {
   /// Whether there is a result to come without another frame or the end.
   bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way_ > latency(); }
   bool is_full() const { return denoiser_ && under_way_ >= latency() + denoiser_->concurrency(); }
+  bool has_denoiser() const { return denoiser_ != nullptr; }
   /// Frames sent whose results haven't been received.
   std::int64_t under_way() const { return under_way_; }
   /// Of the denoiser; 0 and 1 before there is one.

@@ -45,8 +45,10 @@ int run(Console& console, int argc, char** argv) {
   add_benchmark_command(program, command);
   add_devices_command(program, command);
   add_measure_command(program, command);
+  add_preview_command(program, command);
   for (CLI::App* subcommand : program.get_subcommands({})) {
-    subcommand->footer(kExitCodes);
+    const std::string own = subcommand->get_footer();
+    subcommand->footer(own + (own.empty() ? "" : "\n") + kExitCodes);
   }
   try {
     parse(program, argc, argv);

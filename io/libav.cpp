@@ -70,6 +70,10 @@ bool has_protocol(const std::string& url) {
   return is_word && (url.compare(colon, 3, "://") == 0 || url.starts_with("pipe:"));
 }
 
+bool is_device(const AVInputFormat& format) {
+  return format.priv_class != nullptr && AV_IS_INPUT_DEVICE(format.priv_class->category);
+}
+
 bool is_sequence(const std::string& url) { return av_filename_number_test(url.c_str()) != 0; }
 
 }  // namespace limpid::io

@@ -91,6 +91,9 @@ std::string name_of(AVPixelFormat format);
 /// True for what libav opens through a protocol of its own ("rtsp://...", "pipe:1") rather than as a file.
 bool has_protocol(const std::string& url);
 
+/// True for what captures: cameras, screens, and libavfilter's sources among them.
+bool is_device(const AVInputFormat& format);
+
 /// True if `url` names numbered pictures, such as "img_%03d.png".
 bool is_sequence(const std::string& url);
 

@@ -103,6 +103,8 @@ class Reader {
   /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later. Throws
   /// Error if the source can't go back.
   void seek(double seconds);
+  /// Whether it can: pipes and devices only go on.
+  bool can_seek() const;
 
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
@@ -113,6 +115,7 @@ class Reader {
   struct State;  ///< private to io
 
  private:
+  friend class AudioOutput;
   friend class Writer;
   std::unique_ptr<State> state_;
 };

@@ -17,7 +17,7 @@ constexpr double kGreatestShare = 0.9;
 constexpr const char* kOpening = "can't open a window (limpid denoise needs none)";
 
 std::string_view key_name(SDL_Keycode key) {
-  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 11> kNames{
+  static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 12> kNames{
       {{SDLK_LEFT, "LEFT"},
        {SDLK_RIGHT, "RIGHT"},
        {SDLK_UP, "UP"},
@@ -28,7 +28,7 @@ std::string_view key_name(SDL_Keycode key) {
        {SDLK_END, "END"},
        {SDLK_ESCAPE, "ESC"},
        {SDLK_RETURN, "ENTER"},
-       {SDLK_KP_ENTER, "ENTER"}}};
+       {SDLK_KP_ENTER, "ENTER"},{SDLK_BACKSPACE, "BACKSPACE"}}};
   const auto* const found =
       std::find_if(kNames.begin(), kNames.end(), [key](const auto& entry) { return entry.first == key; });
   return found == kNames.end() ? std::string_view() : found->second;

@@ -1,0 +1,81 @@
+#include "app/osd.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace limpid::app {
+
+std::string time_text(double seconds, bool fraction) {
+  const auto milliseconds = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0) * 1000));
+  const std::int64_t whole = milliseconds / 1000;
+  std::string text = whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                                  : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fraction ? text + fmt::format(".{:03}", milliseconds % 1000) : text;
+}
+
+std::vector<std::string> to_lines(const Statistics& statistics) {
+  const Statistics& s = statistics;
+  std::vector<std::string> lines;
+  lines.push_back(s.source);
+  lines.push_back(s.format);
+  std::string position = time_text(s.position);
+  if (s.duration > 0) {
+    position += " / " + time_text(s.duration, false);
+  }
+  lines.push_back(fmt::format("{}   frame {}   {}", position, s.frame, s.state));
+  lines.push_back(
+      fmt::format("source {:.4g} fps   shown {:.1f} fps   dropped {}", s.source_fps, s.shown_fps, s.dropped));
+  lines.push_back(fmt::format("denoise {:.1f} fps (alone {:.1f})   {} {:.1f} ms", s.denoise_fps,
+                              s.denoise_fps_alone, s.live ? "latency" : "frame latency", 1000 * s.latency));
+  lines.push_back(fmt::format("engine {}   filter {}   profile {}", s.engine, s.filter, s.profile));
+  std::string sigma = "sigma";
+  for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
+    sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);
+  }
+  lines.push_back(sigma + (s.estimated ? "   (estimated)" : "   (set)"));
+  std::string loads = "load";
+  for (const auto& [stage, share] : s.loads) {
+    loads += fmt::format("  {} {:.0f}%", stage, 100 * share);
+  }
+  lines.push_back(loads);
+  return lines;
+}
+
+const std::vector<KeyHelp>& key_help() {
+  static const std::vector<KeyHelp> kHelp{
+      {"SPACE p", "pause, play"},
+      {". ,", "a frame forward, back"},
+      {"LEFT RIGHT", "5 s back, forward; with Shift, or PGDN PGUP: 60 s"},
+      {"HOME", "to the beginning"},
+      {"[ ] BACKSPACE", "slower, faster, as the source"},
+      {"UP DOWN + -", "sigma"},
+      {"a", "sigma estimated from the frames"},
+      {"m c", "next filter, next profile"},
+      {"0 1 2 3", "difference, noisy, denoised, split"},
+      {"mouse", "moves the split line"},
+      {"wheel z Z", "zoom: fit, 1:1, 2:1, 4:1, 8:1; drag to move"},
+      {"f, double click", "full screen"},
+      {"s S", "pictures of noisy, denoised and split; of the window"},
+      {"i ?", "statistics; these keys"},
+      {"q ESC", "quit"},
+  };
+  return kHelp;
+}
+
+std::vector<std::string> key_help_lines() {
+  std::size_t width = 0;
+  for (const KeyHelp& help : key_help()) {
+    width = std::max(width, std::strlen(help.keys));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [keys, action] : key_help()) {
+    lines.push_back(fmt::format("{:<{}}  {}", keys, width, action));
+  }
+  return lines;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/player.h"
+
+namespace limpid::app {
+
+/// What the display over the picture tells.
+struct Statistics {
+  std::string source;  ///< its name
+  std::string format;  ///< size, subsampling, depth, colour
+  std::string engine;
+  double position = 0;     ///< seconds
+  double duration = 0;     ///< 0 if not known
+  std::int64_t frame = 0;  ///< its number
+  std::string state;       ///< "playing", "paused", ...
+  double source_fps = 0;
+  double shown_fps = 0;
+  double denoise_fps = 0;
+  double denoise_fps_alone = 0;  ///< what the denoiser could do if it never waited
+  std::int64_t dropped = 0;
+  double latency = 0;  ///< seconds: of a live source from decoding to the screen, else of denoising
+  bool live = false;
+  std::string filter;
+  std::string profile;
+  std::vector<std::string> planes;  ///< names of the colour planes
+  NoiseLevel level;
+  bool estimated = false;
+  struct Load {
+    std::string stage;
+    double share;  ///< of the time, 0 to 1
+  };
+  std::vector<Load> loads;
+};
+
+std::vector<std::string> to_lines(const Statistics& statistics);
+
+/// A key or mouse action, for the display and the manuals.
+struct KeyHelp {
+  const char* keys;
+  const char* action;
+};
+const std::vector<KeyHelp>& key_help();
+std::vector<std::string> key_help_lines();
+
+/// "1:02.345", or "1:02" without the fraction.
+std::string time_text(double seconds, bool fraction = true);
+
+}  // namespace limpid::app

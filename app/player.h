@@ -1,0 +1,232 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/denoise_stage.h"
+#include "app/noise_options.h"
+#include "app/playback_clock.h"
+#include "app/stage_counters.h"
+#include "core/denoiser.h"
+#include "core/frame.h"
+#include "core/parameters.h"
+#include "io/reader.h"
+#include "io/rgb_image.h"
+
+namespace limpid::app {
+
+/// How frames are denoised; what the keys change.
+struct DenoiseSettings {
+  std::string filter = "bm3d";
+  std::optional<Profile> profile;   ///< nothing: the command line's, or what suits the noise
+  std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
+  float strength = 1;               ///< scales sigma
+  PlaneChoice planes = PlaneChoice::kAll;
+
+  bool operator==(const DenoiseSettings&) const = default;
+  /// Whether one denoiser will do for both: they differ in nothing but the noise level.
+  bool same_denoiser(const DenoiseSettings& other) const {
+    return filter == other.filter && profile == other.profile;
+  }
+};
+
+/// A frame before and after, and what it is known by.
+struct PlayedFrame {
+  using Clock = std::chrono::steady_clock;
+
+  Frame noisy;
+  Frame denoised;
+  DenoiseSettings settings;  ///< it was denoised with
+  NoiseLevel level;
+  double time = 0;             ///< seconds, in the source
+  std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
+  Clock::time_point decoded_at;
+  Clock::time_point sent_at;  ///< to the denoiser
+  Clock::time_point ready_at;
+  bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
+
+  /// What PlayerStages::prepare makes for the screen.
+  std::shared_ptr<io::RgbImage> noisy_picture;
+  std::shared_ptr<io::RgbImage> denoised_picture;
+};
+
+/// What a Player joins. Each is called on one thread only; any may throw, which ends the player.
+struct PlayerStages {
+  /// The source: frames and End; packets are passed over.
+  std::function<io::Reader::Item()> read;
+  /// Goes to the first frame at or after a time; empty if the source can't. On the same thread as read().
+  std::function<void(double)> seek;
+  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
+      make_denoiser;
+  /// Sees every frame that has been denoised while playing, in order. May be empty.
+  std::function<void(const PlayedFrame&)> denoised;
+  /// Makes a frame's pictures for the screen.
+  std::function<void(PlayedFrame&)> prepare;
+  /// Tells the thread that shows the frames that there is something new.
+  std::function<void()> wake;
+};
+
+struct PlayerOptions {
+  /// A live source has no clock to wait for: of the frames that wait the newest counts, the others are
+  /// dropped.
+  bool live = false;
+  double frames_per_second = 25;  ///< of the source; a guess will do
+  double duration = 0;            ///< seconds; seeks stay within it. 0 if not known
+  DenoiseSettings settings;
+};
+
+/// What is known while it plays.
+struct PlayerCounters {
+  StageCounters read;
+  StageCounters denoise;
+  StageCounters prepare;
+  std::atomic<std::int64_t> dropped_before = 0;  ///< too late to be worth denoising
+  std::atomic<std::int64_t> dropped_after = 0;   ///< denoised, but the next one was due
+  std::atomic<std::int64_t> shown = 0;
+};
+
+/// Plays a source through a denoiser in real time.
+///
+///     reader thread ─► decoded ─► denoise thread ─► finished ─► prepare thread ─► ready ─► take()
+///
+/// A frame is due when the clock reaches its time. Frames that can't be ready before their successor is due
+/// are dropped before they are denoised, and a ready frame whose successor is due is dropped whether or not
+/// anybody takes frames, so a window that doesn't draw holds nothing up. Only a few frames are under way
+/// between denoising and the screen, so that changed settings show with the next frame but two; while paused,
+/// the frame that is shown and those behind it are denoised again. If the source itself can't keep up, the
+/// clock waits for it.
+///
+/// All members may be called from any thread.
+class Player {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Player(PlayerStages stages, const PlayerOptions& options);
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+  Player(Player&&) = delete;
+  Player& operator=(Player&&) = delete;
+  /// Stops all threads, which finish what they are at.
+  ~Player();
+
+  struct Taken {
+    std::shared_ptr<const PlayedFrame> frame;  ///< to show now; nothing if it's not time
+    std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
+    bool ended = false;                        ///< the source's last frame has been shown for its time
+  };
+  /// What to show at `now`. Throws what a stage has thrown.
+  Taken take(Clock::time_point now);
+
+  void set_settings(const DenoiseSettings& settings);
+  DenoiseSettings settings() const;
+
+  void set_paused(bool paused);
+  bool paused() const;
+  void set_speed(double speed);
+  double speed() const;
+  /// Shows the next frame, or the one before, and pauses.
+  void step_forward();
+  void step_back();
+  /// Goes to the frame that is shown at a time. False if the source can't.
+  bool seek(double time);
+  bool can_seek() const { return static_cast<bool>(stages_.seek); }
+  /// Where it is, or is going, in seconds.
+  double position() const;
+  /// Lets the clock follow the audio, which is at `position`.
+  void follow_audio(double position);
+
+  /// Ends reading, and returns when all frames under way have gone through stages.denoised.
+  void finish();
+
+  const PlayerCounters& counters() const { return counters_; }
+  /// Seconds from sending a frame to the denoiser to having it ready for the screen, smoothed.
+  double turnaround() const;
+
+ private:
+  struct Job {
+    Frame frame;
+    double time = 0;
+    std::uint64_t sequence = 0;
+    Clock::time_point decoded_at;
+    bool source_is_late = false;
+  };
+  /// Where a seek goes: to the frame that is shown at `time`, or the one before that.
+  struct Target {
+    double time = 0;
+    bool before = false;
+  };
+  struct Finished {
+    std::uint64_t epoch = 0;
+    std::shared_ptr<PlayedFrame> frame;
+  };
+  class Denoising;  // what the denoise thread has for itself
+
+  void guarded(const std::function<void()>& loop);
+  void read_loop();
+  void denoise_loop();
+  void prepare_loop();
+
+  // On the reader's thread, without the mutex.
+  std::optional<Job> read_frame();
+  std::deque<Job> look_for(const Target& target);
+
+  // All below with the mutex held.
+  bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
+  bool may_send() const;
+  bool drop_late(Clock::time_point now);
+  std::optional<Clock::time_point> expire(Clock::time_point now);
+  bool nothing_to_come() const;
+  void forget_frames_under_way();
+  void go_to(const Target& target);
+
+  const PlayerStages stages_;
+  const PlayerOptions options_;
+  PlayerCounters counters_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  std::exception_ptr error_;
+  DenoiseSettings settings_;
+
+  PlaybackClock clock_;
+  bool clock_runs_ = false;  ///< false until the first frame is shown, after the start or a seek
+  bool show_next_ = false;   ///< although paused
+  std::shared_ptr<const PlayedFrame> shown_;
+
+  std::optional<Target> target_;
+  std::optional<double> going_to_;  ///< until the frame there is shown
+  std::deque<Job> decoded_;
+  bool source_ended_ = false;
+  std::uint64_t next_sequence_ = 0;
+
+  std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
+  bool again_ = false;       ///< the new epoch begins with the frame that is shown
+  std::int64_t outstanding_ =
+      0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped
+  int latency_ = 0;  ///< of the denoiser
+  int concurrency_ = 1;
+  bool drained_ = false;  ///< the denoiser has given the last frame
+  Clock::time_point idle_since_;
+  double turnaround_ = 0;
+
+  std::deque<Finished> finished_;
+  int preparing_ = 0;
+  std::deque<std::shared_ptr<PlayedFrame>> ready_;
+
+  std::thread reader_;
+  std::thread denoiser_;
+  std::thread preparer_;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,108 @@
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/viewing_options.h"
+#include "core/error.h"
+#include "io/audio_output.h"
+
+namespace limpid::app {
+namespace {
+
+struct PreviewOptions {
+  std::string input;
+  bool loop = false;
+  bool keep_open = false;
+  bool no_audio = false;
+  ViewingOptions viewing;
+};
+
+int preview(PreviewOptions& options, Console& console) {
+  ViewingOptions& viewing = options.viewing;
+  set_up_logging(console, viewing.logging);
+  viewing.check();
+  InterruptWatch interrupts;
+
+  const std::shared_ptr<Engine> engine = viewing.engine.open();
+  std::atomic<bool> closing = false;
+  viewing.reader.interrupted = [stop = interrupts.stop(), &closing] {
+    return stop.stop_requested() || closing;
+  };
+  viewing.reader.allocate = frame_allocator(engine);
+  io::Reader reader(options.input, viewing.reader);
+
+  PlayerStages stages = viewing.stages(engine);
+  stages.read = [&reader] { return reader.read(); };
+  if (reader.can_seek()) {
+    stages.seek = [&reader](double seconds) { reader.seek(seconds); };
+  }
+  const std::string name =
+      options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
+  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, name);
+  viewer_options.loop = options.loop;
+  viewer_options.keep_open =
+      (options.keep_open || reader.video().still_picture) && viewer_options.frames == 0;
+  const bool scripted = !viewer_options.screenshot.empty();
+
+  std::unique_ptr<io::AudioOutput> audio;
+  if (!options.no_audio && !scripted) {
+    std::string why;
+    audio = io::AudioOutput::open(reader, why);
+    if (audio == nullptr) {
+      spdlog::debug("no sound: {}", why);
+    }
+  }
+  ViewerReport report;
+  {
+    Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
+    viewer.set_audio(std::move(audio));
+    viewer.run(interrupts.stop());
+    closing = true;
+    report = viewer.report();
+  }
+  if (reader.damaged_packets() > 0) {
+    spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
+  }
+  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
+  if (viewing.json) {
+    std::cout << to_json(report).dump(2) << '\n';
+  }
+  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace
+
+void add_preview_command(CLI::App& program, Command& selected) {
+  CLI::App* command =
+      program.add_subcommand("preview", "Play a video denoised, beside the noisy one, in a window");
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  auto options = std::make_shared<PreviewOptions>();
+  constexpr const char* kPlaying = "Playing";
+  command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")->required();
+  command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
+  command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
+  command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
+  command
+      ->add_option("--input-format", options->viewing.reader.input_format,
+                   "Demuxer to use [from the content]")
+      ->type_name("NAME")
+      ->group("Input");
+  options->viewing.add_to(*command);
+  std::string keys = "Keys (the key ? shows them in the window):\n";
+  for (const std::string& line : key_help_lines()) {
+    keys += "  " + line + "\n";
+  }
+  command->footer(keys);
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return preview(*options, console); };
+  });
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,695 @@
+#include "app/viewer.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "app/planes.h"
+#include "core/error.h"
+#include "io/png.h"
+#include "io/text.h"
+
+namespace limpid::app {
+namespace {
+
+using io::make_pixel;
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+// Numbers of the window's pictures.
+enum : std::size_t {
+  kNoisyPicture,
+  kDenoisedPicture,
+  kDifferencePicture,
+  kStatisticsBox,
+  kNoticeBox,
+  kHelpBox,
+  kNoisyLabel,
+  kDenoisedLabel,
+  kDifferenceLabel,
+};
+
+constexpr int kDifferenceGain = 8;
+constexpr milliseconds kStatisticsInterval{500};
+constexpr milliseconds kNoticeTime{1500};
+constexpr double kSpeedStep = 1.1;
+constexpr double kSlowest = 0.05;
+constexpr double kFastest = 20;
+constexpr float kGreatestSigma = 255;
+constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
+constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
+
+// The next step of sigma from `value`, finer where it is small.
+float step_sigma(float value, int direction) {
+  const float probe = direction > 0 ? value : value - 0.01F;
+  const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
+  const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
+                                      : (std::ceil(value / step - 0.001F) - 1) * step;
+  return std::clamp(stepped, 0.0F, kGreatestSigma);
+}
+
+std::string sigma_text(const NoiseLevel& level, const std::vector<std::string_view>& planes) {
+  std::string text = "sigma";
+  for (std::size_t plane = 0; plane < planes.size(); ++plane) {
+    text += fmt::format(" {} {:.1f}", planes[plane], level.sigma[plane]);
+  }
+  return text;
+}
+
+io::Size window_size(const io::DisplayConverter& converter) {
+  const double aspect = converter.pixel_aspect();
+  return {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
+          static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
+}
+
+io::WindowOptions window_options(const ViewerOptions& options) {
+  io::WindowOptions result = options.window;
+  if (result.size.width <= 0) {
+    result.size = window_size(io::DisplayConverter(options.format, options.display));
+  }
+  return result;
+}
+
+}  // namespace
+
+Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options)
+    : options_(std::move(options)),
+      player_options_(std::move(player_options)),
+      window_(window_options(options_)),
+      converter_(options_.format, options_.display),
+      view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
+      side_(options_.side),
+      split_(options_.split) {
+  const io::Size size = window_.size();
+  view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
+  stages.prepare = [this](PlayedFrame& frame) { prepare(frame); };
+  stages.wake = [this] { window_.wake(); };
+  player_ = std::make_unique<Player>(std::move(stages), player_options_);
+}
+
+Viewer::~Viewer() = default;
+
+void Viewer::run(const std::stop_token& stop) {
+  const std::stop_callback wake(stop, [this] { window_.wake(); });
+  if (!options_.screenshot.empty()) {
+    player_->set_paused(true);  // frame by frame, so that none is dropped
+  }
+  while (!quit_ && !stop.stop_requested()) {
+    const Player::Taken taken = player_->take(Clock::now());
+    if (taken.frame != nullptr) {
+      show(taken.frame);
+    }
+    const Clock::time_point now = Clock::now();
+    measure(now);
+    follow_audio();
+    if (!notice_.empty() && now >= notice_until_) {
+      notice_.clear();
+      redraw_ = true;
+    }
+    if (redraw_ && shown_ != nullptr && window_.is_visible()) {
+      draw();
+      timed(presenting_.busy_ns, [&] { window_.present(); });
+      redraw_ = false;
+    }
+    if (options_.frames > 0 && report_.shown >= options_.frames) {
+      quit_ = true;
+    } else if (taken.ended) {
+      handle_end();
+    }
+    if (!quit_) {
+      wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
+    }
+  }
+  if (!options_.screenshot.empty() && shown_ != nullptr) {
+    draw();
+    io::write_png(options_.screenshot, window_.snapshot(), io::Overwrite::kAlways);
+    spdlog::info("screenshot: {}", options_.screenshot);
+  }
+  if (audio_ != nullptr) {
+    audio_->set_playing(false);
+  }
+  report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
+}
+
+void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
+  shown_ = frame;
+  ended_ = false;
+  noisy_ = frame->noisy_picture;
+  denoised_ = frame->denoised_picture;
+  pictures_changed_ = true;
+  redraw_ = true;
+  const Clock::time_point now = Clock::now();
+  const double latency = duration<double>(now - frame->decoded_at).count();
+  constexpr double kShare = 0.1;
+  latency_ += (report_.shown == 0 ? 1 : kShare) * (latency - latency_);
+  ++report_.shown;
+  report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
+  report_.times.push_back(frame->time);
+  report_.latencies.push_back(latency);
+  if (awaited_ && frame->settings == *awaited_) {
+    spdlog::debug("shown: frame {} with {}", frame->noisy.index,
+                  sigma_text(frame->level, color_plane_names(options_.format)));
+    awaited_.reset();
+  }
+  if (!options_.screenshot.empty() && report_.shown < options_.frames) {
+    player_->step_forward();
+  }
+}
+
+void Viewer::handle_end() {
+  if (ended_) {
+    return;
+  }
+  if (options_.loop && player_->can_seek() && shown_ != nullptr) {
+    player_->seek(0);
+    return;
+  }
+  // Whoever has paused wants to look at it.
+  if (!options_.keep_open && (!player_->paused() || !options_.screenshot.empty())) {
+    quit_ = true;
+  }
+  ended_ = true;
+}
+
+void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
+  const Clock::time_point now = Clock::now();
+  Clock::time_point until = now + kStatisticsInterval;
+  if (next) {
+    until = std::min(until, *next);
+  }
+  // Events are waited for in whole milliseconds; the rest of the time is slept exactly.
+  constexpr milliseconds kRest{1};
+  const auto wait = std::max(duration_cast<milliseconds>(until - now) - kRest, milliseconds(0));
+  std::optional<io::WindowEvent> event = window_.wait(wait);
+  while (event && !quit_) {
+    handle(*event);
+    event = window_.wait(milliseconds(0));
+  }
+  if (next && !redraw_ && !stop.stop_requested() && !quit_) {
+    const Clock::time_point left = *next;
+    if (left > Clock::now() && left - Clock::now() <= 2 * kRest) {
+      std::this_thread::sleep_until(left);
+    }
+  }
+}
+
+void Viewer::prepare(PlayedFrame& frame) {
+  const Side side = side_;
+  if (side != Side::kDenoised) {
+    frame.noisy_picture = pictures_.take();
+    converter_.convert(frame.noisy, *frame.noisy_picture);
+  }
+  if (side != Side::kNoisy) {
+    frame.denoised_picture = pictures_.take();
+    converter_.convert(frame.denoised, *frame.denoised_picture);
+  }
+}
+
+// The pictures that the frame was not prepared with, as another view was chosen then.
+void Viewer::complete_pictures() {
+  if (noisy_ == nullptr) {
+    noisy_ = pictures_.take();
+    converter_.convert(shown_->noisy, *noisy_);
+  }
+  if (denoised_ == nullptr) {
+    denoised_ = pictures_.take();
+    converter_.convert(shown_->denoised, *denoised_);
+  }
+}
+
+int Viewer::split_column(io::Size window) const {
+  return std::clamp(static_cast<int>(std::lround(split_ * window.width)), 0, window.width);
+}
+
+int Viewer::text_scale() const {
+  const int fitting = window_.size().width / 420;  // the longest lines have some 70 characters of 6 pixels
+  return std::clamp(static_cast<int>(std::lround(1.5 * window_.pixel_ratio() + 0.1)), 1,
+                    std::max(fitting, 1));
+}
+
+void Viewer::draw() {
+  const Side side = side_;
+  if (pictures_changed_) {
+    if (side == Side::kSplit || side == Side::kDifference || (side == Side::kNoisy && noisy_ == nullptr) ||
+        (side == Side::kDenoised && denoised_ == nullptr)) {
+      complete_pictures();
+    }
+    if (side == Side::kDifference) {
+      io::amplified_difference(*noisy_, *denoised_, kDifferenceGain, difference_);
+      window_.set_picture(kDifferencePicture, difference_);
+    }
+    if (side == Side::kSplit || side == Side::kNoisy) {
+      window_.set_picture(kNoisyPicture, *noisy_);
+    }
+    if (side == Side::kSplit || side == Side::kDenoised) {
+      window_.set_picture(kDenoisedPicture, *denoised_);
+    }
+    pictures_changed_ = false;
+  }
+  const io::Size size = window_.size();
+  const View::Placement placement = view_.place(size);
+  const auto draw_picture = [&](std::size_t number, int left, int right) {
+    window_.draw(number, placement.source, placement.target, {left, 0, right - left, size.height},
+                 placement.smooth);
+  };
+  window_.clear();
+  const int split = split_column(size);
+  switch (side) {
+    case Side::kSplit:
+      draw_picture(kNoisyPicture, 0, split);
+      draw_picture(kDenoisedPicture, split, size.width);
+      window_.fill({split - 2, 0, 4, size.height}, kLineEdgeColor);
+      window_.fill({split - 1, 0, 2, size.height}, kLineColor);
+      break;
+    case Side::kNoisy:
+      draw_picture(kNoisyPicture, 0, size.width);
+      break;
+    case Side::kDenoised:
+      draw_picture(kDenoisedPicture, 0, size.width);
+      break;
+    case Side::kDifference:
+      draw_picture(kDifferencePicture, 0, size.width);
+      break;
+  }
+  draw_labels(split);
+  draw_text(Clock::now());
+}
+
+void Viewer::draw_labels(int split) {
+  if (!options_.statistics) {
+    return;
+  }
+  const int scale = text_scale();
+  const io::Size size = window_.size();
+  const int margin = 4 * scale;
+  const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
+    const io::RgbImage box = io::text_box({text}, scale);
+    window_.set_picture(number, box, true);
+    window_.draw(number, left_of_it ? x - margin - box.width : x + margin, size.height - margin - box.height);
+  };
+  switch (side_.load()) {
+    case Side::kSplit:
+      label(kNoisyLabel, "noisy", split, true);
+      label(kDenoisedLabel, "denoised", split, false);
+      break;
+    case Side::kNoisy:
+      label(kNoisyLabel, "noisy", 0, false);
+      break;
+    case Side::kDenoised:
+      label(kDenoisedLabel, "denoised", 0, false);
+      break;
+    case Side::kDifference:
+      label(kDifferenceLabel, fmt::format("noisy - denoised, x{}", kDifferenceGain), 0, false);
+      break;
+  }
+}
+
+void Viewer::draw_text(Clock::time_point now) {
+  const int scale = text_scale();
+  const int margin = 4 * scale;
+  const io::Size size = window_.size();
+  if (options_.statistics) {
+    window_.set_picture(kStatisticsBox, io::text_box(to_lines(statistics()), scale), true);
+    window_.draw(kStatisticsBox, margin, margin);
+  }
+  if (!notice_.empty() && now < notice_until_) {
+    const io::RgbImage box = io::text_box({notice_}, scale);
+    window_.set_picture(kNoticeBox, box, true);
+    window_.draw(kNoticeBox, (size.width - box.width) / 2, size.height - 4 * margin - 2 * box.height);
+  }
+  if (help_) {
+    const io::RgbImage box = io::text_box(key_help_lines(), scale);
+    window_.set_picture(kHelpBox, box, true);
+    window_.draw(kHelpBox, (size.width - box.width) / 2, (size.height - box.height) / 2);
+  }
+}
+
+Viewer::Sample Viewer::sample() const {
+  const PlayerCounters& counters = player_->counters();
+  return {.at = Clock::now(),
+          .shown = counters.shown,
+          .denoised = counters.denoise.frames,
+          .read_ns = counters.read.busy_ns,
+          .denoise_ns = counters.denoise.busy_ns,
+          .prepare_ns = counters.prepare.busy_ns,
+          .present_ns = presenting_.busy_ns};
+}
+
+// Rates and loads, over the time since they were last taken.
+void Viewer::measure(Clock::time_point now) {
+  if (last_sample_ && now - last_sample_->at < kStatisticsInterval) {
+    return;
+  }
+  const Sample next = sample();
+  if (last_sample_) {
+    const Sample& last = *last_sample_;
+    const double span = duration<double>(next.at - last.at).count();
+    const auto share = [span](std::int64_t from, std::int64_t to) {
+      return static_cast<double>(to - from) / 1e9 / span;
+    };
+    const auto denoised = static_cast<double>(next.denoised - last.denoised);
+    const double busy = share(last.denoise_ns, next.denoise_ns);
+    shown_fps_ = static_cast<double>(next.shown - last.shown) / span;
+    denoise_fps_ = denoised / span;
+    denoise_fps_alone_ = busy > 0 ? denoise_fps_ / busy : 0;
+    loads_ = {{"decode", share(last.read_ns, next.read_ns)},
+              {"denoise", busy},
+              {"convert", share(last.prepare_ns, next.prepare_ns)},
+              {"present", share(last.present_ns, next.present_ns)}};
+  }
+  last_sample_ = next;
+  redraw_ = redraw_ || options_.statistics;
+}
+
+Statistics Viewer::statistics() const {
+  const PlayerCounters& counters = player_->counters();
+  Statistics statistics;
+  statistics.source = options_.source;
+  statistics.format = limpid::to_string(options_.format) + "  " +
+                      io::to_string(options_.display, options_.format.color_model);
+  statistics.engine = options_.engine;
+  statistics.position = shown_->time;
+  statistics.duration = options_.duration;
+  statistics.frame = shown_->noisy.index;
+  const double speed = player_->speed();
+  statistics.state = ended_                 ? "end"
+                     : player_->paused()    ? "paused"
+                     : player_options_.live ? "live"
+                     : speed != 1           ? fmt::format("playing x{:.2f}", speed)
+                                            : "playing";
+  statistics.source_fps = player_options_.frames_per_second;
+  statistics.shown_fps = shown_fps_;
+  statistics.denoise_fps = denoise_fps_;
+  statistics.denoise_fps_alone = denoise_fps_alone_;
+  statistics.dropped = counters.dropped_before + counters.dropped_after;
+  statistics.live = player_options_.live;
+  statistics.latency = player_options_.live ? latency_ : player_->turnaround();
+  const DenoiseSettings& settings = shown_->settings;
+  statistics.filter = settings.filter;
+  statistics.profile = to_string(settings.profile.value_or(default_profile(shown_->level)));
+  for (const std::string_view plane : color_plane_names(options_.format)) {
+    statistics.planes.emplace_back(plane);
+  }
+  statistics.level = shown_->level;
+  statistics.estimated = !settings.sigma;
+  statistics.loads = loads_;
+  return statistics;
+}
+
+void Viewer::follow_audio() {
+  if (audio_ == nullptr) {
+    return;
+  }
+  const bool plays = shown_ != nullptr && !ended_ && !player_->paused() && player_->speed() == 1;
+  audio_->set_playing(plays);
+  if (!plays) {
+    return;
+  }
+  if (const std::optional<double> position = audio_->position()) {
+    player_->follow_audio(*position);
+  }
+}
+
+void Viewer::handle(const io::WindowEvent& event) {
+  using Kind = io::WindowEvent::Kind;
+  const io::Size size = window_.size();
+  switch (event.kind) {
+    case Kind::kClose:
+      quit_ = true;
+      break;
+    case Kind::kKey:
+      press(event.key);
+      break;
+    case Kind::kPointer:
+      pointer_x_ = event.x;
+      pointer_y_ = event.y;
+      split_ = event.x / std::max(size.width, 1);
+      redraw_ = redraw_ || side_ == Side::kSplit;
+      break;
+    case Kind::kDrag:
+      view_.pan(event.dx, event.dy);
+      redraw_ = true;
+      break;
+    case Kind::kWheel:
+      if (event.dy != 0) {
+        change_zoom(view_.next_zoom(event.dy > 0), event.x, event.y);
+      }
+      break;
+    case Kind::kDoubleClick:
+      window_.toggle_full_screen();
+      break;
+    case Kind::kChanged:
+      redraw_ = true;
+      break;
+    case Kind::kWake:
+      break;
+  }
+}
+
+void Viewer::press(const std::string& key) {
+  using Action = std::function<void(Viewer&)>;
+  static const auto pause = [](Viewer& v) {
+    v.player_->set_paused(!v.player_->paused());
+    v.notice(v.player_->paused() ? "paused" : "playing");
+  };
+  static const auto zoom = [](bool greater) {
+    return [greater](Viewer& v) {
+      int next = v.view_.next_zoom(greater);
+      if (greater && v.view_.zoom() == View::kGreatestZoom) {
+        next = 0;
+      }
+      v.change_zoom(next, v.pointer_x_, v.pointer_y_);
+    };
+  };
+  static const auto sigma = [](int direction) {
+    return [direction](Viewer& v) { v.change_sigma(direction); };
+  };
+  static const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
+  static const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
+  static const auto quit = [](Viewer& v) { v.quit_ = true; };
+  static const std::map<std::string, Action, std::less<>> kActions{
+      {" ", pause},
+      {"p", pause},
+      {".", [](Viewer& v) { v.player_->step_forward(); }},
+      {",", [](Viewer& v) { v.player_->step_back(); }},
+      {"LEFT", seek(-5)},
+      {"RIGHT", seek(5)},
+      {"Shift+LEFT", seek(-60)},
+      {"Shift+RIGHT", seek(60)},
+      {"PGDN", seek(-60)},
+      {"PGUP", seek(60)},
+      {"HOME", [](Viewer& v) { v.seek_by(-v.player_->position()); }},
+      {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
+      {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
+      {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
+      {"0", side(Side::kDifference)},
+      {"1", side(Side::kNoisy)},
+      {"2", side(Side::kDenoised)},
+      {"3", side(Side::kSplit)},
+      {"UP", sigma(1)},
+      {"+", sigma(1)},
+      {"=", sigma(1)},
+      {"DOWN", sigma(-1)},
+      {"-", sigma(-1)},
+      {"a",
+       [](Viewer& v) {
+         DenoiseSettings settings = v.player_->settings();
+         settings.sigma.reset();
+         v.change_settings(settings, "sigma estimated");
+       }},
+      {"m", [](Viewer& v) { v.next_filter(); }},
+      {"c", [](Viewer& v) { v.next_profile(); }},
+      {"z", zoom(true)},
+      {"Z", zoom(false)},
+      {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
+      {"s", [](Viewer& v) { v.save_pictures(); }},
+      {"S", [](Viewer& v) { v.save_window(); }},
+      {"i",
+       [](Viewer& v) {
+         v.options_.statistics = !v.options_.statistics;
+         v.redraw_ = true;
+       }},
+      {"?",
+       [](Viewer& v) {
+         v.help_ = !v.help_;
+         v.redraw_ = true;
+       }},
+      {"q", quit},
+      {"ESC", quit},
+  };
+  if (const auto action = kActions.find(key); action != kActions.end() && shown_ != nullptr) {
+    action->second(*this);
+  } else if (key == "q" || key == "ESC") {
+    quit_ = true;
+  }
+}
+
+void Viewer::notice(const std::string& text) {
+  spdlog::debug("key: {}", text);
+  notice_ = text;
+  notice_until_ = Clock::now() + kNoticeTime;
+  redraw_ = true;
+}
+
+void Viewer::change_side(Side side) {
+  // The same key again goes back to the split view.
+  side_ = side == side_ ? Side::kSplit : side;
+  pictures_changed_ = true;
+  static constexpr std::array<const char*, 4> kNames{"split", "noisy", "denoised", "difference"};
+  notice(fmt::format("view: {}", kNames[static_cast<std::size_t>(side_.load())]));
+}
+
+void Viewer::change_speed(double speed) {
+  if (player_options_.live) {
+    return notice("a live source has its own speed");
+  }
+  speed = std::clamp(speed, kSlowest, kFastest);
+  if (std::abs(speed - 1) < 0.01) {
+    speed = 1;
+  }
+  const bool was_heard = player_->speed() == 1;
+  player_->set_speed(speed);
+  if (audio_ != nullptr && speed == 1 && !was_heard) {
+    audio_->seek(shown_->time);
+  }
+  notice(fmt::format("speed x{:.2f}", speed));
+}
+
+void Viewer::seek_by(double seconds) {
+  double target = std::max(player_->position() + seconds, 0.0);
+  if (options_.duration > 0) {
+    target = std::min(target, options_.duration);
+  }
+  if (!player_->seek(target)) {
+    return notice("this source can't go back or forth");
+  }
+  if (audio_ != nullptr) {
+    audio_->seek(target);
+  }
+  ended_ = false;
+  notice(time_text(target, false));
+}
+
+void Viewer::change_settings(const DenoiseSettings& settings, const std::string& text) {
+  try {
+    if (options_.check) {
+      options_.check(settings);
+    }
+  } catch (const UsageError& error) {
+    return notice(error.what());
+  }
+  awaited_ = settings;
+  player_->set_settings(settings);
+  notice(text);
+}
+
+void Viewer::change_sigma(int direction) {
+  DenoiseSettings settings = player_->settings();
+  // From what is seen, as long as it is estimated; then from what has been asked for, which may not be seen
+  // yet.
+  NoiseLevel level = shown_->level;
+  if (settings.sigma) {
+    for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
+      level.sigma[plane] = settings.sigma->sigma[plane] * settings.strength;
+    }
+  }
+  const auto first = std::find_if(level.sigma.begin(), level.sigma.end(), [](float s) { return s > 0; });
+  if (first == level.sigma.end()) {
+    level.sigma.fill(direction > 0 ? step_sigma(0, direction) : 0);
+  } else {
+    const float stepped = step_sigma(*first, direction);
+    if (stepped > 0) {
+      const float factor = stepped / *first;
+      for (float& sigma : level.sigma) {
+        sigma = std::min(sigma * factor, kGreatestSigma);
+      }
+    } else {
+      level.sigma.fill(0);
+    }
+  }
+  settings.sigma = level;
+  settings.strength = 1;
+  change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
+}
+
+void Viewer::next_profile() {
+  static constexpr std::array kProfiles{Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh,
+                                        Profile::kVn};
+  DenoiseSettings settings = player_->settings();
+  const Profile now = settings.profile.value_or(default_profile(shown_->level));
+  const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), now);
+  settings.profile = kProfiles[static_cast<std::size_t>(place - kProfiles.begin() + 1) % kProfiles.size()];
+  change_settings(settings, fmt::format("profile {}", to_string(*settings.profile)));
+}
+
+void Viewer::next_filter() {
+  if (options_.filters.size() < 2) {
+    return notice("there is no filter but " + player_->settings().filter);
+  }
+  DenoiseSettings settings = player_->settings();
+  const auto place = std::find(options_.filters.begin(), options_.filters.end(), settings.filter);
+  settings.filter =
+      options_
+          .filters[static_cast<std::size_t>(place - options_.filters.begin() + 1) % options_.filters.size()];
+  change_settings(settings, "filter " + settings.filter);
+}
+
+void Viewer::change_zoom(int zoom, double x, double y) {
+  view_.set_zoom(zoom, x, y, window_.size());
+  notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
+}
+
+void Viewer::save_pictures() {
+  complete_pictures();
+  const int column = view_.picture_column(split_column(window_.size()), window_.size());
+  io::RgbImage split = *denoised_;
+  for (int y = 0; y < split.height; ++y) {
+    std::copy_n(noisy_->row(y), column, split.row(y));
+    if (column > 0 && column < split.width) {
+      split.row(y)[column] = kLineColor;
+    }
+  }
+  const std::string stem = std::filesystem::path(options_.source).stem().string();
+  const std::filesystem::path folder = options_.picture_folder;
+  try {
+    for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", *noisy_},
+                                        {"denoised", *denoised_},
+                                        {"split", split}}) {
+      const std::string path =
+          (folder / fmt::format("{}-{:06}-{}.png", stem, shown_->noisy.index, name)).string();
+      io::write_png(path, picture, io::Overwrite::kAlways);
+    }
+    spdlog::info("pictures: {}",
+                 (folder / fmt::format("{}-{:06}-*.png", stem, shown_->noisy.index)).string());
+    notice("pictures saved");
+  } catch (const Error& error) {
+    spdlog::error("{}", error.what());
+    notice(error.what());
+  }
+}
+
+void Viewer::save_window() {
+  const std::string stem = std::filesystem::path(options_.source).stem().string();
+  const std::string path = (std::filesystem::path(options_.picture_folder) /
+                            fmt::format("{}-{:06}-window.png", stem, shown_->noisy.index))
+                               .string();
+  try {
+    draw();
+    io::write_png(path, window_.snapshot(), io::Overwrite::kAlways);
+    spdlog::info("pictures: {}", path);
+    notice("picture saved");
+  } catch (const Error& error) {
+    spdlog::error("{}", error.what());
+    notice(error.what());
+  }
+}
+
+}  // namespace limpid::app

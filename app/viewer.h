@@ -1,0 +1,155 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/osd.h"
+#include "app/player.h"
+#include "app/view.h"
+#include "core/frame.h"
+#include "io/audio_output.h"
+#include "io/display.h"
+#include "io/rgb_image.h"
+#include "io/window.h"
+
+namespace limpid::app {
+
+struct ViewerOptions {
+  std::string source;  ///< what to call it
+  FrameFormat format;
+  io::DisplayProperties display;
+  std::string engine;
+  double duration = 0;     ///< seconds; 0 if not known
+  bool keep_open = false;  ///< stay at the last frame
+  bool loop = false;
+  std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
+  std::string
+      screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
+  std::string picture_folder = ".";  ///< where the keys put pictures
+  bool statistics = true;
+  Side side = Side::kSplit;
+  int zoom = 0;
+  double split = 0.5;  ///< of the window's width
+  io::WindowOptions window;
+  std::vector<std::string> filters;  ///< to choose from with a key
+  /// Throws UsageError if the settings aren't possible. May be empty.
+  std::function<void(const DenoiseSettings&)> check;
+};
+
+/// What the viewer has seen, for reports.
+struct ViewerReport {
+  std::int64_t shown = 0;
+  std::int64_t dropped = 0;
+  std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
+  std::vector<double> times;     ///< of these frames, in the source
+  std::vector<double> latencies;  ///< of these frames, seconds from decoding to the screen
+};
+
+/// The window on a Player, for the thread that it is made on: what is shown, and what the keys and the mouse
+/// do.
+class Viewer {
+ public:
+  /// Opens the window. `stages` needs neither prepare nor wake, which are the viewer's.
+  Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+  Viewer(Viewer&&) = delete;
+  Viewer& operator=(Viewer&&) = delete;
+  ~Viewer();
+
+  /// Plays along with the video from now on. May be empty.
+  void set_audio(std::unique_ptr<io::AudioOutput> audio) { audio_ = std::move(audio); }
+
+  /// Until the user quits, the source has ended or a stop is requested. Throws what a stage has thrown.
+  void run(const std::stop_token& stop);
+
+  /// After run(): ends reading and lets the frames under way through PlayerStages::denoised.
+  void finish() { player_->finish(); }
+
+  const ViewerReport& report() const { return report_; }
+  const PlayerCounters& counters() const { return player_->counters(); }
+
+ private:
+  using Clock = Player::Clock;
+
+  void show(const std::shared_ptr<const PlayedFrame>& frame);
+  void handle_end();
+  void handle(const io::WindowEvent& event);
+  void press(const std::string& key);
+  void change_side(Side side);
+  void change_speed(double speed);
+  void seek_by(double seconds);
+  void change_settings(const DenoiseSettings& settings, const std::string& text);
+  void change_sigma(int direction);
+  void next_profile();
+  void next_filter();
+  void change_zoom(int zoom, double x, double y);
+  void save_pictures();
+  void save_window();
+  void notice(const std::string& text);
+
+  void prepare(PlayedFrame& frame);
+  void complete_pictures();
+  void draw();
+  void draw_text(Clock::time_point now);
+  void draw_labels(int split);
+  Statistics statistics() const;
+  void measure(Clock::time_point now);
+  void follow_audio();
+  void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
+  int split_column(io::Size window) const;
+  int text_scale() const;
+
+  ViewerOptions options_;
+  const PlayerOptions player_options_;
+  io::Window window_;
+  io::DisplayConverter converter_;
+  io::RgbImagePool pictures_;
+  View view_;
+  std::atomic<Side> side_;
+  double split_;  ///< of the window's width
+  double pointer_x_ = 0;
+  double pointer_y_ = 0;
+
+  std::shared_ptr<const PlayedFrame> shown_;
+  std::shared_ptr<io::RgbImage> noisy_;
+  std::shared_ptr<io::RgbImage> denoised_;
+  io::RgbImage difference_;
+  bool pictures_changed_ = false;
+  bool redraw_ = true;
+  bool quit_ = false;
+  bool ended_ = false;
+  bool help_ = false;
+
+  std::string notice_;
+  Clock::time_point notice_until_;
+  std::vector<std::string> statistics_text_;
+  std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
+
+  struct Sample {
+    Clock::time_point at;
+    std::int64_t shown, denoised;
+    std::int64_t read_ns, denoise_ns, prepare_ns, present_ns;
+  };
+  Sample sample() const;
+  std::optional<Sample> last_sample_;
+  double shown_fps_ = 0;
+  double denoise_fps_ = 0;
+  double denoise_fps_alone_ = 0;
+  std::vector<Statistics::Load> loads_;
+  double latency_ = 0;
+  StageCounters presenting_;
+  ViewerReport report_;
+
+  std::unique_ptr<io::AudioOutput> audio_;
+  std::unique_ptr<Player> player_;  ///< last, as its threads use the rest
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/bm3d_options.h"
+#include "app/engine_options.h"
+#include "app/logging.h"
+#include "app/player.h"
+#include "app/viewer.h"
+#include "core/denoiser.h"
+#include "io/reader.h"
+
+namespace limpid::app {
+
+/// The options that the commands with a window share, and what they make of them.
+class ViewingOptions {
+ public:
+  EngineChoice engine;
+  LoggingOptions logging;
+  io::ReaderOptions reader;
+  bool json = false;
+
+  /// Adds the options to `command`, which refers to this object from then on.
+  void add_to(CLI::App& command);
+
+  /// Checks all that can be checked before anything is opened, and parses what reader.options needs. Throws
+  /// UsageError.
+  void check();
+  /// The filters and settings to begin with.
+  DenoiseSettings settings() const;
+  /// make_denoiser(), the one place where settings become a denoiser; refers to this object.
+  PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
+  PlayerOptions player_options(const io::Reader& source) const;
+  /// `name`: what to call the source.
+  ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
+
+ private:
+  Bm3dParameters filter_for(const DenoiseSettings& settings, const NoiseLevel& level) const;
+
+  std::string sigma_ = "auto";
+  std::string strength_ = "medium";
+  bool luma_only_ = false;
+  bool chroma_only_ = false;
+  Bm3dOptions bm3d_;
+  std::vector<std::string> input_options_;
+
+  std::string view_ = "split";
+  int zoom_ = 0;
+  double split_ = 0.5;
+  std::string window_size_;
+  bool full_screen_ = false;
+  bool no_vsync_ = false;
+  bool no_statistics_ = false;
+  std::int64_t frames_ = 0;
+  std::string screenshot_;
+  std::string picture_folder_ = ".";
+};
+
+/// A report of the run: frames shown and dropped, the intervals between them, latencies.
+nlohmann::ordered_json to_json(const ViewerReport& report);
+
+}  // namespace limpid::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "io/reader.h"
+
+namespace limpid::io {
+
+/// Plays the sound of a Reader's source on the default audio device, from a demuxer and a thread of its own,
+/// so that sound and pictures don't wait for each other. Silent until set_playing(). Thread-safe. What goes
+/// wrong with the sound while it plays ends the sound, not the program.
+class AudioOutput {
+ public:
+  /// Nothing if the source has no sound that can be decoded, can't be opened twice (a pipe), or there is no
+  /// audio device; `why` then says so in a sentence.
+  static std::unique_ptr<AudioOutput> open(const Reader& source, std::string& why);
+
+  AudioOutput(const AudioOutput&) = delete;
+  AudioOutput& operator=(const AudioOutput&) = delete;
+  AudioOutput(AudioOutput&&) = delete;
+  AudioOutput& operator=(AudioOutput&&) = delete;
+  ~AudioOutput();
+
+  void set_playing(bool playing);
+  /// Goes on at a time, in seconds as the Reader's frames have them.
+  void seek(double seconds);
+  /// The time that is being heard; nothing while that isn't known: before the sound, behind it, or during a
+  /// seek.
+  std::optional<double> position() const;
+
+ private:
+  struct State;
+  explicit AudioOutput(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,499 @@
+#include "app/player.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/playback_clock.h"
+#include "core/error.h"
+#include "tests/core/oracle/pictures.h"
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = Player::Clock;
+
+TEST(PlaybackClockTest, RunsPausesAndChangesItsSpeed) {
+  const Clock::time_point start = Clock::now();
+  PlaybackClock clock;
+  clock.set(10, start);
+  EXPECT_DOUBLE_EQ(clock.position(start + 2s), 12);
+  EXPECT_EQ(clock.due(11.5), start + 1500ms);
+  clock.pause(start + 2s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 5s), 12);
+  clock.resume(start + 6s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 7s), 13);
+  clock.set_speed(2, start + 7s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 8s), 15);
+  EXPECT_EQ(clock.due(17), start + 9s);
+}
+
+TEST(PlaybackClockTest, FollowsAnotherWithoutJumpsUnlessItIsFarAway) {
+  const Clock::time_point start = Clock::now();
+  PlaybackClock clock;
+  clock.set(0, start);
+  clock.follow(0.02, start);
+  EXPECT_GT(clock.position(start), 0);
+  EXPECT_LT(clock.position(start), 0.01);
+  for (int i = 0; i < 200; ++i) {
+    clock.follow(0.02, start);
+  }
+  EXPECT_NEAR(clock.position(start), 0.02, 1e-5);
+  clock.follow(5, start);
+  EXPECT_DOUBLE_EQ(clock.position(start), 5);
+}
+
+/// A denoiser that hands frames through, `latency` later, each after `time`.
+class Slow final : public Denoiser {
+ public:
+  Slow(int latency, std::chrono::milliseconds time) : latency_(latency), time_(time) {}
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(time_);
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override { flushed_ = true; }
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return latency_; }
+
+ private:
+  int latency_;
+  std::chrono::milliseconds time_;
+  std::deque<Frame> held_;
+  bool flushed_ = false;
+};
+
+/// A player of `frames` frames, `rate` a second, as if in a window.
+class Playing {
+ public:
+  int frames = 30;
+  double rate = 100;
+  int latency = 0;
+  std::chrono::milliseconds time{0};
+  bool live = false;
+  PlayerStages stages;
+
+  Playing() {
+    stages.read = [this]() -> io::Reader::Item {
+      if (next_ >= frames) {
+        return io::Reader::End{};
+      }
+      Frame frame;
+      frame.format.width = frame.format.height = 1;
+      frame.index = next_++;
+      return frame;
+    };
+    stages.seek = [this](double seconds) {
+      next_ = std::clamp(static_cast<int>(std::ceil(seconds * rate - 0.01)), 0, frames);
+    };
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+      return std::make_unique<Slow>(latency, time);
+    };
+    stages.prepare = [](PlayedFrame&) {};
+    stages.wake = [this] {
+      const std::scoped_lock lock(mutex_);
+      woken_ = true;
+      wake_.notify_all();
+    };
+  }
+
+  Player& start() {
+    PlayerOptions options;
+    options.live = live;
+    options.frames_per_second = rate;
+    options.duration = frames / rate;
+    options.settings.sigma = NoiseLevel{{1, 1, 1}};
+    player_ = std::make_unique<Player>(stages, options);
+    return *player_;
+  }
+
+  /// The next frame to be shown, waited for; nothing at the end, or if there is none for `patience`.
+  std::shared_ptr<const PlayedFrame> next(std::chrono::milliseconds patience = 10s) {
+    const auto give_up = Clock::now() + patience;
+    while (Clock::now() < give_up) {
+      const Player::Taken taken = player_->take(Clock::now());
+      if (taken.frame != nullptr || taken.ended) {
+        return taken.frame;
+      }
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, std::min(taken.next_at.value_or(give_up), give_up), [&] { return woken_; });
+      woken_ = false;
+    }
+    return nullptr;
+  }
+
+  std::vector<std::int64_t> play_to_the_end() {
+    std::vector<std::int64_t> shown;
+    while (const std::shared_ptr<const PlayedFrame> frame = next()) {
+      shown.push_back(frame->noisy.index);
+    }
+    return shown;
+  }
+
+ private:
+  int next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool woken_ = false;
+  std::unique_ptr<Player> player_;
+};
+
+std::vector<std::int64_t> numbers(std::int64_t from, std::int64_t to) {
+  std::vector<std::int64_t> result;
+  for (; from < to; ++from) {
+    result.push_back(from);
+  }
+  return result;
+}
+
+std::int64_t dropped(const Player& player) {
+  return player.counters().dropped_before + player.counters().dropped_after;
+}
+
+class PlayerWithLatency : public testing::TestWithParam<int> {};
+
+TEST_P(PlayerWithLatency, ShowsEveryFrameOnceInOrder) {
+  Playing playing;
+  playing.rate = 20;  // a busy machine must not make it drop
+  playing.frames = 8;
+  playing.latency = GetParam();
+  const Player& player = playing.start();
+  EXPECT_EQ(playing.play_to_the_end(), numbers(0, playing.frames));
+  EXPECT_EQ(player.counters().shown, playing.frames);
+  EXPECT_EQ(dropped(player), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Latencies, PlayerWithLatency, testing::Values(0, 4));
+
+TEST(PlayerTest, DropsAndCountsWhatIsTooLate) {
+  Playing playing;
+  playing.frames = 60;
+  playing.time = 30ms;  // three times too slow
+  const Player& player = playing.start();
+  const std::vector<std::int64_t> shown = playing.play_to_the_end();
+  EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
+  EXPECT_EQ(shown.front(), 0);
+  EXPECT_EQ(shown.back(), playing.frames - 1);
+  EXPECT_GT(player.counters().dropped_before, 0);
+  EXPECT_EQ(static_cast<std::int64_t>(shown.size()) + dropped(player), playing.frames);
+}
+
+TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
+  Playing playing;
+  playing.frames = 20;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  // All but the last have successors that are due, and go.
+  while (player.counters().denoise.frames < playing.frames - player.counters().dropped_before) {
+    std::this_thread::yield();
+  }
+  while (dropped(player) < playing.frames - 2) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(playing.play_to_the_end(), numbers(playing.frames - 1, playing.frames));
+}
+
+TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
+  for (const int latency : {0, 3}) {
+    Playing playing;
+    playing.rate = 20;
+    playing.latency = latency;
+    Player& player = playing.start();
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_NE(playing.next(), nullptr);
+    }
+    for (const bool another_denoiser : {false, true}) {
+      DenoiseSettings settings = player.settings();
+      settings.sigma->sigma[0] += 1;
+      if (another_denoiser) {
+        settings.profile = Profile::kFast;
+      }
+      player.set_settings(settings);
+      int old = 0;
+      std::int64_t last = -1;
+      for (;;) {
+        const std::shared_ptr<const PlayedFrame> frame = playing.next();
+        ASSERT_NE(frame, nullptr);
+        ASSERT_TRUE(last < 0 || frame->noisy.index == last + 1);
+        last = frame->noisy.index;
+        if (frame->settings == settings) {
+          EXPECT_EQ(frame->level, *settings.sigma);
+          break;
+        }
+        ++old;
+      }
+      EXPECT_LE(old, latency + 2);
+    }
+  }
+}
+
+TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
+  for (const int latency : {0, 3}) {
+    Playing playing;
+    playing.latency = latency;
+    playing.rate = 20;
+    playing.frames = 8;
+    Player& player = playing.start();
+    std::shared_ptr<const PlayedFrame> shown = playing.next();
+    shown = playing.next();
+    player.set_paused(true);
+    for (const float sigma : {3.0F, 7.0F, 0.5F}) {
+      DenoiseSettings settings = player.settings();
+      settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+      player.set_settings(settings);
+      const std::shared_ptr<const PlayedFrame> again = playing.next();
+      ASSERT_NE(again, nullptr);
+      EXPECT_EQ(again->noisy.index, shown->noisy.index);
+      EXPECT_EQ(again->level.sigma[0], sigma);
+    }
+    EXPECT_EQ(playing.next(20ms), nullptr) << "it is still paused";
+    player.set_paused(false);
+    const std::vector<std::int64_t> rest = playing.play_to_the_end();
+    EXPECT_EQ(rest, numbers(shown->noisy.index + 1, playing.frames));
+  }
+}
+
+TEST(PlayerTest, StepsAndSeeksToTheFrame) {
+  Playing playing;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  const auto shown_after = [&](const auto& action) {
+    action();
+    const std::shared_ptr<const PlayedFrame> frame = playing.next();
+    return frame == nullptr ? -1 : frame->noisy.index;
+  };
+  EXPECT_EQ(shown_after([&] { player.seek(0.15); }), 15);
+  EXPECT_EQ(shown_after([&] { player.step_forward(); }), 16);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 15);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 14);
+  EXPECT_EQ(shown_after([&] { player.seek(0.079); }), 7) << "the frame that is shown at that time";
+  EXPECT_EQ(shown_after([&] { player.seek(99); }), playing.frames - 1);
+  EXPECT_EQ(shown_after([&] { player.seek(-5); }), 0);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 0);
+  EXPECT_TRUE(player.paused());
+  player.seek(0.25);
+  EXPECT_DOUBLE_EQ(player.position(), 0.25) << "at once, so that further steps add up";
+  player.set_paused(false);
+  EXPECT_EQ(playing.play_to_the_end(), numbers(25, 30));
+}
+
+TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
+  // Frames at 0, 0.04, 0.08, then after a gap of 3 s.
+  Playing playing;
+  playing.frames = 6;
+  playing.rate = 25;
+  const auto time_of = [](std::int64_t index) {
+    return static_cast<double>(index) / 25 + (index > 2 ? 3 : 0);
+  };
+  int next = 0;
+  playing.stages.read = [&]() -> io::Reader::Item {
+    if (next >= playing.frames) {
+      return io::Reader::End{};
+    }
+    Frame frame;
+    frame.format.width = frame.format.height = 1;
+    // Without an attachment the player takes index / rate for the time.
+    frame.index = std::llround(time_of(next++) * playing.rate);
+    return frame;
+  };
+  playing.stages.seek = [&](double seconds) {
+    for (next = 0; next < playing.frames && time_of(next) < seconds - 0.0005; ++next) {
+    }
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(time_of(3));
+  EXPECT_NEAR(playing.next()->time, time_of(3), 1e-9);
+  player.step_back();
+  EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
+  player.seek(2);
+  EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
+}
+
+TEST(PlayerTest, LiveSourcesShowTheNewestFrame) {
+  Playing playing;
+  playing.live = true;
+  playing.frames = 50;
+  playing.time = 15ms;
+  const auto read = playing.stages.read;
+  playing.stages.read = [&, read] {
+    std::this_thread::sleep_for(3ms);
+    return read();
+  };
+  std::vector<std::int64_t> denoised;
+  playing.stages.denoised = [&](const PlayedFrame& frame) { denoised.push_back(frame.noisy.index); };
+  const Player& player = playing.start();
+  const std::vector<std::int64_t> shown = playing.play_to_the_end();
+  EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
+  EXPECT_EQ(shown.back(), playing.frames - 1);
+  EXPECT_GT(player.counters().dropped_before, 0);
+  EXPECT_EQ(static_cast<std::int64_t>(denoised.size()), playing.frames - player.counters().dropped_before);
+}
+
+TEST(PlayerTest, FinishLetsTheFramesUnderWayThrough) {
+  Playing playing;
+  playing.live = true;
+  playing.frames = 1 << 30;
+  playing.latency = 2;
+  const auto read = playing.stages.read;
+  playing.stages.read = [&, read] {
+    std::this_thread::sleep_for(1ms);
+    return read();
+  };
+  std::vector<std::int64_t> denoised;
+  playing.stages.denoised = [&](const PlayedFrame& frame) { denoised.push_back(frame.noisy.index); };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.finish();
+  EXPECT_GE(denoised.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(denoised.begin(), denoised.end()));
+}
+
+enum class Stage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
+
+class PlayerFailure : public testing::TestWithParam<Stage> {};
+
+TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
+  Playing playing;
+  const auto fail = [](const auto&...) { throw Error("it broke"); };
+  switch (GetParam()) {
+    case Stage::kRead:
+      playing.stages.read = []() -> io::Reader::Item { throw Error("it broke"); };
+      break;
+    case Stage::kSeek:
+      playing.stages.seek = fail;
+      break;
+    case Stage::kMakeDenoiser:
+      playing.stages.make_denoiser = [](const DenoiseSettings&, const Frame&,
+                                        const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+        throw Error("it broke");
+      };
+      break;
+    case Stage::kPrepare:
+      playing.stages.prepare = fail;
+      break;
+    case Stage::kDenoised:
+      playing.stages.denoised = fail;
+      break;
+  }
+  Player& player = playing.start();
+  player.seek(0.1);
+  try {
+    playing.play_to_the_end();
+    FAIL() << "the failure was swallowed";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "it broke");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, PlayerFailure,
+                         testing::Values(Stage::kRead, Stage::kSeek, Stage::kMakeDenoiser, Stage::kPrepare,
+                                         Stage::kDenoised));
+
+// A thousand changes at random, in all states, with a real engine: whatever is shown is exactly what one of
+// the settings makes of that frame, and all frames' memory comes back.
+TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
+  constexpr int kFrames = 6;
+  constexpr int kChanges = 1000;
+  const FrameFormat format = oracle::yuv(48, 40, 1, 1);
+  std::vector<Frame> clip;
+  for (int i = 0; i < kFrames; ++i) {
+    clip.push_back(oracle::add_noise(oracle::draw_picture(format), 15, static_cast<std::uint64_t>(i)));
+    clip.back().index = i;
+  }
+  const std::shared_ptr<Engine> engine = EngineRegistry::instance().open("cpu", EngineOptions{1});
+  const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
+    return engine->make_bm3d(bm3d_profile(*settings.profile), level, frame.format);
+  };
+  std::vector<DenoiseSettings> choices;
+  for (const Profile profile : {Profile::kFast, Profile::kLc}) {
+    for (const float sigma : {0.0F, 5.0F, 30.0F}) {
+      choices.emplace_back().profile = profile;
+      choices.back().sigma = NoiseLevel{{sigma, sigma, sigma}};
+    }
+  }
+  std::vector<std::vector<Frame>> expected;  // by choice and frame
+  for (const DenoiseSettings& choice : choices) {
+    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], *choice.sigma);
+    auto& results = expected.emplace_back();
+    for (const Frame& frame : clip) {
+      denoiser->send(frame);
+      results.push_back(*denoiser->receive());
+    }
+  }
+
+  std::atomic<int> alive = 0;
+  {
+    Playing playing;
+    playing.frames = 1 << 30;
+    playing.rate = 500;
+    std::int64_t next = 0;
+    playing.stages.read = [&]() -> io::Reader::Item {
+      Frame frame = clip[static_cast<std::size_t>(next++ % kFrames)];
+      ++alive;
+      frame.attachment = std::shared_ptr<void>(nullptr, [&alive](void*) { --alive; });
+      frame.index = next - 1;
+      return frame;
+    };
+    playing.stages.seek = [&](double seconds) {
+      next = std::max<std::int64_t>(0, std::llround(seconds * playing.rate));
+    };
+    playing.stages.make_denoiser = make;
+    Player& player = playing.start();
+    player.set_settings(choices[0]);
+    std::mt19937 random(5);
+    for (int change = 0; change < kChanges; ++change) {
+      player.set_settings(choices[random() % choices.size()]);
+      switch (random() % 16) {
+        case 0:
+          player.set_paused(!player.paused());
+          break;
+        case 1:
+          player.step_forward();
+          break;
+        case 2:
+          player.seek(static_cast<double>(random() % 100) / 50);
+          break;
+        default:
+          break;
+      }
+      if (const std::shared_ptr<const PlayedFrame> shown = playing.next(2ms)) {
+        const auto choice = std::find(choices.begin(), choices.end(), shown->settings);
+        if (choice == choices.end()) {
+          continue;  // of before the first change
+        }
+        const Frame& truth = expected[static_cast<std::size_t>(choice - choices.begin())]
+                                     [static_cast<std::size_t>(shown->noisy.index % kFrames)];
+        ASSERT_TRUE(oracle::same_bits(truth, shown->denoised)) << "change " << change;
+      }
+    }
+    EXPECT_GT(player.counters().shown, 100);
+    EXPECT_LT(alive, 40) << "frames pile up";
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace limpid::app
