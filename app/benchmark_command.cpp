@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/bm3d_options.h"
 #include "app/command.h"
 #include "app/engine_options.h"
+#include "app/filter_options.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
 #include "app/pipeline.h"
@@ -35,7 +35,7 @@ struct BenchmarkOptions {
   std::string input;
   std::int64_t frames = 200;
   std::string sigma = "auto";
-  Bm3dOptions bm3d;
+  FilterOptions filter;
   EngineChoice engine;
   std::string codec;
   std::string preset;
@@ -107,7 +107,7 @@ class Benchmark {
     NoiseControl noise = noise_control();
     const NoiseLevel level = noise.level_for(kept_.front());
     const std::unique_ptr<Denoiser> denoiser =
-        engine_->make_denoiser(options_.bm3d.parameters(level), level, kept_.front().format);
+        engine_->make_denoiser(options_.filter.filter(level), level, kept_.front().format);
     std::int64_t under_way = 0;
     const auto run = [&](std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i) {
@@ -153,7 +153,7 @@ class Benchmark {
       return noise.level_for(noise.estimates() ? engine_->in_host_memory(frame) : frame);
     };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
-      return engine_->make_denoiser(options_.bm3d.parameters(level), level, frame.format);
+      return engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
     };
     stages.write_frame = [&](const Frame& frame) {
       if (writer) {
@@ -185,7 +185,7 @@ class Benchmark {
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
-  static_cast<void>(options.bm3d.parameters(parse_sigma(options.sigma).value_or(NoiseLevel{})));
+  static_cast<void>(options.filter.filter(parse_sigma(options.sigma).value_or(NoiseLevel{})));
   Benchmark run(options);
   std::vector<std::pair<std::string, Rate>> alone;
   alone.emplace_back("decode", run.decode());
@@ -243,7 +243,7 @@ void add_benchmark_command(CLI::App& program, Command& selected) {
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
-  options->bm3d.add_to(*command);
+  options->filter.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return benchmark(*options, console); };
   });

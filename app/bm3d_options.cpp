@@ -19,10 +19,15 @@ void Bm3dOptions::Step::add_to(CLI::App& command, const std::string& suffix) {
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     options.push_back(command.add_option(name + suffix, value, help)->type_name(type)->group(group));
   };
-  add("--patch-size", patch_size, "N", "Side of a patch, 2 to 16");
+  const bool shared = suffix.empty();
+  add("--patch-size", patch_size, "N",
+      shared ? "Side of a patch, 2 to 16; of nlm and nlm-bilateral: odd, up to 21"
+             : "Side of a patch, 2 to 16");
   add("--step", step, "N", "Distance between reference patches");
   add("--group-size", group_size, "N", "Most patches in a group, 1 to 64");
-  add("--search-window", search_window, "N", "Side of the window searched for patches, odd");
+  add("--search-window", search_window, "N",
+      shared ? "Side of the window searched for patches, odd; of nlm-bilateral, 0: the whole plane"
+             : "Side of the window searched for patches, odd");
   add("--tau", tau, "X", "Greatest mean squared difference of a match");
   add("--kaiser-beta", kaiser_beta, "X", "Shape of the aggregation window, 0 (flat) to 8");
   add("--transform-2d", transform_2d, "NAME", "dct, bior1.5, walsh-hadamard or haar");

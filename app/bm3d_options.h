@@ -23,6 +23,10 @@ class Bm3dOptions {
   Bm3dParameters parameters(const NoiseLevel& noise,
                             std::optional<Profile> other_profile = std::nullopt) const;
 
+  /// --patch-size and --search-window, which other filters have too.
+  std::optional<int> patch_size() const { return hard_threshold_.patch_size; }
+  std::optional<int> search_window() const { return hard_threshold_.search_window; }
+
  private:
   struct Step {
     std::optional<int> patch_size, step, group_size, search_window;

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/bm3d_options.h"
 #include "app/command.h"
 #include "app/engine_options.h"
+#include "app/filter_options.h"
 #include "app/interrupt.h"
 #include "app/jobs.h"
 #include "app/logging.h"
@@ -38,10 +38,9 @@ struct DenoiseOptions {
   std::string input;   // of the job at hand
   std::string output;  // likewise
 
-  std::string filter = "bm3d";
   std::string sigma = "auto";
   std::string strength = "medium";
-  Bm3dOptions bm3d;
+  FilterOptions filter;
 
   EngineChoice engine;
 
@@ -142,9 +141,6 @@ std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limi
 }
 
 void check(const DenoiseOptions& options) {
-  if (options.filter != "bm3d") {
-    throw UsageError("--filter: there is no filter '" + options.filter + "'; there is bm3d");
-  }
   if (options.luma_only && options.chroma_only) {
     throw UsageError("--luma-only and --chroma-only exclude each other");
   }
@@ -212,7 +208,7 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
-        engine->make_denoiser(options.bm3d.parameters(level), level, frame.format);
+        engine->make_denoiser(options.filter.filter(level), level, frame.format);
     for (const std::string& warning : denoiser->warnings()) {
       spdlog::warn("{}", warning);
     }
@@ -310,7 +306,7 @@ int denoise(DenoiseOptions options, Console& console) {
                                            ? ProgressStyle::kNone
                                            : parse_progress_style(options.progress, console.is_terminal());
   // Whatever is wrong with the parameters is told before any file is touched.
-  static_cast<void>(options.bm3d.parameters(parse_sigma(options.sigma).value_or(NoiseLevel{})));
+  static_cast<void>(options.filter.filter(parse_sigma(options.sigma).value_or(NoiseLevel{})));
   static_cast<void>(parse_strength(options.strength));
   options.time.apply_to(options.reader);
   options.reader.options = parse_pairs("--input-option", options.input_options);
@@ -408,7 +404,6 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
 
 void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Denoising";
-  command.add_option("--filter", options.filter, "The filter: bm3d [bm3d]")->type_name("NAME")->group(kGroup);
   command
       .add_option(
           "--sigma", options.sigma,
@@ -423,7 +418,7 @@ void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
       ->group(kGroup);
   command.add_flag("--luma-only", options.luma_only, "Leave the chroma planes as they are")->group(kGroup);
   command.add_flag("--chroma-only", options.chroma_only, "Leave the luma plane as it is")->group(kGroup);
-  options.bm3d.add_to(command);
+  options.filter.add_to(command);
 }
 
 void add_encoding_options(CLI::App& command, DenoiseOptions& options) {

@@ -59,7 +59,7 @@ inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* 
     }
     for_each_neighbour(
         job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
-          const FloatVector weight = exp2_of_nonpositive(hn::NegMulAdd(difference, difference, spatial));
+          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(difference, difference, spatial));
           sums[v] = hn::MulAdd(weight, difference, sums[v]);
           weights[v] = hn::Add(weights[v], weight);
         });
@@ -86,7 +86,7 @@ inline HWY_ATTR void adaptive_bilateral_row(const BilateralJob& job, int y, floa
     for_each_neighbour(
         job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
           const FloatVector square = hn::Mul(difference, difference);
-          const FloatVector weight = exp2_of_nonpositive(hn::NegMulAdd(square, first_range, spatial));
+          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(square, first_range, spatial));
           sums[v] = hn::MulAdd(weight, square, sums[v]);
           weights[v] = hn::Add(weights[v], weight);
         });
@@ -98,7 +98,7 @@ inline HWY_ATTR void adaptive_bilateral_row(const BilateralJob& job, int y, floa
     for_each_neighbour(
         job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
           const FloatVector scaled = hn::Mul(difference, range[v]);
-          const FloatVector weight = exp2_of_nonpositive(hn::NegMulAdd(scaled, difference, spatial));
+          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(scaled, difference, spatial));
           sums[v] = hn::MulAdd(weight, difference, sums[v]);
           weights[v] = hn::Add(weights[v], weight);
         });

@@ -44,11 +44,13 @@ struct EdgePreserving::Workspace {
   tbb::enumerable_thread_specific<Thread> threads;
 
   void filter_bilateral(const FrameFormat& format, const Plane& in, const Plane& out_plane) {
-    for_each_row(in.height, [&](int y) {
-      float* row = bilateral.row(y);
-      load_row(format, in.row<std::byte>(y), in.width, row);
-      for (int x = 0; x < in.width; ++x) {
-        row[x] *= bilateral.scale;
+    const int radius = bilateral.weights.radius;
+    for_each_row(in.height + 2 * radius, [&](int i) {
+      const int y = i - radius;
+      float* row = bilateral.begin_row(y);
+      if (y >= 0 && y < in.height) {
+        load_row(format, in.row<std::byte>(y), in.width, row);
+        std::for_each_n(row, in.width, [&](float& sample) { sample *= bilateral.scale; });
       }
     });
     for_each_row(in.height, [&](int y) {

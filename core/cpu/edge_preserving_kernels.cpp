@@ -1,5 +1,6 @@
 #include "core/cpu/edge_preserving_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -18,7 +19,7 @@ namespace HWY_NAMESPACE {
 HWY_ATTR void powers(const float* x, int count, float* out) {
   const FloatTag d;
   for (int i = 0; i < count; i += kLanes) {
-    hn::StoreU(exp2_of_nonpositive(hn::LoadU(d, x + i)), d, out + i);
+    hn::StoreU(exp2_of_shifted(hn::Add(hn::LoadU(d, x + i), hn::Set(d, kExp2Shift))), d, out + i);
   }
 }
 
@@ -54,13 +55,24 @@ void BilateralJob::lay_out(int new_width, int new_height) {
   width = new_width;
   height = new_height;
   pitch = width + 2 * weights.radius + kRowSlack;
-  samples.assign(static_cast<std::size_t>(height + 2 * weights.radius) * pitch, kOutside);
+  samples.resize(static_cast<std::size_t>(height + 2 * weights.radius) * pitch);
   exponents.clear();
   for (int dy = -weights.radius; dy <= weights.radius; ++dy) {
     for (int dx = -weights.radius; dx <= weights.radius; ++dx) {
-      exponents.push_back(-weights.spatial * static_cast<float>(dx * dx + dy * dy));
+      exponents.push_back(kExp2Shift - weights.spatial * static_cast<float>(dx * dx + dy * dy));
     }
   }
+}
+
+float* BilateralJob::begin_row(int y) {
+  float* begin = samples.data() + (y + weights.radius) * pitch;
+  if (y < 0 || y >= height) {
+    std::fill_n(begin, pitch, kOutside);
+  } else {
+    std::fill_n(begin, weights.radius, kOutside);
+    std::fill(begin + weights.radius + width, begin + pitch, kOutside);
+  }
+  return begin + weights.radius;
 }
 
 void bilateral_row(const BilateralJob& job, int y, float* out) {
@@ -76,8 +88,8 @@ void PatchJob::prepare(const PatchWeights& new_weights, int new_width, int new_h
   width = new_width;
   height = new_height;
   pitch = width + kRowSlack;
-  samples.assign(static_cast<std::size_t>(height) * pitch, 0.0F);
-  pairs.assign(static_cast<std::size_t>(height + weights.patch_radius) * pitch, 0);
+  samples.resize(static_cast<std::size_t>(height) * pitch);
+  pairs.resize(static_cast<std::size_t>(height + weights.patch_radius) * pitch);
 }
 
 void PatchJob::set_matching_row(int y, const std::int16_t* values) {

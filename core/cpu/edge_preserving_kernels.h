@@ -16,6 +16,9 @@ namespace limpid::cpu {
 /// for them are thrown away.
 inline constexpr int kRowSlack = 64;
 
+/// Exponents of weights are kept with this added, as core/cpu/exp2-inl.h takes them.
+inline constexpr float kExp2Shift = 512 + 127;
+
 /// One plane for the bilateral filters: code values times `scale`, inside a margin of kOutside as wide as the
 /// window's radius. A margin's sample differs from any other by so much that its weight vanishes: borders
 /// need no special case either.
@@ -31,13 +34,14 @@ struct BilateralJob {
   float scale = 1;  ///< sqrt(weights.range), or 1 if adaptive
   std::ptrdiff_t pitch = 0;
   AlignedVector<float> samples;  ///< (height + 2 radius) rows
-  std::vector<float> exponents;  ///< -spatial |p - q|^2 of the window's samples, row by row
+  std::vector<float> exponents;  ///< kExp2Shift - spatial |p - q|^2 of the window's samples, row by row
 
-  /// Sets everything but the samples inside the margin.
+  /// Sets everything but the samples.
   void prepare(const BilateralWeights& new_weights, int new_width, int new_height);
   void prepare(const AdaptiveBilateralWeights& new_weights, int new_width, int new_height);
-  /// Where row y of the plane begins.
-  float* row(int y) { return samples.data() + (y + weights.radius) * pitch + weights.radius; }
+  /// Row y of the plane, from -radius to height + radius - 1, its margin filled; if it is outside of the
+  /// plane, all of it. Thread-safe for different rows.
+  float* begin_row(int y);
   const float* row(int y) const { return samples.data() + (y + weights.radius) * pitch + weights.radius; }
 
  private:

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "core/cpu/edge_preserving_kernels.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
@@ -22,23 +24,26 @@ using IntTag = hn::ScalableTag<std::int32_t>;
 using IntVector = hn::Vec<IntTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 
-// 2^x for x <= 0, with a relative error under 2^-13; 2^-125 for any x under -125.
+// 2^x for x <= 0, given x + kExp2Shift, an addition that costs nothing where x ends in a sum anyway. Relative
+// error under 2^-10.5; below 2^-127 it is 0.
 //
-// x is split into the nearest integer n and the rest f, which is at most 1/2 in magnitude. 2^f is the cubic
-// polynomial of the least greatest relative error there, 7.5e-5 (by the Remez algorithm); n is added to its
-// exponent bits, which are 126 or 127.
-HWY_INLINE FloatVector exp2_of_nonpositive(FloatVector x) {
+// kExp2Shift is 2^9, so that a float's mantissa ends 14 bits behind the binary point, plus 127, the
+// exponent's bias. What is left of the sum's bits when they are moved up by 9 are exponent and mantissa of
+// 2^n (1 + f), n and f being the integer and fractional parts of x: the straight line between powers of two.
+// The cubic polynomial in 1 + f of the least greatest relative error (Remez algorithm) makes 2^n 2^f of it.
+HWY_INLINE FloatVector exp2_of_shifted(FloatVector shifted) {
   const FloatTag d;
   const IntTag di;
-  // Adding 1.5 * 2^23 leaves n in the low bits.
-  const FloatVector shift = hn::Set(d, 12582912.0F);
-  x = hn::Max(x, hn::Set(d, -125.0F));
-  const FloatVector shifted = hn::Add(x, shift);
-  const FloatVector f = hn::Sub(x, hn::Sub(shifted, shift));
-  FloatVector power = hn::MulAdd(f, hn::Set(d, 0.0551716691F), hn::Set(d, 0.2426111222F));
-  power = hn::MulAdd(f, power, hn::Set(d, 0.6932609855F));
-  power = hn::MulAdd(f, power, hn::Set(d, 0.9999280735F));
-  return hn::BitCast(d, hn::Add(hn::BitCast(di, power), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
+  // 2^-127 and less becomes 0: all bits of 512 are moved out.
+  shifted = hn::Max(shifted, hn::Set(d, kExp2Shift - 127));
+  const IntVector bits = hn::ShiftLeft<9>(hn::BitCast(di, shifted));
+  const FloatVector line = hn::BitCast(d, bits);
+  const FloatVector mantissa = hn::BitCast(
+      d, hn::OrAnd(hn::BitCast(di, hn::Set(d, 1.0F)), bits, hn::Set(di, (std::int32_t{1} << 23) - 1)));
+  FloatVector factor = hn::MulAdd(mantissa, hn::Set(d, -0.106445699F), hn::Set(d, 0.707475827F));
+  factor = hn::MulAdd(mantissa, factor, hn::Set(d, -1.37730759F));
+  factor = hn::MulAdd(mantissa, factor, hn::Set(d, 1.77561472F));
+  return hn::Mul(line, factor);
 }
 
 }  // namespace HWY_NAMESPACE

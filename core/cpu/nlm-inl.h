@@ -117,7 +117,7 @@ HWY_ATTR void visit(const PatchJob& job, const Visit& where, PatchScratch& scrat
     scales[x - area.x0] =
         weights.patch / static_cast<float>(overlap(x, radius, where.valid_x0, where.valid_x1));
   }
-  const FloatVector offset = hn::Set(d, weights.offset);
+  const FloatVector offset = hn::Set(d, weights.offset + kExp2Shift);
   const FloatVector range = hn::Set(d, weights.range);
   const int distance = where.offset_x * where.offset_x + where.offset_y * where.offset_y;
   const FloatVector spatial = hn::Set(d, -weights.spatial * static_cast<float>(distance));
@@ -140,9 +140,9 @@ HWY_ATTR void visit(const PatchJob& job, const Visit& where, PatchScratch& scrat
       if constexpr (kBilateral) {
         exponent = hn::NegMulAdd(hn::Mul(difference, difference), range, hn::Add(exponent, spatial));
       } else {
-        exponent = hn::Min(exponent, hn::Zero(d));
+        exponent = hn::Min(exponent, hn::Set(d, kExp2Shift));
       }
-      FloatVector weight = exp2_of_nonpositive(exponent);
+      FloatVector weight = exp2_of_shifted(exponent);
       if (!whole) {
         weight = hn::IfThenElseZero(hn::FirstN(d, width - i), weight);
       }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/bm3d_options.h"
+#include "app/filter_options.h"
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "core/noise_estimation.h"
@@ -44,7 +44,7 @@ struct Options {
   bool no_color = false;
   bool no_auto = false;
   std::string json_file;
-  app::Bm3dOptions bm3d;
+  app::FilterOptions filter;
 
   bool wants(const std::string& name) const {
     return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& part) {
@@ -203,7 +203,7 @@ class Table {
   }
 
   Frame denoise(const Frame& noisy, const NoiseLevel& noise) const {
-    const auto denoiser = engine_->make_denoiser(options_.bm3d.parameters(noise), noise, noisy.format);
+    const auto denoiser = engine_->make_denoiser(options_.filter.filter(noise), noise, noisy.format);
     denoiser->send(noisy);
     denoiser->flush();
     return denoiser->receive().value();
@@ -228,7 +228,7 @@ int run(int argc, char** argv) {
   command.add_flag("--no-color", options.no_color, "Leave out the colour table");
   command.add_flag("--no-auto", options.no_auto, "Leave out the table of what estimating sigma loses");
   command.add_option("--json", options.json_file, "Write the figures to a file too")->type_name("FILE");
-  options.bm3d.add_to(command);
+  options.filter.add_to(command);
   try {
     command.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
