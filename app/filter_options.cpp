@@ -69,15 +69,21 @@ void FilterOptions::add_to(CLI::App& command) {
 }
 
 Filter FilterOptions::filter(const NoiseLevel& noise) const {
-  Filter filter = parse_filter(name_);
+  static_cast<void>(parse_filter(name_));
   for (const auto& [option, filters] : options_) {
     if (option->count() > 0 && std::find(filters.begin(), filters.end(), name_) == filters.end()) {
       throw UsageError(option->get_name() + " is no option of the filter " + name_ + ", but of " +
                        join(filters));
     }
   }
+  return filter(name_, std::nullopt, noise);
+}
+
+Filter FilterOptions::filter(const std::string& name, std::optional<Profile> profile,
+                             const NoiseLevel& noise) const {
+  Filter filter = parse_filter(name);
   if (std::holds_alternative<Bm3dParameters>(filter)) {
-    return bm3d_.parameters(noise);
+    return bm3d_.parameters(noise, profile);
   }
   if (auto* bilateral = std::get_if<BilateralParameters>(&filter)) {
     *bilateral = {radius_, spatial_sigma_, range_sigma_};

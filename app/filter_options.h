@@ -21,6 +21,11 @@ class FilterOptions {
   /// The filter for a stream whose noise level is `noise`. Throws UsageError for an unknown name, options
   /// that don't belong to the filter or contradict each other, and illegal values.
   Filter filter(const NoiseLevel& noise) const;
+  /// That of another name and, for BM3D, profile, with those of the options that belong to it.
+  Filter filter(const std::string& name, std::optional<Profile> profile, const NoiseLevel& noise) const;
+
+  const std::string& name() const { return name_; }
+  std::optional<Profile> profile() const { return bm3d_.profile(); }
 
  private:
   struct Owned {

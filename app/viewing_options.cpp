@@ -73,7 +73,7 @@ void ViewingOptions::add_to(CLI::App& command) {
       ->group(kDenoising);
   command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kDenoising);
   command.add_flag("--chroma-only", chroma_only_, "Leave the luma plane as it is")->group(kDenoising);
-  bm3d_.add_to(command);
+  filter_.add_to(command);
   engine.add_to(command);
 
   constexpr const char* kWindow = "Window";
@@ -127,7 +127,7 @@ void ViewingOptions::check() {
     throw UsageError("--luma-only and --chroma-only exclude each other");
   }
   const DenoiseSettings begin = settings();
-  static_cast<void>(filter_for(begin, begin.sigma.value_or(NoiseLevel{})));
+  static_cast<void>(filter_.filter(begin.sigma.value_or(NoiseLevel{})));
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -147,23 +147,20 @@ void ViewingOptions::check() {
 
 DenoiseSettings ViewingOptions::settings() const {
   DenoiseSettings settings;
-  settings.profile = bm3d_.profile();
+  settings.filter = filter_.name();
+  settings.profile = filter_.profile();
   settings.sigma = parse_sigma(sigma_);
   settings.strength = parse_strength(strength_);
   settings.planes = luma_only_ ? PlaneChoice::kLuma : chroma_only_ ? PlaneChoice::kChroma : PlaneChoice::kAll;
   return settings;
 }
 
-Bm3dParameters ViewingOptions::filter_for(const DenoiseSettings& settings, const NoiseLevel& level) const {
-  return bm3d_.parameters(level, settings.profile);
-}
-
 PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine) const {
   PlayerStages stages;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                   const NoiseLevel& level) {
-    std::unique_ptr<Denoiser> denoiser =
-        denoising_engine->make_bm3d(filter_for(settings, level), level, frame.format);
+    const Filter filter = filter_.filter(settings.filter, settings.profile, level);
+    std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     for (const std::string& warning : denoiser->warnings()) {
       spdlog::warn("{}", warning);
     }
@@ -188,6 +185,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.format = source.video().format;
   options.display = source.display();
   options.engine = denoising_engine.name();
+  options.filters.assign(kFilterNames.begin(), kFilterNames.end());
   options.duration = source.video().duration;
   options.frames = frames_;
   options.screenshot = screenshot_;
@@ -203,9 +201,9 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   }
   options.window.vsync = !no_vsync_;
   options.window.full_screen = full_screen_;
-  options.filters = {"bm3d"};
   options.check = [this](const DenoiseSettings& settings) {
-    static_cast<void>(filter_for(settings, settings.sigma.value_or(NoiseLevel{})));
+    static_cast<void>(
+        filter_.filter(settings.filter, settings.profile, settings.sigma.value_or(NoiseLevel{})));
   };
   return options;
 }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "app/bm3d_options.h"
 #include "app/engine_options.h"
+#include "app/filter_options.h"
 #include "app/logging.h"
 #include "app/player.h"
 #include "app/viewer.h"
@@ -39,13 +39,11 @@ class ViewingOptions {
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
 
  private:
-  Bm3dParameters filter_for(const DenoiseSettings& settings, const NoiseLevel& level) const;
-
   std::string sigma_ = "auto";
   std::string strength_ = "medium";
   bool luma_only_ = false;
   bool chroma_only_ = false;
-  Bm3dOptions bm3d_;
+  FilterOptions filter_;
   std::vector<std::string> input_options_;
 
   std::string view_ = "split";

@@ -23,6 +23,7 @@ struct Orientation {
   bool mirrored_x = false;
   bool mirrored_y = false;
   bool operator==(const Orientation&) const = default;
+  bool is_upright() const { return *this == Orientation{}; }
 };
 
 /// What has to be known of a source, beyond FrameFormat, to show its frames. Nothing is unspecified here:

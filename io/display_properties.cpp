@@ -1,17 +1,13 @@
 // What libav tells of how a source's frames are to be shown.
 
 extern "C" {
-#include <libavutil/display.h>
 #include <libavutil/mastering_display_metadata.h>
 }
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
 
 #include "io/display.h"
+#include "io/orientation.h"
 #include "io/reader.h"
 #include "io/reader_state.h"
 
@@ -20,46 +16,6 @@ namespace {
 
 /// Heights from here on are taken for high definition, whose matrix is BT.709, when the source doesn't say.
 constexpr int kHighDefinitionHeight = 720;
-
-/// EXIF's eight orientations, of which 1 is upright.
-Orientation exif_orientation(int number) {
-  constexpr std::array<Orientation, 9> kOrientations{{{},
-                                                      {},
-                                                      {false, true, false},
-                                                      {false, true, true},
-                                                      {false, false, true},
-                                                      {true, false, false},
-                                                      {true, true, false},
-                                                      {true, true, true},
-                                                      {true, false, true}}};
-  return number >= 1 && number <= 8 ? kOrientations[static_cast<std::size_t>(number)] : Orientation{};
-}
-
-/// The nearest quarter turn to what a display matrix does: x' = a x + c y, y' = b x + d y.
-Orientation matrix_orientation(const std::uint8_t* data) {
-  std::array<std::int32_t, 9> matrix{};
-  std::memcpy(matrix.data(), data, sizeof matrix);
-  const auto [a, b, c, d] = std::array{matrix[0], matrix[1], matrix[3], matrix[4]};
-  const bool transposed = std::abs(std::int64_t{b}) > std::abs(std::int64_t{a});
-  return {.transposed = transposed,
-          .mirrored_x = (transposed ? c : a) < 0,
-          .mirrored_y = (transposed ? b : d) < 0};
-}
-
-Orientation orientation_of(const AVStream& stream, const AVFrame& first) {
-  constexpr std::size_t kMatrixSize = 9 * sizeof(std::int32_t);
-  if (const AVFrameSideData* const data = av_frame_get_side_data(&first, AV_FRAME_DATA_DISPLAYMATRIX);
-      data != nullptr && data->size >= kMatrixSize) {
-    return matrix_orientation(data->data);
-  }
-  std::size_t size = 0;
-  if (const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-      data != nullptr && size >= kMatrixSize) {
-    return matrix_orientation(data);
-  }
-  const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0);
-  return exif == nullptr ? Orientation{} : exif_orientation(std::atoi(exif->value));
-}
 
 /// cd/m2: of the content if it is told, else of the display that it was made on.
 double peak_luminance(const AVFrame& first) {
@@ -122,7 +78,7 @@ DisplayProperties Reader::display() const {
   if (aspect.num > 0 && aspect.den > 0 && std::abs(std::log(av_q2d(aspect))) < std::log(kGreatestAspect)) {
     properties.pixel_aspect = av_q2d(aspect);
   }
-  properties.orientation = orientation_of(*state_->video_stream, first);
+  properties.orientation = orientation_of(*state_->video_stream, first).value_or(Orientation{});
   return properties;
 }
 

@@ -44,11 +44,11 @@ void turn(const Plane& from, const Plane& to, Orientation orientation) {
   for (int tile_y = 0; tile_y < to.height; tile_y += kTile) {
     for (int tile_x = 0; tile_x < to.width; tile_x += kTile) {
       for (int y = tile_y; y < std::min(tile_y + kTile, to.height); ++y) {
-        const int v = orientation.mirror_y ? to.height - 1 - y : y;
+        const int v = orientation.mirrored_y ? to.height - 1 - y : y;
         auto* const row = to.row<Sample>(y);
         for (int x = tile_x; x < std::min(tile_x + kTile, to.width); ++x) {
-          const int u = orientation.mirror_x ? to.width - 1 - x : x;
-          row[x] = orientation.transpose ? from.row<const Sample>(u)[v] : from.row<const Sample>(v)[u];
+          const int u = orientation.mirrored_x ? to.width - 1 - x : x;
+          row[x] = orientation.transposed ? from.row<const Sample>(u)[v] : from.row<const Sample>(v)[u];
         }
       }
     }
@@ -73,7 +73,7 @@ std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame&
 }
 
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
-  if (orientation.transpose) {
+  if (orientation.transposed) {
     std::swap(format.width, format.height);
     std::swap(format.chroma_shift_x, format.chroma_shift_y);
   }
@@ -101,8 +101,8 @@ AVChromaLocation turned(AVChromaLocation location, Orientation orientation) {
   if (from == kPlaces.end()) {
     return location;
   }
-  const int x = (orientation.transpose ? from->y : from->x) * (orientation.mirror_x ? -1 : 1);
-  const int y = (orientation.transpose ? from->x : from->y) * (orientation.mirror_y ? -1 : 1);
+  const int x = (orientation.transposed ? from->y : from->x) * (orientation.mirrored_x ? -1 : 1);
+  const int y = (orientation.transposed ? from->x : from->y) * (orientation.mirrored_y ? -1 : 1);
   const auto* const to = std::find_if(kPlaces.begin(), kPlaces.end(),
                                       [&](const Place& place) { return place.x == x && place.y == y; });
   return to == kPlaces.end() ? AVCHROMA_LOC_UNSPECIFIED : to->location;

@@ -6,19 +6,10 @@
 
 #include "core/frame.h"
 #include "core/frame_pool.h"
+#include "io/display.h"
 #include "io/libav.h"
 
 namespace limpid::io {
-
-/// How a picture is to be shown: rows become columns first if `transpose`, then it is mirrored.
-struct Orientation {
-  bool transpose = false;
-  bool mirror_x = false;  ///< left and right change places
-  bool mirror_y = false;  ///< top and bottom change places
-
-  bool operator==(const Orientation&) const = default;
-  bool is_upright() const { return *this == Orientation{}; }
-};
 
 /// What the display matrix of a stream, or of its first frame, or the EXIF tag of a picture asks for. Nothing
 /// for angles that aren't multiples of 90 degrees.

@@ -22,7 +22,7 @@ struct ReaderOptions {
   int decoder_threads = 0;  ///< 0: libavcodec's choice
   /// Decode on this CUDA device, if it can, and leave frames in its memory; `allocate` is for other frames.
   std::optional<int> cuda_device;
-  bool audio = true;        ///< deliver packets of audio streams for copying
+  bool audio = true;  ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
   /// Seconds from the source's beginning. With a `start`, that becomes zero: frames and packets before it are

@@ -125,7 +125,8 @@ void Reader::State::seek(double seconds) {
 
 bool Reader::can_seek() const {
   const AVFormatContext& input = *state_->input;
-  return !is_device(*input.iformat) && (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
+  return !is_device(*input.iformat) &&
+         (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
 }
 
 /// Whether a packet, its times shifted already, is to be decoded or copied; cuts it to the range.

@@ -28,7 +28,8 @@ std::string_view key_name(SDL_Keycode key) {
        {SDLK_END, "END"},
        {SDLK_ESCAPE, "ESC"},
        {SDLK_RETURN, "ENTER"},
-       {SDLK_KP_ENTER, "ENTER"},{SDLK_BACKSPACE, "BACKSPACE"}}};
+       {SDLK_KP_ENTER, "ENTER"},
+       {SDLK_BACKSPACE, "BACKSPACE"}}};
   const auto* const found =
       std::find_if(kNames.begin(), kNames.end(), [key](const auto& entry) { return entry.first == key; });
   return found == kNames.end() ? std::string_view() : found->second;

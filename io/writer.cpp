@@ -300,7 +300,7 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   }
   description.sample_aspect_ratio =
       av_guess_sample_aspect_ratio(source.input.get(), source.video_stream, source.first_properties.get());
-  if (orientation.transpose) {
+  if (orientation.transposed) {
     std::swap(description.sample_aspect_ratio.num, description.sample_aspect_ratio.den);
   }
   encoder = std::make_unique<Encoder>(url, *container, description, options, warnings);
@@ -318,7 +318,8 @@ void Writer::State::choose_orientation(const Reader::State& source) {
     return;
   }
   const std::string lost = container_name + " can't hold the source's rotation: ";
-  const bool breaks_fields = first.interlaced_frame != 0 && wanted && (wanted->transpose || wanted->mirror_y);
+  const bool breaks_fields =
+      first.interlaced_frame != 0 && wanted && (wanted->transposed || wanted->mirrored_y);
   if (!wanted || breaks_fields || !turned(source.video.format, *wanted)) {
     warnings.push_back(lost + "players will show the picture as it is stored");
     return;
