@@ -425,7 +425,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
   }
   const std::shared_ptr<Engine> engine = EngineRegistry::instance().open("cpu", EngineOptions{1});
   const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
-    return engine->make_bm3d(bm3d_profile(*settings.profile), level, frame.format);
+    return engine->make_denoiser(bm3d_profile(*settings.profile), level, frame.format);
   };
   std::vector<DenoiseSettings> choices;
   for (const Profile profile : {Profile::kFast, Profile::kLc}) {
