@@ -197,6 +197,16 @@ std::shared_ptr<Packet> Reader::State::rest_of_range() {
   return nullptr;
 }
 
+int Reader::State::skipped_frames() const {
+  const AVRational rate = average_rate();
+  if (!range.has_begin() || rate.num <= 0) {
+    return 0;
+  }
+  constexpr std::int64_t kRounding = 500;  // as TimeRange's
+  return static_cast<int>(
+      av_rescale_q_rnd(range.begin - source_begin_ - kRounding, kMicroseconds, av_inv_q(rate), AV_ROUND_UP));
+}
+
 void Reader::State::describe_range() {
   if (!range.has_begin() && !range.has_end()) {
     return;

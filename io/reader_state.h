@@ -26,6 +26,8 @@ struct Reader::State {
   /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
   AVRational average_rate() const;
   AVRational base_rate() const;
+  /// Frames of the source, at its average rate, before the range.
+  int skipped_frames() const;
 
   std::string url;
   VideoProperties video;

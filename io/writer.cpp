@@ -3,6 +3,7 @@
 extern "C" {
 #include <libavutil/mem.h>
 #include <libavutil/opt.h>
+#include <libavutil/timecode.h>
 }
 
 #include <algorithm>
@@ -54,6 +55,19 @@ void copy_metadata(AVDictionary** to, const AVDictionary* from, bool drop_stale)
       check(av_dict_set(to, entry->key, entry->value, 0), entry->key, "can't copy the tag");
     }
   }
+}
+
+/// A timecode is that of the first frame: it moves on with a range that begins later.
+void advance_timecode(AVDictionary** tags, const Reader::State& source) {
+  const AVDictionaryEntry* const entry = av_dict_get(*tags, "timecode", nullptr, 0);
+  AVTimecode timecode{};
+  if (entry == nullptr || source.skipped_frames() == 0 ||
+      av_timecode_init_from_string(&timecode, source.average_rate(), entry->value, nullptr) < 0) {
+    return;
+  }
+  std::array<char, AV_TIMECODE_STR_SIZE> text{};
+  av_timecode_make_string(&timecode, text.data(), source.skipped_frames());
+  check(av_dict_set(tags, entry->key, text.data(), 0), "timecode", "can't set the tag");
 }
 
 void add_side_data(AVStream& stream, AVPacketSideDataType type, const std::uint8_t* data, std::size_t size) {
@@ -339,6 +353,7 @@ void Writer::State::open(const Reader::State& source) {
     muxer = make_muxer(*container, temporary.empty() ? url : "file:" + temporary);
     muxer->pb = file == nullptr ? nullptr : file->bytes();
     copy_metadata(&muxer->metadata, source.input->metadata, true);
+    advance_timecode(&muxer->metadata, source);
   }
   for (const auto& [key, value] : encoder->muxer_options()) {
     set_muxer_option(key, value);
@@ -390,6 +405,7 @@ void Writer::State::add_video_stream(const Reader::State& source) {
   video->sample_aspect_ratio = context.sample_aspect_ratio;
   video->disposition = original.disposition;
   copy_metadata(&video->metadata, original.metadata, true);
+  advance_timecode(&video->metadata, source);
   av_dict_set(&video->metadata, "encoder", (std::string(LIBAVCODEC_IDENT " ") + codec_name).c_str(), 0);
 
   for (int i = 0; i < context.nb_coded_side_data; ++i) {

@@ -144,6 +144,13 @@ TEST_F(RangeOfStreamsTest, SoundSubtitlesAndChaptersAreCutToIt) {
             std::string::npos);
 }
 
+TEST_F(RangeOfStreamsTest, TimecodeIsThatOfTheFirstFrame) {
+  const std::string source =
+      make("source.mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=2 -c:v mpeg4 -timecode 01:00:00:00");
+  transcode(source, path("part.mov"), {}, {.start = 1.2});
+  EXPECT_NE(probe_streams(path("part.mov")).find("TAG:timecode=01:00:01:05"), std::string::npos);
+}
+
 TEST_F(RangeOfStreamsTest, RangesWithoutAFrameAreErrorsThatTellTheLength) {
   const std::string source = make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=2 -c:v libx264");
   const auto message = [&](const ReaderOptions& options) -> std::string {
