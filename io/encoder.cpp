@@ -147,13 +147,18 @@ void check_preset(const std::string& codec, const std::string& preset) {
   }
 }
 
-const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url, int depth,
+/// x265 3.5 writes past the end of its memory for pictures of these widths.
+bool is_safe(const AVCodec& codec, int width) {
+  return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
+}
+
+const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url, int depth, int width,
                              AVPixelFormat requested) {
   const AVCodec* best = nullptr;
   if (can_hold(container, AV_CODEC_ID_H264)) {
     for (const char* const name : {"libx264", "libx265", "ffv1"}) {
       const AVCodec* const codec = avcodec_find_encoder_by_name(name);
-      if (codec == nullptr || !can_hold(container, codec->id)) {
+      if (codec == nullptr || !can_hold(container, codec->id) || !is_safe(*codec, width)) {
         continue;
       }
       if (requested == AV_PIX_FMT_NONE ? deepest(*codec) >= depth : takes(*codec, requested)) {
@@ -216,7 +221,7 @@ std::string output_extension(const std::string& input, bool still_picture, const
   }
   if (is_media_name(input)) {
     const AVOutputFormat& format = choose_container(input, "");
-    const AVCodec* const codec = options.codec.empty() ? default_codec(format, input, 8, AV_PIX_FMT_NONE)
+    const AVCodec* const codec = options.codec.empty() ? default_codec(format, input, 8, 0, AV_PIX_FMT_NONE)
                                                        : find_encoder(options.codec);
     if (codec != nullptr && avformat_query_codec(&format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
       return std::filesystem::path(input).extension().string();
@@ -259,7 +264,8 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
     const AVPixelFormat requested =
         options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
     constexpr int kDeepest = 16;
-    codec_ = default_codec(container, url_, std::min(source_.format.bit_depth, kDeepest), requested);
+    codec_ = default_codec(container, url_, std::min(source_.format.bit_depth, kDeepest),
+                           source_.format.width, requested);
     if (codec_ == nullptr) {
       throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
     }
@@ -271,6 +277,10 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   }
   if (codec_->type != AVMEDIA_TYPE_VIDEO) {
     throw UsageError("'" + options.codec + "' is not a video encoder");
+  }
+  if (!is_safe(*codec_, source_.format.width)) {
+    throw UsageError(url_ + ": the encoder " + codec_->name + " can't be trusted with pictures " +
+                     std::to_string(source_.format.width) + " samples wide; name another");
   }
   if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
     throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/error.h"
 #include "tests/io/media.h"
 
 namespace limpid::io {
@@ -202,6 +203,14 @@ TEST_F(RoundTripTest, OddAndTinySizesGivePlayableFiles) {
       }
     }
   }
+}
+
+// x265 3.5 damages the heap with widths from 33 to 48.
+TEST_F(RoundTripTest, WidthsThatTheEncoderFailsWithAreKeptFromIt) {
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=48x32:r=25:d=0.2 -pix_fmt yuv420p12le -c:v ffv1");
+  EXPECT_EQ(transcode(source, path("copy.mkv")).codec, "ffv1");
+  EXPECT_THROW(transcode(source, path("copy.mp4"), {.codec = "libx265"}), UsageError);
 }
 
 TEST_F(RoundTripTest, Y4mKeepsDepthAndTurnsRgbIntoYuv) {
