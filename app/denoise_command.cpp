@@ -256,6 +256,7 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   report["bytes"] = writer.bytes_written();
   report["damaged_packets"] = reader.damaged_packets();
   report["converted_frames"] = reader.converted_frames();
+  report["host_copies"] = {{"decode", reader.copies()}, {"encode", writer.copies()}};
   report["interrupted"] = interrupts.interrupted();
   report["stages"] = to_json(counters);
   return report;

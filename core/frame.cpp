@@ -1,5 +1,6 @@
 #include "core/frame.h"
 
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -7,6 +8,8 @@
 
 namespace limpid {
 namespace {
+
+std::atomic<std::int64_t> allocations = 0;
 
 constexpr std::size_t kAlignment = 64;
 
@@ -125,6 +128,7 @@ Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory) 
 }
 
 Frame allocate_frame(const FrameFormat& format) {
+  ++allocations;
   const std::size_t bytes = frame_bytes(format);
   std::shared_ptr<Block[]> blocks;
   try {
@@ -135,5 +139,7 @@ Frame allocate_frame(const FrameFormat& format) {
   }
   return place_frame(format, {blocks, reinterpret_cast<std::byte*>(blocks.get())});
 }
+
+std::int64_t allocated_frames() { return allocations; }
 
 }  // namespace limpid

@@ -96,4 +96,7 @@ Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
 /// Throws Error if memory does not suffice.
 Frame allocate_frame(const FrameFormat& format);
 
+/// How many frames allocate_frame() has made in this process: shows that a steady state makes none.
+std::int64_t allocated_frames();
+
 }  // namespace limpid

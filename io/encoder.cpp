@@ -556,6 +556,7 @@ FrameHandle Encoder::to_libav(const Frame& frame) {
   if (!scaler_ && is_planar(target_format_)) {
     return view_of(frame, target_format_);
   }
+  ++copies_;
   FrameHandle target = target_pool_.take(target_format_, frame.format.width, frame.format.height);
   if (!scaler_) {
     pack(frame, *target);
@@ -564,6 +565,7 @@ FrameHandle Encoder::to_libav(const Frame& frame) {
   } else {
     const FrameHandle packed = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
     pack(frame, *packed);
+    ++copies_;
     scaler_->convert(*packed, *target);
   }
   return target;

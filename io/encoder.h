@@ -51,6 +51,9 @@ class Encoder {
   /// after flush(), at the end.
   PacketHandle receive();
 
+  /// Of the samples of frames, on their way to the encoder.
+  std::int64_t copies() const { return copies_; }
+
  private:
   void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
   void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
@@ -76,6 +79,7 @@ class Encoder {
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
   LibavFramePool target_pool_;
+  std::int64_t copies_ = 0;
 
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of the frames inside the encoder

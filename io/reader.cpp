@@ -487,6 +487,7 @@ FrameHandle Reader::State::as_begun(const AVFrame& other) {
   Scaler(url + ": frame " + std::to_string(frame_index_), from, to).convert(other, *converted);
   check(av_frame_copy_props(converted.get(), &other), url, "can't copy a frame's properties");
   ++converted_frames;
+  ++copies;
   return converted;
 }
 
@@ -523,6 +524,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
     if (allocate_) {
       const Frame own = allocate_(video.format);
       copy_samples(frame, own);
+      ++copies;
       frame = own;
     }
   } else {
@@ -530,9 +532,11 @@ Frame Reader::State::deliver(FrameHandle decoded) {
     if (scaler_) {
       scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
       scaler_->convert(*decoded, *scaled);
+      ++copies;
     }
     frame = allocate_ ? allocate_(video.format) : pool_.allocate(video.format);
     unpack(scaled != nullptr ? *scaled : *decoded, frame);
+    ++copies;
   }
   frame.interlaced = properties->interlaced_frame != 0;
   frame.index = frame_index_++;
@@ -575,5 +579,6 @@ Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds) { state_->seek(seconds); }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Reader::converted_frames() const { return state_->converted_frames; }
+std::int64_t Reader::copies() const { return state_->copies; }
 
 }  // namespace limpid::io

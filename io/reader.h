@@ -112,6 +112,10 @@ class Reader {
   /// Frames so far whose size or pixel format was not the first one's, and which were converted to that.
   std::int64_t converted_frames() const;
 
+  /// Times that the samples of a frame have been copied or converted so far, at most once for each frame but
+  /// those of formats that swscale has to prepare.
+  std::int64_t copies() const;
+
   struct State;  ///< private to io
 
  private:

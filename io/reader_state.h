@@ -33,6 +33,7 @@ struct Reader::State {
   VideoProperties video;
   std::int64_t damaged_packets = 0;
   std::int64_t converted_frames = 0;
+  std::int64_t copies = 0;
   std::function<bool()> interrupted;
 
   std::optional<StandardInput> standard_input;  ///< what `input` reads if the url is "-"

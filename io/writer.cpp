@@ -282,6 +282,7 @@ struct Writer::State {
 
   Orientation orientation;  ///< to give to the frames; upright if they are stored as they came
   FramePool turned_frames;
+  std::int64_t turns = 0;
   std::unique_ptr<Encoder> encoder;
   std::unique_ptr<OutputFile> file;  ///< the next one, of a sequence; none for muxers that open their own
   MuxerHandle muxer;                 ///< none for pictures
@@ -515,7 +516,12 @@ void Writer::State::warn_of_losses(const Reader::State& source) {
 }
 
 void Writer::State::write(const Frame& frame) {
-  encoder->send(orientation.is_upright() ? frame : turned(frame, orientation, turned_frames));
+  if (orientation.is_upright()) {
+    encoder->send(frame);
+  } else {
+    encoder->send(turned(frame, orientation, turned_frames));
+    ++turns;
+  }
   drain_encoder();
 }
 
@@ -624,6 +630,7 @@ void Writer::write(const Frame& frame) { state_->write(frame); }
 void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }
 std::int64_t Writer::bytes_written() const { return state_->bytes; }
+std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }
 const std::string& Writer::codec() const { return state_->codec_name; }
 const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }
 const std::string& Writer::container() const { return state_->container_name; }

@@ -59,6 +59,9 @@ class Writer {
   /// May be called from any thread.
   std::int64_t bytes_written() const;
 
+  /// Times that the samples of a frame have been copied or converted on their way to the encoder so far.
+  std::int64_t copies() const;
+
   /// libav's names of what was chosen.
   const std::string& codec() const;
   const std::string& pixel_format() const;

@@ -207,6 +207,7 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
   EXPECT_EQ(report["frames"], 5);
   EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("out.mkv")));
   EXPECT_EQ(report["interrupted"], false);
+  EXPECT_EQ(report["host_copies"]["decode"], 0);
   for (const char* stage : {"decode", "denoise", "encode"}) {
     EXPECT_EQ(report["stages"][stage]["frames"], 5) << stage;
   }

@@ -1,0 +1,228 @@
+// The whole chain, decoder to muxer, in this process: what a steady state costs, what ten thousand frames
+// leave behind, and what damaged files do.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "app/pipeline.h"
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "core/parameters.h"
+#include "io/reader.h"
+#include "io/writer.h"
+#include "tests/io/media.h"
+
+namespace limpid::app {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+struct Copies {
+  std::int64_t frames = 0;
+  std::int64_t reader = 0;
+  std::int64_t writer = 0;
+};
+
+class Endurance : public io::MediaTest {
+ protected:
+  /// Denoises `from` into `to` as limpid denoise does. `watch` sees each frame's number when it is written,
+  /// and how many frames have been read by then.
+  Copies denoise(const std::string& from, const std::string& to, const std::string& codec = "",
+                 const std::function<void(std::int64_t, std::int64_t)>& watch = {},
+                 std::int64_t frame_limit = 0) {
+    io::Reader reader(from);
+    io::WriterOptions options;
+    options.codec = codec;
+    options.overwrite = io::Overwrite::kAlways;
+    io::Writer writer(to, reader, options);
+    PipelineCounters counters;
+    PipelineStages stages;
+    stages.read = [&] { return reader.read(); };
+    stages.noise = [](const Frame&) { return NoiseLevel{{10, 10, 10}}; };
+    stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
+      return engine_->make_bm3d(bm3d_profile(Profile::kFast), level, frame.format);
+    };
+    stages.write_frame = [&](const Frame& frame) {
+      writer.write(frame);
+      if (watch) {
+        watch(frame.index, counters.read.frames);
+      }
+    };
+    stages.write_packet = [&](const io::Packet& packet) { writer.write(packet); };
+    PipelineOptions pipeline_options;
+    pipeline_options.frame_limit = frame_limit;
+    run_pipeline(stages, pipeline_options, counters, {});
+    writer.finish();
+    return {counters.write.frames, reader.copies(), writer.copies()};
+  }
+
+ private:
+  std::shared_ptr<Engine> engine_ = EngineRegistry::instance().open("cpu");
+};
+
+TEST_F(Endurance, ASteadyStateAllocatesNoFramesAndCopiesEachAtMostOnceEachWay) {
+  struct Case {
+    std::string name;
+    std::string format;
+    std::string codec;
+    std::int64_t copies;  // of each frame, each way
+  };
+  constexpr std::int64_t kFrames = 200;
+  // Those that are alive at once: in two queues, with each stage, and with the encoder.
+  constexpr std::int64_t kMostAllocated = 24;
+  for (const Case& test : std::vector<Case>{{"planar.mkv", "yuv420p", "ffv1", 0},
+                                            {"deep.mkv", "yuv422p10le", "ffv1", 0},
+                                            {"packed.nut", "rgb24", "png", 1}}) {
+    SCOPED_TRACE(test.name);
+    const std::string encoder = test.name == "packed.nut" ? "rawvideo" : "ffv1";
+    const std::string source =
+        make(test.name, "-f lavfi -i testsrc2=s=32x32:r=25:d=8 -pix_fmt " + test.format + " -c:v " + encoder);
+    const std::int64_t before = allocated_frames();
+    const Copies copies = denoise(source, path("out.mkv"), test.codec);
+    EXPECT_EQ(copies.frames, kFrames);
+    EXPECT_EQ(copies.reader, test.copies * kFrames);
+    EXPECT_EQ(copies.writer, test.copies * kFrames);
+    EXPECT_LE(allocated_frames() - before, kMostAllocated);
+  }
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t total = 0;
+  std::int64_t resident = 0;
+  file >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t open_files() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return std::distance(begin(files), end(files));
+}
+
+TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
+  const std::int64_t frames = kSanitized ? 500 : 10'000;
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25 -f lavfi -i sine -frames:v " +
+                             std::to_string(frames) + " -shortest -c:v mpeg2video -g 10 -c:a pcm_s16le");
+  struct Usage {
+    std::int64_t memory = 0;
+    std::int64_t files = 0;
+    std::int64_t under_way = 0;  // the most so far
+  };
+  Usage early;
+  Usage late;
+  const auto watch = [&](std::int64_t index, std::int64_t read) {
+    late.under_way = std::max(late.under_way, read - index);
+    if (index == frames / 5) {
+      early = {resident_bytes(), open_files(), late.under_way};
+      late.under_way = 0;
+    } else if (index == frames - 1) {
+      late.memory = resident_bytes();
+      late.files = open_files();
+    }
+  };
+  EXPECT_EQ(denoise(source, path("out.mkv"), "mpeg2video", watch).frames, frames);
+  EXPECT_EQ(late.files, early.files);
+  constexpr std::int64_t kMostUnderWay = 12;
+  EXPECT_LE(early.under_way, kMostUnderWay);
+  EXPECT_LE(late.under_way, kMostUnderWay);
+  if (!kSanitized) {                               // these keep what is freed for a while
+    constexpr std::int64_t kMostGrowth = 8 << 20;  // a frame is 1.5 KiB, and 8000 of them are 12 MiB
+    EXPECT_LE(late.memory - early.memory, kMostGrowth);
+  }
+}
+
+class Fuzz : public Endurance {
+ protected:
+  /// Files of many kinds, small ones: what is damaged should matter.
+  std::vector<std::string> make_sources() {
+    const std::string picture = "-f lavfi -i testsrc2=s=64x32:r=25:d=0.32 ";
+    const std::string sound = "-f lavfi -i sine=d=0.32 ";
+    return {
+        make("h264.mkv", picture + sound + "-c:v libx264 -bf 2 -c:a aac"),
+        make("h264.mp4", picture + sound + "-c:v libx264 -bf 2 -c:a aac"),
+        make("hevc.mov", picture + sound +
+                             "-c:v libx265 -x265-params log-level=none -pix_fmt yuv420p10le -c:a pcm_s16le"),
+        make("mpeg2.ts", picture + sound + "-c:v mpeg2video -g 4 -c:a mp2"),
+        make("mpeg4.avi", picture + sound + "-c:v mpeg4 -bf 1 -c:a mp3"),
+        make("vp9.webm", picture + sound + "-c:v libvpx-vp9 -deadline realtime -c:a libopus"),
+        make("ffv1.mkv", picture + "-c:v ffv1 -level 3 -pix_fmt gbrp"),
+        make("mjpeg.avi", picture + "-c:v mjpeg -pix_fmt yuvj422p"),
+        make("plain.y4m", picture + "-pix_fmt yuv422p"),
+        make("raw.h264", picture + "-c:v libx264"),
+        make("flash.flv", picture + sound + "-c:v flv -c:a mp3 -ar 44100"),
+        make("moving.gif", picture),
+        make("picture.png", picture + "-frames:v 1 -update 1"),
+        make("picture.jpg", picture + "-frames:v 1 -update 1"),
+        make("picture.tiff", picture + "-frames:v 1 -update 1")};
+  }
+
+  static std::string damaged(std::string bytes, std::uint32_t seed) {
+    std::mt19937 random(seed);  // its numbers are the same everywhere
+    const auto pick = [&](std::size_t count) { return count == 0 ? 0 : random() % count; };
+    if (pick(4) == 0) {
+      bytes.resize(pick(bytes.size()));
+    }
+    // Headers are the more worth damaging.
+    const std::size_t reach = pick(2) == 0 ? std::min<std::size_t>(bytes.size(), 600) : bytes.size();
+    constexpr std::array<std::size_t, 4> kFlips{1, 4, 16, 64};
+    for (std::size_t i = 0; i < kFlips[pick(kFlips.size())] && reach > 0; ++i) {
+      char& byte = bytes[pick(reach)];
+      byte = static_cast<char>(byte ^ (1 << pick(8)));
+    }
+    if (pick(4) == 0 && !bytes.empty()) {
+      const std::size_t at = pick(bytes.size());
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), std::min(pick(200), bytes.size() - at),
+                  '\xFF');
+    }
+    return bytes;
+  }
+};
+
+TEST_F(Fuzz, DamagedFilesEndWithASentenceOrAFile) {
+  const char* const asked = std::getenv("LIMPID_FUZZ_CASES");
+  const unsigned cases = asked == nullptr ? 100 : static_cast<unsigned>(std::atoi(asked));
+  const std::vector<std::string> sources = make_sources();
+  unsigned written = 0;
+  for (unsigned seed = 0; seed < cases; ++seed) {
+    const std::string& source = sources[seed % sources.size()];
+    std::ifstream in(source, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(in), {});
+    const std::string file = path("damaged" + std::filesystem::path(source).extension().string());
+    std::ofstream(file, std::ios::binary) << damaged(bytes, seed);
+    const std::string target = path(seed % 2 == 0 ? "out.mkv" : "out.mp4");
+    RecordProperty("seed", static_cast<int>(seed));
+    SCOPED_TRACE(seed);
+    constexpr unsigned kPatience = 10;
+    ::alarm(kPatience);  // ends the process
+    try {
+      constexpr std::int64_t kMostFrames = 20;
+      denoise(file, target, "", {}, kMostFrames);
+      ++written;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()), "");
+    }
+    ::alarm(0);
+  }
+  EXPECT_GT(written, cases / 4) << "most damage is survived";
+  EXPECT_LT(written, cases) << "some isn't";
+}
+
+}  // namespace
+}  // namespace limpid::app
