@@ -11,6 +11,7 @@ extern "C" {
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,7 @@ extern "C" {
 #include "io/output_file.h"
 #include "io/packet.h"
 #include "io/reader_state.h"
+#include "io/subtitle_converter.h"
 
 namespace limpid::io {
 namespace {
@@ -257,6 +259,7 @@ struct Writer::State {
   void choose_orientation(const Reader::State& source);
   void add_video_stream(const Reader::State& source);
   void add_copied_streams(const Reader::State& source);
+  bool add_converted_subtitles(const AVStream& stream);
   void copy_chapters(const Reader::State& source);
   void warn_of_losses(const Reader::State& source);
   void open(const Reader::State& source);
@@ -287,6 +290,7 @@ struct Writer::State {
   std::unique_ptr<OutputFile> file;  ///< the next one, of a sequence; none for muxers that open their own
   MuxerHandle muxer;                 ///< none for pictures
   AVStream* video = nullptr;
+  std::map<std::size_t, std::unique_ptr<SubtitleConverter>> subtitle_converters;  ///< by the source's index
   std::vector<int> output_index;       ///< by the source's stream index; -1 for streams that aren't copied
   std::vector<std::int64_t> last_dts;  ///< by the output's stream index
   std::int64_t pictures = 0;
@@ -451,6 +455,9 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
     } else if (muxer != nullptr && can_be_attached(*container, stream)) {
       attach_cover(*muxer, stream);
     } else if (muxer == nullptr || !can_hold_stream(*container, encoder->context(), stream)) {
+      if (muxer != nullptr && add_converted_subtitles(stream)) {
+        continue;
+      }
       warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it is left out");
     } else {
       output_index[i] = static_cast<int>(muxer->nb_streams);
@@ -461,6 +468,27 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
       }
     }
   }
+}
+
+bool Writer::State::add_converted_subtitles(const AVStream& stream) {
+  std::unique_ptr<SubtitleConverter> converter =
+      SubtitleConverter::make(stream, text_subtitle_codec(*container));
+  if (converter == nullptr) {
+    return false;
+  }
+  const auto index = static_cast<std::size_t>(stream.index);
+  output_index[index] = static_cast<int>(muxer->nb_streams);
+  AVStream& converted = add_stream(*muxer);
+  copy_parameters(converted, stream, *container);
+  check(avcodec_parameters_from_context(converted.codecpar, &converter->encoder()), url,
+        "can't set up the subtitles");
+  if (std::string_view(container->name) == "mov") {
+    use_quicktime_language(converted);
+  }
+  warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it becomes " +
+                     avcodec_get_name(converted.codecpar->codec_id));
+  subtitle_converters[index] = std::move(converter);
+  return true;
 }
 
 void Writer::State::copy_chapters(const Reader::State& source) {
@@ -530,8 +558,17 @@ void Writer::State::write(const Packet& packet) {
   if (index < 0) {
     return;
   }
-  PacketHandle copy = make_packet();
-  check(av_packet_ref(copy.get(), &packet.get()), url, "can't keep a packet");
+  PacketHandle copy;
+  if (const auto found = subtitle_converters.find(static_cast<std::size_t>(packet.stream()));
+      found != subtitle_converters.end()) {
+    copy = found->second->convert(packet.get(), packet.time_base(), url);
+    if (copy == nullptr) {
+      return;
+    }
+  } else {
+    copy = make_packet();
+    check(av_packet_ref(copy.get(), &packet.get()), url, "can't keep a packet");
+  }
   const AVStream& stream = *muxer->streams[index];
   av_packet_rescale_ts(copy.get(), packet.time_base(), stream.time_base);
   const AVCodecParameters& parameters = *stream.codecpar;

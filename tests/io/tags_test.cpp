@@ -98,7 +98,7 @@ TEST_F(TagsTest, MetadataChaptersSubtitlesAndDispositionsAreKept) {
   EXPECT_EQ(packet_hashes(path("copy.mkv"), "s"), packet_hashes(source, "s"));
 
   const Transcoded mp4 = transcode(source, path("copy.mp4"));
-  EXPECT_EQ(joined(mp4.warnings), "mp4 can't hold the subtitle stream #2 (subrip): it is left out\n");
+  EXPECT_EQ(joined(mp4.warnings), "mp4 can't hold the subtitle stream #2 (subrip): it becomes mov_text\n");
   EXPECT_TRUE(contains(probe_streams(path("copy.mp4")), "TAG:title=A chapter"));
 }
 
