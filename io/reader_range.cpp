@@ -92,8 +92,8 @@ bool Reader::State::seek_first_frame() {
     }
     moved = true;
     const bool found = find_first_frame();
-    const bool from_before = first_time_ != AV_NOPTS_VALUE &&
-                             first_time_ <= av_rescale_q(range.begin, kMicroseconds, video_stream->time_base);
+    const bool from_before =
+        first_time_ != AV_NOPTS_VALUE && first_time_ <= range.first(video_stream->time_base);
     if (from_before) {
       return found;
     }

@@ -127,10 +127,8 @@ bool is_known_in_mpegts(const AVCodecParameters& stream) {
                               AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
                               AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
                               AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
-                              AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE,
-                              AV_CODEC_ID_SMPTE_KLV,    AV_CODEC_ID_TIMED_ID3,
-                              AV_CODEC_ID_SCTE_35};
-  return stream.codec_type == AVMEDIA_TYPE_DATA ||
+                              AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE};
+  return stream.codec_type == AVMEDIA_TYPE_DATA ||  // which is private anyway
          std::find(kKnown.begin(), kKnown.end(), stream.codec_id) != kKnown.end();
 }
 
