@@ -30,6 +30,18 @@ class BoundedQueue {
     return true;
   }
 
+  /// Takes the item only if there is room. Whether it did.
+  bool try_push(T item, std::size_t cost = 1) {
+    const std::scoped_lock lock(mutex_);
+    if (closed_ || (!items_.empty() && used_ + cost > capacity_)) {
+      return false;
+    }
+    used_ += cost;
+    items_.emplace_back(std::move(item), cost);
+    filled_.notify_one();
+    return true;
+  }
+
   /// Waits for an item. Nothing once the queue is empty and closed, or cancelled.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);

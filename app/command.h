@@ -22,5 +22,6 @@ void add_denoise_command(CLI::App& program, Command& selected);
 void add_devices_command(CLI::App& program, Command& selected);
 void add_measure_command(CLI::App& program, Command& selected);
 void add_preview_command(CLI::App& program, Command& selected);
+void add_webcam_command(CLI::App& program, Command& selected);
 
 }  // namespace limpid::app

@@ -46,6 +46,7 @@ int run(Console& console, int argc, char** argv) {
   add_devices_command(program, command);
   add_measure_command(program, command);
   add_preview_command(program, command);
+  add_webcam_command(program, command);
   for (CLI::App* subcommand : program.get_subcommands({})) {
     const std::string own = subcommand->get_footer();
     subcommand->footer(own + (own.empty() ? "" : "\n") + kExitCodes);

@@ -24,7 +24,7 @@ std::vector<std::string> to_lines(const Statistics& statistics) {
   lines.push_back(s.format);
   std::string position = time_text(s.position);
   if (s.duration > 0) {
-    position += " / " + time_text(s.duration, false);
+    position += " / " + time_text(s.duration);
   }
   lines.push_back(fmt::format("{}   frame {}   {}", position, s.frame, s.state));
   lines.push_back(

@@ -73,13 +73,14 @@ class Player::Denoising {
     stage_.abandon();
     sent_.clear();
     again_.clear();
+    if (std::exchange(player_.elsewhere_, false)) {
+      recent_.clear();
+    }
     if (std::exchange(player_.again_, false)) {
       again_ = recent_;
-      first_wanted_ = player_.shown_->sequence;
-    } else {
-      recent_.clear();
-      first_wanted_ = 0;
     }
+    // After a seek none has been shown of those that count.
+    first_wanted_ = player_.clock_runs_ && player_.shown_ != nullptr ? player_.shown_->sequence : 0;
   }
 
   void send_next(std::unique_lock<std::mutex>& lock) {
@@ -437,7 +438,7 @@ void Player::forget_frames_under_way() {
 
 void Player::go_to(const Target& target) {
   forget_frames_under_way();
-  again_ = false;
+  elsewhere_ = true;
   decoded_.clear();
   source_ended_ = false;
   clock_runs_ = false;
@@ -451,10 +452,10 @@ void Player::set_settings(const DenoiseSettings& settings) {
     return;
   }
   settings_ = settings;
-  if (clock_.paused() && shown_ != nullptr && clock_runs_ && !options_.live) {
+  if (clock_.paused() && !options_.live) {
     forget_frames_under_way();
     again_ = true;
-    show_next_ = true;
+    show_next_ = clock_runs_;
   }
 }
 

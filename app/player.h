@@ -211,6 +211,7 @@ class Player {
   std::uint64_t next_sequence_ = 0;
 
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
+  bool elsewhere_ = false;   ///< the new epoch lies behind a seek
   bool again_ = false;       ///< the new epoch begins with the frame that is shown
   std::int64_t outstanding_ =
       0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped

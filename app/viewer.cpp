@@ -64,10 +64,27 @@ std::string sigma_text(const NoiseLevel& level, const std::vector<std::string_vi
   return text;
 }
 
+// The picture's, or a multiple of it where that would be too small to see anything.
 io::Size window_size(const io::DisplayConverter& converter) {
+  constexpr int kLeastWidth = 640;
   const double aspect = converter.pixel_aspect();
-  return {static_cast<int>(std::lround(converter.width() * std::max(aspect, 1.0))),
-          static_cast<int>(std::lround(converter.height() * std::max(1 / aspect, 1.0)))};
+  const int factor = (kLeastWidth + converter.width() - 1) / converter.width();
+  return {static_cast<int>(std::lround(factor * converter.width() * std::max(aspect, 1.0))),
+          static_cast<int>(std::lround(factor * converter.height() * std::max(1 / aspect, 1.0)))};
+}
+
+// The beginning of the names of pictures in `folder`, such that no file there begins so.
+std::string free_stem(const std::filesystem::path& folder, const std::string& source, std::int64_t frame) {
+  const std::string first =
+      (folder / fmt::format("{}-{:06}", std::filesystem::path(source).stem().string(), frame)).string();
+  std::string stem = first;
+  std::error_code ignored;
+  for (int number = 2; std::filesystem::exists(stem + "-split.png", ignored) ||
+                       std::filesystem::exists(stem + "-window.png", ignored);
+       ++number) {
+    stem = fmt::format("{}-{}", first, number);
+  }
+  return stem;
 }
 
 io::WindowOptions window_options(const ViewerOptions& options) {
@@ -150,10 +167,16 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
   const double latency = duration<double>(now - frame->decoded_at).count();
   constexpr double kShare = 0.1;
   latency_ += (report_.shown == 0 ? 1 : kShare) * (latency - latency_);
+  if (report_.shown == 0) {
+    spdlog::debug("shown: the first frame");
+  }
   ++report_.shown;
   report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
   report_.times.push_back(frame->time);
   report_.latencies.push_back(latency);
+  if (player_->paused()) {
+    spdlog::debug("frame: {}", frame->noisy.index);
+  }
   if (awaited_ && frame->settings == *awaited_) {
     spdlog::debug("shown: frame {} with {}", frame->noisy.index,
                   sigma_text(frame->level, color_plane_names(options_.format)));
@@ -316,7 +339,7 @@ void Viewer::draw_text(Clock::time_point now) {
   const int scale = text_scale();
   const int margin = 4 * scale;
   const io::Size size = window_.size();
-  if (options_.statistics) {
+  if (options_.statistics && !help_) {
     window_.set_picture(kStatisticsBox, io::text_box(to_lines(statistics()), scale), true);
     window_.draw(kStatisticsBox, margin, margin);
   }
@@ -515,12 +538,12 @@ void Viewer::press(const std::string& key) {
       {"i",
        [](Viewer& v) {
          v.options_.statistics = !v.options_.statistics;
-         v.redraw_ = true;
+         v.notice(v.options_.statistics ? "statistics" : "no statistics");
        }},
       {"?",
        [](Viewer& v) {
          v.help_ = !v.help_;
-         v.redraw_ = true;
+         v.notice(v.help_ ? "keys" : "");
        }},
       {"q", quit},
       {"ESC", quit},
@@ -657,18 +680,14 @@ void Viewer::save_pictures() {
       split.row(y)[column] = kLineColor;
     }
   }
-  const std::string stem = std::filesystem::path(options_.source).stem().string();
-  const std::filesystem::path folder = options_.picture_folder;
   try {
+    const std::string stem = free_stem(options_.picture_folder, options_.source, shown_->noisy.index);
     for (const auto& [name, picture] : {std::pair<const char*, const io::RgbImage&>{"noisy", *noisy_},
                                         {"denoised", *denoised_},
                                         {"split", split}}) {
-      const std::string path =
-          (folder / fmt::format("{}-{:06}-{}.png", stem, shown_->noisy.index, name)).string();
-      io::write_png(path, picture, io::Overwrite::kAlways);
+      io::write_png(fmt::format("{}-{}.png", stem, name), picture);
     }
-    spdlog::info("pictures: {}",
-                 (folder / fmt::format("{}-{:06}-*.png", stem, shown_->noisy.index)).string());
+    spdlog::info("pictures: {}-noisy.png, -denoised.png, -split.png", stem);
     notice("pictures saved");
   } catch (const Error& error) {
     spdlog::error("{}", error.what());
@@ -677,14 +696,12 @@ void Viewer::save_pictures() {
 }
 
 void Viewer::save_window() {
-  const std::string stem = std::filesystem::path(options_.source).stem().string();
-  const std::string path = (std::filesystem::path(options_.picture_folder) /
-                            fmt::format("{}-{:06}-window.png", stem, shown_->noisy.index))
-                               .string();
   try {
+    const std::string path =
+        free_stem(options_.picture_folder, options_.source, shown_->noisy.index) + "-window.png";
     draw();
-    io::write_png(path, window_.snapshot(), io::Overwrite::kAlways);
-    spdlog::info("pictures: {}", path);
+    io::write_png(path, window_.snapshot());
+    spdlog::info("picture: {}", path);
     notice("picture saved");
   } catch (const Error& error) {
     spdlog::error("{}", error.what());

@@ -231,6 +231,9 @@ std::string output_extension(const std::string& input, bool still_picture, const
 }
 
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container) {
+  if (!container.empty()) {
+    avdevice_register_all();
+  }
   const std::string name = container.empty() && url == "-" ? "yuv4mpegpipe" : container;
   const AVOutputFormat* const format = name.empty() ? av_guess_format(nullptr, url.c_str(), nullptr)
                                                     : av_guess_format(name.c_str(), nullptr, nullptr);

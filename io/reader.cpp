@@ -103,6 +103,7 @@ Reader::State::State(std::string source_url, const ReaderOptions& options)
 void Reader::State::open(const ReaderOptions& options) {
   const AVInputFormat* format = nullptr;
   if (!options.input_format.empty()) {
+    avdevice_register_all();
     format = av_find_input_format(options.input_format.c_str());
     if (format == nullptr) {
       throw UsageError("no input format is called '" + options.input_format + "'");
@@ -116,6 +117,11 @@ void Reader::State::open(const ReaderOptions& options) {
     context->interrupt_callback = {
         .callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
         .opaque = this};
+  }
+  if (format != nullptr && is_device(*format)) {
+    // A read that waits in the driver could not be interrupted, and what has been queued while probing is
+    // old.
+    context->flags |= AVFMT_FLAG_NONBLOCK | AVFMT_FLAG_NOBUFFER;
   }
   if (url == "-") {
     standard_input.emplace(interrupted);
@@ -340,13 +346,16 @@ Reader::Item Reader::State::decode_next() {
 std::shared_ptr<Packet> Reader::State::demux_next() {
   PacketHandle packet = make_packet();
   const int code = av_read_frame(input.get(), packet.get());
-  if (code == AVERROR(EAGAIN)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  if (code == AVERROR(EAGAIN) && !(interrupted && interrupted())) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return nullptr;
   }
   if (code < 0) {
     // Whatever stops the source, the frames before it are worth having.
-    damaged_packets += code == AVERROR_EOF || code == AVERROR_EXIT ? 0 : 1;
+    if (code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN)) {
+      ++damaged_packets;
+      failure = error_text(code);
+    }
     source_ended_ = true;
     avcodec_send_packet(decoder.get(), nullptr);
     return nullptr;
@@ -359,6 +368,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
   if ((input->iformat->flags & AVFMT_TS_DISCONT) != 0) {
     take_out_clock_jumps(*packet);
   }
+  begin_device_clock(*packet);
   const std::int64_t offset =
       is_timeless(*input->streams[index]) ? 0 : av_rescale_q(time_offset, kMicroseconds, time_base);
   if (packet->pts != AV_NOPTS_VALUE) {
@@ -400,6 +410,14 @@ void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
     }
   }
   expected = time + time_offset + av_rescale_q(packet.duration, stream.time_base, kMicroseconds);
+}
+
+/// Cameras and screens tell the time since the machine was started, or since 1970: it becomes that since the
+/// first frame.
+void Reader::State::begin_device_clock(const AVPacket& packet) {
+  if (is_device(*input->iformat) && time_offset == 0 && packet.pts != AV_NOPTS_VALUE) {
+    time_offset = -av_rescale_q(packet.pts, input->streams[packet.stream_index]->time_base, kMicroseconds);
+  }
 }
 
 void Reader::State::set_format(const AVFrame& first) {
@@ -575,6 +593,7 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
+const std::string& Reader::failure() const { return state_->failure; }
 Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds) { state_->seek(seconds); }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }

@@ -106,6 +106,9 @@ class Reader {
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
 
+  /// What has ended the source before its end, such as a camera that was unplugged; empty if nothing has.
+  const std::string& failure() const;
+
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
 

@@ -34,6 +34,7 @@ struct Reader::State {
   std::int64_t damaged_packets = 0;
   std::int64_t converted_frames = 0;
   std::int64_t copies = 0;
+  std::string failure;
   std::function<bool()> interrupted;
 
   std::optional<StandardInput> standard_input;  ///< what `input` reads if the url is "-"
@@ -61,6 +62,7 @@ struct Reader::State {
   /// Reads a packet and gives it to the decoder or, if it is to be copied, to the caller.
   std::shared_ptr<Packet> demux_next();
   void take_out_clock_jumps(const AVPacket& packet);
+  void begin_device_clock(const AVPacket& packet);
   FrameHandle as_begun(const AVFrame& other);
   Frame deliver(FrameHandle decoded);
   AVPixelFormat sample_format(const AVFrame& frame) const;

@@ -7,14 +7,9 @@
 #include <string>
 
 #include "io/rgb_image.h"
+#include "io/size.h"
 
 namespace limpid::io {
-
-struct Size {
-  int width = 0;
-  int height = 0;
-  bool operator==(const Size&) const = default;
-};
 
 struct Rectangle {
   int x = 0;

@@ -298,6 +298,30 @@ TEST(PlayerTest, StepsAndSeeksToTheFrame) {
   EXPECT_EQ(playing.play_to_the_end(), numbers(25, 30));
 }
 
+TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
+  Playing playing;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  for (int i = 1; i < 20; ++i) {
+    player.seek(0.1);
+    DenoiseSettings settings = player.settings();
+    settings.sigma->sigma[0] = static_cast<float>(i) + 1;
+    if (i % 2 == 0) {
+      // Wherever the frame is by now.
+      std::this_thread::sleep_for(std::chrono::microseconds(50 * i));
+    }
+    player.set_settings(settings);
+    std::shared_ptr<const PlayedFrame> last;
+    while (const std::shared_ptr<const PlayedFrame> shown = playing.next(last == nullptr ? 10000ms : 10ms)) {
+      last = shown;
+    }
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(last->noisy.index, 10);
+    EXPECT_EQ(last->settings, settings);
+  }
+}
+
 TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
   // Frames at 0, 0.04, 0.08, then after a gap of 3 s.
   Playing playing;

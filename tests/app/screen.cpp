@@ -1,0 +1,135 @@
+#include "tests/app/screen.h"
+
+#include <X11/Xlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <variant>
+
+#include "io/display.h"
+#include "io/reader.h"
+
+namespace limpid::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool can_run(const std::vector<std::string>& command) {
+  try {
+    return run(command).exit_code == 0;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void ScreenTest::SetUp() {
+  ProgramTest::SetUp();
+  if (IsSkipped()) {
+    return;
+  }
+  static const bool has_screen = can_run({"sh", "-c", "command -v xdotool && command -v Xvfb"});
+  if (!has_screen) {
+    GTEST_SKIP() << "Xvfb or xdotool is absent";
+  }
+  // It chooses a free number itself and prints it where a Process can be read while it runs.
+  server_ = std::make_unique<Process>(std::vector<std::string>{"Xvfb", "-displayfd", "2", "-screen", "0",
+                                                               "1280x1024x24", "-nolisten", "tcp", "-ac"});
+  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  while (display_.empty() && std::chrono::steady_clock::now() < give_up) {
+    const std::string text = server_->err_so_far();
+    if (!text.empty() && text.back() == '\n') {
+      const std::string last = lines(text).back();
+      if (std::all_of(last.begin(), last.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+        display_ = ":" + last;
+      }
+    }
+    std::this_thread::sleep_for(5ms);
+  }
+  ASSERT_FALSE(display_.empty()) << "Xvfb didn't start: " << server_->err_so_far();
+}
+
+void ScreenTest::TearDown() {
+  server_.reset();
+  ProgramTest::TearDown();
+}
+
+std::vector<std::string> ScreenTest::on_screen(const std::vector<std::string>& arguments,
+                                               const std::vector<std::string>& environment) const {
+  // SDL's own renderer: what the machine's OpenGL makes of it is not what is tested.
+  std::vector<std::string> command{"env", "DISPLAY=" + display_, "SDL_VIDEODRIVER=x11",
+                                   "SDL_RENDER_DRIVER=software", "SDL_AUDIODRIVER=dummy"};
+  command.insert(command.end(), environment.begin(), environment.end());
+  const std::vector<std::string> program = limpid_command(arguments);
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
+}
+
+std::string ScreenTest::xdotool(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command{"env", "DISPLAY=" + display_, "xdotool"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome.out;
+}
+
+void ScreenTest::type(const std::vector<std::string>& keys) const {
+  std::vector<std::string> arguments{"key", "--delay", "1"};
+  arguments.insert(arguments.end(), keys.begin(), keys.end());
+  xdotool(arguments);
+}
+
+std::string ScreenTest::find_window(const std::string& title) const {
+  const std::string found = xdotool({"search", "--sync", "--onlyvisible", "--name", title});
+  return lines(found).empty() ? "" : lines(found).front();
+}
+
+void ScreenTest::point(const std::string& window, int x, int y) const {
+  xdotool({"mousemove", "--window", window, std::to_string(x), std::to_string(y)});
+}
+
+void ScreenTest::close(const std::string& window) const {
+  Display* const connection = XOpenDisplay(display_.c_str());
+  ASSERT_NE(connection, nullptr);
+  XEvent event{};
+  event.xclient.type = ClientMessage;
+  event.xclient.window = std::stoul(window);
+  event.xclient.message_type = XInternAtom(connection, "WM_PROTOCOLS", False);
+  event.xclient.format = 32;
+  event.xclient.data.l[0] = static_cast<long>(XInternAtom(connection, "WM_DELETE_WINDOW", False));
+  XSendEvent(connection, event.xclient.window, False, NoEventMask, &event);
+  XCloseDisplay(connection);
+}
+
+io::RgbImage read_png(const std::string& path) {
+  io::Reader reader(path);
+  const io::Reader::Item item = reader.read();
+  io::RgbImage image;
+  io::DisplayConverter(reader.video().format, reader.display()).convert(std::get<Frame>(item), image);
+  return image;
+}
+
+void expect_said(Process& process, const std::string& text, int count) {
+  const auto give_up = std::chrono::steady_clock::now() + 30s;
+  while (occurrences(process.err_so_far(), text) < static_cast<std::size_t>(count)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up)
+        << "'" << text << "' isn't in " << process.err_so_far();
+    std::this_thread::sleep_for(3ms);
+  }
+}
+
+}  // namespace limpid::test

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/rgb_image.h"
+#include "tests/app/program_test.h"
+
+namespace limpid::test {
+
+/// A fixture with a screen of its own, by Xvfb, and somebody who types and points there, by xdotool. Skips
+/// where one of them is absent.
+class ScreenTest : public ProgramTest {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Command line of limpid with these arguments, on this screen.
+  std::vector<std::string> on_screen(const std::vector<std::string>& arguments,
+                                     const std::vector<std::string>& environment = {}) const;
+  /// Runs xdotool; fails the test if that fails.
+  std::string xdotool(const std::vector<std::string>& arguments) const;
+  /// Types keys, by their X names.
+  void type(const std::vector<std::string>& keys) const;
+  /// The window whose title contains `title`, waited for; and moving the pointer in it.
+  std::string find_window(const std::string& title) const;
+  void point(const std::string& window, int x, int y) const;
+  /// Asks the window to close, as a window manager does.
+  void close(const std::string& window) const;
+
+  const std::string& display() const { return display_; }
+
+ private:
+  std::unique_ptr<Process> server_;
+  std::string display_;
+};
+
+/// The picture in a PNG file, read by libav.
+io::RgbImage read_png(const std::string& path);
+
+/// Waits until `process` has said `text` on standard error `count` times; fails the test if it doesn't.
+void expect_said(Process& process, const std::string& text, int count = 1);
+
+}  // namespace limpid::test
