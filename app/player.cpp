@@ -339,7 +339,10 @@ void Player::prepare_loop() {
 }
 
 bool Player::may_send() const {
-  const int ahead = options_.live ? concurrency_ + 1 : std::max(concurrency_, kFramesAhead);
+  // Which frames won't be late is known only once the clock runs, with the first.
+  const int ahead = options_.live  ? concurrency_ + 1
+                    : !clock_runs_ ? 1
+                                   : std::max(concurrency_, kFramesAhead);
   return outstanding_ < latency_ + ahead;
 }
 

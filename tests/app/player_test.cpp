@@ -91,6 +91,7 @@ class Playing {
   int latency = 0;
   std::chrono::milliseconds time{0};
   bool live = false;
+  double duration = 0;  // 0: by the frames and the rate
   PlayerStages stages;
 
   Playing() {
@@ -121,7 +122,7 @@ class Playing {
     PlayerOptions options;
     options.live = live;
     options.frames_per_second = rate;
-    options.duration = frames / rate;
+    options.duration = duration > 0 ? duration : frames / rate;
     options.settings.sigma = NoiseLevel{{1, 1, 1}};
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
@@ -327,6 +328,7 @@ TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
   Playing playing;
   playing.frames = 6;
   playing.rate = 25;
+  playing.duration = 4;
   const auto time_of = [](std::int64_t index) {
     return static_cast<double>(index) / 25 + (index > 2 ? 3 : 0);
   };

@@ -1,6 +1,7 @@
 #include "tests/app/screen.h"
 
 #include <X11/Xlib.h>
+#include <X11/Xutil.h>
 
 #include <algorithm>
 #include <cctype>
@@ -18,6 +19,11 @@ namespace limpid::test {
 namespace {
 
 using namespace std::chrono_literals;
+
+struct ConnectionCloser {
+  void operator()(Display* connection) const { XCloseDisplay(connection); }
+};
+using Connection = std::unique_ptr<Display, ConnectionCloser>;
 
 bool can_run(const std::vector<std::string>& command) {
   try {
@@ -103,7 +109,8 @@ void ScreenTest::point(const std::string& window, int x, int y) const {
 }
 
 void ScreenTest::close(const std::string& window) const {
-  Display* const connection = XOpenDisplay(display_.c_str());
+  const Connection owner(XOpenDisplay(display_.c_str()));
+  Display* const connection = owner.get();
   ASSERT_NE(connection, nullptr);
   XEvent event{};
   event.xclient.type = ClientMessage;
@@ -112,7 +119,43 @@ void ScreenTest::close(const std::string& window) const {
   event.xclient.format = 32;
   event.xclient.data.l[0] = static_cast<long>(XInternAtom(connection, "WM_DELETE_WINDOW", False));
   XSendEvent(connection, event.xclient.window, False, NoEventMask, &event);
-  XCloseDisplay(connection);
+}
+
+struct Lamp::State {
+  Connection connection;
+  Window window = 0;
+};
+
+Lamp::Lamp(const std::string& display) : state_(std::make_unique<State>()) {
+  state_->connection.reset(XOpenDisplay(display.c_str()));
+  Display* const connection = state_->connection.get();
+  if (connection == nullptr) {
+    throw std::runtime_error("can't open the display " + display);
+  }
+  XSetWindowAttributes attributes{};
+  attributes.override_redirect = True;
+  state_->window = XCreateWindow(connection, DefaultRootWindow(connection), 0, 0, 128, 128, 0, CopyFromParent,
+                                 InputOutput, nullptr, CWOverrideRedirect, &attributes);
+  XMapRaised(connection, state_->window);
+}
+
+Lamp::~Lamp() = default;
+
+void Lamp::set(bool on) {
+  Display* const connection = state_->connection.get();
+  const int screen = DefaultScreen(connection);
+  XSetWindowBackground(connection, state_->window,
+                       on ? WhitePixel(connection, screen) : BlackPixel(connection, screen));
+  XClearWindow(connection, state_->window);
+  XSync(connection, False);
+}
+
+bool Lamp::is_bright(int x, int y) const {
+  Display* const connection = state_->connection.get();
+  XImage* const image = XGetImage(connection, DefaultRootWindow(connection), x, y, 1, 1, AllPlanes, ZPixmap);
+  const bool bright = (XGetPixel(image, 0, 0) & 0xFF) > 128;
+  XDestroyImage(image);
+  return bright;
 }
 
 io::RgbImage read_png(const std::string& path) {

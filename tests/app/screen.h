@@ -36,6 +36,24 @@ class ScreenTest : public ProgramTest {
   std::string display_;
 };
 
+/// A square of 128 pixels in the top left corner of a screen, which can be black or white.
+class Lamp {
+ public:
+  explicit Lamp(const std::string& display);
+  Lamp(const Lamp&) = delete;
+  Lamp& operator=(const Lamp&) = delete;
+  Lamp(Lamp&&) = delete;
+  Lamp& operator=(Lamp&&) = delete;
+  ~Lamp();
+  void set(bool on);
+  /// Whether the screen is bright at a place.
+  bool is_bright(int x, int y) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// The picture in a PNG file, read by libav.
 io::RgbImage read_png(const std::string& path);
 

@@ -1,10 +1,14 @@
 // `limpid webcam` on a camera that a preloaded library stands in for, and on a screen.
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/app/screen.h"
@@ -119,6 +123,49 @@ TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
   expect_success(outcome);
   EXPECT_GE(frame_count(path("out.mkv")), 5U)
       << "as fast as they could be read, nearly all would have been dropped";
+}
+
+// What happens in front of the camera shows in the window. How soon is printed, not asserted.
+TEST_F(ScreenTest, FromGlassToGlass) {
+  constexpr int kChanges = 20;
+  Lamp lamp(display());
+  lamp.set(false);
+  Process live(on_screen({"webcam",         "--input-format",
+                          "x11grab",        display() + ".0",
+                          "--size",         "64x48",
+                          "--fps",          "60",
+                          "--input-option", "draw_mouse=0",
+                          "--profile",      "fast",
+                          "--sigma",        "5",
+                          "--no-osd",       "--no-vsync",
+                          "--view",         "denoised",
+                          "--window-size",  "64x48",
+                          "--log-level",    "debug",
+                          "--json"}));
+  expect_said(live, "shown: the first frame");
+  xdotool({"windowmove", "--sync", find_window("limpid"), "600", "500"});
+  std::vector<double> latencies;
+  for (int change = 0; change < kChanges; ++change) {
+    const bool on = change % 2 == 0;
+    // At any moment between two captures.
+    std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * change % 17));
+    const auto begin = std::chrono::steady_clock::now();
+    lamp.set(on);
+    while (lamp.is_bright(632, 524) != on) {
+      ASSERT_LT(std::chrono::steady_clock::now() - begin, 20s) << "the change never came through";
+      std::this_thread::sleep_for(200us);
+    }
+    latencies.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(latencies.begin(), latencies.end());
+  std::cout << "glass to glass at 60 fps: median " << latencies[kChanges / 2] << " ms, greatest "
+            << latencies.back() << " ms\n";
+  type({"q"});
+  const Outcome outcome = live.wait(20s);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::cout << "from decoding to the screen: " << nlohmann::json::parse(outcome.out)["latency_ms"].dump()
+            << "\n";
 }
 
 TEST_F(ScreenTest, AScreenIsALiveSource) {
