@@ -18,8 +18,10 @@ using Command = std::function<int(Console&)>;
 
 /// Each adds one subcommand to `program`; parsing sets `selected` if the arguments name it.
 void add_benchmark_command(CLI::App& program, Command& selected);
+void add_compare_command(CLI::App& program, Command& selected);
 void add_denoise_command(CLI::App& program, Command& selected);
 void add_devices_command(CLI::App& program, Command& selected);
+void add_matches_command(CLI::App& program, Command& selected);
 void add_measure_command(CLI::App& program, Command& selected);
 void add_preview_command(CLI::App& program, Command& selected);
 void add_webcam_command(CLI::App& program, Command& selected);

@@ -88,11 +88,7 @@ Filter FilterOptions::filter(const std::string& name, std::optional<Profile> pro
   if (auto* bilateral = std::get_if<BilateralParameters>(&filter)) {
     *bilateral = {radius_, spatial_sigma_, range_sigma_};
   } else if (auto* adaptive = std::get_if<AdaptiveBilateralParameters>(&filter)) {
-    adaptive->radius = radius_;
-    adaptive->spatial_sigma = spatial_sigma_;
-    adaptive->range_sigma = range_sigma_;
-    adaptive->kappa = kappa_.value_or(adaptive->kappa);
-    adaptive->epsilon = epsilon_.value_or(adaptive->epsilon);
+    *adaptive = {radius_, spatial_sigma_, range_sigma_, kappa_, epsilon_.value_or(adaptive->epsilon)};
   } else if (auto* nlm = std::get_if<NlmParameters>(&filter)) {
     *nlm = {bm3d_.patch_size(), bm3d_.search_window(), h_};
   } else if (auto* nlm_bilateral = std::get_if<NlmBilateralParameters>(&filter)) {

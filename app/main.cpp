@@ -43,13 +43,15 @@ int run(Console& console, int argc, char** argv) {
   Command command;
   add_denoise_command(program, command);
   add_benchmark_command(program, command);
+  add_compare_command(program, command);
   add_devices_command(program, command);
+  add_matches_command(program, command);
   add_measure_command(program, command);
   add_preview_command(program, command);
   add_webcam_command(program, command);
   for (CLI::App* subcommand : program.get_subcommands({})) {
     const std::string own = subcommand->get_footer();
-    subcommand->footer(own + (own.empty() ? "" : "\n") + kExitCodes);
+    subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
   }
   try {
     parse(program, argc, argv);

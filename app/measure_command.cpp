@@ -9,13 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "app/command.h"
+#include "app/measuring.h"
 #include "app/planes.h"
 #include "core/error.h"
-#include "core/metrics.h"
 #include "io/reader.h"
 
 namespace limpid::app {
@@ -25,56 +24,6 @@ struct MeasureOptions {
   std::string reference;
   std::string test;
   bool json = false;
-};
-
-using Qualities = std::vector<PlaneQuality>;
-
-io::Reader open_video(const std::string& url) {
-  io::ReaderOptions options;
-  options.audio = options.subtitles = options.data = false;
-  return io::Reader(url, options);
-}
-
-std::optional<Frame> next_frame(io::Reader& reader) {
-  while (true) {
-    io::Reader::Item item = reader.read();
-    if (Frame* frame = std::get_if<Frame>(&item)) {
-      return std::move(*frame);
-    }
-    if (std::holds_alternative<io::Reader::End>(item)) {
-      return std::nullopt;
-    }
-  }
-}
-
-/// Gathers the average over all frames: of the squared error, whose PSNR is then the average PSNR (finite
-/// even if some frames are equal), and of SSIM.
-class Average {
- public:
-  void add(const Qualities& frame) {
-    sums_.resize(frame.size());
-    for (std::size_t plane = 0; plane < frame.size(); ++plane) {
-      sums_[plane].mse += frame[plane].mse;
-      sums_[plane].ssim += frame[plane].ssim;
-    }
-    ++count_;
-  }
-
-  Qualities result() const {
-    Qualities average = sums_;
-    for (PlaneQuality& plane : average) {
-      plane.mse /= static_cast<double>(count_);
-      plane.ssim /= static_cast<double>(count_);
-      plane.psnr = psnr_from_mse(plane.mse);
-    }
-    return average;
-  }
-
-  std::int64_t count() const { return count_; }
-
- private:
-  Qualities sums_;
-  std::int64_t count_ = 0;
 };
 
 class TextReport {
@@ -140,24 +89,11 @@ class JsonReport {
   std::vector<std::string_view> planes_;
 };
 
-void check_same_kind(const MeasureOptions& options, const Frame& reference, const Frame& test) {
-  FrameFormat expected = reference.format;
-  expected.sample_type = test.format.sample_type;
-  expected.bit_depth = test.format.bit_depth;
-  expected.has_alpha = test.format.has_alpha;
-  expected.matrix = test.format.matrix;
-  expected.range = test.format.range;
-  if (expected != test.format) {
-    throw Error(fmt::format("{}: frame {} is {}, but that of {} is {}", options.test, test.index,
-                            to_string(test.format), options.reference, to_string(reference.format)));
-  }
-}
-
 template <typename Report>
 int compare(const MeasureOptions& options, Report report) {
   io::Reader reference = open_video(options.reference);
   io::Reader test = open_video(options.test);
-  Average average;
+  AverageQuality average;
   while (true) {
     const std::optional<Frame> reference_frame = next_frame(reference);
     const std::optional<Frame> test_frame = next_frame(test);
@@ -169,7 +105,7 @@ int compare(const MeasureOptions& options, Report report) {
     if (!reference_frame) {
       break;
     }
-    check_same_kind(options, *reference_frame, *test_frame);
+    check_same_kind(options.reference, *reference_frame, options.test, *test_frame);
     const Qualities qualities = measure(*reference_frame, *test_frame);
     if (average.count() == 0) {
       report.begin(color_plane_names(reference_frame->format));

@@ -30,7 +30,7 @@ BilateralWeights make_weights(const BilateralParameters& parameters, float sigma
 AdaptiveBilateralWeights make_weights(const AdaptiveBilateralParameters& parameters, float sigma) {
   const AdaptiveBilateralParameters resolved = resolve(parameters, sigma);
   return {{*resolved.radius, gaussian(*resolved.spatial_sigma), gaussian(*resolved.range_sigma)},
-          gaussian(resolved.kappa),
+          gaussian(*resolved.kappa),
           resolved.epsilon};
 }
 

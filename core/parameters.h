@@ -83,7 +83,7 @@ struct AdaptiveBilateralParameters {
   std::optional<int> radius = {};           ///< of both passes, 1 to 64
   std::optional<float> spatial_sigma = {};  ///< of both passes, in samples, 0.1 to 1000
   std::optional<float> range_sigma = {};    ///< of the first pass, in 8-bit code values, 0.01 to 1000
-  float kappa = 0.5F;                       ///< 0.01 to 100
+  std::optional<float> kappa = {};          ///< 0.01 to 100; the report's own is 0.5
   float epsilon = 0.01F;                    ///< in squared 8-bit code values, 0.0001 to 10000
   bool operator==(const AdaptiveBilateralParameters&) const = default;
   void validate() const;

@@ -29,15 +29,14 @@ std::vector<int> reference_grid(int size, int patch, int step) {
   return grid;
 }
 
-// Standard deviations of the opponent channels of RGB.
+}  // namespace
+
 std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
   const float r = sigma[0] * sigma[0];
   const float g = sigma[1] * sigma[1];
   const float b = sigma[2] * sigma[2];
   return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
 }
-
-}  // namespace
 
 // One channel as floats in 8-bit code values.
 struct Bm3d::Component {

@@ -14,6 +14,9 @@
 
 namespace limpid::cpu {
 
+/// Standard deviations of the opponent channels of RGB.
+std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma);
+
 /// BM3D of whole frames, cut into tiles that run as oneTBB tasks.
 class Bm3d final : public FrameFilter {
  public:

@@ -105,8 +105,12 @@ int run(int argc, char** argv) {
   command.add_option("FILTER", options.filters, "As limpid compare takes them: nlm, bilateral:radius=5")
       ->required();
   command.add_option("--data", options.data, "Folder of test data")->type_name("FOLDER");
-  command.add_option("--images", options.images, "Pictures in its folder still")->delimiter(',');
-  command.add_option("--sigmas", options.sigmas, "Noise levels [5,10,15,25,35,50]")->delimiter(',');
+  command.add_option("--images", options.images, "Pictures in its folder still")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--sigmas", options.sigmas, "Noise levels [5,10,15,25,35,50]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--engine", options.engine, "Engine to measure [cpu]")->type_name("NAME");
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all]")->type_name("N");
   try {

@@ -88,7 +88,8 @@ TEST_P(EdgePreservingTest, WhatFollowsFromSigmaAgreesWithTheOracle) {
 }
 
 TEST_P(EdgePreservingTest, AnySizeAgreesWithTheOracle) {
-  for (const auto& [width, height] : {std::pair{1, 1}, {1, 40}, {70, 1}, {2, 2}, {3, 5}, {65, 4}, {130, 67}}) {
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, {1, 40}, {70, 1}, {2, 2}, {3, 5}, {65, 4}, {130, 67}}) {
     for (const Filter& filter : small_filters()) {
       expect_agrees(engine(), gray(width, height), filter);
     }
@@ -142,7 +143,7 @@ TEST_P(EdgePreservingTest, RandomParametersAgreeWithTheOracle) {
 TEST_P(EdgePreservingTest, ExtremeContrastAgreesWithTheOracle) {
   // Black and white noise has the largest distances that there are.
   std::mt19937 random(5);
-  for (const FrameFormat& format : {gray(40, 30), gray(40, 30, 16), as_float(gray(40, 30))}) {
+  for (const FrameFormat& format : {gray(24, 22), gray(24, 22, 16), as_float(gray(24, 22))}) {
     Frame frame = oracle::draw_picture(format);
     oracle::Picture picture = oracle::to_picture(frame, 0);
     for (double& sample : picture.samples) {

@@ -169,7 +169,7 @@ TEST(EdgePreservingParameters, IllegalValuesAreNamedWithTheirRange) {
   EXPECT_NE(complaint(BilateralParameters{.spatial_sigma = 0.0F}).find("spatial"), std::string::npos);
   EXPECT_NE(complaint(BilateralParameters{.range_sigma = kNan}).find("range"), std::string::npos);
   EXPECT_NE(complaint(AdaptiveBilateralParameters{.radius = -1}).find("radius"), std::string::npos);
-  EXPECT_NE(complaint(AdaptiveBilateralParameters{.kappa = 0}).find("kappa"), std::string::npos);
+  EXPECT_NE(complaint(AdaptiveBilateralParameters{.kappa = 0.0F}).find("kappa"), std::string::npos);
   EXPECT_NE(complaint(AdaptiveBilateralParameters{.epsilon = 0}).find("epsilon"), std::string::npos);
   EXPECT_NE(complaint(NlmParameters{.patch_size = 4}).find("odd, 1 to 21"), std::string::npos);
   EXPECT_NE(complaint(NlmParameters{.search_window = 0}).find("search window"), std::string::npos);
@@ -185,7 +185,7 @@ TEST(EdgePreservingParameters, WhatIsLeftOpenFollowsFromSigmaAndIsLegal) {
     EXPECT_TRUE(bilateral.radius && bilateral.spatial_sigma && bilateral.range_sigma);
     EXPECT_NO_THROW(bilateral.validate());
     const AdaptiveBilateralParameters adaptive = resolve(AdaptiveBilateralParameters(), sigma);
-    EXPECT_TRUE(adaptive.radius && adaptive.spatial_sigma && adaptive.range_sigma);
+    EXPECT_TRUE(adaptive.radius && adaptive.spatial_sigma && adaptive.range_sigma && adaptive.kappa);
     EXPECT_NO_THROW(adaptive.validate());
     const NlmParameters nlm = resolve(NlmParameters(), sigma);
     EXPECT_TRUE(nlm.patch_size && nlm.search_window && nlm.h);
@@ -194,6 +194,8 @@ TEST(EdgePreservingParameters, WhatIsLeftOpenFollowsFromSigmaAndIsLegal) {
     EXPECT_TRUE(both.patch_size && both.search_window && both.patch_sigma && both.range_sigma);
     EXPECT_NO_THROW(both.validate());
   }
+  EXPECT_EQ(resolve(BilateralParameters{.radius = 10}, 5).spatial_sigma, 4);
+  EXPECT_EQ(resolve(BilateralParameters{.spatial_sigma = 4.0F}, 5).radius, 10);
   EXPECT_LT(resolve(BilateralParameters(), 5).range_sigma, resolve(BilateralParameters(), 50).range_sigma);
 }
 

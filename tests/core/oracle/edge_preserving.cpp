@@ -86,7 +86,7 @@ double filtered(const Picture& in, const Picture& values, Point p,
       [&](Point q) { return squared_difference(in, p, q); });
   const auto epsilon = static_cast<double>(parameters.epsilon);
   const double range =
-      static_cast<double>(parameters.kappa) * std::sqrt(std::max(variance + epsilon, epsilon));
+      static_cast<double>(*parameters.kappa) * std::sqrt(std::max(variance + epsilon, epsilon));
   const BilateralParameters second{parameters.radius, parameters.spatial_sigma, static_cast<float>(range)};
   return filtered(in, values, p, second, sigma);
 }

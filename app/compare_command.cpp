@@ -1,0 +1,367 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/contact_sheet.h"
+#include "app/engine_options.h"
+#include "app/filter_options.h"
+#include "app/logging.h"
+#include "app/measuring.h"
+#include "app/noise_options.h"
+#include "app/planes.h"
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "io/display.h"
+#include "io/png.h"
+#include "io/reader.h"
+
+// Several filters over the same frames: what each gains and costs, as figures and as crops side by side.
+
+namespace limpid::app {
+namespace {
+
+struct CompareOptions {
+  std::string input;
+  std::string filters = "bm3d,bm3d:profile=fast,nlm,bilateral";
+  std::string truth;
+  std::string sigma = "auto";
+  std::int64_t frames = 10;
+  std::string sheet;
+  std::string at;
+  int crop = 160;
+  bool overwrite = false;
+  bool json = false;
+  EngineChoice engine;
+};
+
+struct Row {
+  std::string filter;
+  std::optional<Qualities> quality;
+  double fps = 0;
+  std::optional<double> megabytes;
+};
+
+// What the process holds now, and the most that it has held since it was last asked: fields of
+// /proc/self/status, in bytes. Nothing where the system doesn't tell.
+class HostMemory {
+ public:
+  /// Begins to watch for the peak.
+  HostMemory() {
+    std::ofstream reset("/proc/self/clear_refs");
+    reset << 5 << std::flush;
+    before_ = reset ? field("VmRSS:") : std::nullopt;
+  }
+  /// How far the peak exceeds what was held at the beginning.
+  std::optional<double> growth() const {
+    const std::optional<double> peak = field("VmHWM:");
+    return before_ && peak ? std::optional(std::max(*peak - *before_, 0.0)) : std::nullopt;
+  }
+
+ private:
+  static std::optional<double> field(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string key; status >> key;) {
+      if (double kibibytes = 0; key == name && status >> kibibytes) {
+        return kibibytes * 1024;
+      }
+      status.ignore(1 << 10, '\n');
+    }
+    return std::nullopt;
+  }
+
+  std::optional<double> before_;
+};
+
+std::vector<Frame> read_frames(const std::string& url, std::int64_t count) {
+  io::Reader reader = open_video(url);
+  std::vector<Frame> frames;
+  while (static_cast<std::int64_t>(frames.size()) < count) {
+    std::optional<Frame> frame = next_frame(reader);
+    if (!frame) {
+      break;
+    }
+    frames.push_back(std::move(*frame));
+  }
+  if (frames.empty()) {
+    throw Error(url + ": has no frames that could be decoded");
+  }
+  return frames;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const CompareOptions& options)
+      : options_(options), filters_(parse_filters(options.filters)), sigma_(parse_sigma(options.sigma)) {
+    engine_ = options.engine.open();
+    frames_ = read_frames(options.input, options.frames);
+    if (!options.truth.empty()) {
+      truth_ = read_frames(options.truth, static_cast<std::int64_t>(frames_.size()));
+      if (truth_.size() < frames_.size()) {
+        throw Error(
+            fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.size(), options.input));
+      }
+    }
+    NoiseControl control(sigma_, 1, PlaneChoice::kAll);
+    for (const Frame& frame : frames_) {
+      noise_.push_back(control.level_for(frame));
+    }
+    shown_ = frames_.size() / 2;
+  }
+
+  const Engine& engine() const { return *engine_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  const FrameFormat& format() const { return frames_.front().format; }
+  std::size_t frame_count() const { return frames_.size(); }
+  const NoiseLevel& noise() const { return noise_.front(); }
+
+  void run() {
+    rows_.push_back({.filter = "input", .quality = quality_of(frames_), .megabytes = {}});
+    pictures_.push_back(frames_[shown_]);
+    for (const FilterText& filter : filters_) {
+      run(filter);
+    }
+  }
+
+  ContactSheet sheet() const {
+    const io::Reader reader = open_video(options_.input);
+    const io::DisplayConverter converter(format(), reader.display());
+    ContactSheet sheet;
+    const auto add = [&](std::vector<std::string> label, const Frame& frame) {
+      io::RgbImage image;
+      converter.convert(frame, image);
+      const CropPlace place = place_crop(options_.at, options_.crop, image.width, image.height);
+      sheet.add(std::move(label), crop(image, place));
+    };
+    if (!truth_.empty()) {
+      Frame truth = truth_[shown_];
+      if (truth.format == format()) {
+        add({"truth"}, truth);
+      }
+    }
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      add(label(rows_[i]), pictures_[i]);
+    }
+    return sheet;
+  }
+
+ private:
+  void run(const FilterText& filter) {
+    std::vector<Frame> results;
+    results.reserve(frames_.size());
+    const HostMemory memory;
+    const std::unique_ptr<Denoiser> denoiser =
+        engine_->make_denoiser(filter.filter(noise_.front()), noise_.front(), format());
+    // Once for what is made at the first frame only.
+    denoiser->send(frames_.front());
+    denoiser->flush();
+    static_cast<void>(denoiser->receive());
+
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t under_way =
+        static_cast<std::size_t>(denoiser->latency()) + static_cast<std::size_t>(denoiser->concurrency());
+    const auto receive = [&] {
+      if (std::optional<Frame> result = denoiser->receive()) {
+        results.push_back(std::move(*result));
+      }
+    };
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      denoiser->set_noise(noise_[i]);
+      denoiser->send(frames_[i]);
+      if (i + 1 - results.size() >= under_way) {
+        receive();
+      }
+    }
+    denoiser->flush();
+    while (results.size() < frames_.size()) {
+      receive();
+    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+
+    Row row;
+    row.filter = filter.text();
+    row.fps = static_cast<double>(frames_.size()) / elapsed.count();
+    if (const std::optional<double> growth = memory.growth()) {
+      const double kept = static_cast<double>(frame_bytes(format())) * static_cast<double>(results.size());
+      row.megabytes = std::max(*growth - kept, 0.0) / 1e6;
+    }
+    row.quality = quality_of(results);
+    rows_.push_back(std::move(row));
+    pictures_.push_back(results[shown_]);
+  }
+
+  std::optional<Qualities> quality_of(const std::vector<Frame>& frames) const {
+    if (truth_.empty()) {
+      return std::nullopt;
+    }
+    AverageQuality average;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      check_same_kind(options_.truth, truth_[i], options_.input, frames[i]);
+      average.add(measure(truth_[i], frames[i]));
+    }
+    return average.result();
+  }
+
+  static std::vector<std::string> label(const Row& row) {
+    std::string figures;
+    if (row.quality) {
+      figures = fmt::format("{:.2f} dB, {:.4f}", row.quality->front().psnr, row.quality->front().ssim);
+    }
+    std::vector<std::string> lines = {row.filter};
+    if (!figures.empty()) {
+      lines.push_back(figures);
+    }
+    if (row.fps > 0) {
+      lines.push_back(fmt::format("{:.1f} fps", row.fps));
+    }
+    return lines;
+  }
+
+  const CompareOptions& options_;
+  std::vector<FilterText> filters_;
+  std::optional<NoiseLevel> sigma_;
+  std::shared_ptr<Engine> engine_;
+  std::vector<Frame> frames_;
+  std::vector<Frame> truth_;
+  std::vector<NoiseLevel> noise_;
+  std::size_t shown_ = 0;  // the frame of the contact sheet
+  std::vector<Row> rows_;
+  std::vector<Frame> pictures_;
+};
+
+void print_table(const Comparison& comparison, const CompareOptions& options) {
+  const std::vector<std::string_view> planes = color_plane_names(comparison.format());
+  const std::vector<Row>& rows = comparison.rows();
+  std::size_t width = 6;
+  for (const Row& row : rows) {
+    width = std::max(width, row.filter.size());
+  }
+  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {:.1f}\n\n", options.input,
+                           comparison.frame_count(), to_string(comparison.format()),
+                           comparison.engine().name(), comparison.noise().sigma[0]);
+  std::string head = fmt::format("{:<{}}", "filter", width);
+  if (rows.front().quality) {
+    for (const std::string_view plane : planes) {
+      head += fmt::format("  {:>7}", fmt::format("PSNR {}", plane));
+    }
+    for (const std::string_view plane : planes) {
+      head += fmt::format("  {:>7}", fmt::format("SSIM {}", plane));
+    }
+  }
+  std::cout << head << "       fps        MB\n";
+  for (const Row& row : rows) {
+    std::string line = fmt::format("{:<{}}", row.filter, width);
+    if (row.quality) {
+      for (const PlaneQuality& plane : *row.quality) {
+        line += fmt::format("  {:>7.2f}", plane.psnr);
+      }
+      for (const PlaneQuality& plane : *row.quality) {
+        line += fmt::format("  {:>7.4f}", plane.ssim);
+      }
+    }
+    line += row.fps > 0 ? fmt::format("  {:>8.2f}", row.fps) : fmt::format("  {:>8}", "");
+    line += row.megabytes ? fmt::format("  {:>8.1f}", *row.megabytes) : "";
+    std::cout << line << '\n';
+  }
+}
+
+void print_json(const Comparison& comparison, const CompareOptions& options) {
+  nlohmann::ordered_json json;
+  json["input"] = options.input;
+  json["frames"] = comparison.frame_count();
+  json["engine"] = comparison.engine().name();
+  json["sigma"] = comparison.noise().sigma;
+  json["filters"] = nlohmann::json::array();
+  const std::vector<std::string_view> planes = color_plane_names(comparison.format());
+  for (const Row& row : comparison.rows()) {
+    nlohmann::ordered_json entry;
+    entry["filter"] = row.filter;
+    for (std::size_t i = 0; row.quality && i < planes.size(); ++i) {
+      const PlaneQuality& quality = (*row.quality)[i];
+      const std::string name(planes[i]);
+      // JSON has no infinity: the PSNR of equal planes is null.
+      entry["psnr"][name] = std::isfinite(quality.psnr) ? nlohmann::json(quality.psnr) : nlohmann::json();
+      entry["ssim"][name] = quality.ssim;
+    }
+    if (row.fps > 0) {
+      entry["fps"] = row.fps;
+      entry["host_megabytes"] = row.megabytes ? nlohmann::json(*row.megabytes) : nlohmann::json();
+    }
+    json["filters"].push_back(std::move(entry));
+  }
+  std::cout << json.dump(2) << '\n';
+}
+
+int compare(const CompareOptions& options, Console& console) {
+  set_up_logging(console, {.level = "warning", .file = ""});
+  if (options.sheet.empty() && !options.at.empty()) {
+    throw UsageError("--at says where the crops of --sheet are, which is missing");
+  }
+  if (!options.at.empty()) {
+    static_cast<void>(parse_point("--at", options.at));
+  }
+  Comparison comparison(options);
+  comparison.run();
+  if (!options.sheet.empty()) {
+    io::write_png(options.sheet, comparison.sheet().draw(),
+                  options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+  }
+  if (options.json) {
+    print_json(comparison, options);
+  } else {
+    print_table(comparison, options);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program, Command& selected) {
+  CLI::App* command = program.add_subcommand(
+      "compare", "Run several filters over the same frames: quality, speed, memory, crops side by side");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("INPUT", options->input, "Noisy video or picture")->required();
+  command
+      ->add_option("--filters", options->filters,
+                   "Filters separated by commas, with any of limpid denoise's options for them: "
+                   "bm3d:profile=fast,nlm,bilateral:radius=5:range-sigma=40 "
+                   "[bm3d,bm3d:profile=fast,nlm,bilateral]")
+      ->type_name("LIST");
+  command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")->type_name("FILE");
+  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
+      ->type_name("N|Y,U,V|auto");
+  command->add_option("--frames", options->frames, "Frames to take, at most [10]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000).description(""));
+  command->add_option("--sheet", options->sheet, "Write a contact sheet of crops of the middle frame, as PNG")
+      ->type_name("FILE");
+  command->add_option("--at", options->at, "Centre of the crops, in pixels [the picture's centre]")
+      ->type_name("X,Y");
+  command->add_option("--crop", options->crop, "Width and height of the crops [160]")
+      ->type_name("N")
+      ->check(CLI::Range(16, 4096).description(""));
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the contact sheet");
+  command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
+  options->engine.add_to(*command);
+  command->footer(
+      "fps counts denoising alone. MB is the memory of the host that the filter needed beside its frames.");
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return compare(*options, console); };
+  });
+}
+
+}  // namespace limpid::app
