@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/bm3d_options.h"
+#include "app/filter_options.h"
 #include "app/noise_options.h"
 #include "core/error.h"
 #include "core/frame.h"
@@ -92,6 +94,50 @@ TEST(Bm3dOptions, IllegalValuesAreUsageErrors) {
   EXPECT_THROW(parse("--tau nan"), UsageError);
   EXPECT_THROW(parse("--transform-2d fourier"), UsageError);
   EXPECT_THROW(parse("--profile best"), UsageError);
+}
+
+Filter parse_filter_options(const std::string& arguments) {
+  CLI::App app;
+  FilterOptions options;
+  options.add_to(app);
+  app.parse(arguments);
+  return options.filter(NoiseLevel());
+}
+
+TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
+  EXPECT_EQ(parse_filter_options(""), Filter(bm3d_profile(Profile::kNp)));
+  EXPECT_EQ(parse_filter_options("--profile fast"), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filter_options("--filter bilateral"), Filter(BilateralParameters()));
+  EXPECT_EQ(parse_filter_options("--filter bilateral --radius 7 --spatial-sigma 2.5 --range-sigma 30"),
+            Filter(BilateralParameters{7, 2.5F, 30.0F}));
+  EXPECT_EQ(parse_filter_options("--filter adaptive-bilateral --radius 7 --kappa 0.5 --epsilon 2"),
+            Filter(AdaptiveBilateralParameters{.radius = 7, .kappa = 0.5F, .epsilon = 2}));
+  EXPECT_EQ(parse_filter_options("--filter nlm --patch-size 7 --search-window 21 --h 9"),
+            Filter(NlmParameters{7, 21, 9.0F}));
+  EXPECT_EQ(parse_filter_options("--filter nlm-bilateral --search-window 0 --patch-sigma 9 --range-sigma 20"),
+            Filter(NlmBilateralParameters{.search_window = 0, .patch_sigma = 9.0F, .range_sigma = 20.0F}));
+}
+
+TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
+  for (const char* arguments :
+       {"--radius 3", "--filter nlm --radius 3", "--filter nlm --tau 3", "--filter bilateral --patch-size 3",
+        "--filter bilateral --h 3", "--filter nlm-bilateral --profile np",
+        "--filter adaptive-bilateral --steps 1", "--filter bilateral --kappa 1"}) {
+    EXPECT_THROW(parse_filter_options(arguments), UsageError) << arguments;
+  }
+  EXPECT_THROW(parse_filter_options("--filter mean"), UsageError);
+  EXPECT_THROW(parse_filter_options("--filter nlm --search-window 0"), UsageError);
+}
+
+TEST(FilterText, IsTheSameInOneWord) {
+  const std::vector<FilterText> filters =
+      parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
+  ASSERT_EQ(filters.size(), 3U);
+  EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
+  EXPECT_EQ(filters[0].filter(NoiseLevel()), parse_filter_options("--profile fast --tau 99"));
+  EXPECT_EQ(filters[1].filter(NoiseLevel()), Filter(NlmParameters()));
+  EXPECT_EQ(filters[2].filter(NoiseLevel()), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
+  EXPECT_EQ(parse_filters("bm3d").front().filter({{50, 50, 50}}), Filter(bm3d_profile(Profile::kVn)));
 }
 
 }  // namespace
