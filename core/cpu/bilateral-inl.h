@@ -45,27 +45,40 @@ HWY_INLINE void load_samples(const float* centre, FloatVector* samples) {
   }
 }
 
-inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* HWY_RESTRICT out) {
+// The result for kBilateralVectors vectors from `centre` on.
+template <bool kBounded>
+HWY_INLINE void plain_bilateral_vectors(const BilateralJob& job, const float* centre,
+                                        float* HWY_RESTRICT out) {
   const FloatTag d;
+  FloatVector samples[kBilateralVectors];
+  FloatVector sums[kBilateralVectors];
+  FloatVector weights[kBilateralVectors];
+  load_samples(centre, samples);
+  for (int v = 0; v < kBilateralVectors; ++v) {
+    sums[v] = weights[v] = hn::Zero(d);
+  }
+  for_each_neighbour(job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
+    const FloatVector weight = exp2_of_shifted<kBounded>(hn::NegMulAdd(difference, difference, spatial));
+    sums[v] = hn::MulAdd(weight, difference, sums[v]);
+    weights[v] = hn::Add(weights[v], weight);
+  });
   const FloatVector unscale = hn::Set(d, 1 / job.scale);
-  for (int x = 0; x < job.width; x += kBilateralVectors * kLanes) {
+  for (int v = 0; v < kBilateralVectors; ++v) {
+    const FloatVector mean = hn::Add(samples[v], hn::Div(sums[v], weights[v]));
+    hn::StoreU(hn::Mul(mean, unscale), d, out + v * kLanes);
+  }
+}
+
+inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* HWY_RESTRICT out) {
+  const int radius = job.weights.radius;
+  const bool inner_row = job.bounded && y >= radius && y < job.height - radius;
+  constexpr int kStep = kBilateralVectors * kLanes;
+  for (int x = 0; x < job.width; x += kStep) {
     const float* centre = job.row(y) + x;
-    FloatVector samples[kBilateralVectors];
-    FloatVector sums[kBilateralVectors];
-    FloatVector weights[kBilateralVectors];
-    load_samples(centre, samples);
-    for (int v = 0; v < kBilateralVectors; ++v) {
-      sums[v] = weights[v] = hn::Zero(d);
-    }
-    for_each_neighbour(
-        job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
-          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(difference, difference, spatial));
-          sums[v] = hn::MulAdd(weight, difference, sums[v]);
-          weights[v] = hn::Add(weights[v], weight);
-        });
-    for (int v = 0; v < kBilateralVectors; ++v) {
-      const FloatVector mean = hn::Add(samples[v], hn::Div(sums[v], weights[v]));
-      hn::StoreU(hn::Mul(mean, unscale), d, out + x + v * kLanes);
+    if (inner_row && x >= radius && x + kStep + radius <= job.width) {
+      plain_bilateral_vectors<true>(job, centre, out + x);
+    } else {
+      plain_bilateral_vectors<false>(job, centre, out + x);
     }
   }
 }

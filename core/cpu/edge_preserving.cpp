@@ -113,8 +113,10 @@ void EdgePreserving::filter_plane(const Plane& in, float sigma, const Plane& out
   std::visit(
       [&](const auto& parameters) {
         using Parameters = std::decay_t<decltype(parameters)>;
-        if constexpr (std::is_same_v<Parameters, BilateralParameters> ||
-                      std::is_same_v<Parameters, AdaptiveBilateralParameters>) {
+        if constexpr (std::is_same_v<Parameters, BilateralParameters>) {
+          workspace_->bilateral.prepare(make_weights(parameters, sigma), format_, in.width, in.height);
+          workspace_->filter_bilateral(format_, in, out);
+        } else if constexpr (std::is_same_v<Parameters, AdaptiveBilateralParameters>) {
           workspace_->bilateral.prepare(make_weights(parameters, sigma), in.width, in.height);
           workspace_->filter_bilateral(format_, in, out);
         } else if constexpr (!std::is_same_v<Parameters, Bm3dParameters>) {

@@ -35,9 +35,15 @@ HWY_EXPORT(adaptive_bilateral_row);
 HWY_EXPORT(filter_tile);
 HWY_EXPORT(powers);
 
-void BilateralJob::prepare(const BilateralWeights& new_weights, int new_width, int new_height) {
+void BilateralJob::prepare(const BilateralWeights& new_weights, const FrameFormat& format, int new_width,
+                           int new_height) {
   weights = new_weights;
   adaptive = false;
+  // Only of bytes is it certain that none is beyond the range.
+  constexpr float kMost = 126;
+  const float farthest = 2.0F * static_cast<float>(weights.radius * weights.radius);
+  bounded = format.sample_type == SampleType::kUint8 &&
+            weights.range * 255 * 255 + weights.spatial * farthest < kMost;
   scale = std::sqrt(weights.range);
   lay_out(new_width, new_height);
 }
@@ -45,6 +51,7 @@ void BilateralJob::prepare(const BilateralWeights& new_weights, int new_width, i
 void BilateralJob::prepare(const AdaptiveBilateralWeights& new_weights, int new_width, int new_height) {
   weights = new_weights.first;
   adaptive = true;
+  bounded = false;
   adapted_range = new_weights.adapted_range;
   epsilon = new_weights.epsilon;
   scale = 1;

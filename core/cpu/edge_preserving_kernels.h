@@ -29,6 +29,8 @@ struct BilateralJob {
   bool adaptive = false;  ///< with the two that follow, of AdaptiveBilateralWeights
   float adapted_range = 0;
   float epsilon = 0;
+  /// Not adaptive, and no weight between samples of 0 to 255 code values is under 2^-127.
+  bool bounded = false;
   int width = 0;
   int height = 0;
   float scale = 1;  ///< sqrt(weights.range), or 1 if adaptive
@@ -37,7 +39,7 @@ struct BilateralJob {
   std::vector<float> exponents;  ///< kExp2Shift - spatial |p - q|^2 of the window's samples, row by row
 
   /// Sets everything but the samples.
-  void prepare(const BilateralWeights& new_weights, int new_width, int new_height);
+  void prepare(const BilateralWeights& new_weights, const FrameFormat& format, int new_width, int new_height);
   void prepare(const AdaptiveBilateralWeights& new_weights, int new_width, int new_height);
   /// Row y of the plane, from -radius to height + radius - 1, its margin filled; if it is outside of the
   /// plane, all of it. Thread-safe for different rows.

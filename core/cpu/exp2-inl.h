@@ -31,11 +31,16 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 // exponent's bias. What is left of the sum's bits when they are moved up by 9 are exponent and mantissa of
 // 2^n (1 + f), n and f being the integer and fractional parts of x: the straight line between powers of two.
 // The cubic polynomial in 1 + f of the least greatest relative error (Remez algorithm) makes 2^n 2^f of it.
+//
+// kBounded: the caller knows that x >= -127.
+template <bool kBounded = false>
 HWY_INLINE FloatVector exp2_of_shifted(FloatVector shifted) {
   const FloatTag d;
   const IntTag di;
-  // 2^-127 and less becomes 0: all bits of 512 are moved out.
-  shifted = hn::Max(shifted, hn::Set(d, kExp2Shift - 127));
+  if constexpr (!kBounded) {
+    // 2^-127 and less becomes 0: all bits of 512 are moved out.
+    shifted = hn::Max(shifted, hn::Set(d, kExp2Shift - 127));
+  }
   const IntVector bits = hn::ShiftLeft<9>(hn::BitCast(di, shifted));
   const FloatVector line = hn::BitCast(d, bits);
   const FloatVector mantissa = hn::BitCast(
