@@ -1,5 +1,7 @@
 #include "app/filter_options.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <type_traits>
 #include <variant>
@@ -72,8 +74,8 @@ Filter FilterOptions::filter(const NoiseLevel& noise) const {
   static_cast<void>(parse_filter(name_));
   for (const auto& [option, filters] : options_) {
     if (option->count() > 0 && std::find(filters.begin(), filters.end(), name_) == filters.end()) {
-      throw UsageError(option->get_name() + " is no option of the filter " + name_ + ", but of " +
-                       join(filters));
+      throw UsageError(fmt::format("{} is no option of the filter {}, but of {}", option->get_name(), name_,
+                                   join(filters)));
     }
   }
   return filter(name_, std::nullopt, noise);
@@ -107,7 +109,7 @@ FilterText::FilterText(const std::string& text)
     const std::string part = text.substr(begin, end - begin);
     arguments.push_back((begin == 0 ? "--filter=" : "--") + part);
     if (begin > 0 && part.find('=') == std::string::npos) {
-      throw UsageError("the filter '" + text + "': '" + part + "' is not of the form option=value");
+      throw UsageError(fmt::format("the filter '{}': '{}' is not of the form option=value", text, part));
     }
     begin = end + 1;
   }
@@ -116,9 +118,9 @@ FilterText::FilterText(const std::string& text)
     app_->parse(arguments);
     static_cast<void>(filter(NoiseLevel()));
   } catch (const CLI::Error& error) {
-    throw UsageError("the filter '" + text + "': " + error.what());
+    throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   } catch (const UsageError& error) {
-    throw UsageError("the filter '" + text + "': " + error.what());
+    throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   }
 }
 

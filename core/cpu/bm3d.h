@@ -23,6 +23,8 @@ class Bm3d final : public FrameFilter {
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
   ~Bm3d() override;
+  Bm3d(const Bm3d&) = delete;
+  Bm3d& operator=(const Bm3d&) = delete;
 
   void filter(const Frame& in, const NoiseLevel& noise, Frame& out) override;
 

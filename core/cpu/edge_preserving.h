@@ -16,6 +16,8 @@ class EdgePreserving final : public FrameFilter {
   /// sense.
   EdgePreserving(const Filter& filter, const FrameFormat& format);
   ~EdgePreserving() override;
+  EdgePreserving(const EdgePreserving&) = delete;
+  EdgePreserving& operator=(const EdgePreserving&) = delete;
 
   void filter(const Frame& in, const NoiseLevel& noise, Frame& out) override;
 
