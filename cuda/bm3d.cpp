@@ -22,8 +22,6 @@ std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
   return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
 }
 
-int plane_pitch(int width) { return (width + 31) / 32 * 32; }
-
 // Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
 float amplitude(const FrameFormat& format) {
   return format.sample_type == SampleType::kFloat32 ? 4096.0F + 128.0F : 128.0F;
@@ -65,7 +63,7 @@ const Bm3dParameters& validated(const Bm3dParameters& parameters, const FrameFor
 }  // namespace
 
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
-    : format_(format),
+    : FrameFilter(format),
       matching_kind_(parameters.matching),
       lambda_(validated(parameters, format).lambda),
       hard_(parameters.hard_threshold, false, format) {
@@ -143,24 +141,6 @@ std::size_t Bm3d::memory() const {
   return bytes;
 }
 
-void Bm3d::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
-                   cudaStream_t stream) {
-  std::array<int, kMaxPlanes> height{};
-  for (int parity = 0; parity < (interlaced ? 2 : 1); ++parity) {
-    SamplePlanes field_in = in;
-    SamplePlanes field_out = out;
-    for (int p = 0; p < format_.plane_count(); ++p) {
-      height[p] = format_.plane_height(p);
-      if (interlaced) {
-        field_in[p] = {in[p].data + parity * in[p].stride, 2 * in[p].stride};
-        field_out[p] = {out[p].data + parity * out[p].stride, 2 * out[p].stride};
-        height[p] = (height[p] + 1 - parity) / 2;
-      }
-    }
-    filter_picture(field_in, field_out, height, noise, stream);
-  }
-}
-
 void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
                           const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
                           cudaStream_t stream) {
@@ -187,10 +167,8 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
     return !filtered || p >= colors || noise.sigma[p] == 0 || (!rgb && components[p].sigma == 0);
   };
   for (int p = 0; p < format_.plane_count(); ++p) {
-    if (passes_through(p) && height[p] > 0) {
-      check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in[p].data, in[p].stride,
-                              static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
-                              height[p], cudaMemcpyDeviceToDevice, stream));
+    if (passes_through(p)) {
+      copy_plane(p, in[p], out[p], height[p], stream);
     }
   }
   if (!filtered) {

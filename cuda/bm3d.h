@@ -2,39 +2,27 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/frame.h"
 #include "core/parameters.h"
-#include "cuda/convert.h"
 #include "cuda/filter.h"
+#include "cuda/frame_filter.h"
 #include "cuda/matching.h"
 #include "cuda/planes.h"
 #include "cuda/runtime.h"
 
 namespace limpid::cuda {
 
-/// BM3D of whole frames in the memory of the current device. Holds all working memory, so that frame after
-/// frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
-class Bm3d {
+/// BM3D, step after step, of all planes together.
+class Bm3d final : public FrameFilter {
  public:
-  using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
-
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
   /// suffice.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
 
-  /// Enqueues all that makes `out` of `in`, planes of the format in device memory.
-  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
-               cudaStream_t stream);
-
-  /// Planes that are too small to be filtered, a sentence each.
-  const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Device memory in use, in bytes.
-  std::size_t memory() const;
+  std::size_t memory() const override;
 
   /// What one step needs that depends on its parameters alone.
   struct Step {
@@ -67,16 +55,14 @@ class Bm3d {
 
   void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
                       const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
-                      cudaStream_t stream);
+                      cudaStream_t stream) override;
   void run_step(const Step& step, bool wiener, const Guide& guide, const std::vector<Component*>& components,
                 cudaStream_t stream);
 
-  FrameFormat format_;
   Matching matching_kind_;
   float lambda_;
   Step hard_;
   std::optional<Step> wiener_;
-  std::vector<std::string> warnings_;
   std::array<DeviceMemory, 3> noisy_;
   std::array<DeviceMemory, 3> basic_;
   DeviceMemory guide_;

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/frame_pool.h"
 #include "cuda/bm3d.h"
+#include "cuda/edge_preserving.h"
 #include "cuda/runtime.h"
 
 namespace limpid::cuda {
@@ -95,21 +96,28 @@ void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPla
   }
 }
 
+std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+    return std::make_unique<Bm3d>(*bm3d, format);
+  }
+  return std::make_unique<EdgePreserving>(filter, format);
+}
+
 // Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to
 // frame. The kernels of successive frames follow each other and share their working memory; samples have a
 // slot per frame in flight. A slot is used again as soon as the device is done with it: send() waits for
 // nothing.
-class Bm3dDenoiser final : public Denoiser {
+class FrameDenoiser final : public Denoiser {
  public:
-  Bm3dDenoiser(const Bm3dDenoiser&) = delete;
-  Bm3dDenoiser& operator=(const Bm3dDenoiser&) = delete;
-  Bm3dDenoiser(int device, FramePool pool, const Bm3dParameters& parameters, const NoiseLevel& noise,
-               const FrameFormat& format)
+  FrameDenoiser(const FrameDenoiser&) = delete;
+  FrameDenoiser& operator=(const FrameDenoiser&) = delete;
+  FrameDenoiser(int device, FramePool pool, const Filter& filter, const NoiseLevel& noise,
+                const FrameFormat& format)
       : device_(device),
         scope_(std::make_unique<DeviceScope>(device)),
         pool_(std::move(pool)),
         format_(format),
-        filter_(parameters, format) {
+        filter_(make_filter(filter, format)) {
     set_noise(noise);
     // Two frames suffice for copies to overlap with kernels unless one of them hitches.
     constexpr std::size_t kLargeFrame = std::size_t{32} << 20;
@@ -120,7 +128,7 @@ class Bm3dDenoiser final : public Denoiser {
     scope_.reset();
   }
 
-  ~Bm3dDenoiser() override {
+  ~FrameDenoiser() override {
     const DeviceScope scope(device_);
     cudaStreamSynchronize(uploads_.get());
     cudaStreamSynchronize(kernels_.get());
@@ -160,7 +168,7 @@ class Bm3dDenoiser final : public Denoiser {
 
     kernels_.wait(slot.uploaded.get());
     kernels_.wait(slot.downloaded.get());
-    filter_.enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
+    filter_->enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
     slot.filtered.record(kernels_);
 
     downloads_.wait(slot.filtered.get());
@@ -186,7 +194,7 @@ class Bm3dDenoiser final : public Denoiser {
   void flush() override {}
   int latency() const override { return 0; }
   int concurrency() const override { return static_cast<int>(slots_.size()); }
-  std::vector<std::string> warnings() const override { return filter_.warnings(); }
+  std::vector<std::string> warnings() const override { return filter_->warnings(); }
 
  private:
   struct Slot {
@@ -216,7 +224,7 @@ class Bm3dDenoiser final : public Denoiser {
   std::unique_ptr<DeviceScope> scope_;  // while the members that follow are made
   FramePool pool_;
   FrameFormat format_;
-  Bm3d filter_;
+  std::unique_ptr<FrameFilter> filter_;
   NoiseLevel noise_;
   std::deque<Slot> slots_;
   std::size_t next_slot_ = 0;
@@ -250,10 +258,7 @@ class CudaEngine final : public Engine {
 
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
                                           const FrameFormat& format) override {
-    if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
-      return std::make_unique<Bm3dDenoiser>(device_, pool_, *bm3d, noise, format);
-    }
-    throw Error("the CUDA engine has no " + std::string(to_string(filter)) + " filter yet");
+    return std::make_unique<FrameDenoiser>(device_, pool_, filter, noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

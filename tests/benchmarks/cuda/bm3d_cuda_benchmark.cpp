@@ -286,8 +286,8 @@ double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::
   Bm3d filter(setting.parameters, setting.format);
   const DeviceMemory in(frame_bytes(setting.format));
   const DeviceMemory out(in.bytes());
-  Bm3d::SamplePlanes in_planes;
-  Bm3d::SamplePlanes out_planes;
+  SamplePlanes in_planes;
+  SamplePlanes out_planes;
   for (int p = 0; p < setting.format.plane_count(); ++p) {
     const std::ptrdiff_t offset = noisy.planes[p].data - noisy.planes[0].data;
     in_planes[p] = {in.as() + offset, noisy.planes[p].stride};
