@@ -7,30 +7,23 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "core/denoiser.h"
-#include "core/error.h"
 #include "cuda/bm3d.h"
 #include "cuda/cuda_engine.h"
 #include "cuda/finish.h"
 #include "cuda/runtime.h"
+#include "tests/benchmarks/cuda/support.h"
 
 namespace limpid::cuda {
 namespace {
 
-constexpr float kSigma = 20;
 constexpr int kWidth = 1920;
 constexpr int kHeight = 1080;
 
@@ -41,21 +34,6 @@ struct Setting {
   double goal_ms = 0;  // of a whole frame
   bool streamed = false;
 };
-
-FrameFormat gray(int width, int height) {
-  FrameFormat format;
-  format.width = width;
-  format.height = height;
-  return format;
-}
-
-FrameFormat yuv420p(int width, int height) {
-  FrameFormat format = gray(width, height);
-  format.color_model = ColorModel::kYuv;
-  format.chroma_shift_x = 1;
-  format.chroma_shift_y = 1;
-  return format;
-}
 
 Bm3dParameters groups_of_eight(int step, int radius) {
   Bm3dParameters parameters = bm3d_profile(Profile::kFast);
@@ -77,101 +55,6 @@ std::vector<Setting> settings() {
           {"high", bm3d_profile(Profile::kHigh), luma, 0, false},
           {"fast, yuv420p", bm3d_profile(Profile::kFast), yuv420p(kWidth, kHeight), 0, true},
           {"np, yuv420p", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 4.5, true}};
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-// Milliseconds on the device, the median of many. `prepare` is done before each and not timed.
-double time_ms(int repeats, const std::function<void()>& work, const std::function<void()>& prepare = {}) {
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  check(cudaEventCreate(&begin));
-  check(cudaEventCreate(&end));
-  std::vector<double> times;
-  for (int i = 0; i < repeats + 3; ++i) {
-    if (prepare) {
-      prepare();
-    }
-    check(cudaEventRecord(begin));
-    work();
-    check(cudaEventRecord(end));
-    check(cudaEventSynchronize(end));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    if (i >= 3) {
-      times.push_back(static_cast<double>(ms));
-    }
-  }
-  check(cudaEventDestroy(begin));
-  check(cudaEventDestroy(end));
-  return median(times);
-}
-
-std::vector<std::uint8_t> drawn_picture() {
-  std::vector<std::uint8_t> picture;
-  for (int y = 0; y < 512; ++y) {
-    for (int x = 0; x < 512; ++x) {
-      const double value = 128 + 60 * std::sin(0.02 * x * (1 + 0.004 * y)) + 40 * std::sin(0.13 * y) +
-                           ((x / 64 + y / 48) % 2 == 0 ? 20 : -20);
-      picture.push_back(static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0)));
-    }
-  }
-  return picture;
-}
-
-// The picture tiled and mirrored.
-void fill(const Plane& plane, const std::vector<std::uint8_t>& picture) {
-  const auto mirrored = [](int i) { return i / 512 % 2 == 0 ? i % 512 : 511 - i % 512; };
-  for (int y = 0; y < plane.height; ++y) {
-    for (int x = 0; x < plane.width; ++x) {
-      plane.row<std::uint8_t>(y)[x] = picture[mirrored(y) * 512 + mirrored(x)];
-    }
-  }
-}
-
-void add_noise(const Plane& plane, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal(0, static_cast<double>(kSigma));
-  for (int y = 0; y < plane.height; ++y) {
-    for (int x = 0; x < plane.width; ++x) {
-      std::uint8_t& sample = plane.row<std::uint8_t>(y)[x];
-      sample = static_cast<std::uint8_t>(std::clamp(std::round(sample + normal(random)), 0.0, 255.0));
-    }
-  }
-}
-
-Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,
-                 bool noisy) {
-  Frame frame = engine.allocate_frame(format);
-  for (int p = 0; p < format.plane_count(); ++p) {
-    fill(frame.planes[p], picture);
-    if (noisy) {
-      add_noise(frame.planes[p], 1 + p);
-    }
-  }
-  return frame;
-}
-
-double psnr(const Plane& a, const Plane& b) {
-  double sum = 0;
-  for (int y = 0; y < a.height; ++y) {
-    for (int x = 0; x < a.width; ++x) {
-      const double difference = a.row<std::uint8_t>(y)[x] - b.row<std::uint8_t>(y)[x];
-      sum += difference * difference;
-    }
-  }
-  return 10 * std::log10(255.0 * 255.0 * a.width * a.height / sum);
-}
-
-Frame run(Engine& engine, const Frame& frame, const Bm3dParameters& parameters) {
-  const auto denoiser = engine.make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, frame.format);
-  denoiser->send(frame);
-  denoiser->flush();
-  return denoiser->receive().value();
 }
 
 // The least times that the arithmetic of a step could take on the current device: 64 products of half floats
@@ -326,47 +209,9 @@ double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, 
   return received / seconds.count();
 }
 
-struct Options {
-  std::string image;
-  std::string json;
-  std::string only;  // the setting of this name
-  int repeats = 30;
-};
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    if (name == "--image") {
-      options.image = argv[i + 1];
-    } else if (name == "--json") {
-      options.json = argv[i + 1];
-    } else if (name == "--only") {
-      options.only = argv[i + 1];
-    } else if (name == "--repeats") {
-      options.repeats = std::max(1, std::atoi(argv[i + 1]));
-    } else {
-      throw UsageError("there is no option " + name);
-    }
-  }
-  return options;
-}
-
-std::vector<std::uint8_t> load_picture(const std::string& path) {
-  if (path.empty()) {
-    return drawn_picture();
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::vector<std::uint8_t> picture((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (picture.size() != std::size_t{512} * 512) {
-    throw Error(path + " is not a picture of 512x512 bytes");
-  }
-  return picture;
-}
-
-int benchmark(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  const std::vector<std::uint8_t> picture = load_picture(options.image);
+void benchmark(int argc, char** argv) {
+  const BenchmarkOptions options = parse_options(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options);
   const auto engine = open_cuda("cuda:0", {});
   std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s %6s | %7s %7s %7s %7s %6s %6s | %8s %6s\n",
               engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1",
@@ -388,7 +233,7 @@ int benchmark(int argc, char** argv) {
     entry["memory_mib"] = static_cast<double>(memory) / (1 << 20);
     const Frame small = make_frame(*engine, gray(512, 512), picture, true);
     const Frame clean = make_frame(*engine, gray(512, 512), picture, false);
-    entry["psnr_db"] = psnr(run(*engine, small, setting.parameters).planes[0], clean.planes[0]);
+    entry["psnr_db"] = psnr(run(*engine, small, setting.parameters), clean);
     entry["kernels_ms"] = time_kernels(setting, noisy, options.repeats);
     entry["fps"] = setting.streamed ? streamed_fps(*engine, setting, noisy, frame_ms) : 0.0;
     std::printf("%-16s %8.3f %6.2f %8.3f", setting.name.c_str(), frame_ms, setting.goal_ms,
@@ -409,20 +254,11 @@ int benchmark(int argc, char** argv) {
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
   }
-  return 0;
 }
 
 }  // namespace
 }  // namespace limpid::cuda
 
 int main(int argc, char** argv) {
-  try {
-    return limpid::cuda::benchmark(argc, argv);
-  } catch (const limpid::UsageError& error) {
-    std::fprintf(stderr, "bm3d_cuda_benchmark: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bm3d_cuda_benchmark: %s\n", error.what());
-    return 1;
-  }
+  return limpid::cuda::run_benchmark("bm3d_cuda_benchmark", [&] { limpid::cuda::benchmark(argc, argv); });
 }
