@@ -67,6 +67,12 @@ void Bm3dOptions::add_to(CLI::App& command) {
                   "by noise alone [statistical]")
       ->type_name("NAME")
       ->group("Denoising");
+  command
+      .add_option("--transform", transform_,
+                  "separable: --transform-2d and --transform-1d; dft2d+1d and fft3d, Fourier transforms by "
+                  "cuFFT, for comparisons [separable]")
+      ->type_name("NAME")
+      ->group("Denoising");
   hard_threshold_.add_to(command, "");
   command.add_option("--lambda", lambda_, "Coefficients up to lambda x sigma are zeroed")
       ->type_name("X")
@@ -85,6 +91,9 @@ Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise, std::optional<Pr
   replace(parameters.lambda, lambda_);
   if (matching_) {
     parameters.matching = parse_matching(*matching_);
+  }
+  if (transform_) {
+    parameters.transform = parse_group_transform(*transform_);
   }
   if (steps_ == 1) {
     for (const CLI::Option* option : wiener_.options) {

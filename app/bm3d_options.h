@@ -40,6 +40,7 @@ class Bm3dOptions {
 
   std::optional<std::string> profile_;
   std::optional<std::string> matching_;
+  std::optional<std::string> transform_;
   std::optional<float> lambda_;
   int steps_ = 2;
   Step hard_threshold_;

@@ -29,6 +29,10 @@ constexpr Names<Transform1d, 2> kTransforms1d = {
 constexpr Names<Matching, 2> kMatchings = {
     {{Matching::kNearest, "nearest"}, {Matching::kStatistical, "statistical"}}};
 
+constexpr Names<GroupTransform, 3> kGroupTransforms = {{{GroupTransform::kSeparable, "separable"},
+                                                        {GroupTransform::kDft2dAnd1d, "dft2d+1d"},
+                                                        {GroupTransform::kFft3d, "fft3d"}}};
+
 template <typename Enum, std::size_t kCount>
 std::string_view name_of(Enum value, const Names<Enum, kCount>& names) {
   return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == value; })
@@ -257,6 +261,7 @@ std::string_view to_string(Profile profile) { return name_of(profile, kProfiles)
 std::string_view to_string(Transform2d transform) { return name_of(transform, kTransforms2d); }
 std::string_view to_string(Transform1d transform) { return name_of(transform, kTransforms1d); }
 std::string_view to_string(Matching matching) { return name_of(matching, kMatchings); }
+std::string_view to_string(GroupTransform transform) { return name_of(transform, kGroupTransforms); }
 
 Profile parse_profile(std::string_view name) { return parse(name, "profile", kProfiles); }
 Transform2d parse_transform_2d(std::string_view name) { return parse(name, "2D transform", kTransforms2d); }
@@ -264,5 +269,8 @@ Transform1d parse_transform_1d(std::string_view name) {
   return parse(name, "group transform", kTransforms1d);
 }
 Matching parse_matching(std::string_view name) { return parse(name, "matching", kMatchings); }
+GroupTransform parse_group_transform(std::string_view name) {
+  return parse(name, "transform", kGroupTransforms);
+}
 
 }  // namespace limpid

@@ -19,6 +19,11 @@ struct NoiseLevel {
 
 enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };
 enum class Transform1d : std::uint8_t { kWalshHadamard, kHaar };
+/// How groups are transformed, in both steps: by the steps' 2D and 1D transforms, or by the discrete Fourier
+/// transform, as a 2D one of the patches and a 1D one across them (Honzatko, "GPU acceleration of advanced
+/// image denoising", 2015) or as one in 3D (Wang and Sun, "GPU-BM3D", 2018). The latter two give the same
+/// spectra, by different kernels; they are for comparisons, and CUDA's engines alone have them.
+enum class GroupTransform : std::uint8_t { kSeparable, kDft2dAnd1d, kFft3d };
 /// Which candidates make a group: those nearest to the reference patch, as in the paper, or those whose
 /// distance is nearest to what noise alone would make it (core/matching.h), which is better.
 enum class Matching : std::uint8_t { kNearest, kStatistical };
@@ -46,6 +51,7 @@ struct Bm3dParameters {
       2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed in the first step; > 0, <= 100
   std::optional<Bm3dStep> wiener;
   Matching matching = Matching::kStatistical;
+  GroupTransform transform = GroupTransform::kSeparable;
   bool operator==(const Bm3dParameters&) const = default;
 
   /// Throws UsageError naming the parameter and its legal range.
@@ -138,9 +144,11 @@ std::string_view to_string(Profile profile);
 std::string_view to_string(Transform2d transform);
 std::string_view to_string(Transform1d transform);
 std::string_view to_string(Matching matching);
+std::string_view to_string(GroupTransform transform);
 Profile parse_profile(std::string_view name);
 Transform2d parse_transform_2d(std::string_view name);
 Transform1d parse_transform_1d(std::string_view name);
 Matching parse_matching(std::string_view name);
+GroupTransform parse_group_transform(std::string_view name);
 
 }  // namespace limpid

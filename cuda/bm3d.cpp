@@ -35,12 +35,13 @@ std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
 
 }  // namespace
 
-Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format)
+Bm3d::Step::Step(const Bm3dStep& step, GroupTransform transform, bool wiener, const FrameFormat& format)
     : parameters(step),
       capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
       match_fast(can_match_fast(step)),
-      filter_fast(can_filter_fast(step)),
-      fixed_point(choose_fixed_point(step, wiener, filter_fast ? 128 : amplitude(format), filter_fast)) {
+      filter_fast(transform == GroupTransform::kSeparable && can_filter_fast(step)),
+      fixed_point(
+          choose_fixed_point(step, transform, wiener, filter_fast ? 128 : amplitude(format), filter_fast)) {
   if (!filter_fast) {
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
@@ -54,9 +55,8 @@ Bm3d::Step::Step(const Bm3dStep& step, bool wiener, const FrameFormat& format)
 
 namespace {
 
-const Bm3dParameters& validated(const Bm3dParameters& parameters, const FrameFormat& format) {
+const Bm3dParameters& validated(const Bm3dParameters& parameters) {
   parameters.validate();
-  format.validate("frame");
   return parameters;
 }
 
@@ -65,10 +65,10 @@ const Bm3dParameters& validated(const Bm3dParameters& parameters, const FrameFor
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : FrameFilter(format),
       matching_kind_(parameters.matching),
-      lambda_(validated(parameters, format).lambda),
-      hard_(parameters.hard_threshold, false, format) {
+      lambda_(validated(parameters).lambda),
+      hard_(parameters.hard_threshold, parameters.transform, false, format) {
   if (parameters.wiener) {
-    wiener_.emplace(*parameters.wiener, true, format);
+    wiener_.emplace(*parameters.wiener, parameters.transform, true, format);
   }
   const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
   bool filtered = false;
@@ -106,21 +106,28 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   std::size_t members = 0;
   std::size_t groups = 0;
   std::size_t scratch = 0;
-  for (const Step* step : {&hard_, wiener_ ? &*wiener_ : nullptr}) {
+  for (Step* step : {&hard_, wiener_ ? &*wiener_ : nullptr}) {
     if (step == nullptr) {
       continue;
     }
     const int k = step->parameters.patch_size;
+    std::size_t step_groups = 0;
     for (int p = 0; p < format.color_plane_count(); ++p) {
       const ReferenceGrid grid = make_grid(std::max(format.plane_width(p), k),
                                            std::max(format.plane_height(p), k), k, step->parameters.step);
       const std::size_t count = grid.columns * std::min(group_rows_per_band(grid, step->capacity),
                                                         static_cast<std::size_t>(grid.rows));
-      groups = std::max(groups, count);
-      members = std::max(members, count * step->capacity);
+      step_groups = std::max(step_groups, count);
     }
-    if (!step->filter_fast) {
-      scratch = std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity));
+    groups = std::max(groups, step_groups);
+    members = std::max(members, step_groups * step->capacity);
+    if (parameters.transform != GroupTransform::kSeparable) {
+      step->fourier = std::make_unique<FourierFilter>(parameters.transform, step->parameters, step->capacity,
+                                                      step != &hard_, step_groups);
+      scratch = std::max(scratch, step->fourier->scratch_bytes());
+    } else if (!step->filter_fast) {
+      scratch =
+          std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity) * sizeof(float));
     }
   }
   ranges_ = DeviceMemory(3 * sizeof(float));
@@ -128,7 +135,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   left_over_ = DeviceMemory((groups + 2) * sizeof(unsigned));
   check(cudaMemset(left_over_.as(), 0, 2 * sizeof(unsigned)));
   if (scratch > 0) {
-    scratch_ = DeviceMemory(scratch * sizeof(float));
+    scratch_ = DeviceMemory(scratch);
   }
 }
 
@@ -302,10 +309,12 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
       find_groups(first_row);
       check(cudaStreamWaitEvent(stream, sums_clear_.get()));
       job.groups = groups;
-      if (step.filter_fast) {
+      const auto* tables = step.tables.as<float>();
+      if (step.fourier) {
+        step.fourier->filter(job, tables + 2 * k * k, scratch_.as(), stream);
+      } else if (step.filter_fast) {
         filter_fast(job, stream);
       } else {
-        const auto* tables = step.tables.as<float>();
         filter_any(job, {tables, tables + k * k, tables + 2 * k * k, scratch_.as<float>()}, stream);
       }
     }

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/frame.h"
 #include "core/parameters.h"
 #include "cuda/filter.h"
+#include "cuda/fourier.h"
 #include "cuda/frame_filter.h"
 #include "cuda/matching.h"
 #include "cuda/planes.h"
@@ -26,13 +28,14 @@ class Bm3d final : public FrameFilter {
 
   /// What one step needs that depends on its parameters alone.
   struct Step {
-    Step(const Bm3dStep& parameters, bool wiener, const FrameFormat& format);
+    Step(const Bm3dStep& parameters, GroupTransform transform, bool wiener, const FrameFormat& format);
     Bm3dStep parameters;
     int capacity = 0;  ///< of a group
     bool match_fast = false;
     bool filter_fast = false;
     FixedPoint fixed_point;
-    DeviceMemory tables;  ///< forward, inverse, window; if not filter_fast
+    DeviceMemory tables;                     ///< forward, inverse, window; if not filter_fast
+    std::unique_ptr<FourierFilter> fourier;  ///< if the transform is one
   };
 
  private:

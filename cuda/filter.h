@@ -20,7 +20,8 @@ struct FixedPoint {
 };
 
 /// `amplitude` is the greatest |sample - offset| of the plane; `fast` says which of the kernels adds.
-FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast);
+FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
+                              bool fast);
 
 /// What filtering one plane needs. In the first step `basic.data` is null.
 struct FilterJob {

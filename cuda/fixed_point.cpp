@@ -85,7 +85,11 @@ struct Axis {
 };
 
 // The greatest contribution for A = 1.
-double contribution_bound(const Bm3dStep& step, bool wiener) {
+double contribution_bound(const Bm3dStep& step, GroupTransform transform, bool wiener) {
+  if (transform != GroupTransform::kSeparable) {
+    // All of |a_i|_1 |s_i(x)| are 1, and sum c_i^2 s_i(x)^2 is the mean square of the group's samples.
+    return wiener ? 2 : 1;
+  }
   const Axis patch{transform_matrices(step.transform_2d, step.patch_size)};
   double bound = 0;
   for (int size = 1; size <= step.max_group_size; size *= 2) {
@@ -98,8 +102,9 @@ double contribution_bound(const Bm3dStep& step, bool wiener) {
 
 }  // namespace
 
-FixedPoint choose_fixed_point(const Bm3dStep& step, bool wiener, float amplitude, bool fast) {
-  double bound = contribution_bound(step, wiener);
+FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
+                              bool fast) {
+  double bound = contribution_bound(step, transform, wiener);
   bound *= static_cast<double>(amplitude);
   // A group's members are at different positions, of which only k^2 reach a sample, and each with another
   // value of the aggregation window.

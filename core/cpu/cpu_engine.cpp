@@ -33,6 +33,10 @@ void validate(const NoiseLevel& noise) {
 
 std::unique_ptr<FrameFilter> make_frame_filter(const Filter& filter, const FrameFormat& format) {
   if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+    if (bm3d->transform != GroupTransform::kSeparable) {
+      throw Error("the CPU engine has no transform \"" + std::string(to_string(bm3d->transform)) +
+                  "\"; it needs a CUDA engine");
+    }
     return std::make_unique<Bm3d>(*bm3d, format);
   }
   return std::make_unique<EdgePreserving>(filter, format);

@@ -114,6 +114,17 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_FALSE(denoiser->receive().has_value());
 }
 
+TEST(CpuEngine, LeavesFourierTransformsToCuda) {
+  const auto cpu = EngineRegistry::instance().open("cpu");
+  for (const GroupTransform transform : {GroupTransform::kDft2dAnd1d, GroupTransform::kFft3d}) {
+    Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+    parameters.transform = transform;
+    const std::string message = message_of([&] { cpu->make_denoiser(parameters, {{10}}, gray(32, 24)); });
+    EXPECT_NE(message.find(to_string(transform)), std::string::npos) << message;
+    EXPECT_NE(message.find("CUDA"), std::string::npos) << message;
+  }
+}
+
 TEST(EngineRegistry, AnEngineThatCanNotRunIsAnErrorWithTheReason) {
   for (const EngineInfo& info : EngineRegistry::instance().list()) {
     if (!info.available) {

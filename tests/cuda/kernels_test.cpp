@@ -335,7 +335,8 @@ class Filter : public CudaTest {
     const DeviceMemory weight(expected.size() * sizeof(int));
     const TestPlane out(width, height, std::vector<float>(expected.size(), -5));
     const auto run = [&](bool fast) {
-      const FixedPoint bits = choose_fixed_point(step, wiener, fast ? 128 : 128 * 2 * brightness, fast);
+      const FixedPoint bits = choose_fixed_point(step, GroupTransform::kSeparable, wiener,
+                                                 fast ? 128 : 128 * 2 * brightness, fast);
       job.sums = {
           numerator.as<long long>(),         weight.as<int>(), bits.numerator_scale, bits.weight_bits, 128,
           fast ? range.as<float>() : nullptr};
@@ -513,9 +514,15 @@ TEST_F(Filter, SamplesBeyondEightBits) {
 TEST(FixedPoint, LeavesFractionsForEveryProfile) {
   for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh, Profile::kVn}) {
     const Bm3dParameters parameters = bm3d_profile(profile);
-    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).numerator_scale, 1024);
-    EXPECT_GE(choose_fixed_point(*parameters.wiener, true, 128, true).numerator_scale, 512);
-    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, false, 128, true).weight_bits, 20);
+    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, GroupTransform::kSeparable, false, 128, true)
+                  .numerator_scale,
+              1024);
+    EXPECT_GE(
+        choose_fixed_point(*parameters.wiener, GroupTransform::kSeparable, true, 128, true).numerator_scale,
+        512);
+    EXPECT_GE(choose_fixed_point(parameters.hard_threshold, GroupTransform::kSeparable, false, 128, true)
+                  .weight_bits,
+              20);
   }
 }
 

@@ -112,7 +112,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
   const DeviceMemory numerator(basic.bytes() * 2);
   const DeviceMemory weight(basic.bytes());
-  const FixedPoint bits = choose_fixed_point(step, wiener, 128, true);
+  const FixedPoint bits = choose_fixed_point(step, GroupTransform::kSeparable, wiener, 128, true);
   const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_scale,
                              bits.weight_bits, 128};
   FilterJob job;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/matching.h"
+#include "tests/core/oracle/fourier.h"
 #include "tests/core/oracle/transforms.h"
 
 namespace limpid::oracle {
@@ -205,8 +206,10 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
       const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold, false);
-      basic[plane] = hard_threshold(noisy[plane], groups, parameters.hard_threshold,
-                                    static_cast<double>(parameters.lambda), sigma[plane]);
+      const auto filter =
+          parameters.transform == GroupTransform::kSeparable ? hard_threshold : fourier_hard_threshold;
+      basic[plane] = filter(noisy[plane], groups, parameters.hard_threshold,
+                            static_cast<double>(parameters.lambda), sigma[plane]);
     }
   }
   if (!parameters.wiener) {
@@ -216,7 +219,8 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
       const auto groups = groups_of(plane, basic[0], *parameters.wiener, true);
-      result[plane] = wiener(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
+      const auto filter = parameters.transform == GroupTransform::kSeparable ? wiener : fourier_wiener;
+      result[plane] = filter(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
     }
   }
   return result;

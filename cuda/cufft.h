@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace limpid::cuda {
+
+/// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The library is loaded, for
+/// good, when the first plan is made; it is neither linked nor needed to build.
+class CufftPlan {
+ public:
+  enum class Direction : int { kForward = 0x2a, kInverse = 0x2c };  // CUFFT_R2C, CUFFT_C2R
+
+  /// Of `rank` dimensions, the last of which, `sizes[rank - 1]` samples or size / 2 + 1 complex coefficients,
+  /// takes 2 (size / 2 + 1) floats. Throws Error if the library can't be loaded or has no such plan.
+  CufftPlan(Direction direction, int rank, const int* sizes, std::size_t batch);
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+  ~CufftPlan();
+
+  /// Bytes of working memory that execute() needs; one piece serves plans that follow each other.
+  std::size_t work_bytes() const { return work_bytes_; }
+  /// Neither direction scales.
+  void execute(float* data, std::byte* work, cudaStream_t stream) const;
+
+ private:
+  Direction direction_;
+  int plan_ = 0;
+  std::size_t work_bytes_ = 0;
+};
+
+}  // namespace limpid::cuda
