@@ -18,6 +18,7 @@ extern "C" {
 #include <utility>
 
 #include "core/error.h"
+#include "io/container.h"
 #include "io/encoder.h"
 #include "io/orientation.h"
 #include "io/output_file.h"
@@ -27,11 +28,6 @@ extern "C" {
 
 namespace limpid::io {
 namespace {
-
-bool is_cover_art(const AVStream& stream) {
-  return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
-         (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
-}
 
 std::string describe_stream(const AVStream& stream) {
   const char* const type =
@@ -93,45 +89,6 @@ bool has_display_matrix(const AVStream& stream, const AVFrame& first) {
          av_frame_get_side_data(&first, AV_FRAME_DATA_DISPLAYMATRIX) != nullptr;
 }
 
-template <std::size_t kCount>
-bool is_one_of(const AVOutputFormat& container, const std::array<std::string_view, kCount>& names) {
-  return std::find(names.begin(), names.end(), container.name) != names.end();
-}
-
-constexpr std::array<std::string_view, 6> kMovFamily{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
-constexpr std::array<std::string_view, 2> kMatroskaFamily{"matroska", "webm"};
-
-/// Others take it, but leave it out or make a second video of it. Matroska has it as an attachment.
-constexpr std::array<std::string_view, 3> kCoverContainers{"mp4", "ipod", "psp"};
-
-bool holds_display_matrix(const AVOutputFormat& container) { return is_one_of(container, kMovFamily); }
-
-bool holds_chapters(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 5> kOthers{"ogg", "ogv", "nut", "asf", "null"};
-  return is_one_of(container, kMovFamily) || is_one_of(container, kMatroskaFamily) ||
-         is_one_of(container, kOthers);
-}
-
-bool holds_timecode(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 8> kNames{"mov", "mp4",     "matroska", "webm",
-                                                   "mxf", "mxf_d10", "gxf",      "null"};
-  return is_one_of(container, kNames);
-}
-
-/// The muxer of MPEG transport streams turns nothing down, but writes what it doesn't know in a way that
-/// nobody reads.
-bool is_known_in_mpegts(const AVCodecParameters& stream) {
-  constexpr std::array kKnown{AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
-                              AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
-                              AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
-                              AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
-                              AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
-                              AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
-                              AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE};
-  return stream.codec_type == AVMEDIA_TYPE_DATA ||  // which is private anyway
-         std::find(kKnown.begin(), kKnown.end(), stream.codec_id) != kKnown.end();
-}
-
 MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url) {
   AVFormatContext* context = nullptr;
   check(avformat_alloc_output_context2(&context, &container, nullptr, url.c_str()), url,
@@ -187,14 +144,7 @@ bool can_hold_stream(const AVOutputFormat& container, const AVCodecContext& enco
   if (container.audio_codec == AV_CODEC_ID_NONE) {
     return false;  // made for video alone
   }
-  if (is_cover_art(stream) && !is_one_of(container, kCoverContainers)) {
-    return false;
-  }
-  if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT &&
-      std::string_view(container.name) != "matroska") {
-    return false;
-  }
-  if (std::string_view(container.name) == "mpegts" && !is_known_in_mpegts(*stream.codecpar)) {
+  if (!is_known(container, stream)) {
     return false;
   }
   if ((container.flags & AVFMT_NOFILE) != 0) {
@@ -233,12 +183,6 @@ void attach_cover(AVFormatContext& muxer, const AVStream& cover) {
                                    std::pair{"mimetype", png ? "image/png" : "image/jpeg"}}) {
     check(av_dict_set(&stream.metadata, key, value, AV_DICT_DONT_OVERWRITE), key, "can't set the tag");
   }
-}
-
-bool can_be_attached(const AVOutputFormat& container, const AVStream& stream) {
-  const AVCodecID codec = stream.codecpar->codec_id;
-  return std::string_view(container.name) == "matroska" && is_cover_art(stream) &&
-         stream.attached_pic.size > 0 && (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG);
 }
 
 std::string picture_name(const std::string& pattern, std::int64_t number) {
@@ -450,7 +394,7 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
       if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_cover_art(stream)) {
         warnings.push_back("only one video stream is filtered: " + describe_stream(stream) + " is left out");
       }
-    } else if (muxer != nullptr && can_be_attached(*container, stream)) {
+    } else if (muxer != nullptr && attaches_cover(*container, stream)) {
       attach_cover(*muxer, stream);
     } else if (muxer == nullptr || !can_hold_stream(*container, encoder->context(), stream)) {
       if (muxer != nullptr && add_converted_subtitles(stream)) {
@@ -570,7 +514,7 @@ void Writer::State::write(const Packet& packet) {
   const AVStream& stream = *muxer->streams[index];
   av_packet_rescale_ts(copy.get(), packet.time_base(), stream.time_base);
   const AVCodecParameters& parameters = *stream.codecpar;
-  if (parameters.codec_id == AV_CODEC_ID_OPUS && is_one_of(*container, kMatroskaFamily)) {
+  if (parameters.codec_id == AV_CODEC_ID_OPUS && is_matroska(*container)) {
     // Readers take the codec's delay, which the muxer notes, off the times that are stored.
     const std::int64_t delay =
         av_rescale_q(parameters.initial_padding, {1, parameters.sample_rate}, stream.time_base);

@@ -1,0 +1,24 @@
+#pragma once
+
+// What containers hold, as far as libav's muxers don't tell themselves. Private to io.
+
+#include "io/libav.h"
+
+namespace limpid::io {
+
+bool is_cover_art(const AVStream& stream);
+
+/// Matroska or WebM.
+bool is_matroska(const AVOutputFormat& container);
+
+bool holds_display_matrix(const AVOutputFormat& container);
+bool holds_chapters(const AVOutputFormat& container);
+bool holds_timecode(const AVOutputFormat& container);
+
+/// False for streams that the muxer takes but writes in a way that nobody reads.
+bool is_known(const AVOutputFormat& container, const AVStream& stream);
+
+/// True for cover art that becomes an attachment.
+bool attaches_cover(const AVOutputFormat& container, const AVStream& stream);
+
+}  // namespace limpid::io
