@@ -18,6 +18,8 @@ struct Source {
   double tolerance = 0.0011;  ///< of times; those that count frames are moved by whole frames
 };
 
+std::ostream& operator<<(std::ostream& stream, const Source& source) { return stream << source.name; }
+
 class RangeTest : public MediaTest, public ::testing::WithParamInterface<Source> {};
 
 constexpr double kLength = 6;
