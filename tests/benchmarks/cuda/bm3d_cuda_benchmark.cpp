@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/denoiser.h"
+#include "core/engine_group.h"
 #include "cuda/bm3d.h"
 #include "cuda/cuda_engine.h"
 #include "cuda/finish.h"
@@ -186,13 +187,13 @@ double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::
 // Frames per second through the denoiser, pinned frames up and down, a few in flight.
 double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
   const auto denoiser = engine.make_denoiser(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
-  constexpr int kInFlight = 4;
-  const int frames = std::clamp(static_cast<int>(600 / frame_ms), 60, 1000);
+  const int in_flight = denoiser->concurrency();
+  const int frames = std::clamp(static_cast<int>(150 * in_flight / frame_ms), 15 * in_flight, 4000);
   const auto stream = [&](int count) {
     int received = 0;
     for (int i = 0; i < count; ++i) {
       denoiser->send(noisy);
-      if (i >= kInFlight) {
+      if (i >= in_flight) {
         received += denoiser->receive().has_value() ? 1 : 0;
       }
     }
@@ -202,11 +203,69 @@ double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, 
     }
     return received;
   };
-  stream(10);
+  stream(3 * in_flight);
   const auto begin = std::chrono::steady_clock::now();
   const int received = stream(frames);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   return received / seconds.count();
+}
+
+// Whether every engine of the group gives the bits that `one` gives.
+bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
+  const NoiseLevel noise{{kSigma, kSigma, kSigma}};
+  const Frame expected = run(one, noisy, setting.parameters);
+  const auto denoiser = group.make_denoiser(setting.parameters, noise, setting.format);
+  const int frames = denoiser->concurrency();
+  for (int i = 0; i < frames; ++i) {
+    denoiser->send(noisy);
+  }
+  denoiser->flush();
+  for (int i = 0; i < frames; ++i) {
+    const Frame result = denoiser->receive().value();
+    for (int p = 0; p < setting.format.plane_count(); ++p) {
+      const Plane& plane = result.planes[p];
+      for (int y = 0; y < plane.height; ++y) {
+        const auto* row = plane.row<std::uint8_t>(y);
+        if (!std::equal(row, row + plane.width, expected.planes[p].row<std::uint8_t>(y))) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// The streamed settings on two, three, ... of the machine's GPUs.
+nlohmann::ordered_json time_groups(Engine& one, const std::vector<std::uint8_t>& picture) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const EngineInfo& info : list_cuda()) {
+    if (!info.available) {
+      continue;
+    }
+    engines.push_back(open_cuda(info.name, {}));
+    if (engines.size() < 2) {
+      continue;
+    }
+    const auto group = make_engine_group(std::to_string(engines.size()) + " GPUs", engines);
+    for (const Setting& setting : settings()) {
+      if (setting.streamed) {
+        const Frame noisy = make_frame(*group, setting.format, picture, true);
+        const double alone = streamed_fps(one, setting, noisy, setting.goal_ms > 0 ? setting.goal_ms : 0.5);
+        const double fps = streamed_fps(*group, setting, noisy, setting.goal_ms > 0 ? setting.goal_ms : 0.5);
+        const bool same = same_bits(*group, one, setting, noisy);
+        std::printf("%s, %-16s %6.0f fps, %.2f times one's %6.0f, %s bits\n",
+                    std::string(group->name()).c_str(), setting.name.c_str(), fps, fps / alone, alone,
+                    same ? "the same" : "OTHER");
+        json.push_back({{"gpus", engines.size()},
+                        {"setting", setting.name},
+                        {"fps", fps},
+                        {"one", alone},
+                        {"same_bits", same}});
+      }
+    }
+  }
+  return json;
 }
 
 void benchmark(int argc, char** argv) {
@@ -251,6 +310,7 @@ void benchmark(int argc, char** argv) {
     std::fflush(stdout);
     json["settings"].push_back(entry);
   }
+  json["groups"] = time_groups(*engine, picture);
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
   }
