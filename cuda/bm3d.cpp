@@ -41,15 +41,16 @@ Bm3d::Step::Step(const Bm3dStep& step, GroupTransform transform, bool wiener, co
       match_fast(can_match_fast(step)),
       filter_fast(transform == GroupTransform::kSeparable && can_filter_fast(step)),
       fixed_point(
-          choose_fixed_point(step, transform, wiener, filter_fast ? 128 : amplitude(format), filter_fast)) {
+          choose_fixed_point(step, transform, wiener, filter_fast ? 128 : amplitude(format), filter_fast)),
+      tables(make_filter_tables(step)) {
   if (!filter_fast) {
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
     host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
     const std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
     host.insert(host.end(), window.begin(), window.end());
-    tables = DeviceMemory(host.size() * sizeof(float));
-    check(cudaMemcpy(tables.as(), host.data(), tables.bytes(), cudaMemcpyHostToDevice));
+    general_tables = DeviceMemory(host.size() * sizeof(float));
+    check(cudaMemcpy(general_tables.as(), host.data(), general_tables.bytes(), cudaMemcpyHostToDevice));
   }
 }
 
@@ -299,6 +300,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     job.noisy = component->noisy;
     job.basic = wiener ? component->basic : FloatPlane{};
     job.fixed_point = step.fixed_point;
+    job.tables = &step.tables;
     job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
                              format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
     job.sums = sums_of(*component);
@@ -309,7 +311,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
       find_groups(first_row);
       check(cudaStreamWaitEvent(stream, sums_clear_.get()));
       job.groups = groups;
-      const auto* tables = step.tables.as<float>();
+      const auto* tables = step.general_tables.as<float>();
       if (step.fourier) {
         step.fourier->filter(job, tables + 2 * k * k, scratch_.as(), stream);
       } else if (step.filter_fast) {
@@ -318,7 +320,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
         filter_any(job, {tables, tables + k * k, tables + 2 * k * k, scratch_.as<float>()}, stream);
       }
     }
-    finish(job.sums, step.parameters, wiener ? component->noisy : component->basic, stream);
+    finish(job.sums, k, step.tables, wiener ? component->noisy : component->basic, stream);
   }
 }
 

@@ -34,7 +34,8 @@ class Bm3d final : public FrameFilter {
     bool match_fast = false;
     bool filter_fast = false;
     FixedPoint fixed_point;
-    DeviceMemory tables;                     ///< forward, inverse, window; if not filter_fast
+    FilterTables tables;
+    DeviceMemory general_tables;             ///< forward, inverse, window; if not filter_fast
     std::unique_ptr<FourierFilter> fourier;  ///< if the transform is one
   };
 

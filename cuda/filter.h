@@ -23,6 +23,22 @@ struct FixedPoint {
 FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
                               bool fast);
 
+/// What a step's transform and aggregation window are to the kernels, made once: making it takes longer than
+/// launching them.
+struct FilterTables {
+  /// Two neighbours of a row of a matrix as half floats, and what those miss of them, likewise.
+  struct Pair {
+    unsigned high;
+    unsigned low;
+  };
+  static constexpr int kLanes = 32;
+  static constexpr int kMaxPatch = 16;
+  Pair forward[kLanes] = {};  ///< of the 2D transform along one axis, by lanes; patches of 8x8 only
+  Pair inverse[kLanes] = {};
+  float window[kMaxPatch] = {};  ///< along one axis, as long as a patch
+};
+FilterTables make_filter_tables(const Bm3dStep& step);
+
 /// What filtering one plane needs. In the first step `basic.data` is null.
 struct FilterJob {
   Bm3dStep step;
@@ -34,7 +50,8 @@ struct FilterJob {
   FloatPlane basic;
   AggregationSums sums;
   FixedPoint fixed_point;
-  bool samples_are_halves = false;  ///< whether half floats hold sample - sums.offset exactly
+  const FilterTables* tables = nullptr;  ///< for filter_fast()
+  bool samples_are_halves = false;       ///< whether half floats hold sample - sums.offset exactly
 };
 
 /// Tables and working memory of filter_any().

@@ -111,10 +111,7 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], unsigned a0, unsigne
 
 // The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
 // `low` is what rounding to half floats leaves of `high`.
-struct Matrix {
-  unsigned high;
-  unsigned low;
-};
+using Matrix = FilterTables::Pair;
 
 // Two values, the first in the low bits.
 struct Operand {
@@ -181,9 +178,7 @@ struct Arguments {
   float worst_group;         // what it may add to a sum, in units of the sums
   float weight_scale;        // 2^weight_bits
   float sum_scale;           // of weight units * (sample - offset)
-  float line[8];             // the aggregation window along one axis
-  Matrix forward[kWarp];     // as each lane has it
-  Matrix inverse[kWarp];
+  FilterTables tables;
 };
 
 constexpr int levels_of(int size) {
@@ -556,12 +551,12 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   const int t = lane.lane % 4;
   // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
   const auto own = [&](unsigned value) { return __shfl_sync(kAll, value, lane.lane); };
-  const Matrix& forward = arguments.forward[lane.lane];
-  const Matrix& inverse = arguments.inverse[lane.lane];
+  const Matrix& forward = arguments.tables.forward[lane.lane];
+  const Matrix& inverse = arguments.tables.inverse[lane.lane];
   lane.forward = {own(forward.high), own(forward.low)};
   lane.inverse = {own(inverse.high), own(inverse.low)};
-  lane.window[0] = arguments.line[g] * arguments.line[2 * t];
-  lane.window[1] = arguments.line[g] * arguments.line[2 * t + 1];
+  lane.window[0] = arguments.tables.window[g] * arguments.tables.window[2 * t];
+  lane.window[1] = arguments.tables.window[g] * arguments.tables.window[2 * t + 1];
   lane.words = tile + 2 * t * kPitch + g;
   int* members = member_offsets[warp];
   __syncthreads();
@@ -666,6 +661,10 @@ void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t st
   }
 }
 
+// Coefficients are 8 times those of the orthonormal transform.
+constexpr float kCoefficientScale = 8;
+const double kMatrixScale = std::sqrt(8.0);
+
 void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)[kWarp]) {
   for (int lane = 0; lane < kWarp; ++lane) {
     const double* row = matrix.data() + lane / 4 * 8;
@@ -684,15 +683,26 @@ constexpr float kGreatestFastBeta = 3;
 
 }  // namespace
 
+FilterTables make_filter_tables(const Bm3dStep& step) {
+  FilterTables tables;
+  const std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+  for (int i = 0; i < step.patch_size; ++i) {
+    tables.window[i] = static_cast<float>(std::sqrt(window[i * step.patch_size + i]));
+  }
+  if (step.patch_size == 8) {
+    const TransformMatrices matrices = transform_matrices(step.transform_2d, 8);
+    set_matrix(matrices.forward, kMatrixScale, tables.forward);
+    set_matrix(matrices.inverse, 1 / kMatrixScale, tables.inverse);
+  }
+  return tables;
+}
+
 bool can_filter_fast(const Bm3dStep& step) {
   return step.patch_size == 8 && step.max_group_size < 64 && reach_of(step) <= kTileWidth &&
          step.kaiser_beta <= kGreatestFastBeta && tile_bytes(step, 1, true) <= device_limits().shared_memory;
 }
 
 void filter_fast(const FilterJob& job, cudaStream_t stream) {
-  // Coefficients are 8 times those of the orthonormal transform.
-  constexpr float kCoefficientScale = 8;
-  const double matrix_scale = std::sqrt(8.0);
   Arguments arguments{};
   arguments.grid = job.grid;
   arguments.groups = job.groups;
@@ -710,15 +720,9 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
   arguments.offset_coefficient = 64 * job.sums.offset;
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
-  const std::vector<double> window = kaiser_window(8, static_cast<double>(job.step.kaiser_beta));
   arguments.most_hits = job.fixed_point.most_hits;
   arguments.worst_group = job.fixed_point.worst_group;
-  for (int i = 0; i < 8; ++i) {
-    arguments.line[i] = static_cast<float>(std::sqrt(window[i * 8 + i]));
-  }
-  const TransformMatrices matrices = transform_matrices(job.step.transform_2d, 8);
-  set_matrix(matrices.forward, matrix_scale, arguments.forward);
-  set_matrix(matrices.inverse, 1 / matrix_scale, arguments.inverse);
+  arguments.tables = *job.tables;
   const auto with_group_transform = [&]<Mode kMode>() {
     job.step.transform_1d == Transform1d::kHaar ? launch_for_size<true, kMode>(arguments, job.step, stream)
                                                 : launch_for_size<false, kMode>(arguments, job.step, stream);

@@ -1,7 +1,6 @@
+#include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "core/transforms.h"
 #include "cuda/finish.h"
 #include "cuda/launch.h"
 
@@ -16,7 +15,7 @@ constexpr int kColumns = 64;
 constexpr int kRun = 8;
 constexpr int kThreadRows = 4;
 constexpr int kRows = kThreadRows * kRun;
-constexpr int kMaxPatch = 16;
+constexpr int kMaxPatch = FilterTables::kMaxPatch;
 
 struct Window {
   float line[kMaxPatch];
@@ -91,19 +90,17 @@ void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t
   check(cudaMemsetAsync(sums.weight, 0, count * sizeof(*sums.weight), stream));
 }
 
-void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane& out, cudaStream_t stream) {
+void finish(const AggregationSums& sums, int patch_size, const FilterTables& tables, const FloatPlane& out,
+            cudaStream_t stream) {
   Window window{};
-  window.size = step.patch_size;
-  const std::vector<double> square = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
-  for (int i = 0; i < step.patch_size; ++i) {
-    window.line[i] = static_cast<float>(std::sqrt(square[i * step.patch_size + i]));
-  }
+  window.size = patch_size;
+  std::copy_n(tables.window, patch_size, window.line);
   const auto blocks = [](int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   };
   const float scale = std::ldexp(1.0F, sums.weight_bits) / sums.numerator_scale;
-  const auto kernel = step.patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
-  launch(kernel, dim3(blocks(out.width, columns_made(step.patch_size)), blocks(out.height, kRows)),
+  const auto kernel = patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
+  launch(kernel, dim3(blocks(out.width, columns_made(patch_size)), blocks(out.height, kRows)),
          dim3(kColumns, kThreadRows), 0, stream, sums, window, scale, out);
 }
 

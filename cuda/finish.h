@@ -11,7 +11,8 @@ namespace limpid::cuda {
 void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t stream);
 
 /// The estimate: out = numerator / denominator + offset, the denominator being the weights spread by the
-/// aggregation window of the step.
-void finish(const AggregationSums& sums, const Bm3dStep& step, const FloatPlane& out, cudaStream_t stream);
+/// aggregation window of patches of that size.
+void finish(const AggregationSums& sums, int patch_size, const FilterTables& tables, const FloatPlane& out,
+            cudaStream_t stream);
 
 }  // namespace limpid::cuda

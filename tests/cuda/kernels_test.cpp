@@ -341,6 +341,8 @@ class Filter : public CudaTest {
           numerator.as<long long>(),         weight.as<int>(), bits.numerator_scale, bits.weight_bits, 128,
           fast ? range.as<float>() : nullptr};
       job.fixed_point = bits;
+      const FilterTables tables = make_filter_tables(step);
+      job.tables = &tables;
       clear_sums(job.sums, width, height, nullptr);
       const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
       const std::vector<double> window =
@@ -359,7 +361,7 @@ class Filter : public CudaTest {
                    {forward.as<float>(), inverse.as<float>(), device_window.as<float>(), scratch.as<float>()},
                    nullptr);
       }
-      finish(job.sums, step, out.plane, nullptr);
+      finish(job.sums, step.patch_size, tables, out.plane, nullptr);
       const std::vector<float> result = out.download();
       double greatest = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -126,6 +126,8 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   job.basic = wiener ? basic_plane : FloatPlane{};
   job.sums = sums;
   job.fixed_point = bits;
+  const FilterTables tables = make_filter_tables(step);
+  job.tables = &tables;
 
   nlohmann::ordered_json json;
   json["prepare"] =
@@ -143,7 +145,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   clear_sums(sums, kWidth, kHeight, nullptr);
   filter_fast(job, nullptr);
   const FloatPlane out = wiener ? FloatPlane{result.as<float>(), kWidth, kHeight, kWidth} : basic_plane;
-  json["finish"] = time_ms(repeats, [&] { finish(sums, step, out, nullptr); });
+  json["finish"] = time_ms(repeats, [&] { finish(sums, step.patch_size, tables, out, nullptr); });
   const Bounds bounds = bounds_of(step, wiener, grid);
   json["match_bound"] = bounds.match_ms;
   json["filter_bound"] = bounds.filter_ms;
