@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -138,26 +139,18 @@ class Comparison {
   }
 
   ContactSheet sheet() const {
-    const io::Reader reader = open_video(options_.input);
-    const io::DisplayConverter converter(format(), reader.display());
     ContactSheet sheet;
-    const auto add = [&](std::vector<std::string> label, const Frame& frame) {
-      io::RgbImage image;
-      converter.convert(frame, image);
-      const CropPlace place = place_crop(options_.at, options_.crop, image.width, image.height);
-      sheet.add(std::move(label), crop(image, place));
-    };
     if (!truth_.empty()) {
-      Frame truth = truth_[shown_];
-      if (truth.format == format()) {
-        add({"truth"}, truth);
-      }
+      sheet.add({"truth"}, crop_of(options_.truth, truth_[shown_]));
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      add(label(rows_[i]), pictures_[i]);
+      sheet.add(label(rows_[i]), crop_of(options_.input, pictures_[i]));
     }
     return sheet;
   }
+
+  /// Throws what sheet() would throw.
+  void check_sheet() const { static_cast<void>(crop_of(options_.input, frames_[shown_])); }
 
  private:
   void run(const FilterText& filter) {
@@ -202,6 +195,12 @@ class Comparison {
     row.quality = quality_of(results);
     rows_.push_back(std::move(row));
     pictures_.push_back(results[shown_]);
+  }
+
+  io::RgbImage crop_of(const std::string& url, const Frame& frame) const {
+    io::RgbImage image;
+    io::DisplayConverter(frame.format, open_video(url).display()).convert(frame, image);
+    return crop(image, place_crop(options_.at, options_.crop, image.width, image.height));
   }
 
   std::optional<Qualities> quality_of(const std::vector<Frame>& frames) const {
@@ -311,10 +310,14 @@ int compare(const CompareOptions& options, Console& console) {
   if (options.sheet.empty() && !options.at.empty()) {
     throw UsageError("--at says where the crops of --sheet are, which is missing");
   }
-  if (!options.at.empty()) {
-    static_cast<void>(parse_point("--at", options.at));
+  std::error_code ignored;
+  if (!options.overwrite && !options.sheet.empty() && std::filesystem::exists(options.sheet, ignored)) {
+    throw Error(options.sheet + ": exists; -y overwrites it");
   }
   Comparison comparison(options);
+  if (!options.sheet.empty()) {
+    comparison.check_sheet();
+  }
   comparison.run();
   if (!options.sheet.empty()) {
     io::write_png(options.sheet, comparison.sheet().draw(),

@@ -203,7 +203,7 @@ NlmParameters resolve(const NlmParameters& parameters, float sigma) {
                                             : NlmParameters{7, 15, 0.4F * sigma};
   return {.patch_size = parameters.patch_size.value_or(*found.patch_size),
           .search_window = parameters.search_window.value_or(*found.search_window),
-          .h = parameters.h.value_or(deviation(*found.h))};
+          .h = std::max(parameters.h.value_or(deviation(*found.h)), sigma / 64)};
 }
 
 NlmBilateralParameters resolve(const NlmBilateralParameters& parameters, float sigma) {

@@ -100,7 +100,9 @@ struct AdaptiveBilateralParameters {
 struct NlmParameters {
   std::optional<int> patch_size = {};     ///< side of a patch, odd, 1 to 21
   std::optional<int> search_window = {};  ///< side of the square that q lies in, odd, 1 to 257
-  std::optional<float> h = {};            ///< in 8-bit code values, 0.01 to 1000
+  /// In 8-bit code values, 0.01 to 1000; at least sigma / 64 is used: with less, rounding would decide which
+  /// patches count.
+  std::optional<float> h = {};
   bool operator==(const NlmParameters&) const = default;
   void validate() const;
 };

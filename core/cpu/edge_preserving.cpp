@@ -17,11 +17,11 @@
 namespace limpid::cpu {
 namespace {
 
-// `size` samples in parts of at most `most`, as equal as whole vectors allow.
+// `size` samples in parts of at most `most`, a whole number of vectors, as equal as these allow.
 std::vector<int> cut(int size, int most) {
   constexpr int kVector = 16;
   const int parts = (size + most - 1) / most;
-  const int part = std::min((size + parts - 1) / parts + kVector - 1, most + kVector - 1) / kVector * kVector;
+  const int part = ((size + parts - 1) / parts + kVector - 1) / kVector * kVector;
   std::vector<int> ends = {0};
   while (ends.back() < size) {
     ends.push_back(std::min(ends.back() + part, size));

@@ -62,7 +62,7 @@ struct PatchJob {
   AlignedVector<float> samples;  ///< code values
   /// Row y, from -patch_radius to height - 1, has in its low halves the matching values of the row that comes
   /// into a patch's height when it moves down to y, y + patch_radius, and in its high halves those of the row
-  /// that leaves it, y - patch_radius - 1; 0 for rows outside of the plane.
+  /// that leaves it, y - patch_radius - 1. Halves of rows outside of the plane mean nothing.
   AlignedVector<std::int32_t> pairs;
 
   /// Sets everything but the contents of `samples` and `pairs`.

@@ -219,8 +219,9 @@ inline HWY_ATTR void filter_tile(const PatchJob& job, const PatchTile& tile, Pat
   const std::ptrdiff_t size = (kPatchTileHeight + 2 * kMarginY) * sums.pitch;
   scratch.sums.assign(2 * size, 0.0F);
   scratch.totals.assign(2 * static_cast<std::size_t>(width) * height, 0.0);
-  scratch.columns.resize(2 * kPatchTileWidth + 64 + kRowSlack);
-  scratch.column_scales.resize(2 * kPatchTileWidth + kRowSlack);
+  constexpr int kWidest = kPatchTileWidth + kMarginX;  // of what is visited at once
+  scratch.columns.resize(kWidest + 2 * job.weights.patch_radius + 1 + kRowSlack);
+  scratch.column_scales.resize(kWidest + kRowSlack);
   sums.x0 = tile.x0 - kMarginX;
   sums.y0 = tile.y0 - kMarginY;
   sums.differences = scratch.sums.data();

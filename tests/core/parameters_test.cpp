@@ -206,6 +206,7 @@ TEST(EdgePreservingParameters, WhatIsGivenStays) {
   EXPECT_EQ(resolve(adaptive, 20), adaptive);
   const NlmParameters nlm{5, 11, 9.0F};
   EXPECT_EQ(resolve(nlm, 20), nlm);
+  EXPECT_EQ(resolve(NlmParameters{.h = 0.01F}, 64).h, 1);
   const NlmBilateralParameters both{5, 0, 9.0F, 8.0F, 7.0F};
   EXPECT_EQ(resolve(both, 20), both);
 }
