@@ -96,18 +96,15 @@ void PatchJob::prepare(const PatchWeights& new_weights, int new_width, int new_h
   height = new_height;
   pitch = width + kRowSlack;
   samples.resize(static_cast<std::size_t>(height) * pitch);
-  pairs.resize(static_cast<std::size_t>(height + weights.patch_radius) * pitch);
+  pairs.resize(2 * static_cast<std::size_t>(height + weights.patch_radius) * pitch);
 }
 
 void PatchJob::set_matching_row(int y, const std::int16_t* values) {
-  // The halves are written apart, since two rows of values meet in each row of pairs.
-  constexpr int kHalves = 2;
-  const auto set = [&](int pair_row, int half) {
+  const auto set = [&](int pair_row, int place) {
     if (pair_row < height) {
-      auto* halves =
-          reinterpret_cast<std::int16_t*>(pairs.data() + (pair_row + weights.patch_radius) * pitch);
+      std::int16_t* out = pairs.data() + 2 * (pair_row + weights.patch_radius) * pitch + place;
       for (int x = 0; x < width; ++x) {
-        halves[kHalves * x + half] = values[x];
+        out[2 * x] = values[x];
       }
     }
   };

@@ -58,18 +58,18 @@ struct PatchJob {
   PatchWeights weights;
   int width = 0;
   int height = 0;
-  std::ptrdiff_t pitch = 0;      ///< of `samples` and `pairs`, at least width + kRowSlack
+  std::ptrdiff_t pitch = 0;      ///< of `samples`, and in pairs of `pairs`, at least width + kRowSlack
   AlignedVector<float> samples;  ///< code values
-  /// Row y, from -patch_radius to height - 1, has in its low halves the matching values of the row that comes
-  /// into a patch's height when it moves down to y, y + patch_radius, and in its high halves those of the row
-  /// that leaves it, y - patch_radius - 1. Halves of rows outside of the plane mean nothing.
-  AlignedVector<std::int32_t> pairs;
+  /// Pairs of matching values. Row y, from -patch_radius to height - 1, has first the values of the row that
+  /// comes into a patch's height when it moves down to y, y + patch_radius, and second those of the row that
+  /// leaves it, y - patch_radius - 1. Values of rows outside of the plane mean nothing.
+  AlignedVector<std::int16_t> pairs;
 
   /// Sets everything but the contents of `samples` and `pairs`.
   void prepare(const PatchWeights& new_weights, int new_width, int new_height);
   float* sample_row(int y) { return samples.data() + y * pitch; }
   const float* sample_row(int y) const { return samples.data() + y * pitch; }
-  const std::int32_t* pair_row(int y) const { return pairs.data() + (y + weights.patch_radius) * pitch; }
+  const std::int16_t* pair_row(int y) const { return pairs.data() + 2 * (y + weights.patch_radius) * pitch; }
   /// Enters the matching values of row y of the plane into `pairs`. Thread-safe for different rows.
   void set_matching_row(int y, const std::int16_t* values);
 };

@@ -55,17 +55,16 @@ HWY_INLINE int overlap(int centre, int radius, int first, int end) {
 }
 
 // Adds to columns[x - first] what the sums down the columns gain from the rows that come in and lose from
-// those that leave, for x from first to end - 1. `keep` has ones for the halves of the pairs that lie in the
+// those that leave, for x from first to end - 1. `keep` has ones for those of each pair that lie in the
 // plane.
-HWY_INLINE void slide_columns(const std::int32_t* HWY_RESTRICT p, const std::int32_t* HWY_RESTRICT q,
+HWY_INLINE void slide_columns(const std::int16_t* HWY_RESTRICT p, const std::int16_t* HWY_RESTRICT q,
                               int count, std::int32_t keep, std::int32_t* HWY_RESTRICT columns) {
   const IntTag d;
   const hn::RepartitionToNarrow<IntTag> d16;
   const IntVector kept = hn::Set(d, keep);
   const IntVector high = hn::Set(d, static_cast<std::int32_t>(0xFFFF0000U));
   const auto change = [&](int i) HWY_ATTR {
-    const auto difference =
-        hn::Sub(hn::BitCast(d16, hn::LoadU(d, p + i)), hn::BitCast(d16, hn::LoadU(d, q + i)));
+    const auto difference = hn::Sub(hn::LoadU(d16, p + 2 * i), hn::LoadU(d16, q + 2 * i));
     // (come, leave) (come, -leave): the squares of both, the second subtracted.
     const auto negated = hn::Sub(hn::Xor(difference, hn::BitCast(d16, high)), hn::BitCast(d16, high));
     const auto factor = hn::BitCast(d16, hn::And(hn::BitCast(d, negated), kept));
@@ -103,8 +102,8 @@ HWY_ATTR void visit(const PatchJob& job, const Visit& where, PatchScratch& scrat
   const int count = std::min(area.x1 + radius, where.valid_x1) - first;
   std::int32_t* first_column = columns + (first - (area.x0 - radius));
   const auto slide_to = [&](int y, std::int32_t keep) HWY_ATTR {
-    const std::int32_t* p = job.pair_row(y) + first;
-    slide_columns(p, p + to_q, count, keep, first_column);
+    const std::int16_t* p = job.pair_row(y) + 2 * first;
+    slide_columns(p, p + 2 * to_q, count, keep, first_column);
   };
   constexpr std::int32_t kComing = 0xFFFF;
   constexpr auto kLeaving = static_cast<std::int32_t>(0xFFFF0000U);
