@@ -28,7 +28,7 @@ TEST(Point, IsTwoWholeNumbers) {
 }
 
 TEST(Crop, LiesInThePictureAboutThePoint) {
-  const auto expect = [](const std::string& at, int size, std::vector<int> place) {
+  const auto expect = [](const std::string& at, int size, const std::vector<int>& place) {
     const CropPlace found = place_crop(at, size, 100, 60);
     EXPECT_EQ((std::vector{found.x, found.y, found.width, found.height}), place) << at << ", " << size;
   };

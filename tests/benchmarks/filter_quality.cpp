@@ -61,6 +61,7 @@ void run(const Options& options) {
   std::printf("filter,sigma,psnr_db,ssim,ms_per_megapixel\n");
   for (const float sigma : options.sigmas) {
     std::vector<Frame> noisy;
+    noisy.reserve(pictures.size());
     for (const Frame& picture : pictures) {
       noisy.push_back(oracle::add_noise(picture, static_cast<double>(sigma), noisy.size() + 1));
     }
