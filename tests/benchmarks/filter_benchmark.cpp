@@ -116,16 +116,21 @@ void add_benchmarks() {
   const int processors = static_cast<int>(std::thread::hardware_concurrency());
   for (const auto& [picture, read] : {std::pair{"lena_512", &lena}, {"1080p", &full_hd}}) {
     for (const int threads : processors > 1 ? std::vector{1, processors} : std::vector{1}) {
-      const std::string prefix = std::string(picture) + "/";
-      const std::string suffix = "/threads_" + std::to_string(threads);
+      const auto name = [&, picture = picture](const std::string& filter) {
+        return std::string(picture)
+            .append("/")
+            .append(filter)
+            .append("/threads_")
+            .append(std::to_string(threads));
+      };
       for (const Setting& setting : settings()) {
-        add(prefix + setting.name + suffix, [=, read = read](benchmark::State& state) {
+        add(name(setting.name), [=, read = read](benchmark::State& state) {
           measure_limpid(state, read, setting.filter, threads);
         });
       }
 #if LIMPID_OPENCV
       for (const int radius : {3, 5, 9, 15}) {
-        add(prefix + "opencv-bilateral/radius_" + std::to_string(radius) + suffix,
+        add(name("opencv-bilateral/radius_" + std::to_string(radius)),
             [=, read = read](benchmark::State& state) { measure_opencv(state, read, radius, threads); });
       }
 #endif
