@@ -46,7 +46,7 @@ std::vector<std::string> to_lines(const Statistics& statistics) {
 }
 
 const std::vector<KeyHelp>& key_help() {
-  static const std::vector<KeyHelp> kHelp{
+  static const std::vector<KeyHelp> help{
       {"SPACE p", "pause, play"},
       {". ,", "a frame forward, back"},
       {"LEFT RIGHT", "5 s back, forward; with Shift, or PGDN PGUP: 60 s"},
@@ -63,7 +63,7 @@ const std::vector<KeyHelp>& key_help() {
       {"i ?", "statistics; these keys"},
       {"q ESC", "quit"},
   };
-  return kHelp;
+  return help;
 }
 
 std::vector<std::string> key_help_lines() {

@@ -37,8 +37,8 @@ enum : std::size_t {
   kDifferenceLabel,
 };
 
-constexpr int kDifferenceGain = 8;
-constexpr milliseconds kStatisticsInterval{500};
+constexpr int kDifferenceGain = 4;
+constexpr milliseconds kStatisticsInterval{1000};
 constexpr milliseconds kNoticeTime{1500};
 constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
@@ -375,8 +375,9 @@ void Viewer::measure(Clock::time_point now) {
   if (last_sample_) {
     const Sample& last = *last_sample_;
     const double span = duration<double>(next.at - last.at).count();
+    // Work is counted when it's done, and may have begun before.
     const auto share = [span](std::int64_t from, std::int64_t to) {
-      return static_cast<double>(to - from) / 1e9 / span;
+      return std::min(static_cast<double>(to - from) / 1e9 / span, 1.0);
     };
     const auto denoised = static_cast<double>(next.denoised - last.denoised);
     const double busy = share(last.denoise_ns, next.denoise_ns);

@@ -64,7 +64,7 @@ RgbImage difference_of(const RgbImage& noisy, const RgbImage& denoised) {
   RgbImage result = noisy;
   for (std::size_t i = 0; i < result.pixels.size(); ++i) {
     const auto channel = [&](auto part) {
-      return std::clamp(128 + 8 * (part(noisy.pixels[i]) - part(denoised.pixels[i])), 0, 255);
+      return std::clamp(128 + 4 * (part(noisy.pixels[i]) - part(denoised.pixels[i])), 0, 255);
     };
     result.pixels[i] = io::make_pixel(channel(red), channel(green), channel(blue));
   }
