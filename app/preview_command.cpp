@@ -62,9 +62,9 @@ int preview(PreviewOptions& options, Console& console) {
   ViewerReport report;
   {
     Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
+    const ClosingNotice notice(closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
-    closing = true;
     report = viewer.report();
   }
   if (reader.damaged_packets() > 0) {

@@ -193,6 +193,9 @@ void Viewer::handle_end() {
   }
   if (options_.loop && player_->can_seek() && shown_ != nullptr) {
     player_->seek(0);
+    if (audio_ != nullptr) {
+      audio_->seek(0);
+    }
     return;
   }
   // Whoever has paused wants to look at it.
@@ -482,6 +485,9 @@ void Viewer::press(const std::string& key) {
   using Action = std::function<void(Viewer&)>;
   static const auto pause = [](Viewer& v) {
     v.player_->set_paused(!v.player_->paused());
+    if (!v.player_->paused() && v.audio_ != nullptr) {
+      v.audio_->seek(v.shown_->time);  // frames may have been stepped through
+    }
     v.notice(v.player_->paused() ? "paused" : "playing");
   };
   static const auto zoom = [](bool greater) {
@@ -499,7 +505,7 @@ void Viewer::press(const std::string& key) {
   static const auto seek = [](double seconds) { return [seconds](Viewer& v) { v.seek_by(seconds); }; };
   static const auto side = [](Side chosen) { return [chosen](Viewer& v) { v.change_side(chosen); }; };
   static const auto quit = [](Viewer& v) { v.quit_ = true; };
-  static const std::map<std::string, Action, std::less<>> kActions{
+  static const std::map<std::string, Action, std::less<>> actions{
       {" ", pause},
       {"p", pause},
       {".", [](Viewer& v) { v.player_->step_forward(); }},
@@ -549,7 +555,7 @@ void Viewer::press(const std::string& key) {
       {"q", quit},
       {"ESC", quit},
   };
-  if (const auto action = kActions.find(key); action != kActions.end() && shown_ != nullptr) {
+  if (const auto action = actions.find(key); action != actions.end() && shown_ != nullptr) {
     action->second(*this);
   } else if (key == "q" || key == "ESC") {
     quit_ = true;

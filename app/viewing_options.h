@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,21 @@ class ViewingOptions {
   std::int64_t frames_ = 0;
   std::string screenshot_;
   std::string picture_folder_ = ".";
+};
+
+/// Tells a source that may be waiting for data, by the flag that its ReaderOptions::interrupted looks at,
+/// that its viewer is about to go; made after that.
+class ClosingNotice {
+ public:
+  explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}
+  ClosingNotice(const ClosingNotice&) = delete;
+  ClosingNotice& operator=(const ClosingNotice&) = delete;
+  ClosingNotice(ClosingNotice&&) = delete;
+  ClosingNotice& operator=(ClosingNotice&&) = delete;
+  ~ClosingNotice() { closing_ = true; }
+
+ private:
+  std::atomic<bool>& closing_;
 };
 
 /// A report of the run: frames shown and dropped, the intervals between them, latencies.

@@ -212,8 +212,8 @@ int show_webcam(WebcamOptions& options, Console& console) {
   ViewerReport report;
   {
     Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
+    const ClosingNotice notice(closing);
     viewer.run(interrupts.stop());
-    closing = true;
     viewer.finish();
     report = viewer.report();
   }

@@ -84,8 +84,9 @@ constexpr std::array<std::string_view, 6 * kGlyphHeight> kGlyphs{
 bool is_set(char character, int x, int y) {
   const int code = static_cast<unsigned char>(character);
   const int glyph = (code >= ' ' && code <= '~' ? code : '?') - ' ';
-  const auto row = static_cast<std::size_t>(glyph / kGlyphsInBlock * kGlyphHeight + y);
-  return kGlyphs[row][static_cast<std::size_t>(glyph % kGlyphsInBlock * kAdvance + x)] == '#';
+  const int row = glyph / kGlyphsInBlock * kGlyphHeight + y;
+  const int column = glyph % kGlyphsInBlock * kAdvance + x;
+  return kGlyphs[row][column] == '#';
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class WebcamTest : public ProgramTest {
         "env",
         "--unset=DISPLAY",
         "SDL_VIDEODRIVER=dummy",
-        "LD_PRELOAD=" LIMPID_CAMERA_STAND_IN,
+        std::string("LD_PRELOAD=") + LIMPID_CAMERA_STAND_IN,
         // The sanitizer would be first.
         "ASAN_OPTIONS=verify_asan_link_order=0",
         "LIMPID_TEST_CAMERA=" + format + ":64x48:30:" + std::to_string(frames) + ":" + file,
