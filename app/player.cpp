@@ -44,10 +44,12 @@ class Player::Denoising {
       } else if (player_.source_ended_ && player_.decoded_.empty() && again_.empty() && !player_.drained_) {
         lock.unlock();
         drain();
-        player_.stages_.wake();
         lock.lock();
         player_.drained_ = epoch_ == player_.epoch_;
         player_.changed_.notify_all();
+        lock.unlock();
+        player_.stages_.wake();
+        lock.lock();
       } else {
         const auto begin = Clock::now();
         if (expires) {
