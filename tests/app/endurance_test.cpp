@@ -56,7 +56,7 @@ class Endurance : public io::MediaTest {
     stages.read = [&] { return reader.read(); };
     stages.noise = [](const Frame&) { return NoiseLevel{{10, 10, 10}}; };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
-      return engine_->make_bm3d(bm3d_profile(Profile::kFast), level, frame.format);
+      return engine_->make_denoiser(bm3d_profile(Profile::kFast), level, frame.format);
     };
     stages.write_frame = [&](const Frame& frame) {
       writer.write(frame);
