@@ -71,7 +71,11 @@ void FilterOptions::add_to(CLI::App& command) {
 }
 
 Filter FilterOptions::filter(const NoiseLevel& noise) const {
-  static_cast<void>(parse_filter(name_));
+  try {
+    static_cast<void>(parse_filter(name_));
+  } catch (const UsageError& error) {
+    throw UsageError(std::string("--filter: ") + error.what());
+  }
   for (const auto& [option, filters] : options_) {
     if (option->count() > 0 && std::find(filters.begin(), filters.end(), name_) == filters.end()) {
       throw UsageError(fmt::format("{} is no option of the filter {}, but of {}", option->get_name(), name_,

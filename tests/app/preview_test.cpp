@@ -206,7 +206,8 @@ TEST_F(PreviewTest, KeysChangeSigmaAndMoveToTheRightFrame) {
   expect_said(process, "key: profile lc");
   expect_said(process, "with sigma Y 10.0", 2);
   type({"m"});
-  expect_said(process, "there is no filter but bm3d");
+  expect_said(process, "key: filter bilateral");
+  expect_said(process, "with sigma Y 10.0", 3);
 
   io::Reader reader(clip());
   RgbImage expected;
