@@ -97,8 +97,6 @@ bool Window::is_visible() const {
   return (SDL_GetWindowFlags(state_->window.get()) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) == 0;
 }
 
-void Window::set_title(const std::string& title) { SDL_SetWindowTitle(state_->window.get(), title.c_str()); }
-
 void Window::toggle_full_screen() {
   const bool full = (SDL_GetWindowFlags(state_->window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
   SDL_SetWindowFullscreen(state_->window.get(), full ? 0U : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});

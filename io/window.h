@@ -66,7 +66,6 @@ class Window {
   double pixel_ratio() const;
   /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
   bool is_visible() const;
-  void set_title(const std::string& title);
   void toggle_full_screen();
 
   /// The next event, waiting for it if need be.
