@@ -634,20 +634,34 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
   const ReferenceGrid& grid = arguments.grid;
   constexpr bool kTwoParts = kMode != Mode::kHard;
   arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
-  arguments.tile_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
-  const std::size_t most = device_limits().shared_memory;
-  while (arguments.tile_rows > 1 && tile_bytes(step, arguments.tile_rows, kTwoParts) > most) {
-    --arguments.tile_rows;
+  const DeviceLimits device = device_limits();
+  int most_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
+  while (most_rows > 1 && tile_bytes(step, most_rows, kTwoParts) > device.shared_memory) {
+    --most_rows;
+  }
+  const auto blocks = [](int count, int per_block) { return (count + per_block - 1) / per_block; };
+  const auto tiles_of = [&](int rows) {
+    return dim3(static_cast<unsigned>(blocks(grid.columns, arguments.tile_columns)),
+                static_cast<unsigned>(blocks(arguments.groups.last_row - arguments.groups.first_row, rows)));
+  };
+  // Lower tiles load and empty more samples for each reference, but may fill the last wave of blocks.
+  const auto cost = [&](int rows) {
+    const dim3 tiles = tiles_of(rows);
+    const int at_once = device.multiprocessors * blocks_per_multiprocessor(kMode, kGreatest);
+    const int waves = blocks(static_cast<int>(tiles.x * tiles.y), at_once);
+    return static_cast<float>(waves) *
+           (static_cast<float>(rows * step.step) + 0.25F * static_cast<float>(reach_of(step)));
+  };
+  arguments.tile_rows = most_rows;
+  for (int rows = most_rows - 1; rows >= 1; --rows) {
+    if (cost(rows) < cost(arguments.tile_rows)) {
+      arguments.tile_rows = rows;
+    }
   }
   const std::size_t bytes = tile_bytes(step, arguments.tile_rows, kTwoParts);
   const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
   allow_shared_memory(kernel, bytes);
-  const auto blocks = [](int count, int per_block) {
-    return static_cast<unsigned>((count + per_block - 1) / per_block);
-  };
-  const dim3 tiles(blocks(grid.columns, arguments.tile_columns),
-                   blocks(arguments.groups.last_row - arguments.groups.first_row, arguments.tile_rows));
-  launch(kernel, tiles, kWarp * kWarps, bytes, stream, arguments);
+  launch(kernel, tiles_of(arguments.tile_rows), kWarp * kWarps, bytes, stream, arguments);
 }
 
 template <bool kHaar, Mode kMode>

@@ -183,7 +183,11 @@ __global__ void match_list_kernel(AnyArguments arguments, LeftOver left_over) {
   follow_stream();
   extern __shared__ int window_distances[];
   __shared__ unsigned long long closest[kMaxGroup];
-  for (unsigned i = blockIdx.x; i < *left_over.count; i += gridDim.x) {
+  const unsigned count = *left_over.count;
+  if (count == 0) {
+    return;
+  }
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
     const auto number = static_cast<int>(left_over.numbers[i]);
     const Search search(arguments, number);
     find_distances(arguments, search, threadIdx.x, blockDim.x, window_distances);

@@ -66,6 +66,7 @@ DeviceLimits device_limits() {
   constexpr int kStatic = 2048;
   return {.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
                                 attribute(cudaDevAttrComputeCapabilityMinor),
+          .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
           .shared_memory =
               static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
 }

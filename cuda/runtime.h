@@ -32,7 +32,8 @@ class DeviceScope {
 
 /// What kernels depend on.
 struct DeviceLimits {
-  int compute_capability = 0;     ///< 10 major + minor
+  int compute_capability = 0;  ///< 10 major + minor
+  int multiprocessors = 0;
   std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
 };
 /// Those of the current device.
