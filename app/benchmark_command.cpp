@@ -78,27 +78,36 @@ class Benchmark {
 
   const Engine& engine() const { return *engine_; }
 
-  /// Keeps the first frames for the other stages, in host memory: a GPU's decoder has few to spare.
-  Rate decode() {
+  /// Keeps the first frames for the stages by themselves, in host memory: a GPU's decoder has few to spare.
+  void keep_frames() {
     io::Reader reader(options_.input, reader_options_);
     report_decoding(options_.engine, reader);
     const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
     const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
-    const Stopwatch watch;
-    std::int64_t frames = 0;
-    while (frames < options_.frames) {
+    while (static_cast<std::int64_t>(kept_.size()) < std::min(most, options_.frames)) {
       io::Reader::Item item = reader.read();
       if (std::holds_alternative<io::Reader::End>(item)) {
         break;
       }
-      if (Frame* frame = std::get_if<Frame>(&item)) {
-        if (frames++ < most) {
-          kept_.push_back(engine_->in_host_memory(*frame));
-        }
+      if (const Frame* frame = std::get_if<Frame>(&item)) {
+        kept_.push_back(engine_->in_host_memory(*frame));
       }
     }
-    if (frames == 0) {
+    if (kept_.empty()) {
       throw Error(options_.input + ": has no frames that could be decoded");
+    }
+  }
+
+  Rate decode() const {
+    io::Reader reader(options_.input, reader_options_);
+    const Stopwatch watch;
+    std::int64_t frames = 0;
+    while (frames < options_.frames) {
+      const io::Reader::Item item = reader.read();
+      if (std::holds_alternative<io::Reader::End>(item)) {
+        break;
+      }
+      frames += std::holds_alternative<Frame>(item) ? 1 : 0;
     }
     return watch.rate(frames);
   }
@@ -188,6 +197,7 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
   static_cast<void>(options.filter.filter(parse_sigma(options.sigma).value_or(NoiseLevel{})));
   Benchmark run(options);
   std::vector<std::pair<std::string, Rate>> alone;
+  run.keep_frames();
   alone.emplace_back("decode", run.decode());
   alone.emplace_back("denoise", run.denoise());
   if (!options.codec.empty()) {
@@ -243,6 +253,7 @@ void add_benchmark_command(CLI::App& program, Command& selected) {
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
+  options->engine.add_decoding_to(*command);
   options->filter.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return benchmark(*options, console); };

@@ -482,6 +482,7 @@ void add_denoise_command(CLI::App& program, Command& selected) {
   add_file_options(*command, *options);
   add_denoising_options(*command, *options);
   options->engine.add_to(*command);
+  options->engine.add_decoding_to(*command);
   add_encoding_options(*command, *options);
   add_message_options(*command, *options);
   command->callback([&selected, options] {

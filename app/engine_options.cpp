@@ -8,9 +8,13 @@
 #include "core/error.h"
 
 namespace limpid::app {
+namespace {
+
+constexpr const char* kGroup = "Engine";
+
+}  // namespace
 
 void EngineChoice::add_to(CLI::App& command) {
-  constexpr const char* kGroup = "Engine";
   command
       .add_option("--engine", name,
                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
@@ -20,6 +24,9 @@ void EngineChoice::add_to(CLI::App& command) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->group(kGroup);
+}
+
+void EngineChoice::add_decoding_to(CLI::App& command) {
   command
       .add_option(
           "--hwaccel", hwaccel,

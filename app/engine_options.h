@@ -12,13 +12,15 @@
 
 namespace limpid::app {
 
-/// --engine, --threads and --hwaccel, and what follows from them for the stages around the engine.
+/// --engine, --threads, --hwaccel, and what follows from them for the stages around the engine.
 struct EngineChoice {
   std::string name = "auto";
   int threads = 0;
   std::string hwaccel = "auto";
 
   void add_to(CLI::App& command);
+  /// --hwaccel too, for commands that look at frames only where the engine does.
+  void add_decoding_to(CLI::App& command);
   std::shared_ptr<Engine> open() const;
   /// The CUDA device that should decode for `engine`, if one should. Throws UsageError if --hwaccel asks for
   /// one and the engine couldn't read what it decodes.
