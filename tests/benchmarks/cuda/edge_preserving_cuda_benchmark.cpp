@@ -114,6 +114,7 @@ struct Comparison {
 
 constexpr float kRangeSigma = 50;
 constexpr float kPatchSigma = 12;
+constexpr float kReportKappa = 0.5F;
 
 std::vector<Comparison> comparisons() {
   const std::vector<int> radii = {3, 5, 7, 9, 11, 13, 15};
@@ -124,7 +125,7 @@ std::vector<Comparison> comparisons() {
            report::bilateral},
           {"adaptive-bilateral", radii,
            [](int radius, float spatial_sigma) {
-             return AdaptiveBilateralParameters{radius, spatial_sigma, kRangeSigma};
+             return AdaptiveBilateralParameters{radius, spatial_sigma, kRangeSigma, kReportKappa};
            },
            report::adaptive_bilateral},
           {"nlm-bilateral",
