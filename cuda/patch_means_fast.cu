@@ -104,9 +104,12 @@ __device__ __half2 power_of_two(__half2 exponents) {
   return pair_of(powers);
 }
 
-// How many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's.
-__device__ int pairs_inside(int i, int offset, int radius, int size) {
-  return min(i + radius, size - 1 - max(offset, 0)) - max(i - radius, max(-offset, 0)) + 1;
+// 1 / how many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's, if any do.
+__device__ float share_of_pair(int i, int offset, int radius, int size) {
+  const int pairs = min(i + radius, size - 1 - max(offset, 0)) - max(i - radius, max(-offset, 0)) + 1;
+  float share = 0;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(static_cast<float>(pairs)));
+  return share;
 }
 
 __device__ bool both_inside(int i, int offset, int size) {
@@ -181,8 +184,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
       neighbour_rows = pair_mask(both_inside(y, dy, samples.height), both_inside(y + 1, dy, samples.height));
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        row_factors[i] =
-            arguments.border_patch / static_cast<float>(pairs_inside(y + i, dy, radius, samples.height));
+        row_factors[i] = arguments.border_patch * share_of_pair(y + i, dy, radius, samples.height);
       }
     }
     for (int first = -weights.search_radius_x; first <= weights.search_radius_x; first += kMostHalfSums) {
@@ -237,8 +239,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
             if constexpr (kBorder) {
               const int x = x0 + 8 * j + 2 * in_group + c;
               neighbour_column = both_inside(x, dx, samples.width);
-              const float column_factor =
-                  1.0F / static_cast<float>(pairs_inside(x, dx, radius, samples.width));
+              const float column_factor = share_of_pair(x, dx, radius, samples.width);
               low = fmaf(low, row_factors[0] * column_factor, start);
               high = fmaf(high, row_factors[1] * column_factor, start);
             }
@@ -289,6 +290,19 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
   }
 }
 
+__host__ __device__ int blocks(int size, int per_block) { return (size + per_block - 1) / per_block; }
+
+// Which block of the plane the number-th is. Those at the border take twice as long, so they come first: the
+// top and the bottom row, then the columns from both sides inwards.
+__device__ int2 block_place(int number, int columns, int rows) {
+  if (number < 2 * columns) {
+    return {number % columns, number / columns * (rows - 1)};
+  }
+  const int inner = number - 2 * columns;
+  const int column = inner / (rows - 2);
+  return {column % 2 == 0 ? column / 2 : columns - 1 - column / 2, 1 + inner % (rows - 2)};
+}
+
 template <bool kRange>
 __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArguments arguments) {
   extern __shared__ unsigned tile[];
@@ -296,8 +310,10 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
   const PatchWeights& weights = arguments.weights;
   const int margin_x = weights.patch_radius + weights.search_radius_x;
   const int margin_y = weights.patch_radius + weights.search_radius_y;
-  const int x0 = static_cast<int>(blockIdx.x) * kBlockColumns;
-  const int y0 = static_cast<int>(blockIdx.y) * kBlockRows;
+  const int2 place = block_place(static_cast<int>(blockIdx.x), blocks(samples.width, kBlockColumns),
+                                 blocks(samples.height, kBlockRows));
+  const int x0 = place.x * kBlockColumns;
+  const int y0 = place.y * kBlockRows;
   for (int row = threadIdx.x / 32; row < arguments.rows; row += kThreads / 32) {
     const int y = y0 - margin_y + row;
     for (int column = threadIdx.x % 32; column < arguments.pitch; column += 32) {
@@ -313,17 +329,21 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
     }
   }
   __syncthreads();
-  const bool border = x0 < margin_x || x0 + kBlockColumns + margin_x > samples.width || y0 < margin_y ||
-                      y0 + kBlockRows + margin_y > samples.height;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int column = warp % 2 * kWarpColumns;
   const int row = warp / 2 * kWarpRows;
+  const int x = x0 + column;
+  const int y = y0 + row;
+  if (x >= samples.width || y >= samples.height) {
+    return;
+  }
   const unsigned* own_tile = tile + row * arguments.pitch + column;
-  if (border) {
+  if (x < margin_x || x + kWarpColumns + margin_x > samples.width || y < margin_y ||
+      y + kWarpRows + margin_y > samples.height) {
     arguments.offset = arguments.border_offset;
-    average<true, kRange>(arguments, own_tile, x0 + column, y0 + row);
+    average<true, kRange>(arguments, own_tile, x, y);
   } else {
-    average<false, kRange>(arguments, own_tile, x0 + column, y0 + row);
+    average<false, kRange>(arguments, own_tile, x, y);
   }
 }
 
@@ -364,11 +384,8 @@ void patch_means_fast(const PatchWeights& weights, const PatchPlane& plane, cons
   const auto kernel = weights.range > 0 || weights.spatial > 0 ? patch_means_fast_kernel<true>
                                                                : patch_means_fast_kernel<false>;
   allow_shared_memory(kernel, bytes);
-  const auto blocks = [](int size, int per_block) {
-    return static_cast<unsigned>((size + per_block - 1) / per_block);
-  };
-  kernel<<<dim3(blocks(out.width, kBlockColumns), blocks(out.height, kBlockRows)), kThreads, bytes, stream>>>(
-      arguments);
+  const int grid = blocks(out.width, kBlockColumns) * blocks(out.height, kBlockRows);
+  kernel<<<static_cast<unsigned>(grid), kThreads, bytes, stream>>>(arguments);
   check_launch();
 }
 
