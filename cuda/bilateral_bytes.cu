@@ -1,11 +1,10 @@
 #include <cuda_fp16.h>
-#include <math_constants.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 #include "cuda/bilateral.h"
+#include "cuda/byte_tile.h"
 #include "cuda/launch.h"
 
 // Weights of 8-bit samples from a table in shared memory. Every lane has a copy of its own, in its own bank,
@@ -14,35 +13,22 @@
 // both sums by one instruction. The pairs' sums of one row of the window are halves (of relative error 2^-11
 // a step), their sums floats.
 //
-// kAdapted, where each sample has a range sigma of its own, looks the Gaussian up by the difference in
-// sigmas, t, in steps of 1/64: of weights the error is at most 0.5 %, of differences 1/128 sigma. Warps with
-// sigmas for which that is over an eighth of a code value compute their weights instead.
-//
 // Threads: 16 lanes by 2 rows make a warp, each lane kPixels samples side by side; up to 16 warps, one above
 // the other, make a block, which takes tile after tile. Of the window's row a lane holds the kPixels + 3
-// samples that 4 steps to the right look at. Shared memory: 64 KiB of table (93 for kAdapted), the tile's
-// samples with their margin, the spatial weights. Registers: 64, two blocks of 512 threads a multiprocessor.
-// Bound by shared memory: one look-up a weight, at 32 a cycle and multiprocessor.
+// samples that 4 steps to the right look at. Shared memory: 64 KiB of table, the tile's samples with their
+// margin, the spatial weights. Registers: 64, two blocks of 512 threads a multiprocessor. Bound by shared
+// memory: one look-up a weight, at 32 a cycle and multiprocessor.
 
 namespace limpid::cuda {
 namespace {
 
 constexpr int kMaxRadius = 15;
-constexpr int kLanes = 16;  // side by side
 constexpr int kMaxWarps = 16;
 constexpr int kEntryBytes = 32 * 4;
 constexpr int kDifferences = 511;
-constexpr int kSteps = 742;                         // of t, from -kGreatest to kGreatest
-constexpr float kGreatest = 0.5F * kSteps / 64.0F;  // 2^-24.2 at t = 5.8: less than a half float holds
-constexpr float kSquareScale = 1.0F / 64.0F;        // of squared differences, to fit half floats
-constexpr float kLeastSigma = 0.04F;                // less gives the same weights: 1 and 0
-constexpr float kMostSigma = 16;
-constexpr int kOutside = 1 << 20;  // in place of a sample that is not in the plane
-
-// (kDifferences or kSteps) + 1 entries; kMean and kVariance's last one is for samples outside of the plane.
-constexpr int entries(BilateralPass pass) {
-  return pass == BilateralPass::kAdapted ? kSteps + 1 : kDifferences + 1;
-}
+constexpr float kSquareScale = 1.0F / 64.0F;  // of squared differences, to fit half floats
+constexpr int kOutside = 1 << 20;             // in place of a sample that is not in the plane
+constexpr int kEntries = kDifferences + 1;    // the last one for samples outside of the plane
 
 struct BytesArguments {
   SamplePlane in;
@@ -67,16 +53,10 @@ __device__ float power_of_two(float exponent) {
 
 template <BilateralPass kPass>
 __device__ void fill_table(float range, __half2* table) {
-  for (int entry = threadIdx.x / 32; entry < entries(kPass); entry += blockDim.x / 32) {
+  for (int entry = threadIdx.x / 32; entry < kEntries; entry += blockDim.x / 32) {
     float weight = 0;
     float product = 0;
-    if constexpr (kPass == BilateralPass::kAdapted) {
-      const float t = static_cast<float>(entry - kSteps / 2) * (2 * kGreatest / kSteps);
-      if (entry > 0 && entry < kSteps) {
-        weight = power_of_two(-0.72134752F * t * t);
-      }
-      product = weight * t;
-    } else if (entry < kDifferences) {
+    if (entry < kDifferences) {
       const auto difference = static_cast<float>(entry - kDifferences / 2);
       weight = power_of_two(-range * difference * difference);
       product = weight * difference * (kPass == BilateralPass::kVariance ? difference * kSquareScale : 1.0F);
@@ -85,79 +65,45 @@ __device__ void fill_table(float range, __half2* table) {
   }
 }
 
-// The tile's samples with `radius` more all round, those outside of the plane repeating its border.
-__device__ void fill_tile(const BytesArguments& arguments, int x0, int y0, int columns, int rows,
-                          std::uint8_t* tile) {
-  const int radius = arguments.weights.first.radius;
-  for (int row = threadIdx.x / 32; row < rows + 2 * radius; row += blockDim.x / 32) {
-    const int y = min(max(y0 - radius + row, 0), arguments.height - 1);
-    const auto* samples = reinterpret_cast<const std::uint8_t*>(arguments.in.data + y * arguments.in.stride);
-    for (int column = threadIdx.x % 32; column < columns + 2 * radius; column += 32) {
-      tile[row * arguments.pitch * 4 + column] =
-          samples[min(max(x0 - radius + column, 0), arguments.width - 1)];
-    }
-  }
-}
-
-// A sample of the window as the look-up needs it: a distance in the table, or the sample itself for kAdapted.
-template <BilateralPass kPass>
-using Value = std::conditional_t<kPass == BilateralPass::kAdapted, float, int>;
-
-// The 4 samples of a word; `column` is the plane's of the first.
-template <BilateralPass kPass, bool kBorder>
-__device__ void unpack(unsigned word, int column, int width, bool row_inside, Value<kPass>* values) {
+// The 4 samples of a word as distances in the table; `column` is the plane's of the first.
+template <bool kBorder>
+__device__ void unpack(unsigned word, int column, int width, bool row_inside, int* values) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const unsigned sample = __byte_perm(word, 0, 0x4440 + i);
     const bool inside = !kBorder || (row_inside && column + i >= 0 && column + i < width);
-    if constexpr (kPass == BilateralPass::kAdapted) {
-      const float value = __uint_as_float(0x4B000000U | sample) - 8388608.0F;
-      values[i] = inside ? value : CUDART_INF_F;
-    } else {
-      values[i] = inside ? static_cast<int>(sample) * kEntryBytes : kOutside;
-    }
+    values[i] = inside ? static_cast<int>(sample) * kEntryBytes : kOutside;
   }
 }
 
 // What a lane knows of its samples.
-template <int kPixels, BilateralPass kPass>
+template <int kPixels>
 struct Lane {
   float own[kPixels];
   float weight[kPixels] = {};
   float sum[kPixels] = {};
-  // Of sample p and a neighbour of value v the entry is at base[p] + v; for kAdapted at scale[p] v + base[p]
-  // of the table, as a share of 1.
-  Value<kPass> base[kPixels];
-  float scale[kPass == BilateralPass::kAdapted ? kPixels : 1];
+  int base[kPixels];  // of sample p and a neighbour of value v the entry is at base[p] + v
 };
 
-template <int kPixels, BilateralPass kPass, bool kBorder>
-__device__ __half2 look_up(const Lane<kPixels, kPass>& lane, int p, Value<kPass> value, const char* table) {
-  int at = 0;
-  if constexpr (kPass == BilateralPass::kAdapted) {
-    const float share = __saturatef(fmaf(value, lane.scale[p], lane.base[p]));
-    // Half a step more, since the bits under a whole step are cut off.
-    const float fixed = fmaf(share, static_cast<float>(kSteps * kEntryBytes), 8388608.0F + kEntryBytes / 2);
-    at = (__float_as_int(fixed) & 0x1FF80) | static_cast<int>(threadIdx.x % 32 * 4);
-  } else {
-    at = lane.base[p] + value;
-    if constexpr (kBorder) {
-      at = min(at, static_cast<int>(kDifferences * kEntryBytes + threadIdx.x % 32 * 4));
-    }
+template <bool kBorder>
+__device__ __half2 look_up(int base, int value, const char* table) {
+  int at = base + value;
+  if constexpr (kBorder) {
+    at = min(at, static_cast<int>(kDifferences * kEntryBytes + threadIdx.x % 32 * 4));
   }
   return *reinterpret_cast<const __half2*>(table + at);
 }
 
 // Adds the neighbours at dy, the lane's words of that row being `words`.
-template <int kPixels, BilateralPass kPass, bool kBorder>
+template <int kPixels, bool kBorder>
 __device__ void add_row(const BytesArguments& arguments, const unsigned* words, const __half2* spatial,
-                        const char* table, int column, bool row_inside, Lane<kPixels, kPass>& lane) {
+                        const char* table, int column, bool row_inside, Lane<kPixels>& lane) {
   const int taps = 2 * arguments.weights.first.radius + 1;
-  Value<kPass> values[kPixels + 4];
+  int values[kPixels + 4];
   __half2 sums[kPixels];
 #pragma unroll
   for (int i = 0; i < kPixels; i += 4) {
-    unpack<kPass, kBorder>(words[i / 4], column + i, arguments.width, row_inside, values + i);
+    unpack<kBorder>(words[i / 4], column + i, arguments.width, row_inside, values + i);
   }
 #pragma unroll
   for (int p = 0; p < kPixels; ++p) {
@@ -166,12 +112,12 @@ __device__ void add_row(const BytesArguments& arguments, const unsigned* words, 
   const auto add = [&](int step, __half2 weight) {
 #pragma unroll
     for (int p = 0; p < kPixels; ++p) {
-      sums[p] = __hfma2(look_up<kPixels, kPass, kBorder>(lane, p, values[p + step], table), weight, sums[p]);
+      sums[p] = __hfma2(look_up<kBorder>(lane.base[p], values[p + step], table), weight, sums[p]);
     }
   };
   const auto load = [&](int tap) {
-    unpack<kPass, kBorder>(words[(tap + kPixels) / 4], column + tap + kPixels, arguments.width, row_inside,
-                           values + kPixels);
+    unpack<kBorder>(words[(tap + kPixels) / 4], column + tap + kPixels, arguments.width, row_inside,
+                    values + kPixels);
     return reinterpret_cast<const uint4*>(spatial)[tap / 4];
   };
   const auto pair = [](unsigned bits) { return *reinterpret_cast<const __half2*>(&bits); };
@@ -201,84 +147,37 @@ __device__ void add_row(const BytesArguments& arguments, const unsigned* words, 
   }
 }
 
-// Weights computed one by one, for range sigmas that the table is too coarse for.
-template <int kPixels>
-__device__ void add_exactly(const BytesArguments& arguments, const std::uint8_t* tile, int x, int y,
-                            const float* range, Lane<kPixels, BilateralPass::kAdapted>& lane) {
-  const int radius = arguments.weights.first.radius;
-  const float spatial = arguments.weights.first.spatial;
-  for (int dy = max(-radius, -y); dy <= min(radius, arguments.height - 1 - y); ++dy) {
-    for (int dx = -radius; dx <= radius; ++dx) {
-      const float exponent = spatial * static_cast<float>(dx * dx + dy * dy);
-#pragma unroll
-      for (int p = 0; p < kPixels; ++p) {
-        const int column = x + p + dx;
-        const float difference =
-            static_cast<float>(tile[(dy + radius) * arguments.pitch * 4 + dx + radius + p]) - lane.own[p];
-        const float weight = column >= 0 && column < arguments.width
-                                 ? power_of_two(-fmaf(range[p] * difference, difference, exponent))
-                                 : 0.0F;
-        lane.weight[p] += weight;
-        lane.sum[p] = fmaf(weight, difference, lane.sum[p]);
-      }
-    }
-  }
-}
-
 template <int kPixels, BilateralPass kPass>
 __device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, const unsigned* tile,
                             const __half2* spatial, const char* table) {
   const int radius = arguments.weights.first.radius;
-  const int strip = static_cast<int>(threadIdx.x % kLanes);
-  const int row = static_cast<int>(threadIdx.x / kLanes);
+  const int strip = static_cast<int>(threadIdx.x % kTileLanes);
+  const int row = static_cast<int>(threadIdx.x / kTileLanes);
   const int x = x0 + strip * kPixels;
   const int y = y0 + row;
   const auto* bytes =
       reinterpret_cast<const std::uint8_t*>(tile) + row * arguments.pitch * 4 + strip * kPixels;
-  Lane<kPixels, kPass> lane;
-  float range[kPixels];
-  bool exactly = false;
+  Lane<kPixels> lane;
 #pragma unroll
   for (int p = 0; p < kPixels; ++p) {
     const int own = bytes[radius * arguments.pitch * 4 + radius + p];
     lane.own[p] = static_cast<float>(own);
-    if constexpr (kPass == BilateralPass::kAdapted) {
-      const FloatPlane& variance = arguments.variance;
-      const float v =
-          variance.data[static_cast<std::ptrdiff_t>(min(y, arguments.height - 1)) * variance.pitch +
-                        min(x + p, arguments.width - 1)];
-      range[p] = arguments.weights.adapted_range / (v + arguments.weights.epsilon);
-      const float sigma = fmaxf(sqrtf(0.72134752F / range[p]), kLeastSigma);
-      exactly = exactly || sigma > kMostSigma;
-      lane.scale[p] = 0.5F / kGreatest / sigma;
-      lane.base[p] = fmaf(-lane.own[p], lane.scale[p], 0.5F);
+    lane.base[p] = (kDifferences / 2 - own) * kEntryBytes + static_cast<int>(threadIdx.x % 32 * 4);
+  }
+  // For whole warps.
+  const int warp_y = y - static_cast<int>(threadIdx.x % 32 / kTileLanes);
+  const bool border = x0 < radius || x0 + kTileLanes * kPixels + radius > arguments.width ||
+                      warp_y < radius || warp_y + 1 + radius >= arguments.height;
+  const unsigned* words = tile + row * arguments.pitch + strip * (kPixels / 4);
+  for (int dy = -radius; dy <= radius; ++dy) {
+    if (border) {
+      add_row<kPixels, true>(arguments, words, spatial, table, x - radius,
+                             y + dy >= 0 && y + dy < arguments.height, lane);
     } else {
-      lane.base[p] = (kDifferences / 2 - own) * kEntryBytes + static_cast<int>(threadIdx.x % 32 * 4);
+      add_row<kPixels, false>(arguments, words, spatial, table, 0, true, lane);
     }
-  }
-  float unit = kPass == BilateralPass::kVariance ? 1 / kSquareScale : 1.0F;
-  if constexpr (kPass == BilateralPass::kAdapted) {
-    exactly = __any_sync(0xFFFFFFFFU, exactly) != 0;
-    if (exactly) {
-      add_exactly<kPixels>(arguments, bytes, x, y, range, lane);
-    }
-  }
-  if (!exactly) {
-    // For whole warps.
-    const int warp_y = y - static_cast<int>(threadIdx.x % 32 / kLanes);
-    const bool border = x0 < radius || x0 + kLanes * kPixels + radius > arguments.width || warp_y < radius ||
-                        warp_y + 1 + radius >= arguments.height;
-    const unsigned* words = tile + row * arguments.pitch + strip * (kPixels / 4);
-    for (int dy = -radius; dy <= radius; ++dy) {
-      if (border) {
-        add_row<kPixels, kPass, true>(arguments, words, spatial, table, x - radius,
-                                      y + dy >= 0 && y + dy < arguments.height, lane);
-      } else {
-        add_row<kPixels, kPass, false>(arguments, words, spatial, table, 0, true, lane);
-      }
-      words += arguments.pitch;
-      spatial += kSpatialPitch;
-    }
+    words += arguments.pitch;
+    spatial += kSpatialPitch;
   }
   if (y >= arguments.height) {
     return;
@@ -288,13 +187,11 @@ __device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, con
     if (x + p >= arguments.width) {
       return;
     }
-    float mean = lane.sum[p] / lane.weight[p] * unit;
+    const float mean = lane.sum[p] / lane.weight[p];
     if constexpr (kPass == BilateralPass::kVariance) {
-      arguments.variance.data[static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x + p] = mean;
+      arguments.variance.data[static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x + p] =
+          mean / kSquareScale;
     } else {
-      if constexpr (kPass == BilateralPass::kAdapted) {
-        mean *= exactly ? 1.0F : 0.5F / kGreatest / lane.scale[p];
-      }
       // A mean of bytes: no clamping.
       reinterpret_cast<std::uint8_t*>(arguments.out.data + y * arguments.out.stride)[x + p] =
           static_cast<std::uint8_t>(lane.own[p] + mean + 0.5F);
@@ -303,14 +200,13 @@ __device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, con
 }
 
 template <int kPixels, BilateralPass kPass>
-__global__ void __launch_bounds__(32 * kMaxWarps, kPass == BilateralPass::kAdapted ? 1 : 2)
-    bilateral_bytes_kernel(BytesArguments arguments) {
+__global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(BytesArguments arguments) {
   extern __shared__ uint4 shared[];
   auto* table = reinterpret_cast<__half2*>(shared);
-  __half2* spatial = table + entries(kPass) * 32;
+  __half2* spatial = table + kEntries * 32;
   const int radius = arguments.weights.first.radius;
   auto* tile = reinterpret_cast<unsigned*>(spatial + (2 * radius + 1) * kSpatialPitch);
-  const int rows = static_cast<int>(blockDim.x) / kLanes;
+  const int rows = static_cast<int>(blockDim.x) / kTileLanes;
   fill_table<kPass>(arguments.weights.first.range, table);
   for (int i = threadIdx.x; i < (2 * radius + 1) * kSpatialPitch; i += blockDim.x) {
     const int dx = i % kSpatialPitch - radius;
@@ -319,9 +215,10 @@ __global__ void __launch_bounds__(32 * kMaxWarps, kPass == BilateralPass::kAdapt
         power_of_two(-arguments.weights.first.spatial * static_cast<float>(dx * dx + dy * dy)));
   }
   for (int number = blockIdx.x; number < arguments.tiles; number += gridDim.x) {
-    const int x0 = number % arguments.tile_columns * (kLanes * kPixels);
+    const int x0 = number % arguments.tile_columns * (kTileLanes * kPixels);
     const int y0 = number / arguments.tile_columns * rows;
-    fill_tile(arguments, x0, y0, kLanes * kPixels, rows, reinterpret_cast<std::uint8_t*>(tile));
+    fill_byte_tile(arguments.in, arguments.width, arguments.height, radius, x0, y0, kTileLanes * kPixels,
+                   rows, arguments.pitch, reinterpret_cast<std::uint8_t*>(tile));
     __syncthreads();
     filter_lane<kPixels, kPass>(arguments, x0, y0, tile, spatial, reinterpret_cast<const char*>(table));
     __syncthreads();
@@ -331,19 +228,12 @@ __global__ void __launch_bounds__(32 * kMaxWarps, kPass == BilateralPass::kAdapt
 struct Shape {
   int pixels;
   int warps;
-  int pitch(int radius) const {
-    // Both rows of a warp read their words without conflicts: the second row lies an odd number of words away
-    // where lanes are two words apart, half of the banks away where they are one.
-    const int words = (kLanes * pixels + 2 * radius + 3) / 4 + 1;
-    return pixels == 8 ? words | 1 : (words + 15) / 32 * 32 + 16;
-  }
-  std::size_t shared_bytes(const BilateralJob& job) const {
-    const int radius = job.weights.first.radius;
-    return static_cast<std::size_t>(entries(job.pass)) * kEntryBytes +
+  std::size_t shared_bytes(int radius) const {
+    return static_cast<std::size_t>(kEntries) * kEntryBytes +
            static_cast<std::size_t>(2 * radius + 1) * kSpatialPitch * 4 +
-           static_cast<std::size_t>(2 * warps + 2 * radius) * pitch(radius) * 4;
+           static_cast<std::size_t>(2 * warps + 2 * radius) * byte_tile_pitch(pixels, radius) * 4;
   }
-  int columns(int width) const { return (width + kLanes * pixels - 1) / (kLanes * pixels); }
+  int columns(int width) const { return (width + kTileLanes * pixels - 1) / (kTileLanes * pixels); }
   int tiles(int width, int height) const { return columns(width) * ((height + 2 * warps - 1) / (2 * warps)); }
 };
 
@@ -367,12 +257,13 @@ void launch(const BilateralJob& job, BytesArguments& arguments, cudaStream_t str
   int multiprocessors = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const int radius = job.weights.first.radius;
   const Shape shape = choose_shape(arguments.width, arguments.height, multiprocessors);
   arguments.tile_columns = shape.columns(arguments.width);
   arguments.tiles = shape.tiles(arguments.width, arguments.height);
-  arguments.pitch = shape.pitch(job.weights.first.radius);
+  arguments.pitch = byte_tile_pitch(shape.pixels, radius);
   const auto kernel = shape.pixels == 8 ? bilateral_bytes_kernel<8, kPass> : bilateral_bytes_kernel<4, kPass>;
-  const std::size_t bytes = shape.shared_bytes(job);
+  const std::size_t bytes = shape.shared_bytes(radius);
   allow_shared_memory(kernel, bytes);
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 32 * shape.warps, bytes));
@@ -385,8 +276,9 @@ void launch(const BilateralJob& job, BytesArguments& arguments, cudaStream_t str
 }  // namespace
 
 bool can_filter_bytes(const BilateralJob& job) {
-  return job.weights.first.radius <= kMaxRadius &&
-         kLargest.shared_bytes(job) <= device_limits().shared_memory;
+  const int radius = job.weights.first.radius;
+  return radius <= kMaxRadius && (job.pass == BilateralPass::kAdapted ||
+                                  kLargest.shared_bytes(radius) <= device_limits().shared_memory);
 }
 
 void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
@@ -400,7 +292,7 @@ void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, 
       launch<BilateralPass::kVariance>(job, arguments, stream);
       break;
     case BilateralPass::kAdapted:
-      launch<BilateralPass::kAdapted>(job, arguments, stream);
+      bilateral_adapted(job, in, width, height, out, stream);
       break;
   }
 }
