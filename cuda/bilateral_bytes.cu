@@ -51,17 +51,23 @@ __device__ float power_of_two(float exponent) {
   return power;
 }
 
+// By blocks of 128, 256 or 512 threads, a thread 4 copies of an entry and 4 entries at a time.
 template <BilateralPass kPass>
-__device__ void fill_table(float range, __half2* table) {
-  for (int entry = threadIdx.x / 32; entry < kEntries; entry += blockDim.x / 32) {
-    float weight = 0;
-    float product = 0;
-    if (entry < kDifferences) {
-      const auto difference = static_cast<float>(entry - kDifferences / 2);
-      weight = power_of_two(-range * difference * difference);
-      product = weight * difference * (kPass == BilateralPass::kVariance ? difference * kSquareScale : 1.0F);
+__device__ void fill_table(float range, uint4* table) {
+  constexpr int kQuarters = kEntryBytes / 16;
+  for (int first = threadIdx.x; first < kEntries * kQuarters; first += 4 * blockDim.x) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int i = first + k * static_cast<int>(blockDim.x);
+      const auto difference = static_cast<float>(i / kQuarters - kDifferences / 2);
+      const float weight =
+          i / kQuarters < kDifferences ? power_of_two(-range * difference * difference) : 0.0F;
+      const float product =
+          weight * difference * (kPass == BilateralPass::kVariance ? difference * kSquareScale : 1.0F);
+      const __half2 entry = __floats2half2_rn(weight, product);
+      const unsigned bits = *reinterpret_cast<const unsigned*>(&entry);
+      table[i] = {bits, bits, bits, bits};
     }
-    table[entry * 32 + threadIdx.x % 32] = __floats2half2_rn(weight, product);
   }
 }
 
@@ -207,7 +213,7 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
   const int radius = arguments.weights.first.radius;
   auto* tile = reinterpret_cast<unsigned*>(spatial + (2 * radius + 1) * kSpatialPitch);
   const int rows = static_cast<int>(blockDim.x) / kTileLanes;
-  fill_table<kPass>(arguments.weights.first.range, table);
+  fill_table<kPass>(arguments.weights.first.range, shared);
   for (int i = threadIdx.x; i < (2 * radius + 1) * kSpatialPitch; i += blockDim.x) {
     const int dx = i % kSpatialPitch - radius;
     const int dy = i / kSpatialPitch - radius;
