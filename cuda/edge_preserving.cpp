@@ -86,12 +86,13 @@ void EdgePreserving::bilateral(const AdaptiveBilateralParameters& parameters, fl
 template <typename Parameters>
 void EdgePreserving::patch_means(const Parameters& parameters, float sigma, const SamplePlane& in,
                                  const SamplePlane& out, cudaStream_t stream) {
-  const PatchPlane plane{noisy_plane_, values_.as<std::int16_t>(), patch_scale(format_)};
+  const bool exact = format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 10;
+  const PatchPlane plane{noisy_plane_, values_.as<std::int16_t>(), patch_scale(format_), exact};
   const PatchWeights weights =
       make_weights(parameters, sigma, plane.scale, noisy_plane_.width, noisy_plane_.height);
   load_plane(format_, in, noisy_plane_, stream);
   prepare_patches(plane, stream);
-  if (can_average_fast(weights, plane.scale)) {
+  if (can_average_fast(weights, plane)) {
     patch_means_fast(weights, plane, result_plane_, stream);
   } else {
     patch_means_any(weights, plane, result_plane_, stream);

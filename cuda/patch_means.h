@@ -18,13 +18,14 @@ struct PatchPlane {
   FloatPlane samples;              ///< in 8-bit code values
   std::int16_t* values = nullptr;  ///< matching value of (x, y) at [y * samples.pitch + x]
   MatchingScale scale;
+  bool exact = false;  ///< samples have at most 10 bits, so that matching values are they
 };
 
 /// Fills `plane.values` from `plane.samples`.
 void prepare_patches(const PatchPlane& plane, cudaStream_t stream);
 
-/// Whether patch_means_fast() can do it: 8-bit samples, patches of up to 9x9 and a moderate window.
-bool can_average_fast(const PatchWeights& weights, const MatchingScale& scale);
+/// Whether patch_means_fast() can do it: exact matching values, patches of up to 9x9 and a moderate window.
+bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane);
 
 /// Patch distances by tensor cores, of half floats' precision.
 void patch_means_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,

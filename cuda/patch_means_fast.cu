@@ -312,6 +312,7 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
   const int margin_y = weights.patch_radius + weights.search_radius_y;
   const int2 place = block_place(static_cast<int>(blockIdx.x), blocks(samples.width, kBlockColumns),
                                  blocks(samples.height, kBlockRows));
+  const float unit = 1 / (kUnits * static_cast<float>(arguments.plane.scale.scale));
   const int x0 = place.x * kBlockColumns;
   const int y0 = place.y * kBlockRows;
   for (int row = threadIdx.x / 32; row < arguments.rows; row += kThreads / 32) {
@@ -322,7 +323,7 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
         const bool inside = x >= 0 && x < samples.width && v >= 0 && v < samples.height;
         return inside ? static_cast<float>(
                             arguments.plane.values[static_cast<std::ptrdiff_t>(v) * samples.pitch + x]) *
-                            (1 / kUnits)
+                            unit
                       : 0.0F;
       };
       tile[row * arguments.pitch + column] = bits_of(__floats2half2_rn(value(y), value(y + 1)));
@@ -363,9 +364,9 @@ std::size_t shared_bytes(const PatchWeights& weights) {
 
 }  // namespace
 
-bool can_average_fast(const PatchWeights& weights, const MatchingScale& scale) {
+bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane) {
   const DeviceLimits limits = device_limits();
-  return limits.compute_capability >= 80 && scale.bytes && weights.patch_radius <= kMaxPatchRadius &&
+  return limits.compute_capability >= 80 && plane.exact && weights.patch_radius <= kMaxPatchRadius &&
          weights.offset <= kMostOffset && (weights.offset == 0 || weights.spatial == 0) &&
          shared_bytes(weights) <= limits.shared_memory;
 }
@@ -374,7 +375,8 @@ void patch_means_fast(const PatchWeights& weights, const PatchPlane& plane, cons
                       cudaStream_t stream) {
   FastArguments arguments{plane, out, weights, tile_rows(weights), tile_pitch(weights), 0, 0, 0, 0};
   const auto side = static_cast<float>(2 * weights.patch_radius + 1);
-  arguments.border_patch = weights.patch * kUnits * kUnits;
+  const float values = kUnits * static_cast<float>(plane.scale.scale);  // matching values in a unit
+  arguments.border_patch = weights.patch * values * values;
   arguments.border_offset = weights.offset;
   // What rounding the factor to a half float does to the distance, the offset must suffer too.
   const float patch = arguments.border_patch / (side * side);

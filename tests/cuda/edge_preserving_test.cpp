@@ -217,17 +217,23 @@ class PatchMeans : public CudaTest {
                  std::to_string(weights.search_radius_x) + ", " + std::to_string(weights.search_radius_y));
     const DeviceMemory values(static_cast<std::size_t>(plane.float_pitch()) * plane.height *
                               sizeof(std::int16_t));
-    const PatchPlane patches{plane.plane(plane.floats), values.as<std::int16_t>(), matching_scale(true)};
-    prepare_patches(patches, nullptr);
-    std::vector<std::pair<const char*, std::vector<double>>> results;
-    patch_means_any(weights, patches, plane.plane(plane.result), nullptr);
-    results.emplace_back("any", plane.download_floats(plane.result));
-    if (device_limits().compute_capability >= 80) {
-      EXPECT_EQ(can_average_fast(weights, patches.scale), expect_fast);
-    }
-    if (can_average_fast(weights, patches.scale)) {
-      patch_means_fast(weights, patches, plane.plane(plane.result), nullptr);
-      results.emplace_back("fast", plane.download_floats(plane.result));
+    std::vector<std::pair<std::string, std::vector<double>>> results;
+    // Whole code values, and quarters of them as for samples of 10 bits.
+    for (const MatchingScale& scale : {matching_scale(true), matching_scale(false)}) {
+      PatchWeights scaled = weights;
+      scaled.patch /= static_cast<float>(scale.scale * scale.scale);
+      const std::string unit = scale.bytes ? "" : ", quarters";
+      const PatchPlane patches{plane.plane(plane.floats), values.as<std::int16_t>(), scale, true};
+      prepare_patches(patches, nullptr);
+      patch_means_any(scaled, patches, plane.plane(plane.result), nullptr);
+      results.emplace_back("any" + unit, plane.download_floats(plane.result));
+      if (device_limits().compute_capability >= 80) {
+        EXPECT_EQ(can_average_fast(scaled, patches), expect_fast);
+      }
+      if (can_average_fast(scaled, patches)) {
+        patch_means_fast(scaled, patches, plane.plane(plane.result), nullptr);
+        results.emplace_back("fast" + unit, plane.download_floats(plane.result));
+      }
     }
     for (std::size_t i = 0; i < plane.samples.size(); i += every) {
       const int x = static_cast<int>(i) % plane.width;
@@ -242,7 +248,7 @@ class PatchMeans : public CudaTest {
                                number(weights.spatial) * (dx * dx + dy * dy);
                       });
       for (const auto& [name, result] : results) {
-        ASSERT_NEAR(result[i], expected.value, std::string(name) == "any" ? 0.01 : 0.1)
+        ASSERT_NEAR(result[i], expected.value, name.starts_with("any") ? 0.01 : 0.1)
             << name << " at " << x << ", " << y;
       }
     }
