@@ -34,9 +34,9 @@ bool can_filter_bytes(const BilateralJob& job);
 void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
                      const SamplePlane& out, cudaStream_t stream);
 
-/// bilateral_bytes() for kAdapted.
-void bilateral_adapted(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                       const SamplePlane& out, cudaStream_t stream);
+/// bilateral_bytes() for kAdapted, and for kMean of small pictures.
+void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
+                      const SamplePlane& out, cudaStream_t stream);
 
 /// Samples of any depth, any radius. kVariance writes nothing to `out`.
 void bilateral_any(const BilateralJob& job, const FloatPlane& in, const FloatPlane& out, cudaStream_t stream);

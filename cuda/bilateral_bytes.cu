@@ -259,16 +259,18 @@ Shape choose_shape(int width, int height, int multiprocessors) {
 
 template <BilateralPass kPass>
 void launch(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
-  int device = 0;
-  int multiprocessors = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  const int multiprocessors = multiprocessor_count();
   const int radius = job.weights.first.radius;
   const Shape shape = choose_shape(arguments.width, arguments.height, multiprocessors);
   arguments.tile_columns = shape.columns(arguments.width);
   arguments.tiles = shape.tiles(arguments.width, arguments.height);
   arguments.pitch = byte_tile_pitch(shape.pixels, radius);
-  const auto kernel = shape.pixels == 8 ? bilateral_bytes_kernel<8, kPass> : bilateral_bytes_kernel<4, kPass>;
+  auto* kernel = bilateral_bytes_kernel<8, kPass>;
+  if constexpr (kPass == BilateralPass::kVariance) {  // kMean is left to bilateral_halves()
+    if (shape.pixels == 4) {
+      kernel = bilateral_bytes_kernel<4, kPass>;
+    }
+  }
   const std::size_t bytes = shape.shared_bytes(radius);
   allow_shared_memory(kernel, bytes);
   int resident = 0;
@@ -292,13 +294,17 @@ void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, 
   BytesArguments arguments{in, out, width, height, 0, 0, 0, job.weights, job.variance};
   switch (job.pass) {
     case BilateralPass::kMean:
-      launch<BilateralPass::kMean>(job, arguments, stream);
+      if (choose_shape(width, height, multiprocessor_count()).pixels == kLargest.pixels) {
+        launch<BilateralPass::kMean>(job, arguments, stream);
+      } else {
+        bilateral_halves(job, in, width, height, out, stream);
+      }
       break;
     case BilateralPass::kVariance:
       launch<BilateralPass::kVariance>(job, arguments, stream);
       break;
     case BilateralPass::kAdapted:
-      bilateral_adapted(job, in, width, height, out, stream);
+      bilateral_halves(job, in, width, height, out, stream);
       break;
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cuda/convert.h"
+#include "cuda/runtime.h"
 
 // 8-bit samples in shared memory, for kernels of which 16 lanes by 2 rows make a warp, each lane 4 or 8
 // samples side by side, and the warps lie one above the other.
@@ -12,6 +13,14 @@
 namespace limpid::cuda {
 
 constexpr int kTileLanes = 16;
+
+inline int multiprocessor_count() {
+  int device = 0;
+  int count = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
 
 /// Words from row to row of a tile of kTileLanes * `pixels` columns with `radius` more on both sides, such
 /// that both rows of a warp read their words without conflicts: the second row lies an odd number of words

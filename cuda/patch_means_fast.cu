@@ -22,7 +22,7 @@
 // the halves (x, y) and (x, y + 1). Sums of weights and of weighted differences are halves for a row of the
 // search window, then floats.
 //
-// Samples are held in sixteenths of code values from mid-grey, so that squares fit half floats: those have a
+// Samples are held in units of 16 code values from mid-grey, so that squares fit half floats: those have a
 // relative error of 2^-12, so have the column sums.
 //
 // 4 warps make a block of 32 rows and 64 columns. Shared memory: the block's tile with its margin, 4 bytes a
@@ -42,7 +42,7 @@ constexpr int kSquareRows = 24;
 constexpr int kSquareBlocks = 5;  // of 8 columns
 constexpr int kResultBlocks = 4;
 constexpr int kMostHalfSums = 32;  // weights that a half float adds up
-constexpr float kUnits = 16;       // of samples, in a code value
+constexpr float kUnits = 16;       // of samples, in code values
 constexpr float kMostOffset = 80;  // beyond, half floats' distances are too coarse for the weights
 
 struct FastArguments {

@@ -6,10 +6,11 @@
 #include "cuda/byte_tile.h"
 #include "cuda/launch.h"
 
-// The adaptive bilateral filter's second pass: each sample has a range sigma of its own, so weights are
-// computed, in pairs of halves. Samples p and p + kPixels / 2 of a lane make a pair, so that a pair of the
-// window's samples, unpacked from its bytes once, serves all of the lane's pairs. Exponents and weights have
-// a relative error of 2^-10 or so; the sums of one row of the window are halves, their sums floats.
+// Weights of 8-bit samples computed in pairs of halves: for the adaptive bilateral filter's second pass,
+// where each sample has a range sigma of its own, and for small pictures, for which filling a table takes too
+// long. Samples p and p + kPixels / 2 of a lane make a pair, so that a pair of the window's samples, unpacked
+// from its bytes once, serves all of the lane's pairs. Exponents and weights have a relative error of 2^-10
+// or so; the sums of one row of the window are halves, their sums floats.
 //
 // The special function unit does 16 powers of two a cycle and multiprocessor, which would be the bound; so
 // one pair of four gets them by arithmetic. 8 or 15 instructions a pair of weights.
@@ -25,13 +26,14 @@ constexpr int kSpatialPitch = 32;      // of one row of the window: 2 radius + 1
 constexpr unsigned kOutside = 0x7B53;  // 60000 in place of a sample that is not in the plane
 constexpr float kLeastScale = 1e-4F;   // gives differences to kOutside no weight, to 255 all of it
 
-struct AdaptedArguments {
+struct HalvesArguments {
   SamplePlane in;
   SamplePlane out;
   int width;
   int height;
   int pitch;  // of the tile in shared memory, in words
   AdaptiveBilateralWeights weights;
+  bool adapted;  // kAdapted, or else kMean
   FloatPlane variance;
 };
 
@@ -89,7 +91,7 @@ __device__ void unpack(const unsigned* words, int column, int width, bool row_in
 
 // Adds the neighbours at dy, the lane's words of that row being `words`.
 template <int kPixels, bool kBorder>
-__device__ void add_row(const AdaptedArguments& arguments, const unsigned* words, const __half2* spatial,
+__device__ void add_row(const HalvesArguments& arguments, const unsigned* words, const __half2* spatial,
                         int column, bool row_inside, Lane<kPixels>& lane) {
   constexpr int kPairs = kPixels / 2;
   const int taps = 2 * arguments.weights.first.radius + 1;
@@ -108,7 +110,8 @@ __device__ void add_row(const AdaptedArguments& arguments, const unsigned* words
       const __half2 difference = __hsub2(values[p + step], lane.own[p]);
       const __half2 scaled = __hmul2(difference, lane.scale[p]);
       const __half2 exponents = __hfma2(__hneg2(scaled), scaled, pair_of(exponent));
-      const __half2 weight = p % 4 == 3 ? power_of_two_by_arithmetic(exponents) : power_of_two(exponents);
+      const __half2 weight =
+          (p + kPairs * step) % 4 == 3 ? power_of_two_by_arithmetic(exponents) : power_of_two(exponents);
       weights[p] = __hadd2(weights[p], weight);
       sums[p] = __hfma2(weight, difference, sums[p]);
     }
@@ -148,7 +151,7 @@ __device__ void add_row(const AdaptedArguments& arguments, const unsigned* words
 }
 
 template <int kPixels>
-__global__ void __launch_bounds__(256, 4) bilateral_adapted_kernel(AdaptedArguments arguments) {
+__global__ void __launch_bounds__(256, 4) bilateral_halves_kernel(HalvesArguments arguments) {
   constexpr int kPairs = kPixels / 2;
   extern __shared__ uint4 shared[];
   auto* spatial = reinterpret_cast<__half2*>(shared);
@@ -173,6 +176,9 @@ __global__ void __launch_bounds__(256, 4) bilateral_adapted_kernel(AdaptedArgume
   const unsigned* words = tile + row * arguments.pitch + strip * (kPixels / 4);
   const auto* own_row = reinterpret_cast<const std::uint8_t*>(words + radius * arguments.pitch) + radius;
   const auto scale_at = [&](int pixel) {
+    if (!arguments.adapted) {
+      return fmaxf(sqrtf(arguments.weights.first.range), kLeastScale);
+    }
     const FloatPlane& variance = arguments.variance;
     const float v = variance.data[static_cast<std::ptrdiff_t>(min(y, arguments.height - 1)) * variance.pitch +
                                   min(x + pixel, arguments.width - 1)];
@@ -224,23 +230,20 @@ struct Shape {
 
 }  // namespace
 
-void bilateral_adapted(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                       const SamplePlane& out, cudaStream_t stream) {
-  int device = 0;
-  int multiprocessors = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
+                      const SamplePlane& out, cudaStream_t stream) {
   Shape shape{8, 8};
   const dim3 large = shape.grid(width, height);
-  if (large.x * large.y < 3 * static_cast<unsigned>(multiprocessors)) {
+  if (large.x * large.y < 3 * static_cast<unsigned>(multiprocessor_count())) {
     shape = {4, 4};
   }
   const int radius = job.weights.first.radius;
   const int pitch = byte_tile_pitch(shape.pixels, radius);
   const auto bytes =
       static_cast<std::size_t>((2 * radius + 1) * kSpatialPitch + (2 * shape.warps + 2 * radius) * pitch) * 4;
-  const AdaptedArguments arguments{in, out, width, height, pitch, job.weights, job.variance};
-  const auto kernel = shape.pixels == 8 ? bilateral_adapted_kernel<8> : bilateral_adapted_kernel<4>;
+  const HalvesArguments arguments{
+      in, out, width, height, pitch, job.weights, job.pass == BilateralPass::kAdapted, job.variance};
+  const auto kernel = shape.pixels == 8 ? bilateral_halves_kernel<8> : bilateral_halves_kernel<4>;
   kernel<<<shape.grid(width, height), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(arguments);
   check_launch();
 }
