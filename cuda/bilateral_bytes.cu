@@ -220,6 +220,7 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
     spatial[i] = __float2half2_rn(
         power_of_two(-arguments.weights.first.spatial * static_cast<float>(dx * dx + dy * dy)));
   }
+  follow_stream();
   for (int number = blockIdx.x; number < arguments.tiles; number += gridDim.x) {
     const int x0 = number % arguments.tile_columns * (kTileLanes * kPixels);
     const int y0 = number / arguments.tile_columns * rows;
@@ -258,7 +259,7 @@ Shape choose_shape(int width, int height, int multiprocessors) {
 }
 
 template <BilateralPass kPass>
-void launch(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
+void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
   const int multiprocessors = multiprocessor_count();
   const int radius = job.weights.first.radius;
   const Shape shape = choose_shape(arguments.width, arguments.height, multiprocessors);
@@ -276,9 +277,8 @@ void launch(const BilateralJob& job, BytesArguments& arguments, cudaStream_t str
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 32 * shape.warps, bytes));
   const int blocks = std::min(arguments.tiles, std::max(resident, 1) * multiprocessors);
-  kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(
-      arguments);
-  check_launch();
+  launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream,
+         arguments);
 }
 
 }  // namespace
@@ -295,13 +295,13 @@ void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, 
   switch (job.pass) {
     case BilateralPass::kMean:
       if (choose_shape(width, height, multiprocessor_count()).pixels == kLargest.pixels) {
-        launch<BilateralPass::kMean>(job, arguments, stream);
+        filter_tiles<BilateralPass::kMean>(job, arguments, stream);
       } else {
         bilateral_halves(job, in, width, height, out, stream);
       }
       break;
     case BilateralPass::kVariance:
-      launch<BilateralPass::kVariance>(job, arguments, stream);
+      filter_tiles<BilateralPass::kVariance>(job, arguments, stream);
       break;
     case BilateralPass::kAdapted:
       bilateral_halves(job, in, width, height, out, stream);

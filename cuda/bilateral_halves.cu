@@ -165,6 +165,7 @@ __global__ void __launch_bounds__(256, 4) bilateral_halves_kernel(HalvesArgument
     const int dy = i / kSpatialPitch - radius;
     spatial[i] = __float2half2_rn(-arguments.weights.first.spatial * static_cast<float>(dx * dx + dy * dy));
   }
+  follow_stream();
   fill_byte_tile(arguments.in, arguments.width, arguments.height, radius, x0, y0, kTileLanes * kPixels, rows,
                  arguments.pitch, reinterpret_cast<std::uint8_t*>(tile));
   __syncthreads();
@@ -244,8 +245,8 @@ void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width,
   const HalvesArguments arguments{
       in, out, width, height, pitch, job.weights, job.pass == BilateralPass::kAdapted, job.variance};
   const auto kernel = shape.pixels == 8 ? bilateral_halves_kernel<8> : bilateral_halves_kernel<4>;
-  kernel<<<shape.grid(width, height), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(arguments);
-  check_launch();
+  launch(kernel, shape.grid(width, height), static_cast<unsigned>(32 * shape.warps), bytes, stream,
+         arguments);
 }
 
 }  // namespace limpid::cuda
