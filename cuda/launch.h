@@ -9,8 +9,9 @@
 
 namespace limpid::cuda {
 
-/// In every kernel that launch() starts, before it reads or writes global memory: lets the next kernel of the stream take the places that
-/// this one leaves free, then waits until those before it are done and what they wrote is there.
+/// In every kernel that launch() starts, before it reads or writes global memory: lets the next kernel of the
+/// stream take the places that this one leaves free, then waits until those before it are done and what they
+/// wrote is there.
 __device__ __forceinline__ void follow_stream() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

@@ -144,6 +144,7 @@ std::vector<float> report_tables(int radius, float spatial_sigma) {
     return std::exp(-static_cast<float>(squared) / (2 * sigma * sigma));
   };
   std::vector<float> tables;
+  tables.reserve(256 + static_cast<std::size_t>(2 * radius + 1) * (2 * radius + 1));
   for (int difference = 0; difference < 256; ++difference) {
     tables.push_back(gaussian(difference * difference, kRangeSigma));
   }
