@@ -258,6 +258,9 @@ Shape choose_shape(int width, int height, int multiprocessors) {
   return shape;
 }
 
+// Whether filling the tables takes longer than they save: found by trial on an H200.
+bool is_small(int width, int height, int radius) { return width * height <= 128 * 1024 && radius <= 5; }
+
 template <BilateralPass kPass>
 void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
   const int multiprocessors = multiprocessor_count();
@@ -266,12 +269,7 @@ void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream
   arguments.tile_columns = shape.columns(arguments.width);
   arguments.tiles = shape.tiles(arguments.width, arguments.height);
   arguments.pitch = byte_tile_pitch(shape.pixels, radius);
-  auto* kernel = bilateral_bytes_kernel<8, kPass>;
-  if constexpr (kPass == BilateralPass::kVariance) {  // kMean is left to bilateral_halves()
-    if (shape.pixels == 4) {
-      kernel = bilateral_bytes_kernel<4, kPass>;
-    }
-  }
+  auto* kernel = shape.pixels == 4 ? bilateral_bytes_kernel<4, kPass> : bilateral_bytes_kernel<8, kPass>;
   const std::size_t bytes = shape.shared_bytes(radius);
   allow_shared_memory(kernel, bytes);
   int resident = 0;
@@ -294,10 +292,10 @@ void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, 
   BytesArguments arguments{in, out, width, height, 0, 0, 0, job.weights, job.variance};
   switch (job.pass) {
     case BilateralPass::kMean:
-      if (choose_shape(width, height, multiprocessor_count()).pixels == kLargest.pixels) {
-        filter_tiles<BilateralPass::kMean>(job, arguments, stream);
-      } else {
+      if (is_small(width, height, job.weights.first.radius)) {
         bilateral_halves(job, in, width, height, out, stream);
+      } else {
+        filter_tiles<BilateralPass::kMean>(job, arguments, stream);
       }
       break;
     case BilateralPass::kVariance:
