@@ -259,7 +259,9 @@ Shape choose_shape(int width, int height, int multiprocessors) {
 }
 
 // Whether filling the tables takes longer than they save: found by trial on an H200.
-bool is_small(int width, int height, int radius) { return width * height <= 128 * 1024 && radius <= 5; }
+bool is_small(int width, int height, int radius) {
+  return static_cast<long long>(width) * height <= 128 * 1024 && radius <= 5;
+}
 
 template <BilateralPass kPass>
 void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
