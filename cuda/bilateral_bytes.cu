@@ -277,8 +277,15 @@ void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 32 * shape.warps, bytes));
   const int blocks = std::min(arguments.tiles, std::max(resident, 1) * multiprocessors);
-  launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream,
-         arguments);
+  if (arguments.tiles > blocks) {
+    launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream,
+           arguments);
+  } else {
+    // A single wave of blocks, launched early, would crowd where the kernel before leaves room first.
+    kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(
+        arguments);
+    check_launch();
+  }
 }
 
 }  // namespace
