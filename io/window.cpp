@@ -58,6 +58,11 @@ struct Window::State {
 };
 
 Window::Window(const WindowOptions& options) : state_(std::make_unique<State>()) {
+  // Where there is no display, SDL draws into memory, which nobody sees unless he asked for it.
+  const std::string_view driver = SDL_GetCurrentVideoDriver();
+  if ((driver == "offscreen" || driver == "dummy") && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
+    throw Error(std::string(kOpening) + ": there is no display (SDL_VIDEODRIVER=dummy does without one)");
+  }
   state_->wake_type = SDL_RegisterEvents(1);
   double scale = 1;
   SDL_Rect screen{};

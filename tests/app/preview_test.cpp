@@ -382,6 +382,7 @@ TEST_F(ScriptedPreviewTest, ColorBarsHaveTheirColorsInEveryMatrixRangeAndDepth) 
 TEST_F(ScriptedPreviewTest, SaysWhatItCantDo) {
   const std::string clip = make_clip("clip.mkv", 2);
   expect_failure(run(headless({"preview", clip}, "SDL_VIDEODRIVER=x11")), 1, {"can't open a window"});
+  expect_failure(run(headless({"preview", clip}, "--unset=SDL_VIDEODRIVER")), 1, {"there is no display"});
   expect_failure(run(headless({"preview", path("absent.mkv")})), 1, {"absent.mkv"});
   expect_failure(run(headless({"preview", clip, "--view", "both"})), 2, {"--view", "both"});
   expect_failure(run(headless({"preview", clip, "--window-size", "12"})), 2, {"--window-size", "12"});
