@@ -26,7 +26,7 @@ namespace limpid::app {
 namespace {
 
 struct WebcamOptions {
-  std::string device;
+  std::string source;
   std::string input_format = "v4l2";
   std::string size;
   std::string fps;
@@ -52,7 +52,7 @@ int list(const std::string& device, bool as_json) {
         }
         formats.push_back({{"name", format.name}, {"description", format.description}, {"modes", modes}});
       }
-      json["cameras"].push_back({{"device", camera.device}, {"name", camera.name}, {"formats", formats}});
+      json["cameras"].push_back({{"device", camera.node}, {"name", camera.name}, {"formats", formats}});
     }
     std::cout << json.dump(2) << '\n';
     return kExitDone;
@@ -61,7 +61,7 @@ int list(const std::string& device, bool as_json) {
     std::cout << "no camera found\n";
   }
   for (const io::Camera& camera : cameras) {
-    std::cout << fmt::format("{}  {}\n", camera.device, camera.name);
+    std::cout << fmt::format("{}  {}\n", camera.node, camera.name);
     for (const io::CameraFormat& format : camera.formats) {
       std::cout << fmt::format("  {}  ({})\n", format.name, format.description);
       for (const auto& [size, rates] : format.modes) {
@@ -87,12 +87,12 @@ void settle_input(WebcamOptions& options) {
     reader.input_format = "v4l2";
     reader.options.emplace_back("input_format", options.input_format);
   }
-  if (options.device.empty()) {
+  if (options.source.empty()) {
     if (reader.input_format == "v4l2") {
-      options.device = "/dev/video0";
+      options.source = "/dev/video0";
     } else if (const char* const display = std::getenv("DISPLAY");
                reader.input_format == "x11grab" && display != nullptr) {
-      options.device = display;
+      options.source = display;
     } else {
       throw UsageError("the device is missing: limpid webcam DEVICE --input-format " + options.input_format);
     }
@@ -158,7 +158,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
   set_up_logging(console, viewing.logging);
   if (options.list) {
-    return list(options.device, viewing.json);
+    return list(options.source, viewing.json);
   }
   viewing.check();
   settle_input(options);
@@ -170,7 +170,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     return stop.stop_requested() || closing;
   };
   viewing.reader.allocate = frame_allocator(engine);
-  io::Reader reader(options.device, viewing.reader);
+  io::Reader reader(options.source, viewing.reader);
 
   std::vector<std::pair<std::string, std::unique_ptr<FrameSink>>> sinks;
   if (!options.record.empty()) {
@@ -206,7 +206,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   PlayerOptions player_options = viewing.player_options(reader);
   player_options.live = true;
   player_options.duration = 0;
-  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.device);
+  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);
   viewer_options.duration = 0;
 
   ViewerReport report;
@@ -221,7 +221,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     finish(*sink, name);
   }
   if (!reader.failure().empty()) {
-    spdlog::warn("{}: the source is gone: {}", options.device, reader.failure());
+    spdlog::warn("{}: the source is gone: {}", options.source, reader.failure());
   }
   spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
   if (viewing.json) {
@@ -238,7 +238,7 @@ void add_webcam_command(CLI::App& program, Command& selected) {
   command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   auto options = std::make_shared<WebcamOptions>();
   constexpr const char* kInput = "Input";
-  command->add_option("DEVICE", options->device, "Camera, or what the input format takes [/dev/video0]");
+  command->add_option("DEVICE", options->source, "Camera, or what the input format takes [/dev/video0]");
   command->add_flag("--list", options->list,
                     "List the cameras, or DEVICE's formats, sizes and rates; --json");
   command

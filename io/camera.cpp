@@ -142,7 +142,7 @@ std::optional<Camera> describe(const DeviceFile& file, const std::string& device
     return std::nullopt;
   }
   Camera camera;
-  camera.device = device;
+  camera.node = device;
   camera.name = reinterpret_cast<const char*>(capability.card);
   v4l2_fmtdesc format{};
   format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;

@@ -21,7 +21,7 @@ struct CameraFormat {
 };
 
 struct Camera {
-  std::string device;  ///< such as /dev/video0
+  std::string node;  ///< such as /dev/video0
   std::string name;
   std::vector<CameraFormat> formats;
 };
