@@ -21,15 +21,6 @@ void ProgramTest::SetUp() {
   if (!has_ffmpeg) {
     GTEST_SKIP() << "the ffmpeg command is absent";
   }
-  std::string pattern = (std::filesystem::temp_directory_path() / "limpid-test-XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
-}
-
-void ProgramTest::TearDown() {
-  if (!folder_.empty()) {
-    std::filesystem::remove_all(folder_);
-  }
 }
 
 std::string ProgramTest::make(const std::string& name, const std::vector<std::string>& arguments) const {
@@ -72,15 +63,6 @@ std::size_t ProgramTest::packet_count(const std::string& file, const std::string
   const Outcome outcome = run({"ffprobe", "-v", "error", "-of", "csv", "-select_streams", type + ":0",
                                "-show_entries", "packet=pts", file});
   return lines(outcome.out).size();
-}
-
-std::vector<std::string> ProgramTest::files() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::vector<std::string> limpid_command(std::vector<std::string> arguments) {

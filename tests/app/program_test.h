@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/app/process.h"
+#include "tests/temporary_folder.h"
 
 namespace limpid::test {
 
@@ -17,10 +18,9 @@ namespace limpid::test {
 class ProgramTest : public testing::Test {
  protected:
   void SetUp() override;
-  void TearDown() override;
 
-  const std::filesystem::path& folder() const { return folder_; }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  std::string path(const std::string& name) const { return (folder() / name).string(); }
 
   /// Runs ffmpeg and returns the path of the file `name` that it has made.
   std::string make(const std::string& name, const std::vector<std::string>& arguments) const;
@@ -36,10 +36,10 @@ class ProgramTest : public testing::Test {
   static std::size_t packet_count(const std::string& file, const std::string& type);
 
   /// Names of the files in the folder, sorted: shows whether a run has left anything behind.
-  std::vector<std::string> files() const;
+  std::vector<std::string> files() const { return folder_.files(); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 /// Runs limpid with these arguments.

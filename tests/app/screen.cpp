@@ -76,7 +76,6 @@ void ScreenTest::SetUp() {
 
 void ScreenTest::TearDown() {
   server_.reset();
-  ProgramTest::TearDown();
 }
 
 std::vector<std::string> ScreenTest::on_screen(const std::vector<std::string>& arguments,

@@ -24,30 +24,12 @@ void MediaTest::SetUp() {
   if (!have_ffmpeg()) {
     GTEST_SKIP() << "the ffmpeg program is not installed";
   }
-  std::string name = (fs::temp_directory_path() / "limpid-io-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  folder_ = name;
-}
-
-void MediaTest::TearDown() {
-  if (!folder_.empty()) {
-    fs::remove_all(folder_);
-  }
 }
 
 std::string MediaTest::make(const std::string& name, const std::string& arguments) const {
   std::string file = path(name);
   output_of("ffmpeg -nostdin -v error -y " + arguments + " '" + file + "'");
   return file;
-}
-
-std::vector<std::string> MediaTest::files() const {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::string output_of(const std::string& command) {

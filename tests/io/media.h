@@ -13,6 +13,7 @@
 #include "core/frame.h"
 #include "io/reader.h"
 #include "io/writer.h"
+#include "tests/temporary_folder.h"
 
 namespace limpid::io {
 
@@ -20,16 +21,15 @@ namespace limpid::io {
 class MediaTest : public ::testing::Test {
  protected:
   void SetUp() override;
-  void TearDown() override;
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   /// Makes a file with ffmpeg: `arguments` come between "ffmpeg" and the file's name, which is returned.
   std::string make(const std::string& name, const std::string& arguments) const;
   /// Everything in the folder, sorted.
-  std::vector<std::string> files() const;
+  std::vector<std::string> files() const { return folder_.files(); }
 
  private:
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 /// Standard output of a shell command; fails the test if the command does.
