@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <climits>
 
 #include "cuda/launch.h"
-#include "cuda/matching.h"
+#include "cuda/matching_warp.h"
 
 // Matching of patches of 8x8 on tensor cores. With a the reference patch and b a candidate, |a - b|^2 = |a|^2
 // + |b|^2 - 2ab, and the products ab of 16 references (4 x 4 of the grid) with 8 candidates at consecutive
@@ -40,22 +39,18 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr unsigned kAll = 0xFFFFFFFFU;
-constexpr int kWarp = 32;
 constexpr int kPitch = 92;       // words from one row to the next
 constexpr int kPool = 88;        // candidates per reference
 constexpr int kReferences = 16;  // per tile
 constexpr int kTilesY = 2;
 constexpr int kMaxTilesX = 4;
 constexpr int kMaxWarps = kMaxTilesX * kTilesY;
-constexpr int kMaxUnion = 64;     // rows and columns of a union of windows: places have 6 bits each
+constexpr int kMaxUnion = 64;     // rows and columns of a union of windows
 constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
 constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
 
-constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
-constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
-constexpr float kNoPatch = -1e13F;
+using Pool = Candidates<kMaxUnion>;
 
 struct FastArguments {
   MatchingPlane plane;
@@ -70,32 +65,6 @@ struct FastArguments {
   int sample_rows;    // of the region that a block loads
   int position_rows;
 };
-
-__device__ int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
-
-// c += A B, A being 16 x 16, B 16 x 8.
-__device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#endif
-}
-
-// Two integers of at most 11 bits and a sign as half floats, the first in the low bits.
-__device__ __forceinline__ unsigned half_pair(int low, int high) {
-  unsigned pair = 0;
-#if __CUDA_ARCH__ >= 800
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;"
-      : "=r"(pair)
-      : "f"(static_cast<float>(high)), "f"(static_cast<float>(low)));
-#endif
-  return pair;
-}
-
-__device__ __forceinline__ int low_sample(unsigned word) { return static_cast<std::int16_t>(word & 0xFFFFU); }
-__device__ __forceinline__ int high_sample(unsigned word) { return static_cast<int>(word) >> 16; }
 
 // Warps that share a tile.
 int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
@@ -125,22 +94,6 @@ struct SharedRegion {
                sizeof(unsigned);
   }
 };
-
-// values[i] becomes the sum of values i to i + kRun - 1, for i < kRun.
-template <int kRun>
-__device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
-  int sum = 0;
-#pragma unroll
-  for (int i = 0; i < kRun; ++i) {
-    sum += values[i];
-  }
-#pragma unroll
-  for (int i = 0; i < kRun; ++i) {
-    const int next = sum + values[i + kRun] - values[i];
-    values[i] = sum;
-    sum = next;
-  }
-}
 
 // Loads the region whose first sample is (x0, y0) of the margined plane. Energies are sums of squares along
 // rows, then down columns, eight of one another by adding what enters and subtracting what leaves; sums of
@@ -237,33 +190,6 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
   }
 }
 
-// Sorts the keys of kCount lanes that follow each other, one to a lane.
-template <bool kAscending, int kCount = kWarp>
-__device__ unsigned sort_lanes(unsigned key, int lane) {
-#pragma unroll
-  for (int size = 2; size <= kCount; size *= 2) {
-#pragma unroll
-    for (int stride = size / 2; stride > 0; stride /= 2) {
-      const unsigned other = __shfl_xor_sync(kAll, key, stride);
-      const bool lower = (lane & stride) == 0;
-      const bool up = ((lane & size) == 0 || size == kCount) == kAscending;
-      key = lower == up ? min(key, other) : max(key, other);
-    }
-  }
-  return key;
-}
-
-// The 32 least of an ascending and a descending sequence, ascending.
-__device__ unsigned merge_lanes(unsigned ascending, unsigned descending, int lane) {
-  unsigned key = min(ascending, descending);
-#pragma unroll
-  for (int stride = kWarp / 2; stride > 0; stride /= 2) {
-    const unsigned other = __shfl_xor_sync(kAll, key, stride);
-    key = (lane & stride) == 0 ? min(key, other) : max(key, other);
-  }
-  return key;
-}
-
 // Waits for the warps that share a tile.
 template <int kParts>
 __device__ __forceinline__ void sync_tile(int tile) {
@@ -282,7 +208,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
   const int lane = threadIdx.x % kWarp;
-  const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int tile = warp / kParts;
   const int part = warp % kParts;
   const int block_column = blockIdx.x * arguments.tiles_x * 4;
@@ -486,8 +412,8 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
     }
 #pragma unroll
     for (int i = 1; i < 4; i *= 2) {
-      low = fminf(low, __shfl_xor_sync(kAll, low, i));
-      high = fmaxf(high, __shfl_xor_sync(kAll, high, i));
+      low = fminf(low, __shfl_xor_sync(kAllLanes, low, i));
+      high = fmaxf(high, __shfl_xor_sync(kAllLanes, high, i));
     }
     const auto within = [&](float offset) {
       int count = 0;
@@ -495,13 +421,15 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       for (int i = 0; i < 16; ++i) {
         count += values[i] <= offset ? 1 : 0;
       }
-      count += __shfl_xor_sync(kAll, count, 1);
-      return count + __shfl_xor_sync(kAll, count, 2);
+      count += __shfl_xor_sync(kAllLanes, count, 1);
+      return count + __shfl_xor_sync(kAllLanes, count, 2);
     };
     const bool enough = within(high) >= wanted;
+    low = fmaxf(low, kLeastBound);
+    high = fmaxf(high, kLeastBound);
 #pragma unroll 1
     for (int i = 0; i < 8; ++i) {
-      const float middle = low + (high - low) * 0.5F;
+      const float middle = geometric_middle(low, high);
       if (within(middle) >= wanted) {
         high = middle;
       } else {
@@ -548,7 +476,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   int shift[2];  // of distances, so that they fit in the keys' 20 bits
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    shift[h] = max(0, 12 - __clz(__float2int_ru(2 * bound[h])));
+    shift[h] = Pool::shift_for(bound[h]);
     if (first_column + g % 4 >= grid.columns || first_row + g / 4 + 2 * h >= arguments.groups.last_row) {
       bound[h] = -1;
     }
@@ -556,8 +484,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
 
   // Pass 2. Offsets below the limit are within the bound.
   const float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
-  const int self[2] = {(radius + oy[0]) * kMaxUnion + radius + ox,
-                       (radius + oy[1]) * kMaxUnion + radius + ox};
+  const int self[2] = {Pool::place(radius + ox, radius + oy[0]), Pool::place(radius + ox, radius + oy[1])};
 #pragma unroll 1
   for (int j = first_sweep; j < last_sweep; ++j) {
     sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
@@ -592,7 +519,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
         for (int s = 0; s < 4; ++s) {
           own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
         }
-        const int first_place = y * kMaxUnion + 8 * j + 2 * t;
+        const int first_place = Pool::place(8 * j + 2 * t, y);
         do {
           const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
           passed ^= 0x8000U >> k;
@@ -603,10 +530,8 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
             const float offset = reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
             const int r = g + (second ? 8 : 0);
             const unsigned slot = atomicAdd(counts + r, 1U);
-            const auto distance = static_cast<unsigned>(__float2int_rn(2 * fabsf(offset)));
-            const unsigned rank = min(distance >> (second ? shift[1] : shift[0]), (1U << 20) - 2);
             if (slot < kPool) {
-              pool[r * kPool + slot] = (rank << 12 | place) + 1;
+              pool[r * kPool + slot] = Pool::key(offset, second ? shift[1] : shift[0], place);
             }
           }
         } while (passed != 0);
@@ -615,53 +540,18 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   }
   sync_tile<kParts>(tile);
 
-  // `key` is the i-th least of a reference's. The first is that of the reference itself, 0.
-  const auto store = [&](int r, int number, int i, unsigned key, int found) {
-    if (i < wanted) {
-      const int place = static_cast<int>(key - 1) & (kMaxUnion * kMaxUnion - 1);
-      arguments.groups.members[static_cast<std::ptrdiff_t>(number) * wanted + i] =
-          i == 0 ? static_cast<std::int16_t>(round_down_to_power_of_two(min(found, wanted)))
-                 : pack_offset(place % kMaxUnion - radius - offset_in_union_x(r % 4),
-                               place / kMaxUnion - radius - offset_in_union_y(r / 4));
-    }
-  };
-  // Two references at a time, each by half of the lanes, if they have no more candidates than these.
 #pragma unroll 1
   for (int i = part; i < kReferences / 2; i += kParts) {
     const int column = first_column + i % 2 * 2;
     const int row = first_row + i / 2;
-    const int number = (row - arguments.groups.first_row) * grid.columns + column;
-    const int references = row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0;
-    const int half = lane / (kWarp / 2);
-    const int own_found = static_cast<int>(counts[2 * i + half]);
-    if (wanted <= kWarp / 2 && __all_sync(kAll, own_found <= kWarp / 2)) {
-      const int own_lane = lane % (kWarp / 2);
-      const unsigned* own_pool = pool + (2 * i + half) * kPool;
-      const unsigned key =
-          sort_lanes<true, kWarp / 2>(own_lane < own_found ? own_pool[own_lane] : kAll, lane);
-      if (half < references) {
-        store(2 * i + half, number + half, own_lane, key, own_found);
-      }
-      continue;
-    }
-#pragma unroll 1
-    for (int c = 0; c < references; ++c) {
-      const int r = 2 * i + c;
-      const int found = static_cast<int>(counts[r]);
-      if (found > kPool) {
-        if (lane == 0) {
-          arguments.left_over.numbers[atomicAdd(arguments.left_over.count, 1U)] = number + c;
-        }
-        continue;
-      }
-      unsigned key = sort_lanes<true>(lane < found ? pool[r * kPool + lane] : kAll, lane);
-#pragma unroll 1
-      for (int j = kWarp; j < found; j += kWarp) {
-        const unsigned more = lane + j < found ? pool[r * kPool + j + lane] : kAll;
-        key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
-      }
-      store(r, number + c, lane, key, found);
-    }
+    write_groups<Pool, kPool>(
+        arguments.groups, arguments.left_over, (row - arguments.groups.first_row) * grid.columns + column,
+        row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0, pool + 2 * i * kPool,
+        {static_cast<int>(counts[2 * i]), static_cast<int>(counts[2 * i + 1])},
+        [&](int c) {
+          return Pool::place(radius + offset_in_union_x(i % 2 * 2 + c), radius + offset_in_union_y(i / 2));
+        },
+        lane);
   }
 }
 
@@ -694,6 +584,10 @@ bool can_match_fast(const Bm3dStep& step) {
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                 const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                 cudaStream_t stream) {
+  if (can_match_narrow(step)) {
+    match_narrow(plane, grid, step, distances, groups, left_over, stream);
+    return;
+  }
   int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
   tiles_x = std::min(tiles_x, kMaxTilesX);
   const std::size_t most = device_limits().shared_memory;

@@ -263,6 +263,15 @@ TEST_F(BlockMatching, LeavesReferencesOverWhereDistancesTie) {
   for (const bool bytes : {true, false}) {
     EXPECT_GT(check_matching(make_step(8, 3, 16, 39, 3000), bytes, 0, 90, 70), 0);
     EXPECT_GE(check_matching(make_step(8, 4, 8, 19, 3000), bytes, 4, 90, 70), 0);
+    EXPECT_GT(check_matching(make_step(8, 4, 8, 19, 3000), bytes, 0, 90, 70), 0);
+  }
+}
+
+TEST_F(BlockMatching, FindsTheClosestInManyBlocks) {
+  for (const bool bytes : {true, false}) {
+    EXPECT_GE(check_matching(make_step(8, 4, 8, 19, 3000), bytes, 256, 643, 481), 0);
+    EXPECT_GE(check_matching(make_step(8, 5, 16, 25, 400), bytes, 256, 601, 443), 0);
+    EXPECT_GE(check_matching(make_step(8, 3, 32, 13, 3000), bytes, 256, 397, 301), 0);
   }
 }
 

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <bit>
+#include <climits>
+#include <cstdint>
+
+#include "cuda/matching.h"
+
+// What the kernels that match patches of 8x8 on tensor cores share (matching_fast.cu, matching_narrow.cu):
+// products, energies, and how a warp ranks the candidates that it has found.
+
+namespace limpid::cuda {
+
+/// Whether match_narrow() does what match_fast() is asked for: narrow windows of references not too far
+/// apart.
+bool can_match_narrow(const Bm3dStep& step);
+
+/// match_fast() for such steps.
+void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+                  const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
+                  cudaStream_t stream);
+
+inline constexpr unsigned kAllLanes = 0xFFFFFFFFU;
+inline constexpr int kWarp = 32;
+inline constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
+inline constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
+inline constexpr float kNoPatch = -1e13F;   // the energy where the plane has none
+
+__device__ inline int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
+
+// c += A B, A being 16 x 16, B 16 x 8.
+__device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
+                                             unsigned b1) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+// Two integers of at most 11 bits and a sign as half floats, the first in the low bits.
+__device__ __forceinline__ unsigned half_pair(int low, int high) {
+  unsigned pair = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;"
+      : "=r"(pair)
+      : "f"(static_cast<float>(high)), "f"(static_cast<float>(low)));
+#endif
+  return pair;
+}
+
+__device__ __forceinline__ int low_sample(unsigned word) { return static_cast<std::int16_t>(word & 0xFFFFU); }
+__device__ __forceinline__ int high_sample(unsigned word) { return static_cast<int>(word) >> 16; }
+
+// values[i] becomes the sum of values i to i + kRun - 1, for i < kRun.
+template <int kRun>
+__device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
+  int sum = 0;
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) {
+    sum += values[i];
+  }
+#pragma unroll
+  for (int i = 0; i < kRun; ++i) {
+    const int next = sum + values[i + kRun] - values[i];
+    values[i] = sum;
+    sum = next;
+  }
+}
+
+// Candidates in the pool of a reference, as keys of 32 bits: a rank, then the place in what the warp
+// searches, of at most kSide rows and columns, a power of two. Key 0 is the reference itself.
+template <int kSide>
+struct Candidates {
+  static constexpr int kPlaceBits = 2 * (std::countr_zero(static_cast<unsigned>(kSide)));
+  static constexpr int kRankBits = 32 - kPlaceBits;
+
+  __device__ static int place(int x, int y) { return y * kSide + x; }
+  // How far the distances of offsets within `bound` are shifted so that they fit: not at all where sigma is
+  // moderate.
+  __device__ static int shift_for(float bound) {
+    return max(0, 32 - kRankBits - __clz(__float2int_ru(2 * bound)));
+  }
+  __device__ static unsigned key(float offset, int shift, int place) {
+    const auto distance = static_cast<unsigned>(__float2int_rn(2 * fabsf(offset)));
+    const unsigned rank = min(distance >> shift, (1U << kRankBits) - 2);
+    return (rank << kPlaceBits | static_cast<unsigned>(place)) + 1;
+  }
+  // Of a key, relative to the reference's own place.
+  __device__ static std::int16_t offset(unsigned key, int own_place) {
+    const int place = static_cast<int>(key - 1) & (kSide * kSide - 1);
+    return pack_offset(place % kSide - own_place % kSide, place / kSide - own_place / kSide);
+  }
+};
+
+// The middle of two offsets that are not negative, by their bits: distances range over many powers of two.
+__device__ __forceinline__ float geometric_middle(float low, float high) {
+  return __uint_as_float((__float_as_uint(low) + __float_as_uint(high)) / 2);
+}
+// Offsets are multiples of a half, so that a smaller bound means 0.
+inline constexpr float kLeastBound = 0.25F;
+
+// Sorts the keys of kCount lanes that follow each other, one to a lane.
+template <bool kAscending, int kCount = kWarp>
+__device__ unsigned sort_lanes(unsigned key, int lane) {
+#pragma unroll
+  for (int size = 2; size <= kCount; size *= 2) {
+#pragma unroll
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+      const unsigned other = __shfl_xor_sync(kAllLanes, key, stride);
+      const bool lower = (lane & stride) == 0;
+      const bool up = ((lane & size) == 0 || size == kCount) == kAscending;
+      key = lower == up ? min(key, other) : max(key, other);
+    }
+  }
+  return key;
+}
+
+// The 32 least of an ascending and a descending sequence, ascending.
+__device__ inline unsigned merge_lanes(unsigned ascending, unsigned descending, int lane) {
+  unsigned key = min(ascending, descending);
+#pragma unroll
+  for (int stride = kWarp / 2; stride > 0; stride /= 2) {
+    const unsigned other = __shfl_xor_sync(kAllLanes, key, stride);
+    key = (lane & stride) == 0 ? min(key, other) : max(key, other);
+  }
+  return key;
+}
+
+// A warp writes the groups of `references` (at most 2) references side by side, the first of them `number`.
+// Each has counts[c] keys at pool[c * kPool], kPool being the most that there is room for; own_place(c) is
+// its place.
+template <typename Pool, int kPool, typename OwnPlace>
+__device__ __forceinline__ void write_groups(const Groups& groups, const LeftOver& left_over, int number,
+                                             int references, const unsigned* pool, const int (&found)[2],
+                                             const OwnPlace& own_place, int lane) {
+  const int wanted = groups.capacity;
+  // `key` is the i-th least of reference c. The first is that of the reference itself, 0.
+  const auto store = [&](int c, int i, unsigned key, int own_found) {
+    if (i < wanted) {
+      groups.members[static_cast<std::ptrdiff_t>(number + c) * wanted + i] =
+          i == 0 ? static_cast<std::int16_t>(round_down_to_power_of_two(min(own_found, wanted)))
+                 : Pool::offset(key, own_place(c));
+    }
+  };
+  // Both at once, each by half of the lanes, if they have no more candidates than these.
+  const int half = lane / (kWarp / 2);
+  const int own_found = half == 0 ? found[0] : found[1];
+  if (wanted <= kWarp / 2 && __all_sync(kAllLanes, own_found <= kWarp / 2)) {
+    const int own_lane = lane % (kWarp / 2);
+    const unsigned own_key = own_lane < own_found ? pool[half * kPool + own_lane] : kAllLanes;
+    const unsigned key = sort_lanes<true, kWarp / 2>(own_key, lane);
+    if (half < references) {
+      store(half, own_lane, key, own_found);
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int c = 0; c < references; ++c) {
+    const int count = c == 0 ? found[0] : found[1];
+    if (count > kPool) {
+      if (lane == 0) {
+        left_over.numbers[atomicAdd(left_over.count, 1U)] = number + c;
+      }
+      continue;
+    }
+    unsigned key = sort_lanes<true>(lane < count ? pool[c * kPool + lane] : kAllLanes, lane);
+#pragma unroll 1
+    for (int j = kWarp; j < count; j += kWarp) {
+      const unsigned more = lane + j < count ? pool[c * kPool + j + lane] : kAllLanes;
+      key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
+    }
+    store(c, lane, key, count);
+  }
+}
+
+}  // namespace limpid::cuda
