@@ -88,6 +88,17 @@ HWY_INLINE hn::Mask<FloatTag> patch_lanes() {
   return hn::FirstN(FloatTag(), kSize < kPatchesPerBlock ? kLanes / 2 : kLanes);
 }
 
+// The lanes of a block's first vector that hold its patches' first coefficients.
+HWY_INLINE hn::Mask<FloatTag> first_coefficients() {
+  const FloatTag d;
+  const auto first = hn::FirstN(d, 1);
+  if constexpr (kPatchesPerBlock == 1) {
+    return first;
+  } else {
+    return hn::Or(first, hn::AndNot(hn::FirstN(d, kLanes / 2), hn::FirstN(d, kLanes / 2 + 1)));
+  }
+}
+
 // Transforms across the group, zeroes the coefficients that do not exceed `threshold` but for the group's DC,
 // and transforms back.
 template <class Group, int kSize>
@@ -154,13 +165,19 @@ HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, float variance
   return {1.0F / std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, energy))), 1.0F / Group::gain()};
 }
 
-// Transforms a group's patches back and adds them to the sums.
+// Transforms a group's patches back and adds them, less kSumsOffset, to the sums.
 template <class Transform>
 HWY_ATTR void aggregate_group(const float* group, const Position* positions, int size,
                               const Shrinkage& shrinkage, const float* window, const LocalSums& sums) {
   const FloatTag d;
   FloatVector scale[kBlockVectors];
-  const auto factor = hn::Set(d, shrinkage.weight * shrinkage.gain);
+  // What the constants' rounding makes of a mean there and back would be most of the estimate's error.
+  constexpr double kGain = Transform::kForwardDc * Transform::kInverseDc;
+  const auto factor =
+      hn::Set(d, static_cast<float>(double{shrinkage.weight} * double{shrinkage.gain} / (kGain * kGain)));
+  const auto grey = hn::IfThenElseZero(
+      first_coefficients(), hn::Set(d, static_cast<float>(double{kSumsOffset} * Transform::kForwardDc *
+                                                          Transform::kForwardDc / double{shrinkage.gain})));
   for (int row = 0; row < 8; ++row) {
     for (int part = 0; part < kParts; ++part) {
       const float* in = window + row * 8 + part * kLanes;
@@ -173,6 +190,7 @@ HWY_ATTR void aggregate_group(const float* group, const Position* positions, int
       x[v] = hn::Load(d, group + v * kLanes);
     }
     group += kBlockFloats;
+    x[0] = hn::Sub(x[0], grey);
     inverse_2d<Transform>(x);
     const auto add = [&](Position position, auto tag, auto part_of) HWY_ATTR {
       const std::ptrdiff_t offset = sums.offset(position);
@@ -374,7 +392,7 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
     for (int row = 0; row < k; ++row) {
       float* HWY_RESTRICT out = sums.numerator + offset + static_cast<std::ptrdiff_t>(row) * sums.pitch;
       for (int column = 0; column < k; ++column) {
-        out[column] += weight * tables.window[row * k + column] * patch[row * k + column];
+        out[column] += weight * tables.window[row * k + column] * (patch[row * k + column] - kSumsOffset);
       }
     }
   }

@@ -15,6 +15,9 @@
 
 namespace limpid::cpu {
 
+/// Samples are summed less this, mid-grey, which keeps the sums small and so their rounding.
+inline constexpr float kSumsOffset = 128;
+
 /// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
 /// patch's first sample; spreading it by the aggregation window gives the denominators.
 ///

@@ -30,7 +30,11 @@ constexpr int kPatchesPerBlock = kLanes >= 8 ? kLanes / 8 : 1;
 constexpr int kParts = kLanes >= 8 ? 1 : 8 / kLanes;
 
 // In-place transforms of eight values, each a vector: x[i] are samples before and coefficients after
-// forward(). All have the scaling of transform_matrices(Transform2d, 8).
+// forward(). All have the scaling of transform_matrices(Transform2d, 8), but for the rounding of their
+// constants, which adds up: forward() makes kForwardDc of eight ones, inverse() eight kInverseDc of a first
+// coefficient of one.
+
+constexpr float kHalfSqrt = 0.707106781186548F;
 
 struct Dct8 {
   // cos(i pi / 16) / 2
@@ -41,6 +45,8 @@ struct Dct8 {
   static constexpr float kC5 = 0.277785116509801F;
   static constexpr float kC6 = 0.191341716182545F;
   static constexpr float kC7 = 0.097545161008064F;
+  static constexpr double kForwardDc = 8 * double{kC4};
+  static constexpr double kInverseDc = kC4;
 
   static HWY_INLINE void forward(FloatVector* x) {
     const FloatTag d;
@@ -105,13 +111,17 @@ HWY_INLINE void butterfly(FloatVector& a, FloatVector& b) {
 
 // a, b = (a + b, a - b) / sqrt 2
 HWY_INLINE void scaled_butterfly(FloatVector& a, FloatVector& b) {
-  const auto scale = hn::Set(FloatTag(), 0.707106781186548F);
+  const auto scale = hn::Set(FloatTag(), kHalfSqrt);
   butterfly(a, b);
   a = hn::Mul(a, scale);
   b = hn::Mul(b, scale);
 }
 
 struct WalshHadamard8 {
+  static constexpr float kScale = 0.353553390593274F;
+  static constexpr double kForwardDc = 8 * double{kScale};
+  static constexpr double kInverseDc = kScale;
+
   static HWY_INLINE void forward(FloatVector* x) {
     for (int half = 1; half < 8; half *= 2) {
       for (int i = 0; i < 8; ++i) {
@@ -120,7 +130,7 @@ struct WalshHadamard8 {
         }
       }
     }
-    const auto scale = hn::Set(FloatTag(), 0.353553390593274F);
+    const auto scale = hn::Set(FloatTag(), kScale);
     for (int i = 0; i < 8; ++i) {
       x[i] = hn::Mul(x[i], scale);
     }
@@ -129,6 +139,9 @@ struct WalshHadamard8 {
 };
 
 struct Haar8 {
+  static constexpr double kInverseDc = double{kHalfSqrt} * double{kHalfSqrt} * double{kHalfSqrt};
+  static constexpr double kForwardDc = 8 * kInverseDc;
+
   static HWY_INLINE void forward(FloatVector* x) {
     for (int i = 0; i < 8; i += 2) {
       scaled_butterfly(x[i], x[i + 1]);
@@ -165,6 +178,8 @@ struct Bior15 {
   static constexpr float kLift = 22.0F / 128.0F;
   static constexpr float kNorm4 = 1.02911711F;
   static constexpr float kNorm8 = 1.05743277F;
+  static constexpr double kForwardDc = Haar8::kForwardDc;
+  static constexpr double kInverseDc = Haar8::kInverseDc;
 
   static HWY_INLINE void lift(FloatVector* averages, const FloatVector* details, float amount) {
     const auto u = hn::Set(FloatTag(), amount);
