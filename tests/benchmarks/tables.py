@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Redraws the tables of the papers that Limpid's filters come from, on this machine: CSV files and SVG charts.
 
-    tests/benchmarks/tables.py OUT [--build build/release] [--engine cpu] [--threads N] [--frames N] [--only NAME]
+    tests/benchmarks/tables.py OUT [--build build/release] [--engine cpu] [--threads N] [--frames N] [--clips DIR]
+                               [--only NAME]
 
 time_by_radius       the bilateral filters and NLM by the radius of their window, at the sizes of Indurkhya and
                      Vallabhu's report
@@ -10,7 +11,7 @@ time_by_step         BM3D's steps and profiles on 512x512
 psnr_by_filter       what each filter and setting gains on stills, by the noise level
 
 Times are those of `limpid compare`: denoising alone, frames in the host's memory, a clip of equal frames. Needs
-Python 3 and the ffmpeg program; run nothing else meanwhile.
+Python 3 and, but for clips that --clips has kept, the ffmpeg program; run nothing else meanwhile.
 """
 import argparse
 import csv
@@ -37,13 +38,13 @@ class Bench:
 
     def clip(self, width, height):
         """A noisy gray clip of equal frames: Lena with noise of sigma 20, repeated to the size."""
-        file = self.folder / f"{width}x{height}.mkv"
+        file = self.folder / f"{width}x{height}_{self.options.frames}.mkv"
         if not file.exists():
             tiles = math.ceil(max(width, height) / 512)
             run(["ffmpeg", "-v", "error", "-loop", 1, "-i", self.picture, "-frames:v", self.options.frames, "-vf",
                  f"loop=loop={tiles * tiles - 1}:size=1,tile={tiles}x{tiles},crop={width}:{height}:0:0,"
                  f"loop=loop={self.options.frames - 1}:size=1,format=gray",
-                 "-c:v", "ffv1", file])
+                 "-c:v", "ffv1", "-g", 1, file])
         return file
 
     def times(self, clip, filters):
@@ -160,11 +161,14 @@ def main():
     parser.add_argument("--engine", default="cpu")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--frames", type=int, default=5, help="frames to average over")
+    parser.add_argument("--clips", type=pathlib.Path, help="folder that keeps the clips, for machines without ffmpeg")
     parser.add_argument("--only", choices=tables, action="append", help="this table, may be repeated")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options, pathlib.Path(folder))
+        if options.clips:
+            options.clips.mkdir(parents=True, exist_ok=True)
+        bench = Bench(options, options.clips or pathlib.Path(folder))
         for name in options.only or tables:
             rows = getattr(bench, name)()
             with open(options.out / f"{name}.csv", "w", newline="") as file:
