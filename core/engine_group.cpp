@@ -1,9 +1,15 @@
 #include "core/engine_group.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
-#include <numeric>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
 #include <optional>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "core/error.h"
@@ -11,49 +17,141 @@
 namespace limpid {
 namespace {
 
-// For spatial filters, whose frames have nothing to do with each other.
-class DenoiserGroup final : public Denoiser {
+// A denoiser on a thread of its own, which makes all calls to it: what one GPU's frames cost the host holds
+// no other GPU up.
+class Worker {
  public:
-  explicit DenoiserGroup(std::vector<std::unique_ptr<Denoiser>> denoisers)
-      : denoisers_(std::move(denoisers)) {}
+  explicit Worker(std::unique_ptr<Denoiser> denoiser)
+      : denoiser_(std::move(denoiser)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-  void set_noise(const NoiseLevel& noise) override {
-    for (const auto& denoiser : denoisers_) {
-      denoiser->set_noise(noise);
+  /// Does not wait. The result is the denoised frame, or what the denoiser has thrown.
+  std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
+    std::promise<Frame> promise;
+    std::future<Frame> result = promise.get_future();
+    {
+      const std::scoped_lock lock(mutex_);
+      jobs_.push_back({std::move(frame), noise, std::move(promise)});
     }
-  }
-
-  void send(Frame frame) override {
-    denoisers_[sent_ % denoisers_.size()]->send(std::move(frame));
-    ++sent_;
-  }
-
-  std::optional<Frame> receive() override {
-    if (received_ == sent_) {
-      return std::nullopt;
-    }
-    std::optional<Frame> result = denoisers_[received_ % denoisers_.size()]->receive();
-    received_ += result ? 1 : 0;
+    arrived_.notify_one();
     return result;
   }
 
-  void flush() override {
-    for (const auto& denoiser : denoisers_) {
-      denoiser->flush();
+ private:
+  struct Job {
+    Frame frame;
+    NoiseLevel noise;
+    std::promise<Frame> result;
+  };
+
+  // Sends what has arrived before it waits for a result.
+  void run(const std::stop_token& stop) {
+    const auto most = static_cast<std::size_t>(denoiser_->concurrency());
+    while (!stop.stop_requested()) {
+      std::optional<Job> job = under_way_.size() < most ? take(stop) : std::nullopt;
+      if (job) {
+        send(std::move(*job));
+      } else if (!under_way_.empty()) {
+        receive();
+      }
     }
   }
 
-  std::vector<std::string> warnings() const override { return denoisers_.front()->warnings(); }
-  int latency() const override { return 0; }
-  int concurrency() const override {
-    return std::accumulate(denoisers_.begin(), denoisers_.end(), 0,
-                           [](int sum, const auto& denoiser) { return sum + denoiser->concurrency(); });
+  // Waits for a job if there is nothing else to do.
+  std::optional<Job> take(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    if (under_way_.empty()) {
+      arrived_.wait(lock, stop, [&] { return !jobs_.empty(); });
+    }
+    if (jobs_.empty()) {
+      return std::nullopt;
+    }
+    std::optional<Job> job(std::move(jobs_.front()));
+    jobs_.pop_front();
+    return job;
   }
 
+  void send(Job job) {
+    try {
+      if (failure_) {
+        std::rethrow_exception(failure_);
+      }
+      denoiser_->set_noise(job.noise);
+      denoiser_->send(std::move(job.frame));
+      under_way_.push_back(std::move(job.result));
+    } catch (...) {
+      job.result.set_exception(std::current_exception());
+    }
+  }
+
+  void receive() {
+    try {
+      under_way_.front().set_value(denoiser_->receive().value());
+      under_way_.pop_front();
+    } catch (...) {
+      // Which frame the denoiser would give next is not known any more.
+      failure_ = std::current_exception();
+      for (std::promise<Frame>& result : under_way_) {
+        result.set_exception(failure_);
+      }
+      under_way_.clear();
+    }
+  }
+
+  // Of the thread alone.
+  std::unique_ptr<Denoiser> denoiser_;
+  std::deque<std::promise<Frame>> under_way_;
+  std::exception_ptr failure_;
+
+  std::mutex mutex_;
+  std::condition_variable_any arrived_;
+  std::deque<Job> jobs_;
+
+  std::jthread thread_;  // the last: ends before what it works with
+};
+
+// For filters that look at one frame only: those of a stream have nothing to do with each other.
+class DenoiserGroup final : public Denoiser {
+ public:
+  DenoiserGroup(std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
+      : noise_(noise), warnings_(denoisers.front()->warnings()) {
+    for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
+      concurrency_ += denoiser->concurrency() + 1;
+      workers_.push_back(std::make_unique<Worker>(std::move(denoiser)));
+    }
+  }
+
+  void set_noise(const NoiseLevel& noise) override {
+    noise.validate();
+    noise_ = noise;
+  }
+
+  void send(Frame frame) override {
+    results_.push_back(workers_[next_]->denoise(std::move(frame), noise_));
+    next_ = (next_ + 1) % workers_.size();
+  }
+
+  std::optional<Frame> receive() override {
+    if (results_.empty()) {
+      return std::nullopt;
+    }
+    std::future<Frame> result = std::move(results_.front());
+    results_.pop_front();
+    return result.get();
+  }
+
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return warnings_; }
+  int latency() const override { return 0; }
+  // One more for each, so that a thread that has fetched a result finds a frame to send.
+  int concurrency() const override { return concurrency_; }
+
  private:
-  std::vector<std::unique_ptr<Denoiser>> denoisers_;
-  std::size_t sent_ = 0;
-  std::size_t received_ = 0;
+  NoiseLevel noise_;
+  std::vector<std::string> warnings_;
+  int concurrency_ = 0;
+  std::size_t next_ = 0;
+  std::deque<std::future<Frame>> results_;
+  std::vector<std::unique_ptr<Worker>> workers_;
 };
 
 class EngineGroup final : public Engine {
@@ -76,8 +174,11 @@ class EngineGroup final : public Engine {
     denoisers.reserve(engines_.size());
     for (const auto& engine : engines_) {
       denoisers.push_back(engine->make_denoiser(filter, noise, format));
+      if (denoisers.back()->latency() > 0) {
+        throw Error("the engines \"" + name_ + "\": a filter of several frames runs on one engine only");
+      }
     }
-    return std::make_unique<DenoiserGroup>(std::move(denoisers));
+    return std::make_unique<DenoiserGroup>(std::move(denoisers), noise);
   }
 
   Frame allocate_frame(const FrameFormat& format) override {

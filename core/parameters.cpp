@@ -121,6 +121,14 @@ Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_w
 
 }  // namespace
 
+void NoiseLevel::validate() const {
+  for (const float deviation : sigma) {
+    if (!std::isfinite(deviation) || deviation < 0 || deviation > 255) {
+      throw UsageError("a noise level of " + std::to_string(deviation) + " is not possible (0 to 255)");
+    }
+  }
+}
+
 void Bm3dParameters::validate() const {
   limpid::validate(hard_threshold, "first step");
   check(lambda > 0 && lambda <= 100, "first step", "a lambda", lambda, "over 0, at most 100");

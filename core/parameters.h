@@ -15,6 +15,9 @@ namespace limpid {
 struct NoiseLevel {
   std::array<float, 3> sigma{};
   bool operator==(const NoiseLevel&) const = default;
+
+  /// Throws UsageError unless all are in 0 to 255.
+  void validate() const;
 };
 
 enum class Transform2d : std::uint8_t { kDct, kBior15, kWalshHadamard, kHaar };

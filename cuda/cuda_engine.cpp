@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -21,14 +20,6 @@
 
 namespace limpid::cuda {
 namespace {
-
-void validate(const NoiseLevel& noise) {
-  for (const float sigma : noise.sigma) {
-    if (!std::isfinite(sigma) || sigma < 0 || sigma > 255) {
-      throw UsageError("a noise level of " + std::to_string(sigma) + " is not possible (0 to 255)");
-    }
-  }
-}
 
 // A frame's planes in device memory, laid out as place_frame() does.
 class DeviceFrame {
@@ -136,7 +127,7 @@ class FrameDenoiser final : public Denoiser {
   }
 
   void set_noise(const NoiseLevel& noise) override {
-    validate(noise);
+    noise.validate();
     noise_ = noise;
   }
 

@@ -4,7 +4,6 @@
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <deque>
 #include <fstream>
 #include <memory>
@@ -22,14 +21,6 @@ namespace {
 
 // What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
 using Arena = std::shared_ptr<tbb::task_arena>;
-
-void validate(const NoiseLevel& noise) {
-  for (const float sigma : noise.sigma) {
-    if (!std::isfinite(sigma) || sigma < 0 || sigma > 255) {
-      throw UsageError("a noise level of " + std::to_string(sigma) + " is not possible (0 to 255)");
-    }
-  }
-}
 
 std::unique_ptr<FrameFilter> make_frame_filter(const Filter& filter, const FrameFormat& format) {
   if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
@@ -54,7 +45,7 @@ class SpatialDenoiser final : public Denoiser {
   }
 
   void set_noise(const NoiseLevel& noise) override {
-    validate(noise);
+    noise.validate();
     noise_ = noise;
   }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/denoiser.h"
-#include "core/engine_group.h"
 #include "core/error.h"
 #include "tests/core/engine_suite.h"
 #include "tests/core/oracle/pictures.h"
@@ -61,57 +60,6 @@ TEST(EngineRegistry, AnUnknownNameIsAUsageErrorThatNamesIt) {
     EXPECT_THROW(EngineRegistry::instance().open(name), UsageError) << name;
   }
   EXPECT_NE(message_of([] { EngineRegistry::instance().open("gpu"); }).find("gpu"), std::string::npos);
-}
-
-TEST(EngineGroup, NamesStandForOneEngineOrSeveral) {
-  const std::vector<EngineInfo> engines{
-      {"cuda:0", "", 0, true}, {"cuda:1", "", 0, false}, {"cuda:2", "", 0, true}, {"cpu", "", 0, true}};
-  const auto expand = [&](const char* name) { return expand_engine_name(name, engines); };
-  using Names = std::vector<std::string>;
-  for (const char* single : {"auto", "cpu", "cuda:1", "cuda:x", ""}) {
-    EXPECT_EQ(expand(single), Names{single});
-  }
-  EXPECT_EQ(expand("cuda:0,2"), (Names{"cuda:0", "cuda:2"}));
-  EXPECT_EQ(expand("cuda:2,cuda:0"), (Names{"cuda:2", "cuda:0"}));
-  EXPECT_EQ(expand("cuda:all"), (Names{"cuda:0", "cuda:2"}));
-  EXPECT_EQ(expand_engine_name("cuda:all", {}), Names{"cuda:0"});
-  for (const char* name : {"cuda:0,cpu:1", "cuda:0,0", "cuda:0,", "cuda:0,,1"}) {
-    const std::string message = message_of([&] { expand(name); });
-    EXPECT_NE(message.find(name), std::string::npos) << message;
-  }
-  EXPECT_THROW(EngineRegistry::instance().open("cpu:0,1"), UsageError);
-}
-
-TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
-  std::vector<std::shared_ptr<Engine>> engines;
-  for (const int threads : {1, 2, 1}) {
-    engines.push_back(EngineRegistry::instance().open("cpu", {threads}));
-  }
-  const std::shared_ptr<Engine> group = make_engine_group("cpu,cpu,cpu", engines);
-  EXPECT_EQ(group->name(), "cpu,cpu,cpu");
-  const FrameFormat format = yuv(40, 33, 1, 1);
-  const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  const auto denoiser = group->make_denoiser(parameters, {{20, 10, 10}}, format);
-  EXPECT_EQ(denoiser->concurrency(), 3);
-  EXPECT_EQ(denoiser->latency(), 0);
-  EXPECT_FALSE(denoiser->receive().has_value());
-  constexpr int kFrames = 8;
-  const auto noise_of = [](int i) { return NoiseLevel{{i < 4 ? 20.0F : 30.0F, 10, 10}}; };
-  std::vector<Frame> frames;
-  for (int i = 0; i < kFrames; ++i) {
-    Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, static_cast<std::uint64_t>(i));
-    frame.index = i;
-    frames.push_back(frame);
-    denoiser->set_noise(noise_of(i));
-    denoiser->send(frame);
-  }
-  denoiser->flush();
-  for (int i = 0; i < kFrames; ++i) {
-    const Frame result = denoiser->receive().value();
-    EXPECT_EQ(result.index, i);
-    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engines[1], frames[i], parameters, noise_of(i)))) << i;
-  }
-  EXPECT_FALSE(denoiser->receive().has_value());
 }
 
 TEST(CpuEngine, LeavesFourierTransformsToCuda) {

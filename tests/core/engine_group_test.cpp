@@ -1,0 +1,280 @@
+// Several engines as one: their names, and the frames that go round them, each on a thread of its own.
+#include "core/engine_group.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/denoiser.h"
+#include "core/error.h"
+#include "tests/core/engine_suite.h"
+#include "tests/core/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::yuv;
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EngineGroup, NamesStandForOneEngineOrSeveral) {
+  const std::vector<EngineInfo> engines{
+      {"cuda:0", "", 0, true}, {"cuda:1", "", 0, false}, {"cuda:2", "", 0, true}, {"cpu", "", 0, true}};
+  const auto expand = [&](const char* name) { return expand_engine_name(name, engines); };
+  using Names = std::vector<std::string>;
+  for (const char* single : {"auto", "cpu", "cuda:1", "cuda:x", ""}) {
+    EXPECT_EQ(expand(single), Names{single});
+  }
+  EXPECT_EQ(expand("cuda:0,2"), (Names{"cuda:0", "cuda:2"}));
+  EXPECT_EQ(expand("cuda:2,cuda:0"), (Names{"cuda:2", "cuda:0"}));
+  EXPECT_EQ(expand("cuda:all"), (Names{"cuda:0", "cuda:2"}));
+  EXPECT_EQ(expand_engine_name("cuda:all", {}), Names{"cuda:0"});
+  for (const char* name : {"cuda:0,cpu:1", "cuda:0,0", "cuda:0,", "cuda:0,,1"}) {
+    const std::string message = message_of([&] { expand(name); });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+  EXPECT_THROW(EngineRegistry::instance().open("cpu:0,1"), UsageError);
+}
+
+TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const int threads : {1, 2, 1}) {
+    engines.push_back(EngineRegistry::instance().open("cpu", {threads}));
+  }
+  const std::shared_ptr<Engine> group = make_engine_group("cpu,cpu,cpu", engines);
+  EXPECT_EQ(group->name(), "cpu,cpu,cpu");
+  const FrameFormat format = yuv(40, 33, 1, 1);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  const auto denoiser = group->make_denoiser(parameters, {{20, 10, 10}}, format);
+  EXPECT_EQ(denoiser->latency(), 0);
+  EXPECT_FALSE(denoiser->receive().has_value());
+  constexpr int kFrames = 8;
+  const auto noise_of = [](int i) { return NoiseLevel{{i < 4 ? 20.0F : 30.0F, 10, 10}}; };
+  std::vector<Frame> frames;
+  for (int i = 0; i < kFrames; ++i) {
+    Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, static_cast<std::uint64_t>(i));
+    frame.index = i;
+    frames.push_back(frame);
+    denoiser->set_noise(noise_of(i));
+    denoiser->send(frame);
+  }
+  denoiser->flush();
+  for (int i = 0; i < kFrames; ++i) {
+    const Frame result = denoiser->receive().value();
+    EXPECT_EQ(result.index, i);
+    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engines[1], frames[i], parameters, noise_of(i)))) << i;
+  }
+  EXPECT_FALSE(denoiser->receive().has_value());
+}
+
+/// Hands frames through and tells a test what is done with them.
+class EngineDouble final : public Engine {
+ public:
+  struct Script {
+    int concurrency = 1;
+    int latency = 0;
+    std::function<void(const Frame&)> on_send = [](const Frame&) {};
+    std::function<void(const Frame&)> on_receive = [](const Frame&) {};
+  };
+  struct Counts {
+    std::set<std::thread::id> threads;
+    std::size_t most_under_way = 0;
+    bool destroyed = false;
+  };
+
+  explicit EngineDouble(Script script) : script_(std::move(script)) {}
+
+  /// Complete once the denoiser has been destroyed.
+  const Counts& counts() const { return counts_; }
+
+  std::string_view name() const override { return "double"; }
+  std::string description() const override { return "hands frames through"; }
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseLevel& /*noise*/,
+                                          const FrameFormat& /*format*/) override {
+    return std::make_unique<DenoiserDouble>(script_, counts_);
+  }
+  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+
+ private:
+  class DenoiserDouble final : public Denoiser {
+   public:
+    DenoiserDouble(const Script& script, Counts& counts) : script_(script), counts_(counts) {}
+    DenoiserDouble(const DenoiserDouble&) = delete;
+    DenoiserDouble& operator=(const DenoiserDouble&) = delete;
+    ~DenoiserDouble() override { counts_.destroyed = true; }
+    void set_noise(const NoiseLevel& /*noise*/) override {
+      counts_.threads.insert(std::this_thread::get_id());
+    }
+    void send(Frame frame) override {
+      counts_.threads.insert(std::this_thread::get_id());
+      script_.on_send(frame);
+      under_way_.push_back(std::move(frame));
+      counts_.most_under_way = std::max(counts_.most_under_way, under_way_.size());
+    }
+    std::optional<Frame> receive() override {
+      counts_.threads.insert(std::this_thread::get_id());
+      Frame frame = std::move(under_way_.front());
+      under_way_.pop_front();
+      script_.on_receive(frame);
+      return frame;
+    }
+    void flush() override {}
+    std::vector<std::string> warnings() const override { return {"a warning"}; }
+    int latency() const override { return script_.latency; }
+    int concurrency() const override { return script_.concurrency; }
+
+   private:
+    const Script& script_;
+    Counts& counts_;
+    std::deque<Frame> under_way_;
+  };
+
+  Script script_;
+  Counts counts_;
+};
+
+using Doubles = std::vector<std::shared_ptr<EngineDouble>>;
+
+Doubles make_doubles(std::size_t count, const EngineDouble::Script& script) {
+  Doubles doubles;
+  for (std::size_t i = 0; i < count; ++i) {
+    doubles.push_back(std::make_shared<EngineDouble>(script));
+  }
+  return doubles;
+}
+
+std::unique_ptr<Denoiser> make_group_denoiser(const Doubles& doubles) {
+  return make_engine_group("doubles", {doubles.begin(), doubles.end()})
+      ->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
+}
+
+Frame numbered(std::int64_t index) {
+  Frame frame;
+  frame.index = index;
+  return frame;
+}
+
+TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
+  constexpr int kEngines = 3;
+  constexpr int kRounds = 20;
+  std::barrier all_are_sending(kEngines);  // one thread for all of them would wait for ever
+  const Doubles doubles = make_doubles(
+      kEngines, {.concurrency = 2, .on_send = [&](const Frame&) { all_are_sending.arrive_and_wait(); }});
+  std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_EQ(group->warnings(), std::vector<std::string>{"a warning"});
+  ASSERT_EQ(group->concurrency(), kEngines * 3);
+  std::int64_t received = 0;
+  for (std::int64_t i = 0; i < std::int64_t{kRounds} * kEngines; ++i) {
+    group->send(numbered(i));
+    if (i - received + 1 == group->concurrency()) {
+      EXPECT_EQ(group->receive().value().index, received++);
+    }
+  }
+  group->flush();
+  while (const std::optional<Frame> frame = group->receive()) {
+    EXPECT_EQ(frame->index, received++);
+  }
+  EXPECT_EQ(received, kRounds * kEngines);
+  group.reset();
+  std::set<std::thread::id> threads{std::this_thread::get_id()};
+  for (const auto& engine : doubles) {
+    EXPECT_EQ(engine->counts().threads.size(), 1U);
+    threads.merge(std::set(engine->counts().threads));
+    EXPECT_LE(engine->counts().most_under_way, 2U);
+  }
+  EXPECT_EQ(threads.size(), kEngines + 1U);
+}
+
+TEST(EngineGroup, SendDoesNotWaitForAnEngine) {
+  constexpr int kFrames = 6;
+  std::latch released(1);
+  const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame&) { released.wait(); }});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  for (int i = 0; i < kFrames; ++i) {
+    group->send(numbered(i));
+  }
+  released.count_down();
+  for (int i = 0; i < kFrames; ++i) {
+    EXPECT_EQ(group->receive().value().index, i);
+  }
+}
+
+TEST(EngineGroup, AFailureComesOutInItsFramesPlace) {
+  constexpr int kFailing = 4;
+  const auto fail = [](const Frame& frame) {
+    if (frame.index == kFailing) {
+      throw Error("the GPU fell off at frame 4");
+    }
+  };
+  for (const bool at_send : {true, false}) {
+    SCOPED_TRACE(at_send);
+    EngineDouble::Script script{.concurrency = 2};
+    (at_send ? script.on_send : script.on_receive) = fail;
+    const Doubles doubles = make_doubles(3, script);
+    const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+    for (int i = 0; i < group->concurrency(); ++i) {
+      group->send(numbered(i));
+    }
+    for (int i = 0; i < kFailing; ++i) {
+      EXPECT_EQ(group->receive().value().index, i);
+    }
+    EXPECT_EQ(message_of([&] { group->receive(); }), "the GPU fell off at frame 4");
+    EXPECT_EQ(group->receive().value().index, kFailing + 1);
+    EXPECT_EQ(group->receive().value().index, kFailing + 2);
+    // What that engine would give next is certain only if it has not taken the frame.
+    EXPECT_EQ(message_of([&] { group->receive(); }), at_send ? "" : "the GPU fell off at frame 4");
+  }
+}
+
+TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
+  std::atomic<int> sent = 0;
+  const Doubles doubles = make_doubles(2, {.concurrency = 2, .on_send = [&](const Frame&) {
+                                             ++sent;
+                                             sent.notify_all();
+                                           }});
+  std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  for (int i = 0; i < group->concurrency(); ++i) {
+    group->send(numbered(i));
+  }
+  sent.wait(0);
+  group.reset();
+  for (const auto& engine : doubles) {
+    EXPECT_TRUE(engine->counts().destroyed);
+  }
+}
+
+TEST(EngineGroup, RefusesImpossibleNoiseAtOnce) {
+  const Doubles doubles = make_doubles(2, {});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_THROW(group->set_noise({{-1}}), UsageError);
+}
+
+TEST(EngineGroup, LeavesFiltersOfSeveralFramesToOneEngine) {
+  const Doubles doubles = make_doubles(2, {.latency = 2});
+  const std::string message = message_of([&] { make_group_denoiser(doubles); });
+  EXPECT_NE(message.find("doubles"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace limpid
