@@ -223,7 +223,17 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   {
     Progress progress(console, session.progress_style, counters,
                       expected_frames(reader.video(), options.frames), reader.video().frames_per_second);
-    run_pipeline(stages, pipeline_options, counters, interrupts.stop());
+    try {
+      run_pipeline(stages, pipeline_options, counters, interrupts.stop());
+    } catch (const DenoisingFailure& failure) {
+      const std::int64_t written = counters.write.frames;
+      if (written == 0) {
+        throw;
+      }
+      writer.finish();
+      throw Error(
+          fmt::format("{}; {} has the {} frames before that", failure.what(), options.output, written));
+    }
     if (counters.write.frames > 0) {
       writer.finish();
     }

@@ -17,7 +17,8 @@ namespace limpid::app {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted (what was done so far is a valid file).";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done so far is a valid file when "
+    "interrupted or when the engine fails.";
 
 /// Every failure is one line, whatever the libraries have put into their messages.
 int fail(std::string sentence, int exit_code) {

@@ -179,8 +179,20 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
     const std::stop_callback end_of_input(stop, [&] { decoded.close(); });
     const std::jthread reader(
         [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
-    const std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
-    guarded([&] { denoise_all(stages, counters.denoise, decoded, denoised); });
+    std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
+    guarded([&] {
+      try {
+        denoise_all(stages, counters.denoise, decoded, denoised);
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error& error) {
+        // What is denoised already may have taken hours.
+        decoded.cancel();
+        denoised.close();
+        writer.join();
+        throw DenoisingFailure(error.what());
+      }
+    });
   }
   if (first_error) {
     std::rethrow_exception(first_error);

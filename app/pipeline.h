@@ -11,6 +11,7 @@
 
 #include "app/stage_counters.h"
 #include "core/denoiser.h"
+#include "core/error.h"
 #include "core/frame.h"
 #include "core/parameters.h"
 #include "io/reader.h"
@@ -43,6 +44,13 @@ struct PipelineCounters {
   StageCounters write;
 };
 
+/// What run_pipeline() throws if denoising fails: the frames before have been written. The sentence is that
+/// of the failure.
+class DenoisingFailure : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A line for each stage: its frames, the rate that it would have alone, and the shares of its time.
 std::vector<std::string> to_table(const PipelineCounters& counters);
 
@@ -54,7 +62,8 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters);
 /// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
 /// frames under way are finished. As many frames are with the denoiser at once as it can work on, but none is
 /// kept waiting for the next. Packets overtake the frames that are with the denoiser and otherwise keep their
-/// place. Throws what the first stage to fail has thrown; the frames under way are then dropped.
+/// place. Throws what the first stage to fail has thrown, and drops the frames under way; but if that is
+/// denoising, what has been denoised is written first.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
 

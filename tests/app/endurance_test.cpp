@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -12,10 +13,16 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "app/command.h"
+#include "app/console.h"
 #include "app/pipeline.h"
 #include "core/denoiser.h"
 #include "core/error.h"
@@ -146,6 +153,71 @@ TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
     constexpr std::int64_t kMostGrowth = 8 << 20;  // a frame is 1.5 KiB, and 8000 of them are 12 MiB
     EXPECT_LE(late.memory - early.memory, kMostGrowth);
   }
+}
+
+/// The CPU engine until a frame of this number.
+class FailingEngine final : public Engine {
+ public:
+  static constexpr std::int64_t kFailing = 12;
+  std::string_view name() const override { return "failing"; }
+  std::string description() const override { return "fails at its thirteenth frame"; }
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    return std::make_unique<FailingDenoiser>(cpu_->make_denoiser(filter, noise, format));
+  }
+  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+
+ private:
+  class FailingDenoiser final : public Denoiser {
+   public:
+    explicit FailingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
+    void set_noise(const NoiseLevel& noise) override { denoiser_->set_noise(noise); }
+    void send(Frame frame) override { denoiser_->send(std::move(frame)); }
+    std::optional<Frame> receive() override {
+      std::optional<Frame> frame = denoiser_->receive();
+      return !frame || frame->index < kFailing ? frame : throw Error("the GPU reports \"launch failure\"");
+    }
+    void flush() override { denoiser_->flush(); }
+    std::vector<std::string> warnings() const override { return denoiser_->warnings(); }
+    int latency() const override { return denoiser_->latency(); }
+
+   private:
+    std::unique_ptr<Denoiser> denoiser_;
+  };
+
+  std::shared_ptr<Engine> cpu_ = EngineRegistry::instance().open("cpu");
+};
+
+TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
+  EngineRegistry::instance().add(
+      [] { return std::vector<EngineInfo>{{.name = "failing", .description = "", .available = true}}; },
+      [engine = std::make_shared<FailingEngine>()](std::string_view, const EngineOptions&) {
+        return engine;
+      });
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25:d=1 -f lavfi -i sine=d=1 -c:v ffv1 -c:a flac");
+  for (const std::string name : {"out.mkv", "out.mp4"}) {
+    SCOPED_TRACE(name);
+    CLI::App program;
+    Command command;
+    add_denoise_command(program, command);
+    program.parse("denoise " + source + " -o " + path(name) + " --engine failing --sigma 10 -q");
+    static Console console;  // the log keeps it
+    try {
+      command(console);
+      FAIL() << "the failure was swallowed";
+    } catch (const UsageError&) {
+      FAIL() << "it is nobody's fault";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                "the GPU reports \"launch failure\"; " + path(name) + " has the 12 frames before that");
+    }
+    const io::Clip clip = io::read_clip(path(name));
+    EXPECT_EQ(static_cast<std::int64_t>(clip.frames.size()), FailingEngine::kFailing);
+    EXPECT_EQ(clip.damaged_packets, 0);
+    EXPECT_GT(clip.packets, 0);
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"out.mkv", "out.mp4", "source.mkv"}));
 }
 
 class Fuzz : public Endurance {

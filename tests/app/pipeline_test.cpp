@@ -346,6 +346,43 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
   EXPECT_EQ(script.frames, first_numbers(3));
 }
 
+TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
+  constexpr std::int64_t kFailing = 7;
+  class Failing final : public Denoiser {
+   public:
+    void set_noise(const NoiseLevel& /*noise*/) override {}
+    void send(Frame frame) override { held_.push_back(std::move(frame)); }
+    std::optional<Frame> receive() override {
+      if (held_.front().index == kFailing) {
+        throw Error("the GPU is gone");
+      }
+      Frame frame = std::move(held_.front());
+      held_.pop_front();
+      return frame;
+    }
+    void flush() override {}
+    std::vector<std::string> warnings() const override { return {}; }
+    int latency() const override { return 0; }
+    int concurrency() const override { return 3; }
+
+   private:
+    std::deque<Frame> held_;
+  };
+
+  Script script;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  stages.make_denoiser = [](const Frame&, const NoiseLevel&) { return std::make_unique<Failing>(); };
+  try {
+    run_pipeline(stages, {}, script.counters, {});
+    FAIL() << "the failure was swallowed";
+  } catch (const DenoisingFailure& failure) {
+    EXPECT_STREQ(failure.what(), "the GPU is gone");
+  }
+  EXPECT_EQ(script.frames, first_numbers(kFailing));
+}
+
 enum class Stage { kRead, kNoise, kMakeDenoiser, kWriteFrame, kWritePacket };
 
 class PipelineFailure : public testing::TestWithParam<Stage> {};
