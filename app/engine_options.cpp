@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/engine_group.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -30,8 +31,8 @@ void EngineChoice::add_decoding_to(CLI::App& command) {
   command
       .add_option(
           "--hwaccel", hwaccel,
-          "Decoding by the GPU that denoises: auto, where it can; none; cuda, with a warning where it "
-          "can't [auto]")
+          "Decoding by the GPU that denoises: auto, where it can and is the only one; none; cuda, by the "
+          "first, with a warning where it can't [auto]")
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "none", "cuda"}).description(""))
       ->group(kGroup);
@@ -43,9 +44,11 @@ std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
   }
   if (hwaccel == "cuda" && !engine.cuda_device()) {
     throw UsageError("--hwaccel cuda: the engine " + std::string(engine.name()) +
-                     " can't read frames in the memory of a GPU; it takes a single one, such as cuda:0");
+                     " can't read frames in the memory of a GPU; one such as cuda:0 is needed");
   }
-  return engine.cuda_device();
+  // Of several, all but the first would get their frames by a detour through the host's memory.
+  const bool several = expand_engine_name(engine.name(), EngineRegistry::instance().list()).size() > 1;
+  return hwaccel == "auto" && several ? std::nullopt : engine.cuda_device();
 }
 
 void report_decoding(const EngineChoice& choice, const io::Reader& reader) {

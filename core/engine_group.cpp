@@ -112,8 +112,9 @@ class Worker {
 // For filters that look at one frame only: those of a stream have nothing to do with each other.
 class DenoiserGroup final : public Denoiser {
  public:
-  DenoiserGroup(std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
-      : noise_(noise), warnings_(denoisers.front()->warnings()) {
+  DenoiserGroup(std::vector<std::shared_ptr<Engine>> engines,
+                std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
+      : engines_(std::move(engines)), noise_(noise), warnings_(denoisers.front()->warnings()) {
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
       concurrency_ += denoiser->concurrency() + 1;
       workers_.push_back(std::make_unique<Worker>(std::move(denoiser)));
@@ -126,6 +127,10 @@ class DenoiserGroup final : public Denoiser {
   }
 
   void send(Frame frame) override {
+    if (frame.cuda_device != Frame::kHostMemory && frame.cuda_device != engines_[next_]->cuda_device()) {
+      // At once, not on the worker's thread: the decoder has few frames to spare.
+      frame = engines_.front()->in_host_memory(frame);
+    }
     results_.push_back(workers_[next_]->denoise(std::move(frame), noise_));
     next_ = (next_ + 1) % workers_.size();
   }
@@ -146,6 +151,7 @@ class DenoiserGroup final : public Denoiser {
   int concurrency() const override { return concurrency_; }
 
  private:
+  std::vector<std::shared_ptr<Engine>> engines_;
   NoiseLevel noise_;
   std::vector<std::string> warnings_;
   int concurrency_ = 0;
@@ -178,13 +184,16 @@ class EngineGroup final : public Engine {
         throw Error("the engines \"" + name_ + "\": a filter of several frames runs on one engine only");
       }
     }
-    return std::make_unique<DenoiserGroup>(std::move(denoisers), noise);
+    return std::make_unique<DenoiserGroup>(engines_, std::move(denoisers), noise);
   }
 
   Frame allocate_frame(const FrameFormat& format) override {
     return engines_.front()->allocate_frame(format);
   }
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
+  // The first decodes for all; the others get its frames through the host's memory.
+  std::optional<int> cuda_device() const override { return engines_.front()->cuda_device(); }
+  Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
 
  private:
   std::string name_;

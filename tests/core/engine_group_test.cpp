@@ -94,6 +94,7 @@ class EngineDouble final : public Engine {
   struct Script {
     int concurrency = 1;
     int latency = 0;
+    std::optional<int> device = std::nullopt;
     std::function<void(const Frame&)> on_send = [](const Frame&) {};
     std::function<void(const Frame&)> on_receive = [](const Frame&) {};
   };
@@ -115,6 +116,12 @@ class EngineDouble final : public Engine {
     return std::make_unique<DenoiserDouble>(script_, counts_);
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+  std::optional<int> cuda_device() const override { return script_.device; }
+  Frame in_host_memory(const Frame& frame) override {
+    Frame copy = frame;
+    copy.cuda_device = Frame::kHostMemory;
+    return copy;
+  }
 
  private:
   class DenoiserDouble final : public Denoiser {
@@ -261,6 +268,25 @@ TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
   group.reset();
   for (const auto& engine : doubles) {
     EXPECT_TRUE(engine->counts().destroyed);
+  }
+}
+
+TEST(EngineGroup, FramesOfOneGpuReachTheOthersThroughTheHost) {
+  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.device = 4}),
+                        std::make_shared<EngineDouble>(EngineDouble::Script{.device = 2})};
+  const auto group = make_engine_group("doubles", {doubles.begin(), doubles.end()});
+  EXPECT_EQ(group->cuda_device(), 4);
+  const auto denoiser = group->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
+  for (int i = 0; i < 4; ++i) {
+    Frame frame = numbered(i);
+    frame.cuda_device = i < 2 ? 4 : Frame::kHostMemory;
+    EXPECT_EQ(group->in_host_memory(frame).cuda_device, Frame::kHostMemory);
+    denoiser->send(frame);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const Frame sent = denoiser->receive().value();  // as the double has got it
+    EXPECT_EQ(sent.index, i);
+    EXPECT_EQ(sent.cuda_device, i == 0 ? 4 : Frame::kHostMemory);
   }
 }
 
