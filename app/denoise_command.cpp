@@ -437,6 +437,14 @@ void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
   io::WriterOptions& writer = options.writer;
   command.add_option("-c,--codec", writer.codec, "Encoder [what suits the container, libx264 first]")
       ->type_name("NAME")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return name.starts_with(':') ? "'-c" + name +
+                                               "' is ffmpeg's; the encoder is given as -c NAME, "
+                                               "and streams other than the video are copied"
+                                         : std::string();
+          },
+          ""))
       ->group(kGroup);
   command.add_option("--crf", writer.crf, "Constant quality of the encoder")->type_name("N")->group(kGroup);
   command.add_option("--preset", writer.preset, "Speed preset of the encoder")

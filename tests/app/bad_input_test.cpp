@@ -53,6 +53,20 @@ TEST_F(BadInputTest, RandomBytes) {
   expect_refused(path("random.mp4"), 1, {"random.mp4"});
 }
 
+TEST_F(BadInputTest, FfmpegsWayToNameAnEncoder) {
+  expect_refused(make_clip("in.mkv", 1), 2, {"'-c:v'", "-c NAME"}, {"-c:v", "libx264"});
+}
+
+TEST_F(BadInputTest, AnEncoderOfAGpuThatIsNotThere) {
+  const std::vector<std::string> nvenc = {"-c:v", "h264_nvenc"};
+  if (run({"ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=s=256x256:d=0.1", nvenc[0], nvenc[1], "-f",
+           "null", "-"})
+          .exit_code == 0) {
+    GTEST_SKIP() << "it is there";
+  }
+  expect_refused(make_clip("in.mkv", 2, "256x256"), 1, {"out.mkv: the encoder h264_nvenc"}, {"-c", nvenc[1]});
+}
+
 TEST_F(BadInputTest, AudioOnly) {
   expect_refused(make("sound.wav", {"-f", "lavfi", "-i", "sine=duration=0.2"}), 1, {"sound.wav", "video"});
 }
