@@ -478,7 +478,8 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
   command.add_flag("--json", options.json, "At the end, a report of the run on standard output, as JSON")
       ->group(kGroup);
-  command.add_flag("--stats", options.stats, "At the end, each stage's rate and what it waited for")
+  command
+      .add_flag("--stats", options.stats, "At the end, each stage's rate, latencies and what it waited for")
       ->group(kGroup);
   command
       .add_option("--log-level", options.logging.level, "trace, debug, info, warning, error or off [info]")

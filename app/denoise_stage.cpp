@@ -12,8 +12,8 @@ void DenoiseStage::send(Frame frame, const NoiseLevel& level, const Maker& make)
       denoiser_->set_noise(level);
     }
     noise_ = level;
+    sent_.push_back(std::chrono::steady_clock::now());
     denoiser_->send(std::move(frame));
-    ++under_way_;
     wants_more_ = false;
   });
 }
@@ -21,7 +21,8 @@ void DenoiseStage::send(Frame frame, const NoiseLevel& level, const Maker& make)
 std::optional<Frame> DenoiseStage::receive() {
   std::optional<Frame> result = timed(counters_.busy_ns, [&] { return denoiser_->receive(); });
   if (result) {
-    --under_way_;
+    counters_.latency.add(std::chrono::steady_clock::now() - sent_.front());
+    sent_.pop_front();
     ++counters_.frames;
   } else {
     wants_more_ = true;
@@ -37,7 +38,7 @@ void DenoiseStage::flush() {
 
 void DenoiseStage::abandon() {
   denoiser_.reset();
-  under_way_ = 0;
+  sent_.clear();
   wants_more_ = false;
 }
 

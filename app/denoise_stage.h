@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,11 +21,11 @@ class DenoiseStage {
   explicit DenoiseStage(StageCounters& counters) : counters_(counters) {}
 
   /// Whether there is a result to come without another frame or the end.
-  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way_ > latency(); }
-  bool is_full() const { return denoiser_ && under_way_ >= latency() + denoiser_->concurrency(); }
+  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
+  bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
   bool has_denoiser() const { return denoiser_ != nullptr; }
   /// Frames sent whose results haven't been received.
-  std::int64_t under_way() const { return under_way_; }
+  std::int64_t under_way() const { return static_cast<std::int64_t>(sent_.size()); }
   /// Of the denoiser; 0 and 1 before there is one.
   int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
   int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
@@ -41,8 +43,8 @@ class DenoiseStage {
   StageCounters& counters_;
   std::unique_ptr<Denoiser> denoiser_;
   NoiseLevel noise_;
-  std::int64_t under_way_ = 0;
-  bool wants_more_ = false;  // had nothing to give
+  std::deque<std::chrono::steady_clock::time_point> sent_;  // when, of the frames under way
+  bool wants_more_ = false;                                 // had nothing to give
 };
 
 }  // namespace limpid::app

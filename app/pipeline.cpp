@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -41,11 +42,15 @@ std::optional<Item> pop(Queue& queue, StageCounters& counters) {
 void read_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
               const std::stop_token& stop, Queue& decoded) {
   while (!stop.stop_requested()) {
+    const auto begin = std::chrono::steady_clock::now();
     Item item = timed(counters.busy_ns, [&] { return stages.read(); });
     if (std::holds_alternative<io::Reader::End>(item)) {
       break;
     }
     const bool is_frame = std::holds_alternative<Frame>(item);
+    if (is_frame) {
+      counters.latency.add(std::chrono::steady_clock::now() - begin);
+    }
     if (!push(decoded, counters, std::move(item))) {
       break;
     }
@@ -95,7 +100,9 @@ void write_all(const PipelineStages& stages, StageCounters& counters, Queue& den
   while (std::optional<Item> item = pop(denoised, counters)) {
     timed(counters.busy_ns, [&] {
       if (const Frame* frame = std::get_if<Frame>(&*item)) {
+        const auto begin = std::chrono::steady_clock::now();
         stages.write_frame(*frame);
+        counters.latency.add(std::chrono::steady_clock::now() - begin);
         ++counters.frames;
       } else {
         stages.write_packet(*std::get<std::shared_ptr<io::Packet>>(*item));
@@ -128,13 +135,18 @@ constexpr std::array<std::pair<const char*, StageCounters PipelineCounters::*>, 
 }  // namespace
 
 std::vector<std::string> to_table(const PipelineCounters& counters) {
-  std::vector<std::string> lines{fmt::format("{:<8} {:>8} {:>10} {:>7} {:>15} {:>16}", "stage", "frames",
-                                             "fps alone", "busy", "waits for input", "waits for output")};
-  for (const auto& [name, stage] : kStages) {
-    const Shares shares = shares_of(counters.*stage);
-    lines.push_back(fmt::format("{:<8} {:>8} {:>10.1f} {:>5.1f} % {:>13.1f} % {:>14.1f} %", name,
-                                (counters.*stage).frames.load(), shares.fps_alone, 100 * shares.busy,
-                                100 * shares.waited_for_input, 100 * shares.waited_for_output));
+  std::vector<std::string> lines{fmt::format("{:<8} {:>7} {:>10} {:>7} {:>9} {:>9} {:>10} {:>8} {:>8}",
+                                             "stage", "frames", "fps alone", "busy", "no input", "no room",
+                                             "median ms", "99 %", "worst")};
+  for (const auto& [name, member] : kStages) {
+    const StageCounters& stage = counters.*member;
+    const Shares shares = shares_of(stage);
+    const Latencies latencies = stage.latency.latencies();
+    lines.push_back(
+        fmt::format("{:<8} {:>7} {:>10.1f} {:>5.1f} % {:>7.1f} % {:>7.1f} % {:>10.3f} {:>8.3f} {:>8.3f}",
+                    name, stage.frames.load(), shares.fps_alone, 100 * shares.busy,
+                    100 * shares.waited_for_input, 100 * shares.waited_for_output,
+                    latencies.milliseconds(0.5), latencies.milliseconds(0.99), latencies.milliseconds(1)));
   }
   return lines;
 }
@@ -147,7 +159,8 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters) {
                   {"fps_alone", shares.fps_alone},
                   {"busy", shares.busy},
                   {"waited_for_input", shares.waited_for_input},
-                  {"waited_for_output", shares.waited_for_output}};
+                  {"waited_for_output", shares.waited_for_output},
+                  {"latency_ms", to_json((counters.*stage).latency.latencies())}};
   }
   return json;
 }

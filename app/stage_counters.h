@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "app/latencies.h"
+
 namespace limpid::app {
 
 /// What one stage of a pipeline has done, readable while it runs.
@@ -12,6 +14,7 @@ struct StageCounters {
   std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
   std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
   std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
+  LatencyCounter latency;  ///< of each frame, from where the stage begins with it until it has it ready
 };
 
 /// Calls function() and adds the time that it takes to `total`.

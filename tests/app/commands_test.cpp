@@ -57,7 +57,7 @@ TEST_F(CommandsTest, BenchmarkTimesEachStageAndTheChain) {
   const Outcome text = limpid(arguments);
   expect_success(text);
   for (const char* part :
-       {"decode", "denoise", "encode", "chain", "% of the slowest stage", "waits for input"}) {
+       {"decode", "denoise", "encode", "chain", "% of the slowest stage", "no input"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
   }
   std::vector<std::string> as_json = arguments;

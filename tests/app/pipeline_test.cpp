@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -217,6 +218,61 @@ TEST(Pipeline, NoFrameWaitsForTheNext) {
   EXPECT_EQ(script.frames, first_numbers(1));
 }
 
+TEST(Latencies, AreExactToTwoPerCent) {
+  LatencyCounter counter;
+  EXPECT_EQ(counter.latencies().milliseconds(0.5), 0);
+  constexpr double kShare = 0.02;
+  for (double ms = 1e-3; ms < 1e6; ms *= 1.7) {
+    const Latencies before = counter.latencies();
+    counter.add(std::chrono::nanoseconds(std::llround(ms * 1e6)));
+    EXPECT_NEAR(counter.latencies().since(before).milliseconds(1), ms, kShare * ms);
+    EXPECT_NEAR(counter.latencies().milliseconds(1), ms, kShare * ms);
+  }
+  counter.add(std::chrono::hours(1000));
+  EXPECT_GT(counter.latencies().milliseconds(1), 3.6e6);
+}
+
+TEST(Latencies, OfAHundredFrames) {
+  LatencyCounter counter;
+  for (int i = 1; i <= 100; ++i) {
+    counter.add(std::chrono::milliseconds(i));
+  }
+  const nlohmann::ordered_json json = to_json(counter.latencies());
+  EXPECT_NEAR(json["median"], 50, 1);
+  EXPECT_NEAR(json["p99"], 99, 2);
+  EXPECT_NEAR(json["worst"], 100, 2);
+}
+
+TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
+  Script script;
+  script.concurrency = 2;
+  for (int i = 0; i < 2; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  constexpr std::chrono::milliseconds kPause{5};
+  PipelineStages stages = script.stages();
+  std::promise<void> all_read;
+  stages.read = [&, read = stages.read] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      all_read.set_value();
+    }
+    return item;
+  };
+  stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseLevel& level) {
+    all_read.get_future().wait();
+    return make(frame, level);
+  };
+  stages.noise = [&](const Frame& frame) {
+    if (frame.index == 1) {
+      std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
+    }
+    return NoiseLevel{};
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_GE(script.counters.denoise.latency.latencies().milliseconds(1), 0.98 * kPause.count());
+}
+
 TEST(Pipeline, CountsWhatEachStageDoes) {
   constexpr int kFrames = 10;
   constexpr std::chrono::milliseconds kPause{3};
@@ -242,6 +298,9 @@ TEST(Pipeline, CountsWhatEachStageDoes) {
   const nlohmann::ordered_json json = to_json(script.counters);
   EXPECT_EQ(json["encode"]["frames"], kFrames);
   EXPECT_LE(json["encode"]["fps_alone"], 1000.0 / kPause.count());
+  constexpr double kExact = 0.98;
+  EXPECT_GE(json["encode"]["latency_ms"]["median"], kExact * kPause.count());
+  EXPECT_GE(json["encode"]["latency_ms"]["worst"], json["encode"]["latency_ms"]["median"]);
   EXPECT_EQ(to_table(script.counters).size(), 4U);
 }
 

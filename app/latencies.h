@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+namespace limpid::app {
+
+/// How long frames have taken, as a histogram of fixed size whose times are exact to 2 %: each octave of
+/// nanoseconds has 32 buckets.
+struct Latencies {
+  static constexpr int kOctaveBits = 5;
+  static constexpr std::size_t kBuckets = std::size_t{38}
+                                          << kOctaveBits;  // an hour; what is longer counts as that
+
+  /// Those that have been added since `earlier`.
+  Latencies since(const Latencies& earlier) const;
+  /// What a share of the frames has not exceeded: 0.5 for the median, 1 for the worst. 0 if there are none.
+  double milliseconds(double share) const;
+
+  std::array<std::int64_t, kBuckets> counts{};
+};
+
+/// The median, the 99th percentile and the worst, for reports.
+nlohmann::ordered_json to_json(const Latencies& latencies);
+
+/// Counts latencies; may be read meanwhile.
+class LatencyCounter {
+ public:
+  void add(std::chrono::nanoseconds latency);
+  Latencies latencies() const;
+
+ private:
+  std::array<std::atomic<std::int64_t>, Latencies::kBuckets> counts_{};
+};
+
+}  // namespace limpid::app
