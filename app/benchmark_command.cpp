@@ -4,29 +4,35 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "app/command.h"
+#include "app/denoise_stage.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
+#include "app/latencies.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
 #include "app/pipeline.h"
+#include "app/process_usage.h"
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "io/reader.h"
 #include "io/writer.h"
 
 // What each stage of `limpid denoise` does alone, and what the chain makes of them. The chain can't be faster
-// than its slowest stage; how near it comes tells whether the stages wait for each other.
+// than its slowest stage, nor than the processors that all stages share; how near it comes tells whether the
+// stages wait for each other.
 
 namespace limpid::app {
 namespace {
@@ -39,6 +45,7 @@ struct BenchmarkOptions {
   EngineChoice engine;
   std::string codec;
   std::string preset;
+  bool loop = false;
   bool json = false;
 };
 
@@ -49,18 +56,58 @@ constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
 struct Rate {
   std::int64_t frames = 0;
   double seconds = 0;
+  double cpu_seconds = 0;  // of all threads
   double fps() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
+  double cpu_ms() const { return frames > 0 ? 1000 * cpu_seconds / static_cast<double>(frames) : 0; }
 };
 
 class Stopwatch {
  public:
   Rate rate(std::int64_t frames) const {
-    return {frames, std::chrono::duration<double>(Clock::now() - start_).count()};
+    return {frames, std::chrono::duration<double>(Clock::now() - start_).count(),
+            static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC};
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point start_ = Clock::now();
+  std::clock_t cpu_start_ = std::clock();
+};
+
+// A part of the chain's run, to see whether anything grows.
+struct Part {
+  std::int64_t frames = 0;  // up to its end
+  double fps = 0;
+  Latencies latencies;  // of denoising
+  std::int64_t resident_bytes = 0;
+  std::int64_t open_files = 0;
+};
+
+// Divides a run of so many frames into parts.
+class History {
+ public:
+  History(const StageCounters& denoising, std::int64_t frames)
+      : denoising_(denoising), part_(std::max<std::int64_t>(frames / kParts, 1)) {}
+
+  void count_frame() {
+    if (++frames_ % part_ == 0) {
+      const Latencies all = denoising_.latency.latencies();
+      parts_.push_back(
+          {frames_, watch_.rate(part_).fps(), all.since(before_), resident_bytes(), open_files()});
+      before_ = all;
+      watch_ = Stopwatch();
+    }
+  }
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  static constexpr std::int64_t kParts = 5;
+  const StageCounters& denoising_;
+  std::int64_t part_;
+  std::int64_t frames_ = 0;
+  Latencies before_;
+  Stopwatch watch_;
+  std::vector<Part> parts_;
 };
 
 class Benchmark {
@@ -103,7 +150,7 @@ class Benchmark {
     const Stopwatch watch;
     std::int64_t frames = 0;
     while (frames < options_.frames) {
-      const io::Reader::Item item = reader.read();
+      const io::Reader::Item item = read(reader);
       if (std::holds_alternative<io::Reader::End>(item)) {
         break;
       }
@@ -112,44 +159,42 @@ class Benchmark {
     return watch.rate(frames);
   }
 
-  Rate denoise() const {
-    NoiseControl noise = noise_control();
-    const NoiseLevel level = noise.level_for(kept_.front());
-    const std::unique_ptr<Denoiser> denoiser =
-        engine_->make_denoiser(options_.filter.filter(level), level, kept_.front().format);
-    std::int64_t under_way = 0;
-    const auto run = [&](std::int64_t count) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
-        static_cast<void>(noise.level_for(frame));  // a part of the stage
-        denoiser->send(frame);
-        ++under_way;
-        if (under_way >= denoiser->latency() + denoiser->concurrency() && denoiser->receive()) {
-          --under_way;
-        }
-      }
-      while (under_way > denoiser->latency() && denoiser->receive()) {
-        --under_way;
-      }
-    };
-    run(1);  // what is made once
+  /// As many frames at a time as the denoiser can work on; then, for latencies(), one at a time.
+  Rate denoise() {
+    DenoiseStage stage(alone_);
+    denoise(stage, 1);  // what is made once
+    denoised_.clear();
+    Latencies before = alone_.latency.latencies();
     const Stopwatch watch;
-    run(options_.frames);
-    return watch.rate(options_.frames);
+    denoise(stage, options_.frames);
+    const Rate rate = watch.rate(options_.frames);
+    if (stage.concurrency() > 1) {
+      before = alone_.latency.latencies();
+      constexpr std::int64_t kMost = 1000;
+      for (std::int64_t i = 0; i < std::min(options_.frames, kMost); ++i) {
+        denoise(stage, 1);
+      }
+    }
+    latencies_ = alone_.latency.latencies().since(before);
+    return rate;
   }
 
+  /// From sending a frame to its result, if there is no other.
+  const Latencies& latencies() const { return latencies_; }
+
+  /// Of frames that have been denoised, as in the chain: noise would take longer.
   Rate encode() const {
     const io::Reader reader(options_.input, reader_options_);
     io::Writer writer("/dev/null", reader, writer_options_);
     const Stopwatch watch;
-    for (const Frame& frame : kept_) {
-      writer.write(frame);
+    for (std::int64_t i = 0; i < options_.frames; ++i) {
+      writer.write(denoised_[static_cast<std::size_t>(i) % denoised_.size()]);
     }
     writer.finish();
-    return watch.rate(static_cast<std::int64_t>(kept_.size()));
+    return watch.rate(options_.frames);
   }
 
-  Rate chain(PipelineCounters& counters) const {
+  Rate chain(PipelineCounters& counters, History& history) const {
     io::Reader reader(options_.input, reader_options_);
     std::optional<io::Writer> writer;
     if (!options_.codec.empty()) {
@@ -157,17 +202,18 @@ class Benchmark {
     }
     NoiseControl noise = noise_control();
     PipelineStages stages;
-    stages.read = [&] { return reader.read(); };
+    stages.read = [&] { return read(reader); };
     stages.noise = [&](const Frame& frame) {
       return noise.level_for(noise.estimates() ? engine_->in_host_memory(frame) : frame);
     };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
-      return engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
+      return make_denoiser(frame, level);
     };
     stages.write_frame = [&](const Frame& frame) {
       if (writer) {
         writer->write(frame);
       }
+      history.count_frame();
     };
     stages.write_packet = [](const io::Packet&) {};
     PipelineOptions pipeline_options;
@@ -181,6 +227,40 @@ class Benchmark {
   }
 
  private:
+  io::Reader::Item read(io::Reader& reader) const {
+    io::Reader::Item item = reader.read();
+    if (options_.loop && std::holds_alternative<io::Reader::End>(item)) {
+      reader.seek(0);
+      item = reader.read();
+    }
+    return item;
+  }
+
+  std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
+    return engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
+  }
+
+  void denoise(DenoiseStage& stage, std::int64_t count) {
+    NoiseControl noise = noise_control();
+    const auto receive = [&] {
+      std::optional<Frame> result = stage.receive();
+      if (result && denoised_.size() < kept_.size()) {
+        denoised_.push_back(std::move(*result));
+      }
+      return result.has_value();
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
+      stage.send(frame, noise.level_for(frame),
+                 [&](const Frame& first, const NoiseLevel& level) { return make_denoiser(first, level); });
+      if (stage.is_full()) {
+        receive();
+      }
+    }
+    while (stage.under_way() > stage.latency() && receive()) {
+    }
+  }
+
   NoiseControl noise_control() const {
     return {parse_sigma(options_.sigma), parse_strength("medium"), PlaneChoice::kAll};
   }
@@ -190,48 +270,126 @@ class Benchmark {
   io::ReaderOptions reader_options_;
   io::WriterOptions writer_options_;
   std::vector<Frame> kept_;
+  std::vector<Frame> denoised_;
+  StageCounters alone_;  // of denoising alone
+  Latencies latencies_;
 };
+
+struct Results {
+  std::vector<std::pair<std::string, Rate>> alone;
+  Latencies latencies;  // of one frame at a time
+  Rate chain;
+  double slowest_fps = 0;   // of the stages alone
+  double possible_fps = 0;  // for the chain, since all stages share the processors
+  PipelineCounters counters;
+  std::vector<Part> parts;
+};
+
+void find_limits(Results& results) {
+  double cpu_seconds = 0;  // of a frame
+  results.slowest_fps = results.alone.front().second.fps();
+  for (const auto& [name, rate] : results.alone) {
+    results.slowest_fps = std::min(results.slowest_fps, rate.fps());
+    cpu_seconds += rate.cpu_ms() / 1000;
+  }
+  results.possible_fps = results.slowest_fps;
+  if (cpu_seconds > 0) {
+    results.possible_fps = std::min(results.possible_fps, std::thread::hardware_concurrency() / cpu_seconds);
+  }
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+nlohmann::ordered_json to_json(const Rate& rate) {
+  return {{"frames", rate.frames}, {"fps", rate.fps()}, {"cpu_ms", rate.cpu_ms()}};
+}
+
+nlohmann::ordered_json to_json(const Results& results) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, rate] : results.alone) {
+    json["alone"][name] = to_json(rate);
+  }
+  json["alone"]["denoise"]["latency_ms"] = to_json(results.latencies);
+  json["chain"] = to_json(results.chain);
+  json["chain"]["of_slowest"] = ratio(results.chain.fps(), results.slowest_fps);
+  json["chain"]["possible_fps"] = results.possible_fps;
+  json["chain"]["of_possible"] = ratio(results.chain.fps(), results.possible_fps);
+  json["chain"]["stages"] = to_json(results.counters);
+  for (const Part& part : results.parts) {
+    json["over_time"].push_back({{"frames", part.frames},
+                                 {"fps", part.fps},
+                                 {"denoise_latency_ms", to_json(part.latencies)},
+                                 {"resident_bytes", part.resident_bytes},
+                                 {"open_files", part.open_files}});
+  }
+  return json;
+}
+
+void print(const Results& results) {
+  std::cout << fmt::format("{:<14} {:>8} {:>10} {:>8}\n", "alone", "frames", "fps", "CPU ms");
+  const auto print_rate = [](const std::string& name, const Rate& rate) {
+    std::cout << fmt::format("{:<14} {:>8} {:>10.1f} {:>8.2f}", name, rate.frames, rate.fps(), rate.cpu_ms());
+  };
+  for (const auto& [name, rate] : results.alone) {
+    print_rate(name, rate);
+    std::cout << (name == "denoise"
+                      ? fmt::format("   one at a time {:.3f} ms, 99 % {:.3f}, worst {:.3f}\n",
+                                    results.latencies.milliseconds(0.5), results.latencies.milliseconds(0.99),
+                                    results.latencies.milliseconds(1))
+                      : "\n");
+  }
+  print_rate("chain", results.chain);
+  std::cout << fmt::format("   {:.1f} % of the slowest stage",
+                           100 * ratio(results.chain.fps(), results.slowest_fps));
+  if (results.possible_fps < results.slowest_fps) {
+    std::cout << fmt::format(", {:.1f} % of the {:.1f} that {} processors allow",
+                             100 * ratio(results.chain.fps(), results.possible_fps), results.possible_fps,
+                             std::thread::hardware_concurrency());
+  }
+  std::cout << "\n\n";
+  for (const std::string& line : to_table(results.counters)) {
+    std::cout << line << '\n';
+  }
+}
+
+void print(const std::vector<Part>& parts) {
+  std::cout << fmt::format("\n{:<14} {:>10} {:>18} {:>8} {:>8} {:>11} {:>6}\n", "up to frame", "fps",
+                           "denoise: median ms", "99 %", "worst", "memory MiB", "files");
+  for (const Part& part : parts) {
+    std::cout << fmt::format("{:<14} {:>10.1f} {:>18.3f} {:>8.3f} {:>8.3f} {:>11.1f} {:>6}\n", part.frames,
+                             part.fps, part.latencies.milliseconds(0.5), part.latencies.milliseconds(0.99),
+                             part.latencies.milliseconds(1),
+                             static_cast<double>(part.resident_bytes) / (1 << 20), part.open_files);
+  }
+}
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   static_cast<void>(options.filter.filter(parse_sigma(options.sigma).value_or(NoiseLevel{})));
   Benchmark run(options);
-  std::vector<std::pair<std::string, Rate>> alone;
+  Results results;
   run.keep_frames();
-  alone.emplace_back("decode", run.decode());
-  alone.emplace_back("denoise", run.denoise());
+  results.alone.emplace_back("decode", run.decode());
+  results.alone.emplace_back("denoise", run.denoise());
+  results.latencies = run.latencies();
   if (!options.codec.empty()) {
-    alone.emplace_back("encode", run.encode());
+    results.alone.emplace_back("encode", run.encode());
   }
-  PipelineCounters counters;
-  const Rate chain = run.chain(counters);
-  double slowest = alone.front().second.fps();
-  for (const auto& [name, rate] : alone) {
-    slowest = std::min(slowest, rate.fps());
-  }
-  const double share = slowest > 0 ? chain.fps() / slowest : 0;
+  History history(results.counters.denoise, options.frames);
+  results.chain = run.chain(results.counters, history);
+  results.parts = history.parts();
+  find_limits(results);
 
   if (options.json) {
-    nlohmann::ordered_json json;
-    json["input"] = options.input;
-    json["engine"] = run.engine().name();
-    for (const auto& [name, rate] : alone) {
-      json["alone"][name] = {{"frames", rate.frames}, {"fps", rate.fps()}};
-    }
-    json["chain"] = {{"frames", chain.frames}, {"fps", chain.fps()}, {"of_slowest", share}};
-    json["chain"]["stages"] = to_json(counters);
+    nlohmann::ordered_json json{{"input", options.input}, {"engine", run.engine().name()}};
+    json.update(to_json(results));
     std::cout << json.dump(2) << '\n';
     return kExitDone;
   }
-  std::cout << fmt::format("{}, engine {}\n\n{:<14} {:>8} {:>10}\n", options.input, run.engine().name(),
-                           "alone", "frames", "fps");
-  for (const auto& [name, rate] : alone) {
-    std::cout << fmt::format("{:<14} {:>8} {:>10.1f}\n", name, rate.frames, rate.fps());
-  }
-  std::cout << fmt::format("{:<14} {:>8} {:>10.1f}   {:.1f} % of the slowest stage\n\n", "chain",
-                           chain.frames, chain.fps(), 100 * share);
-  for (const std::string& line : to_table(counters)) {
-    std::cout << line << '\n';
+  std::cout << fmt::format("{}, engine {}\n\n", options.input, run.engine().name());
+  print(results);
+  if (options.loop) {
+    print(results.parts);
   }
   return kExitDone;
 }
@@ -251,6 +409,8 @@ void add_benchmark_command(CLI::App& program, Command& selected) {
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
+  command->add_flag("--loop", options->loop,
+                    "Begin the input again at its end, until --frames; show memory and latencies over time");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);

@@ -56,8 +56,7 @@ TEST_F(CommandsTest, BenchmarkTimesEachStageAndTheChain) {
                                            "--engine",  "cpu", "--codec",   "ffv1", "--frames", "4"};
   const Outcome text = limpid(arguments);
   expect_success(text);
-  for (const char* part :
-       {"decode", "denoise", "encode", "chain", "% of the slowest stage", "no input"}) {
+  for (const char* part : {"decode", "denoise", "encode", "chain", "% of the slowest stage", "no input"}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
   }
   std::vector<std::string> as_json = arguments;
@@ -69,10 +68,31 @@ TEST_F(CommandsTest, BenchmarkTimesEachStageAndTheChain) {
   for (const char* stage : {"decode", "denoise", "encode"}) {
     EXPECT_EQ(json["alone"][stage]["frames"], 4) << stage;
     EXPECT_GT(json["alone"][stage]["fps"], 0) << stage;
+    EXPECT_GT(json["alone"][stage]["cpu_ms"], 0) << stage;
     EXPECT_EQ(json["chain"]["stages"][stage]["frames"], 4) << stage;
   }
+  EXPECT_GT(json["alone"]["denoise"]["latency_ms"]["median"], 0);
   EXPECT_GT(json["chain"]["of_slowest"], 0);
+  EXPECT_GE(json["chain"]["of_possible"], json["chain"]["of_slowest"]);
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv"}));
+}
+
+TEST_F(CommandsTest, BenchmarkRepeatsTheInputForLongRuns) {
+  const std::string clip = make_clip("a.mkv", 6);
+  const Outcome outcome = limpid({"benchmark", clip, "--profile", "fast", "--sigma", "10", "--engine", "cpu",
+                                  "--frames", "50", "--loop", "--json"});
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["alone"]["decode"]["frames"], 50);
+  EXPECT_EQ(json["chain"]["frames"], 50);
+  ASSERT_EQ(json["over_time"].size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const nlohmann::json& part = json["over_time"][i];
+    EXPECT_EQ(part["frames"], 10 * (i + 1));
+    EXPECT_GT(part["resident_bytes"], 1 << 20);
+    EXPECT_GT(part["open_files"], 3);
+    EXPECT_GT(part["denoise_latency_ms"]["median"], 0);
+  }
 }
 
 TEST_F(CommandsTest, BenchmarkOfWhatIsNoVideo) {

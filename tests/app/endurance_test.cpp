@@ -24,6 +24,7 @@
 #include "app/command.h"
 #include "app/console.h"
 #include "app/pipeline.h"
+#include "app/process_usage.h"
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "core/parameters.h"
@@ -107,19 +108,6 @@ TEST_F(Endurance, ASteadyStateAllocatesNoFramesAndCopiesEachAtMostOnceEachWay) {
     EXPECT_EQ(copies.writer, test.copies * kFrames);
     EXPECT_LE(allocated_frames() - before, kMostAllocated);
   }
-}
-
-std::int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::int64_t total = 0;
-  std::int64_t resident = 0;
-  file >> total >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
-std::int64_t open_files() {
-  const std::filesystem::directory_iterator files("/proc/self/fd");
-  return std::distance(begin(files), end(files));
 }
 
 TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
