@@ -5,10 +5,13 @@ extern "C" {
 #include <libswresample/swresample.h>
 }
 
-#include <array>
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -27,12 +30,69 @@ constexpr int kBytesPerSecond = kRate * kChannels * static_cast<int>(sizeof(floa
 // Sound decoded ahead, in seconds; and how often to look whether there is still so much.
 constexpr double kAhead = 0.3;
 constexpr std::chrono::milliseconds kInterval{50};
+// Seconds by which sound may be off its time before silence is put in or samples are left out: less than is
+// heard against the picture, more than containers' rounding of times.
+constexpr double kTolerance = 0.03;
+// As in Reader: beyond these, in seconds, it is the source's clock that has jumped.
+constexpr double kGreatestGap = 10;
+constexpr double kGreatestStepBack = 0.1;
 constexpr Uint16 kDeviceSamples = 1024;
 
-struct ResamplerDeleter {
-  void operator()(SwrContext* context) const { swr_free(&context); }
+/// Makes what the decoder gives into what the device takes, even if that changes on the way.
+class Resampler {
+ public:
+  Resampler() = default;
+  Resampler(const Resampler&) = delete;
+  Resampler& operator=(const Resampler&) = delete;
+  Resampler(Resampler&&) = delete;
+  Resampler& operator=(Resampler&&) = delete;
+  ~Resampler() {
+    swr_free(&context_);
+    av_channel_layout_uninit(&layout_);
+  }
+
+  /// Interleaved samples. Throws Error if there is no way to convert them.
+  std::vector<float> convert(const AVFrame& frame) {
+    if (context_ == nullptr || frame.sample_rate != rate_ || frame.format != format_ ||
+        av_channel_layout_compare(&frame.ch_layout, &layout_) != 0) {
+      set_up(frame);
+    }
+    std::vector<float> samples(static_cast<std::size_t>(swr_get_out_samples(context_, frame.nb_samples)) *
+                               kChannels);
+    auto* out = reinterpret_cast<std::uint8_t*>(samples.data());
+    const int count = swr_convert(context_, &out, static_cast<int>(samples.size()) / kChannels,
+                                  const_cast<const std::uint8_t**>(frame.extended_data), frame.nb_samples);
+    samples.resize(static_cast<std::size_t>(std::max(count, 0)) * kChannels);
+    return samples;
+  }
+  /// Seconds of sound that are still inside.
+  double delay() const {
+    return context_ == nullptr ? 0 : static_cast<double>(swr_get_delay(context_, kRate)) / kRate;
+  }
+  void forget() { swr_free(&context_); }
+
+ private:
+  void set_up(const AVFrame& frame) {
+    rate_ = frame.sample_rate;
+    format_ = frame.format;
+    check(av_channel_layout_copy(&layout_, &frame.ch_layout), "sound", "can't convert it");
+    AVChannelLayout from = layout_;
+    if (from.order == AV_CHANNEL_ORDER_UNSPEC) {
+      av_channel_layout_default(&from, from.nb_channels);
+    }
+    AVChannelLayout stereo = AV_CHANNEL_LAYOUT_STEREO;
+    swr_free(&context_);
+    check(swr_alloc_set_opts2(&context_, &stereo, AV_SAMPLE_FMT_FLT, kRate, &from,
+                              static_cast<AVSampleFormat>(format_), rate_, 0, nullptr),
+          "sound", "can't convert it");
+    check(swr_init(context_), "sound", "can't convert it");
+  }
+
+  SwrContext* context_ = nullptr;
+  AVChannelLayout layout_{};
+  int format_ = AV_SAMPLE_FMT_NONE;
+  int rate_ = 0;
 };
-using Resampler = std::unique_ptr<SwrContext, ResamplerDeleter>;
 
 /// An open audio device that plays what is queued.
 class Device {
@@ -65,29 +125,45 @@ struct AudioOutput::State {
   InputHandle input;
   AVStream* stream = nullptr;
   CodecHandle decoder;
-  Resampler resampler;
-  double offset = 0;  ///< seconds to add to the stream's times
+  double source_offset = 0;  ///< seconds to add to the stream's times, at its beginning
   Device device;
 
   mutable std::mutex mutex;
   std::condition_variable changed;
   bool stopped = false;
   bool playing = false;
-  bool ended = false;
   std::optional<double> target;        ///< of a seek
   std::optional<double> queued_until;  ///< time of the end of what is queued
   std::thread thread;
 
   void run();
-  bool decode_some();
-  void queue(const AVFrame& frame);
-  void go_to(double seconds);
   double queued() const { return static_cast<double>(SDL_GetQueuedAudioSize(device.id())) / kBytesPerSecond; }
 
-  double from = 0;  ///< sound before this time is dropped; of the thread
+ private:
+  struct Piece {
+    double begin = 0;
+    std::vector<float> samples;
+
+    double end() const { return begin + static_cast<double>(samples.size()) / kChannels / kRate; }
+  };
+
+  void go_to(double seconds);
+  bool decode_some();
+  void receive();
+  void take_out_clock_jump(double begin);
+  void queue_some();
+
+  // Of the thread.
+  Resampler resampler_;
+  double offset_ = 0;           ///< source_offset, less the jumps of the source's clock
+  double from_ = 0;             ///< where what is heard begins
+  std::optional<double> next_;  ///< when what is decoded next should begin
+  std::deque<Piece> decoded_;
+  bool ended_ = false;
 };
 
 void AudioOutput::State::run() {
+  offset_ = source_offset;
   std::unique_lock lock(mutex);
   while (!stopped) {
     if (target) {
@@ -95,68 +171,100 @@ void AudioOutput::State::run() {
       lock.unlock();
       go_to(seconds);
       lock.lock();
-      continue;
-    }
-    if (ended || queued() >= kAhead) {
+    } else if ((ended_ && decoded_.empty()) || queued() >= kAhead) {
       changed.wait_for(lock, kInterval);
-      continue;
+    } else if (!decoded_.empty()) {
+      queue_some();
+    } else {
+      lock.unlock();
+      ended_ = !decode_some();
+      lock.lock();
     }
-    lock.unlock();
-    const bool more = decode_some();
-    lock.lock();
-    ended = ended || (!more && !target);
   }
 }
 
 void AudioOutput::State::go_to(double seconds) {
-  const std::int64_t time = std::llround((seconds - offset) * AV_TIME_BASE);
+  const std::int64_t time = std::llround((seconds - source_offset) * AV_TIME_BASE);
   avformat_seek_file(input.get(), -1, INT64_MIN, time, time, 0);
   avcodec_flush_buffers(decoder.get());
-  from = seconds;
+  resampler_.forget();
+  offset_ = source_offset;
+  from_ = seconds;
+  next_.reset();
+  decoded_.clear();
+  ended_ = false;
   const std::scoped_lock lock(mutex);
   SDL_ClearQueuedAudio(device.id());
   queued_until.reset();
-  ended = false;
 }
 
 /// False at the end, or if the sound can't go on.
 bool AudioOutput::State::decode_some() {
   const PacketHandle packet = make_packet();
   if (av_read_frame(input.get(), packet.get()) < 0) {
+    avcodec_send_packet(decoder.get(), nullptr);
+    receive();
     return false;
   }
-  if (packet->stream_index != stream->index || avcodec_send_packet(decoder.get(), packet.get()) < 0) {
-    return true;  // damaged packets are passed over
-  }
-  const FrameHandle frame = make_frame();
-  while (avcodec_receive_frame(decoder.get(), frame.get()) >= 0) {
-    queue(*frame);
+  if (packet->stream_index == stream->index && avcodec_send_packet(decoder.get(), packet.get()) >= 0) {
+    receive();  // damaged packets are passed over
   }
   return true;
 }
 
-void AudioOutput::State::queue(const AVFrame& frame) {
-  if (frame.best_effort_timestamp == AV_NOPTS_VALUE) {
+void AudioOutput::State::receive() {
+  const FrameHandle frame = make_frame();
+  while (avcodec_receive_frame(decoder.get(), frame.get()) >= 0) {
+    if (frame->best_effort_timestamp == AV_NOPTS_VALUE) {
+      continue;
+    }
+    const double time = static_cast<double>(frame->best_effort_timestamp) * av_q2d(stream->time_base);
+    take_out_clock_jump(time);
+    const double begin = time + offset_;
+    next_ = begin + static_cast<double>(frame->nb_samples) / frame->sample_rate;
+    const double delay = resampler_.delay();
+    decoded_.push_back({begin - delay, resampler_.convert(*frame)});
+  }
+}
+
+/// As Reader does with the pictures.
+void AudioOutput::State::take_out_clock_jump(double begin) {
+  if ((input->iformat->flags & AVFMT_TS_DISCONT) == 0 || !next_) {
     return;
   }
-  const double begin = static_cast<double>(frame.best_effort_timestamp) * av_q2d(stream->time_base) + offset;
-  const double end = begin + static_cast<double>(frame.nb_samples) / frame.sample_rate;
-  if (end <= from) {
+  const double gap = begin + offset_ - *next_;
+  if (gap > kGreatestGap || gap < -kGreatestStepBack) {
+    offset_ -= gap;
+  }
+}
+
+/// With the mutex held: queues what has been decoded, at its time: behind silence if it begins later than
+/// what is queued ends, without its first samples if it begins earlier.
+void AudioOutput::State::queue_some() {
+  Piece& piece = decoded_.front();
+  const double expected = queued_until.value_or(from_);
+  const double tolerance = queued_until ? kTolerance : 0;
+  const double gap = piece.begin - expected;
+  const auto samples_in = [](double seconds) {
+    return static_cast<std::size_t>(std::llround(seconds * kRate)) * kChannels;
+  };
+  const auto queue = [this](const float* samples, std::size_t count) {
+    SDL_QueueAudio(device.id(), samples, static_cast<Uint32>(count * sizeof(float)));
+  };
+  if (gap > tolerance) {
+    const double length = std::min(gap, kAhead);
+    const std::vector<float> silence(samples_in(length));
+    queue(silence.data(), silence.size());
+    queued_until = expected + length;
     return;
   }
-  std::vector<float> samples(
-      static_cast<std::size_t>(swr_get_out_samples(resampler.get(), frame.nb_samples)) * kChannels);
-  auto* out = reinterpret_cast<std::uint8_t*>(samples.data());
-  const int count = swr_convert(resampler.get(), &out, static_cast<int>(samples.size()) / kChannels,
-                                const_cast<const std::uint8_t**>(frame.extended_data), frame.nb_samples);
-  if (count <= 0) {
-    return;
+  const std::size_t left_out =
+      std::min(gap < -tolerance ? samples_in(-gap) : std::size_t{0}, piece.samples.size());
+  if (left_out < piece.samples.size()) {
+    queue(piece.samples.data() + left_out, piece.samples.size() - left_out);
+    queued_until = piece.end();
   }
-  const std::scoped_lock lock(mutex);
-  if (!target) {
-    SDL_QueueAudio(device.id(), samples.data(), static_cast<Uint32>(count * kChannels * sizeof(float)));
-    queued_until = end;
-  }
+  decoded_.pop_front();
 }
 
 AudioOutput::AudioOutput(std::unique_ptr<State> state) : state_(std::move(state)) {
@@ -213,18 +321,7 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, std::string
           "can't decode its sound");
     state->decoder->pkt_timebase = state->stream->time_base;
     check(avcodec_open2(state->decoder.get(), codec, nullptr), source.url(), "can't decode its sound");
-    AVChannelLayout stereo = AV_CHANNEL_LAYOUT_STEREO;
-    AVChannelLayout layout = state->decoder->ch_layout;
-    if (layout.order == AV_CHANNEL_ORDER_UNSPEC) {
-      av_channel_layout_default(&layout, layout.nb_channels);
-    }
-    SwrContext* resampler = nullptr;
-    check(swr_alloc_set_opts2(&resampler, &stereo, AV_SAMPLE_FMT_FLT, kRate, &layout,
-                              state->decoder->sample_fmt, state->decoder->sample_rate, 0, nullptr),
-          source.url(), "can't convert its sound");
-    state->resampler.reset(resampler);
-    check(swr_init(resampler), source.url(), "can't convert its sound");
-    state->offset = static_cast<double>(source.state_->time_offset) / AV_TIME_BASE;
+    state->source_offset = static_cast<double>(source.state_->time_offset) / AV_TIME_BASE;
     return std::unique_ptr<AudioOutput>(new AudioOutput(std::move(state)));
   } catch (const Error& error) {
     why = error.what();

@@ -1,0 +1,172 @@
+// What is heard, and when, by SDL's driver that writes what it plays to a file.
+#include "io/audio_output.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/io/media.h"
+
+namespace limpid::io {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kRate = 48000;
+constexpr std::size_t kBytes = 2 * sizeof(float);  // of a sample of both channels
+constexpr double kBuffer = 1024 / kRate;           // that the device plays at a time, seconds
+// Sound whose samples tell their time: a tenth of it.
+const std::string kRamp = "-f lavfi -i aevalsrc='t/10|t/10:s=48000:d=0.6' ";
+const std::string kPictures = "-f lavfi -i testsrc2=size=32x32:rate=10:duration=1 ";
+
+class AudioOutputTest : public MediaTest {
+ protected:
+  void SetUp() override {
+    MediaTest::SetUp();
+    setenv("SDL_AUDIODRIVER", "disk", 1);
+    setenv("SDL_DISKAUDIOFILE", path("played.raw").c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("SDL_AUDIODRIVER");
+    unsetenv("SDL_DISKAUDIOFILE");
+  }
+
+  std::size_t played_samples() const { return std::filesystem::file_size(path("played.raw")) / kBytes; }
+  /// The left channel from its first sample that isn't silence on; and how much silence was before it.
+  struct Played {
+    std::size_t silence = 0;
+    std::vector<float> sound;
+  };
+  Played played() const {
+    std::ifstream file(path("played.raw"), std::ios::binary);
+    std::vector<float> both(2 * played_samples());
+    file.read(reinterpret_cast<char*>(both.data()),
+              static_cast<std::streamsize>(both.size() * sizeof(float)));
+    std::vector<float> left;
+    for (std::size_t i = 0; i < both.size(); i += 2) {
+      left.push_back(both[i]);
+    }
+    const auto begin = std::find_if(left.begin(), left.end(), [](float sample) { return sample != 0; });
+    const auto end =
+        std::find_if(left.rbegin(), left.rend(), [](float sample) { return sample != 0; }).base();
+    Played result;
+    result.silence = static_cast<std::size_t>(begin - left.begin());
+    if (begin < end) {
+      result.sound.assign(begin, end);
+    }
+    return result;
+  }
+
+  /// What position() has said, and how much had been played before and after it was asked.
+  struct Reading {
+    std::size_t before;
+    double position;
+    std::size_t after;
+  };
+  /// Plays to the end of the sound.
+  std::vector<Reading> play(AudioOutput& audio) const {
+    std::vector<Reading> readings;
+    audio.set_playing(true);
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    for (;;) {
+      const std::size_t before = played_samples();
+      const std::optional<double> position = audio.position();
+      if (position) {
+        readings.push_back({before, *position, played_samples()});
+      } else if (!readings.empty()) {
+        break;
+      }
+      if (std::chrono::steady_clock::now() > give_up) {
+        ADD_FAILURE() << "the sound doesn't end";
+        break;
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    // What the device has taken last is with it.
+    for (const std::size_t all = played_samples() + 1024; played_samples() < all;) {
+      std::this_thread::sleep_for(2ms);
+    }
+    return readings;
+  }
+};
+
+TEST_F(AudioOutputTest, EverySampleIsHeardOnceAtItsTime) {
+  const std::string file =
+      make("late.mkv", kPictures + "-itsoffset 0.3 " + kRamp + "-c:v ffv1 -c:a pcm_f32le");
+  const Reader reader(file);
+  std::string why;
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  ASSERT_NE(audio, nullptr) << why;
+  const std::vector<Reading> readings = play(*audio);
+  const Played heard = played();
+  ASSERT_EQ(heard.sound.size(), std::lround(0.6 * kRate) - 1) << "the first sample is silent itself";
+  for (std::size_t i = 0; i < heard.sound.size(); ++i) {
+    ASSERT_NEAR(heard.sound[i], static_cast<double>(i + 1) / kRate / 10, 1e-6) << i;
+  }
+  // The sound begins at 0.3 s. Times in Matroska are in milliseconds.
+  const auto time_of = [&](std::size_t sample) {
+    return 0.3 + (static_cast<double>(sample) - static_cast<double>(heard.silence)) / kRate;
+  };
+  ASSERT_GT(readings.size(), 10U);
+  EXPECT_LT(readings.front().position, 0.25) << "the silence before the sound counts";
+  for (const auto& [before, position, after] : readings) {
+    EXPECT_GT(position, time_of(before) - kBuffer - 0.001);
+    EXPECT_LT(position, time_of(after) + 0.001);
+  }
+}
+
+TEST_F(AudioOutputTest, GoesOnExactlyWhereItIsSent) {
+  const std::string file = make("ramp.mkv", kPictures + kRamp + "-c:v ffv1 -c:a pcm_f32le");
+  const Reader reader(file);
+  std::string why;
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  ASSERT_NE(audio, nullptr) << why;
+  audio->seek(0.25);
+  play(*audio);
+  const std::vector<float> sound = played().sound;
+  constexpr double kRounding = 0.001;  // of times in Matroska
+  ASSERT_NEAR(static_cast<double>(sound.size()) / kRate, 0.35, kRounding);
+  EXPECT_NEAR(sound.front(), 0.025, kRounding / 10);
+  EXPECT_NEAR(sound.back(), 0.06, 1e-5) << "the end";
+}
+
+TEST_F(AudioOutputTest, JoinedRecordingsMayChangeTheirChannelsRateAndClock) {
+  const std::string stereo =
+      make("stereo.ts", kPictures + "-f lavfi -i aevalsrc='0.5|0.5:s=44100:d=0.4' -c:v mpeg2video -c:a mp2");
+  const std::string mono =
+      make("mono.ts", kPictures + "-f lavfi -i aevalsrc='0.5:s=48000:d=0.4' -c:v mpeg2video -c:a mp2");
+  output_of("cat '" + stereo + "' '" + mono + "' > '" + path("joined.ts") + "'");
+  const Reader reader(path("joined.ts"));
+  std::string why;
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  ASSERT_NE(audio, nullptr) << why;
+  play(*audio);
+  const std::vector<float> sound = played().sound;
+  const auto loud = std::count_if(sound.begin(), sound.end(), [](float sample) { return sample > 0.3F; });
+  EXPECT_NEAR(static_cast<double>(loud) / kRate, 0.8, 0.06) << "MPEG frames are 26 ms long";
+}
+
+TEST_F(AudioOutputTest, SaysWhyThereIsNone) {
+  std::string why;
+  const std::string silent = make("silent.mkv", kPictures + "-c:v ffv1");
+  EXPECT_EQ(AudioOutput::open(Reader(silent), why), nullptr);
+  EXPECT_EQ(why, "the source has no sound");
+  setenv("SDL_AUDIODRIVER", "absent", 1);
+  const std::string loud = make("loud.mkv", kPictures + kRamp + "-c:v ffv1 -c:a pcm_f32le");
+  EXPECT_EQ(AudioOutput::open(Reader(loud), why), nullptr);
+  EXPECT_NE(why.find("no audio device"), std::string::npos) << why;
+}
+
+}  // namespace
+}  // namespace limpid::io
