@@ -409,7 +409,7 @@ Player::Taken Player::take(Clock::time_point now) {
       if (at_once || next->source_is_late) {
         clock_.set(next->time, now);
       }
-      clock_runs_ = true;
+      taken.begins = !std::exchange(clock_runs_, true);
       show_next_ = false;
       going_to_.reset();
       ready_.pop_front();

@@ -121,6 +121,7 @@ class Player {
 
   struct Taken {
     std::shared_ptr<const PlayedFrame> frame;  ///< to show now; nothing if it's not time
+    bool begins = false;  ///< the clock begins with it: it is the first, or the first behind a seek
     std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
     bool ended = false;                        ///< the source's last frame has been shown for its time
   };

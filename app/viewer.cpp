@@ -124,6 +124,13 @@ void Viewer::run(const std::stop_token& stop) {
     if (taken.frame != nullptr) {
       show(taken.frame);
     }
+    if (taken.begins) {
+      audio_waits_ = false;
+      // The source may begin anywhere, and a seek goes to a frame.
+      if (constexpr double kNotHeard = 0.02; std::abs(shown_->time - audio_begins_at_) > kNotHeard) {
+        seek_audio(shown_->time);
+      }
+    }
     const Clock::time_point now = Clock::now();
     measure(now);
     follow_audio();
@@ -174,6 +181,9 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
   report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
   report_.times.push_back(frame->time);
   report_.latencies.push_back(latency);
+  if (const std::optional<double> heard = audio_ != nullptr ? audio_->position() : std::nullopt) {
+    report_.ahead_of_sound.push_back(frame->time - *heard);
+  }
   if (player_->paused()) {
     spdlog::debug("frame: {}", frame->noisy.index);
   }
@@ -193,9 +203,8 @@ void Viewer::handle_end() {
   }
   if (options_.loop && player_->can_seek() && shown_ != nullptr) {
     player_->seek(0);
-    if (audio_ != nullptr) {
-      audio_->seek(0);
-    }
+    seek_audio(0);
+    audio_waits_ = true;
     return;
   }
   // Whoever has paused wants to look at it.
@@ -435,7 +444,7 @@ void Viewer::follow_audio() {
   if (audio_ == nullptr) {
     return;
   }
-  const bool plays = shown_ != nullptr && !ended_ && !player_->paused() && player_->speed() == 1;
+  const bool plays = !audio_waits_ && !ended_ && !player_->paused() && player_->speed() == 1;
   audio_->set_playing(plays);
   if (!plays) {
     return;
@@ -443,6 +452,13 @@ void Viewer::follow_audio() {
   if (const std::optional<double> position = audio_->position()) {
     player_->follow_audio(*position);
   }
+}
+
+void Viewer::seek_audio(double time) {
+  if (audio_ != nullptr) {
+    audio_->seek(time);
+  }
+  audio_begins_at_ = time;
 }
 
 void Viewer::handle(const io::WindowEvent& event) {
@@ -485,8 +501,8 @@ void Viewer::press(const std::string& key) {
   using Action = std::function<void(Viewer&)>;
   static const auto pause = [](Viewer& v) {
     v.player_->set_paused(!v.player_->paused());
-    if (!v.player_->paused() && v.audio_ != nullptr) {
-      v.audio_->seek(v.shown_->time);  // frames may have been stepped through
+    if (!v.player_->paused()) {
+      v.seek_audio(v.player_->position());  // frames may have been stepped through
     }
     v.notice(v.player_->paused() ? "paused" : "playing");
   };
@@ -587,8 +603,8 @@ void Viewer::change_speed(double speed) {
   }
   const bool was_heard = player_->speed() == 1;
   player_->set_speed(speed);
-  if (audio_ != nullptr && speed == 1 && !was_heard) {
-    audio_->seek(shown_->time);
+  if (speed == 1 && !was_heard) {
+    seek_audio(player_->position());
   }
   notice(fmt::format("speed x{:.2f}", speed));
 }
@@ -601,9 +617,8 @@ void Viewer::seek_by(double seconds) {
   if (!player_->seek(target)) {
     return notice("this source can't go back or forth");
   }
-  if (audio_ != nullptr) {
-    audio_->seek(target);
-  }
+  seek_audio(target);
+  audio_waits_ = true;
   ended_ = false;
   notice(time_text(target, false));
 }

@@ -49,7 +49,8 @@ struct ViewerReport {
   std::int64_t dropped = 0;
   std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
   std::vector<double> times;     ///< of these frames, in the source
-  std::vector<double> latencies;  ///< of these frames, seconds from decoding to the screen
+  std::vector<double> latencies;       ///< of these frames, seconds from decoding to the screen
+  std::vector<double> ahead_of_sound;  ///< seconds, of the frames that were shown while sound was heard
 };
 
 /// The window on a Player, for the thread that it is made on: what is shown, and what the keys and the mouse
@@ -103,6 +104,7 @@ class Viewer {
   Statistics statistics() const;
   void measure(Clock::time_point now);
   void follow_audio();
+  void seek_audio(double time);
   void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
   int split_column(io::Size window) const;
   int text_scale() const;
@@ -149,6 +151,8 @@ class Viewer {
   ViewerReport report_;
 
   std::unique_ptr<io::AudioOutput> audio_;
+  double audio_begins_at_ = 0;      ///< as it was last told
+  bool audio_waits_ = true;         ///< for the first picture, or the first behind a seek
   std::unique_ptr<Player> player_;  ///< last, as its threads use the rest
 };
 

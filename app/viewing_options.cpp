@@ -225,6 +225,7 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
   json["late_ms"] = quantiles(lateness);
   json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
   json["latency_ms"] = quantiles(report.latencies);
+  json["ahead_of_sound_ms"] = quantiles(report.ahead_of_sound);
   return json;
 }
 

@@ -273,9 +273,9 @@ TEST_F(PreviewTest, AHiddenWindowHoldsNothingUpAndTheEndIsTheEnd) {
 class ScriptedPreviewTest : public ProgramTest {
  protected:
   static std::vector<std::string> headless(const std::vector<std::string>& arguments,
-                                           const std::string& driver = "SDL_VIDEODRIVER=dummy") {
-    std::vector<std::string> command{"env", "--unset=DISPLAY", "--unset=WAYLAND_DISPLAY", driver,
-                                     "SDL_AUDIODRIVER=dummy"};
+                                           const std::string& video = "SDL_VIDEODRIVER=dummy",
+                                           const std::string& audio = "SDL_AUDIODRIVER=dummy") {
+    std::vector<std::string> command{"env", "--unset=DISPLAY", "--unset=WAYLAND_DISPLAY", video, audio};
     const std::vector<std::string> program = limpid_command(arguments);
     command.insert(command.end(), program.begin(), program.end());
     return command;
@@ -296,15 +296,29 @@ TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
   EXPECT_EQ(read_png(path("nine.png")).pixels, expected.pixels);
 }
 
-TEST_F(ScriptedPreviewTest, PlaysWithSoundAndAccountsForEveryFrame) {
+TEST_F(ScriptedPreviewTest, PlaysInStepWithTheSoundAndWithoutADeviceForIt) {
+  // A source whose times don't begin at zero.
   const std::string clip =
-      make("slow.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=8:size=64x48:duration=1.5", "-f", "lavfi", "-i",
-                        "sine=duration=1.5", "-c:v", "ffv1", "-c:a", "pcm_s16le"});
-  const Outcome outcome = run(headless({"preview", clip, "--sigma", "5", "--profile", "fast", "--json"}));
-  expect_success(outcome);
-  const nlohmann::json report = nlohmann::json::parse(outcome.out);
-  EXPECT_GT(report["frames_shown"], 1);
-  EXPECT_EQ(report["frames_shown"].get<int>() + report["frames_dropped"].get<int>(), 12);
+      make("slow.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=8:size=64x48:duration=1", "-f", "lavfi", "-i",
+                        "sine=duration=1", "-c:v", "ffv1", "-c:a", "pcm_s16le", "-output_ts_offset", "5"});
+  const auto preview = [&](const std::string& device, const std::string& frames) {
+    const std::vector<std::string> program =
+        headless({"preview", clip, "--sigma", "5", "--profile", "fast", "--json", "--frames", frames},
+                 "SDL_VIDEODRIVER=dummy", "SDL_AUDIODRIVER=" + device);
+    std::vector<std::string> command{"env", "SDL_DISKAUDIOFILE=" + path("played.raw")};
+    command.insert(command.end(), program.begin(), program.end());
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json heard = preview("disk", "100");
+  EXPECT_GT(heard["frames_shown"], 1);
+  EXPECT_EQ(heard["frames_shown"].get<int>() + heard["frames_dropped"].get<int>(), 8);
+  EXPECT_NEAR(heard["ahead_of_sound_ms"]["median"].get<double>(), 0, 60);
+  const std::string played = read_file(path("played.raw"));
+  const auto silence = static_cast<std::size_t>(std::count(played.begin(), played.end(), '\0'));
+  EXPECT_GT(played.size() - silence, 48000 * sizeof(float)) << "half a second of both channels";
+  EXPECT_EQ(preview("absent", "2")["frames_shown"], 2);
 }
 
 struct Coding {
