@@ -2,8 +2,12 @@
 // the kernel's Video4Linux does, and for /dev/video71 as v4l2loopback does.
 //
 //   LIMPID_TEST_CAMERA    FORMAT:WIDTHxHEIGHT:FPS:FRAMES:FILE; FORMAT is mjpeg, yuyv or nv12; after FRAMES
-//   frames the
-//                         camera is unplugged (0: never); FILE holds one frame, which it shows all the time
+//   frames
+//                         the camera is unplugged (0: never); FILE holds one frame, which it shows all the
+//                         time
+//   LIMPID_TEST_LAMP      a file with the nanoseconds of the steady clock at which a lamp before the camera
+//   was
+//                         switched last, an odd number if on: while it is, the camera shows FILE.lit instead
 //   LIMPID_TEST_LOOPBACK  the file that frames written to the loopback device go to
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdarg>
@@ -43,13 +48,16 @@ Function next_definition(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
+using Open = int (*)(const char*, int, ...);
+
 struct Camera {
   std::string format;
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   int fps = 30;
   long frames = 0;
-  std::string content;
+  std::array<std::string, 2> content;               // without the lamp, and with it
+  const std::atomic<std::int64_t>* lamp = nullptr;  // another process's
 
   int descriptor = -1;  // a file in memory, which the buffers are in
   std::uint8_t* memory = nullptr;
@@ -75,16 +83,39 @@ struct Camera {
       return;
     }
     format = name.data();
-    std::ifstream stream(file.data(), std::ios::binary);
-    content.assign(std::istreambuf_iterator<char>(stream), {});
+    content[0] = read(file.data());
+    content[1] = content[0];
+    if (const char* const switched = std::getenv("LIMPID_TEST_LAMP")) {
+      content[1] = read(std::string(file.data()) + ".lit");
+      const int descriptor = next_definition<Open>("open")(switched, O_RDONLY | O_CLOEXEC);
+      lamp = static_cast<const std::atomic<std::int64_t>*>(
+          mmap(nullptr, sizeof(*lamp), PROT_READ, MAP_SHARED, descriptor, 0));
+    }
+  }
+
+  static std::string read(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
   }
 
   std::uint32_t code() const {
     return format == "mjpeg" ? V4L2_PIX_FMT_MJPEG : format == "nv12" ? V4L2_PIX_FMT_NV12 : V4L2_PIX_FMT_YUYV;
   }
   bool unplugged() const { return frames > 0 && ticks > frames; }
+  std::uint32_t size() const {
+    return static_cast<std::uint32_t>(std::max(content[0].size(), content[1].size()));
+  }
   Clock::time_point time_of(long number) const {
     return start + number * std::chrono::nanoseconds(1'000'000'000 / fps);
+  }
+  /// What the sensor saw then, as long as the lamp isn't switched once more before this is asked.
+  const std::string& seen_at(Clock::time_point time) const {
+    if (lamp == nullptr) {
+      return content[0];
+    }
+    const std::int64_t switched = *lamp;
+    const bool on = switched % 2 != 0;
+    return content[(time.time_since_epoch().count() >= switched) == on ? 1 : 0];
   }
 
   // What has happened since the last call: each frame fills a buffer, or is lost if none is queued.
@@ -119,7 +150,7 @@ void describe(v4l2_format& format) {
   pixels.pixelformat = c.code();
   pixels.field = V4L2_FIELD_NONE;
   pixels.bytesperline = c.format == "yuyv" ? 2 * c.width : c.format == "nv12" ? c.width : 0;
-  pixels.sizeimage = static_cast<std::uint32_t>(c.content.size());
+  pixels.sizeimage = c.size();
   pixels.colorspace = V4L2_COLORSPACE_SRGB;
 }
 
@@ -133,9 +164,10 @@ int dequeue(v4l2_buffer& buffer) {
       if (!c.filled.empty()) {
         const auto [index, number] = c.filled.front();
         c.filled.pop_front();
-        std::copy(c.content.begin(), c.content.end(), c.memory + std::size_t{index} * c.buffer_size);
+        const std::string& seen = c.seen_at(c.time_of(number));
+        std::copy(seen.begin(), seen.end(), c.memory + std::size_t{index} * c.buffer_size);
         buffer.index = index;
-        buffer.bytesused = static_cast<std::uint32_t>(c.content.size());
+        buffer.bytesused = static_cast<std::uint32_t>(seen.size());
         buffer.flags = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_DONE;
         buffer.sequence = static_cast<std::uint32_t>(number);
         const auto time =
@@ -229,7 +261,7 @@ int answer_camera(unsigned long request, void* argument) {
       c.buffer_count = std::min(buffers.count, 8U);
       buffers.count = c.buffer_count;
       const auto page = static_cast<std::uint32_t>(sysconf(_SC_PAGESIZE));
-      c.buffer_size = (static_cast<std::uint32_t>(c.content.size()) + page - 1) / page * page;
+      c.buffer_size = (c.size() + page - 1) / page * page;
       const std::size_t bytes = std::size_t{c.buffer_size} * c.buffer_count;
       if (c.buffer_count == 0) {
         return 0;
@@ -280,8 +312,6 @@ int answer_loopback(unsigned long request, void* argument) {
       return fail(ENOTTY);
   }
 }
-
-using Open = int (*)(const char*, int, ...);
 
 int open_file(const char* name, const char* path, int flags, mode_t mode) {
   if (path == kCamera && std::getenv("LIMPID_TEST_CAMERA") != nullptr) {

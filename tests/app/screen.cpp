@@ -25,6 +25,14 @@ struct ConnectionCloser {
 };
 using Connection = std::unique_ptr<Display, ConnectionCloser>;
 
+Connection open_display(const std::string& display) {
+  Connection connection(XOpenDisplay(display.c_str()));
+  if (connection == nullptr) {
+    throw std::runtime_error("can't open the display " + display);
+  }
+  return connection;
+}
+
 bool can_run(const std::vector<std::string>& command) {
   try {
     return run(command).exit_code == 0;
@@ -74,9 +82,7 @@ void ScreenTest::SetUp() {
   ASSERT_FALSE(display_.empty()) << "Xvfb didn't start: " << server_->err_so_far();
 }
 
-void ScreenTest::TearDown() {
-  server_.reset();
-}
+void ScreenTest::TearDown() { server_.reset(); }
 
 std::vector<std::string> ScreenTest::on_screen(const std::vector<std::string>& arguments,
                                                const std::vector<std::string>& environment) const {
@@ -117,9 +123,8 @@ void ScreenTest::point(const std::string& window, int x, int y) const {
 }
 
 void ScreenTest::close(const std::string& window) const {
-  const Connection owner(XOpenDisplay(display_.c_str()));
+  const Connection owner = open_display(display_);
   Display* const connection = owner.get();
-  ASSERT_NE(connection, nullptr);
   XEvent event{};
   event.xclient.type = ClientMessage;
   event.xclient.window = std::stoul(window);
@@ -129,17 +134,14 @@ void ScreenTest::close(const std::string& window) const {
   XSendEvent(connection, event.xclient.window, False, NoEventMask, &event);
 }
 
-struct Lamp::State {
+struct ScreenLamp::State {
   Connection connection;
   Window window = 0;
 };
 
-Lamp::Lamp(const std::string& display) : state_(std::make_unique<State>()) {
-  state_->connection.reset(XOpenDisplay(display.c_str()));
+ScreenLamp::ScreenLamp(const std::string& display) : state_(std::make_unique<State>()) {
+  state_->connection = open_display(display);
   Display* const connection = state_->connection.get();
-  if (connection == nullptr) {
-    throw std::runtime_error("can't open the display " + display);
-  }
   XSetWindowAttributes attributes{};
   attributes.override_redirect = True;
   state_->window = XCreateWindow(connection, DefaultRootWindow(connection), 0, 0, 128, 128, 0, CopyFromParent,
@@ -147,9 +149,9 @@ Lamp::Lamp(const std::string& display) : state_(std::make_unique<State>()) {
   XMapRaised(connection, state_->window);
 }
 
-Lamp::~Lamp() = default;
+ScreenLamp::~ScreenLamp() = default;
 
-void Lamp::set(bool on) {
+void ScreenLamp::set(bool on) {
   Display* const connection = state_->connection.get();
   const int screen = DefaultScreen(connection);
   XSetWindowBackground(connection, state_->window,
@@ -158,7 +160,17 @@ void Lamp::set(bool on) {
   XSync(connection, False);
 }
 
-bool Lamp::is_bright(int x, int y) const {
+struct Eye::State {
+  Connection connection;
+};
+
+Eye::Eye(const std::string& display) : state_(std::make_unique<State>()) {
+  state_->connection = open_display(display);
+}
+
+Eye::~Eye() = default;
+
+bool Eye::sees_light(int x, int y) const {
   Display* const connection = state_->connection.get();
   XImage* const image = XGetImage(connection, DefaultRootWindow(connection), x, y, 1, 1, AllPlanes, ZPixmap);
   const bool bright = (XGetPixel(image, 0, 0) & 0xFF) > 128;

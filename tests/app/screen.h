@@ -37,17 +37,32 @@ class ScreenTest : public ProgramTest {
 };
 
 /// A square of 128 pixels in the top left corner of a screen, which can be black or white.
-class Lamp {
+class ScreenLamp {
  public:
-  explicit Lamp(const std::string& display);
-  Lamp(const Lamp&) = delete;
-  Lamp& operator=(const Lamp&) = delete;
-  Lamp(Lamp&&) = delete;
-  Lamp& operator=(Lamp&&) = delete;
-  ~Lamp();
+  explicit ScreenLamp(const std::string& display);
+  ScreenLamp(const ScreenLamp&) = delete;
+  ScreenLamp& operator=(const ScreenLamp&) = delete;
+  ScreenLamp(ScreenLamp&&) = delete;
+  ScreenLamp& operator=(ScreenLamp&&) = delete;
+  ~ScreenLamp();
   void set(bool on);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Somebody who looks at a screen.
+class Eye {
+ public:
+  explicit Eye(const std::string& display);
+  Eye(const Eye&) = delete;
+  Eye& operator=(const Eye&) = delete;
+  Eye(Eye&&) = delete;
+  Eye& operator=(Eye&&) = delete;
+  ~Eye();
   /// Whether the screen is bright at a place.
-  bool is_bright(int x, int y) const;
+  bool sees_light(int x, int y) const;
 
  private:
   struct State;
