@@ -6,12 +6,12 @@ set -euo pipefail
 packages=(
   cmake ninja-build g++ pkg-config git ca-certificates
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
-  libswresample-dev libavdevice-dev libsdl2-dev
+  libswresample-dev libavdevice-dev libsdl2-dev libx11-dev
   libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )
 for group in "$@"; do
   case $group in
-    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool libx11-dev) ;;
+    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool) ;;
     check) packages+=(clang-format clang-tidy) ;;
     *) echo "$0: unknown group of packages '$group' (test, check)" >&2; exit 2 ;;
   esac
