@@ -1,11 +1,13 @@
 #include "tests/app/screen.h"
 
+#include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <stdexcept>
 #include <system_error>
@@ -134,6 +136,16 @@ void ScreenTest::close(const std::string& window) const {
   XSendEvent(connection, event.xclient.window, False, NoEventMask, &event);
 }
 
+void ScreenTest::minimise(const std::string& window) const {
+  const Connection owner = open_display(display_);
+  Display* const connection = owner.get();
+  const Atom hidden = XInternAtom(connection, "_NET_WM_STATE_HIDDEN", False);
+  XChangeProperty(connection, std::stoul(window), XInternAtom(connection, "_NET_WM_STATE", False), XA_ATOM,
+                  32, PropModeReplace, reinterpret_cast<const unsigned char*>(&hidden), 1);
+}
+
+void ScreenTest::set_frozen(bool frozen) const { server_->send_signal(frozen ? SIGSTOP : SIGCONT); }
+
 struct ScreenLamp::State {
   Connection connection;
   Window window = 0;
@@ -170,12 +182,12 @@ Eye::Eye(const std::string& display) : state_(std::make_unique<State>()) {
 
 Eye::~Eye() = default;
 
-bool Eye::sees_light(int x, int y) const {
+bool Eye::sees_blue(int x, int y) const {
   Display* const connection = state_->connection.get();
   XImage* const image = XGetImage(connection, DefaultRootWindow(connection), x, y, 1, 1, AllPlanes, ZPixmap);
-  const bool bright = (XGetPixel(image, 0, 0) & 0xFF) > 128;
+  const bool light = (XGetPixel(image, 0, 0) & 0xFF) > 128;
   XDestroyImage(image);
-  return bright;
+  return light;
 }
 
 io::RgbImage read_png(const std::string& path) {

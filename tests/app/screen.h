@@ -26,8 +26,11 @@ class ScreenTest : public ProgramTest {
   /// The window whose title contains `title`, waited for; and moving the pointer in it.
   std::string find_window(const std::string& title) const;
   void point(const std::string& window, int x, int y) const;
-  /// Asks the window to close, as a window manager does.
+  /// Asks the window to close, or tells it that it is minimised, as a window manager does.
   void close(const std::string& window) const;
+  void minimise(const std::string& window) const;
+  /// Stops the screen: whoever draws there waits until it goes on.
+  void set_frozen(bool frozen) const;
 
   const std::string& display() const { return display_; }
 
@@ -61,8 +64,8 @@ class Eye {
   Eye(Eye&&) = delete;
   Eye& operator=(Eye&&) = delete;
   ~Eye();
-  /// Whether the screen is bright at a place.
-  bool sees_light(int x, int y) const;
+  /// Whether there is blue light at a place of the screen.
+  bool sees_blue(int x, int y) const;
 
  private:
   struct State;

@@ -17,8 +17,11 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <variant>
 #include <vector>
 
+#include "io/display.h"
+#include "io/reader.h"
 #include "tests/app/screen.h"
 
 namespace limpid::test {
@@ -156,7 +159,7 @@ std::vector<double> glass_to_glass(const Eye& eye, Lamp& lamp) {
     std::this_thread::sleep_for(std::chrono::milliseconds(40 + 7 * change % 17));
     const auto begin = std::chrono::steady_clock::now();
     lamp.set(on);
-    while (eye.sees_light(632, 524) != on) {
+    while (eye.sees_blue(632, 524) != on) {
       if (std::chrono::steady_clock::now() - begin > 20s) {
         ADD_FAILURE() << "the change never came through";
         return {0};
@@ -245,33 +248,84 @@ TEST_F(WebcamOnScreenTest, FromGlassToGlass) {
   }
 }
 
-TEST_F(ScreenTest, AScreenIsALiveSource) {
-  // A window that shows a frame in red, captured where it lies.
-  const std::string clip = make("red.mkv", {"-f", "lavfi", "-i", "color=red:size=64x48:rate=10", "-frames:v",
-                                            "2", "-pix_fmt", "yuv444p", "-c:v", "ffv1"});
-  Process shown(on_screen({"preview", clip, "--sigma", "0", "--no-osd", "--keep-open", "--window-size",
-                           "200x100", "--view", "noisy", "--log-level", "debug"}));
+TEST_F(WebcamOnScreenTest, NothingThatHappensToTheWindowHoldsDenoisingUp) {
+  for (const bool vsync : {true, false}) {
+    const std::vector<std::string> environment = camera("yuyv", 0, "color=gray:size=64x48");
+    std::vector<std::string> arguments =
+        joined({"webcam", kCamera, "--loopback", kLoopback, "--log-level", "debug"}, kQuick);
+    if (!vsync) {
+      arguments.emplace_back("--no-vsync");
+    }
+    Process live(on_screen(arguments, environment));
+    const std::string window = find_window("limpid");
+    expect_said(live, "shown: the first frame");
+    const auto expect_denoising = [&](const std::string& state) {
+      constexpr std::uintmax_t kFrames = 5;
+      const auto begin = std::chrono::steady_clock::now();
+      const std::uintmax_t wanted =
+          std::filesystem::file_size(path("loopback.yuv")) + kFrames * 64 * 48 * 3 / 2;
+      while (std::filesystem::file_size(path("loopback.yuv")) < wanted) {
+        ASSERT_LT(std::chrono::steady_clock::now() - begin, 20s) << state << (vsync ? ", vsync" : "");
+        std::this_thread::sleep_for(5ms);
+      }
+    };
+    expect_denoising("shown");
+    set_frozen(true);
+    expect_denoising("on a screen that doesn't draw");
+    set_frozen(false);
+    minimise(window);
+    expect_denoising("minimised");
+    xdotool({"windowunmap", "--sync", window});
+    expect_denoising("hidden");
+    close(window);
+    const Outcome outcome = live.wait(20s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+}
+
+TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
+  const std::string clip =
+      make("clip.mkv", {"-f", "lavfi", "-i", "color=red:size=64x48:rate=10:duration=0.5", "-f", "lavfi", "-i",
+                        "color=blue:size=64x48:rate=10:duration=0.5", "-filter_complex", "concat", "-pix_fmt",
+                        "yuv444p", "-c:v", "ffv1"});
+  Process shown(on_screen({"preview", clip, "--sigma", "0", "--no-osd", "--loop", "--window-size", "200x100",
+                           "--view", "noisy", "--log-level", "debug"}));
   expect_said(shown, "shown: the first frame");
-  const std::string window = find_window("red.mkv");
-  xdotool({"windowmove", window, "40", "60"});
-  Process live(on_screen({"webcam",          "--input-format",
-                          "x11grab",         display() + ".0+60,80",
-                          "--size",          "64x48",
-                          "--fps",           "20",
-                          "--profile",       "fast",
-                          "--sigma",         "5",
-                          "--no-osd",        "--view",
-                          "denoised",        "--window-size",
-                          "64x48",           "--picture-folder",
-                          path(""),          "--log-level",
-                          "debug",           "--record",
-                          path("screen.mkv")}));
+  xdotool({"windowmove", find_window("clip.mkv"), "40", "60"});
+  Process live(on_screen(joined({"webcam", "--input-format", "x11grab", display() + ".0+60,80", "--size",
+                                 "64x48", "--fps", "20", "--view", "denoised", "--window-size", "64x48",
+                                 "--log-level", "debug", "--record", path("screen.mkv")},
+                                kQuick)));
   expect_said(live, "shown: the first frame");
-  xdotool({"windowmove", find_window("limpid"), "600", "500"});
-  type({"q"});
+  const std::string window = find_window(display() + ".0");
+  xdotool({"windowmove", "--sync", window, "600", "500"});
+  const Eye eye(display());
+  for (const bool is_blue : {true, false, true}) {
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    while (eye.sees_blue(632, 524) != is_blue) {
+      ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "the clip doesn't come through";
+      std::this_thread::sleep_for(5ms);
+    }
+  }
+  close(window);
   const Outcome outcome = live.wait(20s);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_GE(frame_count(path("screen.mkv")), 1U);
+  int reds = 0;
+  int blues = 0;
+  io::Reader recording(path("screen.mkv"));
+  const io::DisplayConverter converter(recording.video().format, recording.display());
+  for (io::Reader::Item item = recording.read(); !std::holds_alternative<io::Reader::End>(item);
+       item = recording.read()) {
+    if (const Frame* const frame = std::get_if<Frame>(&item)) {
+      io::RgbImage picture;
+      converter.convert(*frame, picture);
+      const Pixel pixel = picture.row(24)[32];
+      reds += red(pixel) > 240 && blue(pixel) < 15 ? 1 : 0;
+      blues += blue(pixel) > 240 && red(pixel) < 15 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(reds, 1);
+  EXPECT_GE(blues, 1);
 }
 
 }  // namespace
