@@ -193,11 +193,7 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       preparer_([this] { guarded([this] { prepare_loop(); }); }) {}
 
 Player::~Player() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
-  }
+  stop(std::chrono::milliseconds(0));
   reader_.join();
   denoiser_.join();
   preparer_.join();
@@ -217,6 +213,16 @@ void Player::guarded(const std::function<void()>& loop) {
     }
     stages_.wake();
   }
+  const std::scoped_lock lock(mutex_);
+  --at_work_;
+  changed_.notify_all();
+}
+
+bool Player::stop(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, patience, [&] { return at_work_ == 0; });
 }
 
 std::optional<Player::Job> Player::read_frame() {

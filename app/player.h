@@ -146,6 +146,9 @@ class Player {
   /// Lets the clock follow the audio, which is at `position`.
   void follow_audio(double position);
 
+  /// Ends all stages. False if one of them is still at work after `patience`: on a frame that takes an engine
+  /// long, or waiting for the source.
+  bool stop(std::chrono::milliseconds patience);
   /// Ends reading, and returns when all frames under way have gone through stages.denoised.
   void finish();
 
@@ -197,6 +200,7 @@ class Player {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
+  int at_work_ = 3;  ///< threads
   std::exception_ptr error_;
   DenoiseSettings settings_;
 

@@ -1,6 +1,8 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -23,6 +25,14 @@ struct PreviewOptions {
   bool no_audio = false;
   ViewingOptions viewing;
 };
+
+int tell(const ViewerReport& report, bool as_json, const InterruptWatch& interrupts) {
+  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
+  if (as_json) {
+    std::cout << to_json(report).dump(2) << std::endl;
+  }
+  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+}
 
 int preview(PreviewOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
@@ -66,15 +76,18 @@ int preview(PreviewOptions& options, Console& console) {
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
     report = viewer.report();
+    closing = true;
+    // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
+    if (constexpr std::chrono::milliseconds kPatience{300}; !viewer.stop(kPatience)) {
+      const int exit_code = tell(report, viewing.json, interrupts);
+      spdlog::default_logger()->flush();
+      std::_Exit(exit_code);
+    }
   }
   if (reader.damaged_packets() > 0) {
     spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
   }
-  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
-  if (viewing.json) {
-    std::cout << to_json(report).dump(2) << '\n';
-  }
-  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+  return tell(report, viewing.json, interrupts);
 }
 
 }  // namespace

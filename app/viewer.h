@@ -71,7 +71,9 @@ class Viewer {
   /// Until the user quits, the source has ended or a stop is requested. Throws what a stage has thrown.
   void run(const std::stop_token& stop);
 
-  /// After run(): ends reading and lets the frames under way through PlayerStages::denoised.
+  /// After run(), as Player has them: ends playing, without the frames under way; or ends reading and lets
+  /// the frames under way through PlayerStages::denoised.
+  bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
   void finish() { player_->finish(); }
 
   const ViewerReport& report() const { return report_; }

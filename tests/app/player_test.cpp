@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -414,6 +415,22 @@ TEST(PlayerTest, FinishLetsTheFramesUnderWayThrough) {
   player.finish();
   EXPECT_GE(denoised.size(), 3U);
   EXPECT_TRUE(std::is_sorted(denoised.begin(), denoised.end()));
+}
+
+TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
+  Playing playing;
+  std::promise<void> done;
+  std::promise<void> begun;
+  playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+    begun.set_value();
+    done.get_future().wait();
+    return std::make_unique<Slow>(0, 0ms);
+  };
+  Player& player = playing.start();
+  begun.get_future().wait();
+  EXPECT_FALSE(player.stop(10ms));
+  done.set_value();
+  EXPECT_TRUE(player.stop(20s));
 }
 
 enum class Stage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
