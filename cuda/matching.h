@@ -17,7 +17,7 @@ namespace limpid::cuda {
 /// of threads read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x +
 /// kMargin]`.
 struct MatchingPlane {
-  static constexpr int kMargin = 32;      ///< on the left and above: more than match_fast()'s greatest radius
+  static constexpr int kMargin = 32;      ///< on the left and above: match_fast()'s greatest radius
   static constexpr int kFarMargin = 128;  ///< on the right and below: what a block of threads reads beyond
 
   std::int16_t* samples = nullptr;  ///< matching values, as `scale` says

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "cuda/launch.h"
 #include "cuda/matching_warp.h"
@@ -34,7 +35,8 @@
 //
 // References far apart need so much of the picture that a block has no room for more than half as many. Two
 // warps then share 4 x 4 references, each walking half of the columns: as many are busy, and the waits of a
-// single one, which bind there, are half as long.
+// single one, which bind there, are half as long. So they do where windows are wider than 12 bits of a key
+// can tell places in; keys have 64 bits there.
 
 namespace limpid::cuda {
 namespace {
@@ -45,12 +47,14 @@ constexpr int kReferences = 16;  // per tile
 constexpr int kTilesY = 2;
 constexpr int kMaxTilesX = 4;
 constexpr int kMaxWarps = kMaxTilesX * kTilesY;
-constexpr int kMaxUnion = 64;     // rows and columns of a union of windows
+constexpr int kMaxUnion = 64;  // rows and columns of a union of windows
+constexpr int kMaxWideUnion = 80;
 constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
 constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
 
-using Pool = Candidates<kMaxUnion>;
+template <bool kWide>
+using PoolOf = std::conditional_t<kWide, Candidates<128, unsigned long long>, Candidates<kMaxUnion>>;
 
 struct FastArguments {
   MatchingPlane plane;
@@ -66,6 +70,10 @@ struct FastArguments {
   int position_rows;
 };
 
+bool is_wide(const FastArguments& arguments) {
+  return std::max(arguments.union_rows, arguments.union_columns) > kMaxUnion;
+}
+
 // Warps that share a tile.
 int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
 
@@ -73,24 +81,24 @@ struct SharedRegion {
   unsigned* words;   // [sample_rows][kPitch]
   float* energies;   // [position_rows][kPitch]: -|b|^2 / 2
   float4* offsets;   // [warps][4][kWarp]: those of four rows, as the lanes have them
-  unsigned* pools;   // [tiles][kReferences][kPool]
+  unsigned* pools;   // [tiles][kReferences][kPool]: keys of one word or two
   unsigned* counts;  // [tiles][kReferences]
   float* bounds;     // [tiles][kReferences]
 
-  __device__ SharedRegion(float4* memory, const FastArguments& arguments, int parts) {
+  __device__ SharedRegion(float4* memory, const FastArguments& arguments, int parts, int key_words) {
     const int tiles = arguments.tiles_x * kTilesY;
     offsets = memory;
     words = reinterpret_cast<unsigned*>(offsets + tiles * parts * 4 * kWarp);
     energies = reinterpret_cast<float*>(words + arguments.sample_rows * kPitch);
     pools = reinterpret_cast<unsigned*>(energies + arguments.position_rows * kPitch);
-    counts = pools + tiles * kReferences * kPool;
+    counts = pools + tiles * kReferences * kPool * key_words;
     bounds = reinterpret_cast<float*>(counts + tiles * kReferences);
   }
   static std::size_t bytes(const FastArguments& arguments) {
     const auto tiles = static_cast<std::size_t>(arguments.tiles_x) * kTilesY;
     return tiles * parts_of(arguments) * 4 * kWarp * sizeof(float4) +
            (static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
-            tiles * kReferences * (kPool + 2)) *
+            tiles * kReferences * (kPool * (is_wide(arguments) ? 2 : 1) + 2)) *
                sizeof(unsigned);
   }
 };
@@ -200,11 +208,13 @@ __device__ __forceinline__ void sync_tile(int tile) {
   }
 }
 
-template <int kParts>
+template <int kParts, bool kWide>
 __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArguments arguments) {
+  using Pool = PoolOf<kWide>;
+  using Key = typename Pool::Key;
   follow_stream();
   extern __shared__ float4 shared_memory[];
-  const SharedRegion region(shared_memory, arguments, kParts);
+  const SharedRegion region(shared_memory, arguments, kParts, sizeof(Key) / sizeof(unsigned));
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
   const int lane = threadIdx.x % kWarp;
@@ -217,7 +227,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const int block_y = grid.y(block_row);
   load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
               block_y - radius + MatchingPlane::kMargin);
-  unsigned* pool = region.pools + tile * kReferences * kPool;
+  Key* pool = reinterpret_cast<Key*>(region.pools) + tile * kReferences * kPool;
   unsigned* counts = region.counts + tile * kReferences;
   if (part == 0 && lane < kReferences) {
     counts[lane] = 1;  // the reference itself, whose key is 0
@@ -525,7 +535,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
           passed ^= 0x8000U >> k;
           const bool second = k >= 8;
           const unsigned row = k / 2 % 4;
-          const int place = first_place + static_cast<int>(row * kMaxUnion + k % 2);
+          const int place = first_place + Pool::place(static_cast<int>(k % 2), static_cast<int>(row));
           if (place != (second ? self[1] : self[0])) {
             const float offset = reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
             const int r = g + (second ? 8 : 0);
@@ -574,7 +584,8 @@ FastArguments regions_of(const Bm3dStep& step, int tiles_x) {
 }  // namespace
 
 bool can_match_fast(const Bm3dStep& step) {
-  if (step.patch_size != 8 || step.max_group_size >= 64 || union_size(step) > kMaxUnion) {
+  if (step.patch_size != 8 || step.max_group_size >= 64 || union_size(step) > kMaxWideUnion ||
+      step.search_window / 2 > MatchingPlane::kMargin) {
     return false;
   }
   const DeviceLimits device = device_limits();
@@ -589,7 +600,7 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
     return;
   }
   int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
-  tiles_x = std::min(tiles_x, kMaxTilesX);
+  tiles_x = std::min(tiles_x, union_size(step) > kMaxUnion ? kMaxTilesX / 2 : kMaxTilesX);
   const std::size_t most = device_limits().shared_memory;
   while (tiles_x > 1 && SharedRegion::bytes(regions_of(step, tiles_x)) > most) {
     --tiles_x;
@@ -603,7 +614,9 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
   arguments.distances = distances;
   const std::size_t bytes = SharedRegion::bytes(arguments);
   const int parts = parts_of(arguments);
-  const auto kernel = parts == 1 ? match_fast_kernel<1> : match_fast_kernel<2>;
+  const auto kernel = is_wide(arguments) ? match_fast_kernel<2, true>
+                      : parts == 1       ? match_fast_kernel<1, false>
+                                         : match_fast_kernel<2, false>;
   allow_shared_memory(kernel, bytes);
   const auto blocks = [](int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);

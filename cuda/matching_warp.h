@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 #include <cstdint>
@@ -68,12 +69,14 @@ __device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
   }
 }
 
-// Candidates in the pool of a reference, as keys of 32 bits: a rank, then the place in what the warp
-// searches, of at most kSide rows and columns, a power of two. Key 0 is the reference itself.
-template <int kSide>
+// Candidates in the pool of a reference, as keys: a rank, then the place in what the warp searches, of at
+// most kSide rows and columns, a power of two. Key 0 is the reference itself.
+template <int kSide, typename KeyType = unsigned>
 struct Candidates {
-  static constexpr int kPlaceBits = 2 * (std::countr_zero(static_cast<unsigned>(kSide)));
-  static constexpr int kRankBits = 32 - kPlaceBits;
+  using Key = KeyType;
+  static constexpr int kPlaceBits = 2 * std::countr_zero(static_cast<unsigned>(kSide));
+  static constexpr int kRankBits = std::min(32, 8 * static_cast<int>(sizeof(Key)) - kPlaceBits);
+  static constexpr Key kNone = ~Key{0};
 
   __device__ static int place(int x, int y) { return y * kSide + x; }
   // How far the distances of offsets within `bound` are shifted so that they fit: not at all where sigma is
@@ -81,13 +84,13 @@ struct Candidates {
   __device__ static int shift_for(float bound) {
     return max(0, 32 - kRankBits - __clz(__float2int_ru(2 * bound)));
   }
-  __device__ static unsigned key(float offset, int shift, int place) {
+  __device__ static Key key(float offset, int shift, int place) {
     const auto distance = static_cast<unsigned>(__float2int_rn(2 * fabsf(offset)));
-    const unsigned rank = min(distance >> shift, (1U << kRankBits) - 2);
-    return (rank << kPlaceBits | static_cast<unsigned>(place)) + 1;
+    const unsigned rank = kRankBits < 32 ? min(distance >> shift, (1U << kRankBits % 32) - 2) : distance;
+    return (Key{rank} << kPlaceBits | static_cast<unsigned>(place)) + 1;
   }
   // Of a key, relative to the reference's own place.
-  __device__ static std::int16_t offset(unsigned key, int own_place) {
+  __device__ static std::int16_t offset(Key key, int own_place) {
     const int place = static_cast<int>(key - 1) & (kSide * kSide - 1);
     return pack_offset(place % kSide - own_place % kSide, place / kSide - own_place / kSide);
   }
@@ -101,13 +104,13 @@ __device__ __forceinline__ float geometric_middle(float low, float high) {
 inline constexpr float kLeastBound = 0.25F;
 
 // Sorts the keys of kCount lanes that follow each other, one to a lane.
-template <bool kAscending, int kCount = kWarp>
-__device__ unsigned sort_lanes(unsigned key, int lane) {
+template <bool kAscending, int kCount = kWarp, typename Key>
+__device__ Key sort_lanes(Key key, int lane) {
 #pragma unroll
   for (int size = 2; size <= kCount; size *= 2) {
 #pragma unroll
     for (int stride = size / 2; stride > 0; stride /= 2) {
-      const unsigned other = __shfl_xor_sync(kAllLanes, key, stride);
+      const Key other = __shfl_xor_sync(kAllLanes, key, stride);
       const bool lower = (lane & stride) == 0;
       const bool up = ((lane & size) == 0 || size == kCount) == kAscending;
       key = lower == up ? min(key, other) : max(key, other);
@@ -117,11 +120,12 @@ __device__ unsigned sort_lanes(unsigned key, int lane) {
 }
 
 // The 32 least of an ascending and a descending sequence, ascending.
-__device__ inline unsigned merge_lanes(unsigned ascending, unsigned descending, int lane) {
-  unsigned key = min(ascending, descending);
+template <typename Key>
+__device__ Key merge_lanes(Key ascending, Key descending, int lane) {
+  Key key = min(ascending, descending);
 #pragma unroll
   for (int stride = kWarp / 2; stride > 0; stride /= 2) {
-    const unsigned other = __shfl_xor_sync(kAllLanes, key, stride);
+    const Key other = __shfl_xor_sync(kAllLanes, key, stride);
     key = (lane & stride) == 0 ? min(key, other) : max(key, other);
   }
   return key;
@@ -132,11 +136,12 @@ __device__ inline unsigned merge_lanes(unsigned ascending, unsigned descending, 
 // its place.
 template <typename Pool, int kPool, typename OwnPlace>
 __device__ __forceinline__ void write_groups(const Groups& groups, const LeftOver& left_over, int number,
-                                             int references, const unsigned* pool, const int (&found)[2],
-                                             const OwnPlace& own_place, int lane) {
+                                             int references, const typename Pool::Key* pool,
+                                             const int (&found)[2], const OwnPlace& own_place, int lane) {
+  using Key = typename Pool::Key;
   const int wanted = groups.capacity;
   // `key` is the i-th least of reference c. The first is that of the reference itself, 0.
-  const auto store = [&](int c, int i, unsigned key, int own_found) {
+  const auto store = [&](int c, int i, Key key, int own_found) {
     if (i < wanted) {
       groups.members[static_cast<std::ptrdiff_t>(number + c) * wanted + i] =
           i == 0 ? static_cast<std::int16_t>(round_down_to_power_of_two(min(own_found, wanted)))
@@ -148,8 +153,8 @@ __device__ __forceinline__ void write_groups(const Groups& groups, const LeftOve
   const int own_found = half == 0 ? found[0] : found[1];
   if (wanted <= kWarp / 2 && __all_sync(kAllLanes, own_found <= kWarp / 2)) {
     const int own_lane = lane % (kWarp / 2);
-    const unsigned own_key = own_lane < own_found ? pool[half * kPool + own_lane] : kAllLanes;
-    const unsigned key = sort_lanes<true, kWarp / 2>(own_key, lane);
+    const Key own_key = own_lane < own_found ? pool[half * kPool + own_lane] : Pool::kNone;
+    const Key key = sort_lanes<true, kWarp / 2>(own_key, lane);
     if (half < references) {
       store(half, own_lane, key, own_found);
     }
@@ -164,10 +169,10 @@ __device__ __forceinline__ void write_groups(const Groups& groups, const LeftOve
       }
       continue;
     }
-    unsigned key = sort_lanes<true>(lane < count ? pool[c * kPool + lane] : kAllLanes, lane);
+    Key key = sort_lanes<true>(lane < count ? pool[c * kPool + lane] : Pool::kNone, lane);
 #pragma unroll 1
     for (int j = kWarp; j < count; j += kWarp) {
-      const unsigned more = lane + j < count ? pool[c * kPool + j + lane] : kAllLanes;
+      const Key more = lane + j < count ? pool[c * kPool + j + lane] : Pool::kNone;
       key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
     }
     store(c, lane, key, count);

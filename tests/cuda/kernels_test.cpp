@@ -259,6 +259,17 @@ TEST_F(BlockMatching, FindsTheClosestOfEveryProfilesWindow) {
   }
 }
 
+TEST_F(BlockMatching, FindsTheClosestInWideWindows) {
+  EXPECT_GE(check_matching(make_step(8, 4, 8, 65, 3000), true, 256, 131, 90), 0);
+  EXPECT_GE(check_matching(make_step(8, 4, 8, 65, 400), false, 256, 75, 96), 0);
+  EXPECT_GE(check_matching(make_step(8, 5, 32, 65, 25000), false, 256, 83, 66), 0);
+  EXPECT_GE(check_matching(make_step(8, 3, 16, 61, 3000), true, 256, 61, 78), 0);
+  EXPECT_GE(check_matching(make_step(8, 2, 16, 63, 3000), true, 256, 40, 53), 0);
+  EXPECT_GE(check_matching(make_step(8, 1, 8, 65, 3000), true, 256, 39, 33), 0);
+  EXPECT_GT(check_matching(make_step(8, 4, 8, 65, 3000), true, 0, 90, 70), 0);
+  EXPECT_EQ(check_matching(make_step(8, 6, 8, 65, 3000), true, 256, 50, 40), -1);
+}
+
 TEST_F(BlockMatching, LeavesReferencesOverWhereDistancesTie) {
   for (const bool bytes : {true, false}) {
     EXPECT_GT(check_matching(make_step(8, 3, 16, 39, 3000), bytes, 0, 90, 70), 0);
