@@ -1,5 +1,6 @@
 #include "cuda/bilateral.h"
 #include "cuda/launch.h"
+#include "cuda/powers.h"
 
 // A thread makes kRows samples of a column; a warp's threads lie side by side, so that each load of a
 // neighbour serves a warp's columns and kRows weights a thread. Samples are read through the first-level
@@ -20,12 +21,6 @@ struct AnyArguments {
   FloatPlane variance;
   AdaptiveBilateralWeights weights;
 };
-
-__device__ float power_of_two(float exponent) {
-  float power = 0;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
-  return power;
-}
 
 template <BilateralPass kPass>
 __global__ void __launch_bounds__(32 * kWarps) bilateral_any_kernel(AnyArguments arguments) {

@@ -1,5 +1,6 @@
 #include "cuda/launch.h"
 #include "cuda/patch_means.h"
+#include "cuda/powers.h"
 
 // A block of 256 threads makes 32 x 32 samples, offset after offset of the search window. Of an offset, first
 // every thread slides along 8 positions of a row: sums of squared differences of 2 patch_radius + 1 samples
@@ -22,12 +23,6 @@ struct AnyArguments {
   FloatPlane out;
   PatchWeights weights;
 };
-
-__device__ float power_of_two(float exponent) {
-  float power = 0;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
-  return power;
-}
 
 // How many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's.
 __device__ int pairs_inside(int i, int offset, int radius, int size) {
