@@ -34,7 +34,7 @@ bool can_filter_bytes(const BilateralJob& job);
 void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
                      const SamplePlane& out, cudaStream_t stream);
 
-/// bilateral_bytes() for kAdapted, and for kMean of small pictures.
+/// bilateral_bytes() for kAdapted.
 void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
                       const SamplePlane& out, cudaStream_t stream);
 

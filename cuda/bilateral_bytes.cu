@@ -4,31 +4,40 @@
 #include <cstdint>
 
 #include "cuda/bilateral.h"
-#include "cuda/byte_tile.h"
 #include "cuda/launch.h"
+#include "cuda/powers.h"
+#include "cuda/tile.h"
 
 // Weights of 8-bit samples from a table in shared memory. Every lane has a copy of its own, in its own bank,
 // so that 32 look-ups take one cycle whatever the differences. An entry is a pair of halves, the range
 // weight and its product with the difference (or its square): multiplied by the spatial weight it adds to
-// both sums by one instruction. The pairs' sums of one row of the window are halves (of relative error 2^-11
-// a step), their sums floats.
+// both sums by one instruction. The pairs' sums of up to 33 neighbours are halves (of relative error 2^-11 a
+// step), their sums floats.
+//
+// The tile's samples lie in shared memory as their distances in the table, 16 bits each; samples outside of
+// the plane are so far away that the sum with the lane's own distance is past the table's end, which it is
+// clamped to: an entry of zeros.
 //
 // Threads: 16 lanes by 2 rows make a warp, each lane kPixels samples side by side; up to 16 warps, one above
-// the other, make a block, which takes tile after tile. Of the window's row a lane holds the kPixels + 3
-// samples that 4 steps to the right look at. Shared memory: 64 KiB of table, the tile's samples with their
-// margin, the spatial weights. Registers: 64, two blocks of 512 threads a multiprocessor. Bound by shared
-// memory: one look-up a weight, at 32 a cycle and multiprocessor.
+// the other, make a block, which takes tile after tile. Of the window's row a lane holds the 2 kPixels - 1
+// samples that kPixels steps to the right look at. Shared memory: 64 KiB of table, the tile's samples with
+// their margin, the spatial weights. Registers: 64, two blocks of 512 threads a multiprocessor. Bound by
+// shared memory, one look-up a weight at 32 a cycle and multiprocessor, and nearly as much by instruction
+// issue: three a weight.
 
 namespace limpid::cuda {
 namespace {
 
+constexpr int kLanes = 16;  // of a warp's row
 constexpr int kMaxRadius = 15;
 constexpr int kMaxWarps = 16;
 constexpr int kEntryBytes = 32 * 4;
 constexpr int kDifferences = 511;
 constexpr float kSquareScale = 1.0F / 64.0F;  // of squared differences, to fit half floats
-constexpr int kOutside = 1 << 20;             // in place of a sample that is not in the plane
+constexpr unsigned kOutside = 0xFFFF;         // in place of the distance of a sample that is not in the plane
 constexpr int kEntries = kDifferences + 1;    // the last one for samples outside of the plane
+constexpr int kMostHalfSums = 33;             // weights that a half float adds up
+constexpr int kRowsAtATime = 4;
 
 struct BytesArguments {
   SamplePlane in;
@@ -37,19 +46,13 @@ struct BytesArguments {
   int height;
   int tile_columns;
   int tiles;
-  int pitch;  // of the tile in shared memory, in words
+  int pitch;  // of the tile in shared memory, in samples
   AdaptiveBilateralWeights weights;
   FloatPlane variance;
 };
 
 // Spatial weights of one row of the window, as pairs of the same half: 2 radius + 1 and up to 3 more.
 constexpr int kSpatialPitch = 32;
-
-__device__ float power_of_two(float exponent) {
-  float power = 0;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
-  return power;
-}
 
 // By blocks of 128, 256 or 512 threads, a thread 4 copies of an entry and 4 entries at a time.
 template <BilateralPass kPass>
@@ -64,21 +67,39 @@ __device__ void fill_table(float range, uint4* table) {
           i / kQuarters < kDifferences ? power_of_two(-range * difference * difference) : 0.0F;
       const float product =
           weight * difference * (kPass == BilateralPass::kVariance ? difference * kSquareScale : 1.0F);
-      const __half2 entry = __floats2half2_rn(weight, product);
-      const unsigned bits = *reinterpret_cast<const unsigned*>(&entry);
+      const unsigned bits = bits_of(__floats2half2_rn(weight, product));
       table[i] = {bits, bits, bits, bits};
     }
   }
 }
 
-// The 4 samples of a word as distances in the table; `column` is the plane's of the first.
-template <bool kBorder>
-__device__ void unpack(unsigned word, int column, int width, bool row_inside, int* values) {
+// Fills the tile, `rows` of which have `radius` more above and below; its columns begin `radius` before x0. A
+// lane loads two columns of four rows at a time, and all before it stores them, so that the waits overlap.
+__device__ void fill_tile(const BytesArguments& arguments, int x0, int y0, int rows, std::uint16_t* tile) {
+  const int radius = arguments.weights.first.radius;
+  const int last = rows + 2 * radius;
+  for (int first = static_cast<int>(threadIdx.x) / 32 * kRowsAtATime; first < last;
+       first += static_cast<int>(blockDim.x) / 32 * kRowsAtATime) {
+    const TileRows<kRowsAtATime> in(arguments.in, arguments.height, y0 - radius + first);
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < arguments.pitch / 2; i += 32) {
+      const int x = x0 - radius + 2 * i;
+      int samples[kRowsAtATime][2];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const unsigned sample = __byte_perm(word, 0, 0x4440 + i);
-    const bool inside = !kBorder || (row_inside && column + i >= 0 && column + i < width);
-    values[i] = inside ? static_cast<int>(sample) * kEntryBytes : kOutside;
+      for (int k = 0; k < kRowsAtATime; ++k) {
+        samples[k][0] = in.at(k, x, arguments.width);
+        samples[k][1] = in.at(k, x + 1, arguments.width);
+      }
+#pragma unroll
+      for (int k = 0; k < kRowsAtATime; ++k) {
+        const auto distance = [](int sample) {
+          return sample < 0 ? kOutside : sample * unsigned{kEntryBytes};
+        };
+        if (first + k < last) {
+          reinterpret_cast<unsigned*>(tile + (first + k) * arguments.pitch)[i] =
+              distance(samples[k][0]) | distance(samples[k][1]) << 16;
+        }
+      }
+    }
   }
 }
 
@@ -86,122 +107,150 @@ __device__ void unpack(unsigned word, int column, int width, bool row_inside, in
 template <int kPixels>
 struct Lane {
   float own[kPixels];
+  int base[kPixels];  // of sample p and a neighbour of distance v the entry is at base[p] + v
+  int end;            // entry of zeros
+  __half2 sums[kPixels];
   float weight[kPixels] = {};
   float sum[kPixels] = {};
-  int base[kPixels];  // of sample p and a neighbour of value v the entry is at base[p] + v
-};
 
-template <bool kBorder>
-__device__ __half2 look_up(int base, int value, const char* table) {
-  int at = base + value;
-  if constexpr (kBorder) {
-    at = min(at, static_cast<int>(kDifferences * kEntryBytes + threadIdx.x % 32 * 4));
-  }
-  return *reinterpret_cast<const __half2*>(table + at);
-}
-
-// Adds the neighbours at dy, the lane's words of that row being `words`.
-template <int kPixels, bool kBorder>
-__device__ void add_row(const BytesArguments& arguments, const unsigned* words, const __half2* spatial,
-                        const char* table, int column, bool row_inside, Lane<kPixels>& lane) {
-  const int taps = 2 * arguments.weights.first.radius + 1;
-  int values[kPixels + 4];
-  __half2 sums[kPixels];
-#pragma unroll
-  for (int i = 0; i < kPixels; i += 4) {
-    unpack<kBorder>(words[i / 4], column + i, arguments.width, row_inside, values + i);
-  }
-#pragma unroll
-  for (int p = 0; p < kPixels; ++p) {
-    sums[p] = __half2half2(__ushort_as_half(0));
-  }
-  const auto add = [&](int step, __half2 weight) {
+  __device__ void clear() {
 #pragma unroll
     for (int p = 0; p < kPixels; ++p) {
-      sums[p] = __hfma2(look_up<kBorder>(lane.base[p], values[p + step], table), weight, sums[p]);
+      sums[p] = pair_of(0);
+    }
+  }
+  __device__ void flush() {
+#pragma unroll
+    for (int p = 0; p < kPixels; ++p) {
+      weight[p] += __low2float(sums[p]);
+      sum[p] += __high2float(sums[p]);
+    }
+    clear();
+  }
+};
+
+// The distances of kPixels samples that follow each other.
+template <int kPixels>
+__device__ void unpack(const std::uint16_t* samples, int* values) {
+  unsigned words[kPixels / 2];
+  if constexpr (kPixels == 8) {
+    *reinterpret_cast<uint4*>(words) = *reinterpret_cast<const uint4*>(samples);
+  } else {
+    *reinterpret_cast<uint2*>(words) = *reinterpret_cast<const uint2*>(samples);
+  }
+#pragma unroll
+  for (int i = 0; i < kPixels; i += 2) {
+    values[i] = static_cast<int>(__byte_perm(words[i / 2], 0, 0x4410));
+    values[i + 1] = static_cast<int>(__byte_perm(words[i / 2], 0, 0x4432));
+  }
+}
+
+// Adds the neighbours of one row, of which the lane's first is at `samples`.
+template <int kPixels>
+__device__ void add_row(const std::uint16_t* samples, const __half2* spatial, int taps, const char* table,
+                        Lane<kPixels>& lane) {
+  int values[2 * kPixels];
+  unpack<kPixels>(samples, values);
+  const auto add = [&](int step, unsigned weight) {
+#pragma unroll
+    for (int p = 0; p < kPixels; ++p) {
+      const int at = min(lane.base[p] + values[p + step], lane.end);
+      lane.sums[p] = __hfma2(*reinterpret_cast<const __half2*>(table + at), pair_of(weight), lane.sums[p]);
     }
   };
-  const auto load = [&](int tap) {
-    unpack<kBorder>(words[(tap + kPixels) / 4], column + tap + kPixels, arguments.width, row_inside,
-                    values + kPixels);
-    return reinterpret_cast<const uint4*>(spatial)[tap / 4];
-  };
-  const auto pair = [](unsigned bits) { return *reinterpret_cast<const __half2*>(&bits); };
+  const auto weights_at = [&](int tap) { return reinterpret_cast<const uint4*>(spatial)[tap / 4]; };
   int tap = 0;
-  for (; tap + 4 <= taps; tap += 4) {
-    const uint4 weights = load(tap);
-    add(0, pair(weights.x));
-    add(1, pair(weights.y));
-    add(2, pair(weights.z));
-    add(3, pair(weights.w));
+#pragma unroll 1
+  for (; tap + kPixels <= taps; tap += kPixels) {
+    unpack<kPixels>(samples + tap + kPixels, values + kPixels);
+#pragma unroll
+    for (int step = 0; step < kPixels; step += 4) {
+      const uint4 weights = weights_at(tap + step);
+      add(step, weights.x);
+      add(step + 1, weights.y);
+      add(step + 2, weights.z);
+      add(step + 3, weights.w);
+    }
 #pragma unroll
     for (int i = 0; i < kPixels; ++i) {
-      values[i] = values[i + 4];
+      values[i] = values[i + kPixels];
     }
   }
   // The number of taps is odd.
-  const uint4 weights = load(tap);
-  add(0, pair(weights.x));
-  if (tap + 3 == taps) {
-    add(1, pair(weights.y));
-    add(2, pair(weights.z));
+  unpack<kPixels>(samples + tap + kPixels, values + kPixels);
+  uint4 weights = weights_at(tap);
+  add(0, weights.x);
+  if (tap + 3 <= taps) {
+    add(1, weights.y);
+    add(2, weights.z);
   }
-#pragma unroll
-  for (int p = 0; p < kPixels; ++p) {
-    lane.weight[p] += __low2float(sums[p]);
-    lane.sum[p] += __high2float(sums[p]);
+  if constexpr (kPixels == 8) {
+    if (tap + 5 <= taps) {
+      add(3, weights.w);
+      weights = weights_at(tap + 4);
+      add(4, weights.x);
+    }
+    if (tap + 7 <= taps) {
+      add(5, weights.y);
+      add(6, weights.z);
+    }
   }
 }
 
 template <int kPixels, BilateralPass kPass>
-__device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, const unsigned* tile,
+__device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, const std::uint16_t* tile,
                             const __half2* spatial, const char* table) {
   const int radius = arguments.weights.first.radius;
-  const int strip = static_cast<int>(threadIdx.x % kTileLanes);
-  const int row = static_cast<int>(threadIdx.x / kTileLanes);
+  const int strip = static_cast<int>(threadIdx.x % kLanes);
+  const int row = static_cast<int>(threadIdx.x / kLanes);
   const int x = x0 + strip * kPixels;
   const int y = y0 + row;
-  const auto* bytes =
-      reinterpret_cast<const std::uint8_t*>(tile) + row * arguments.pitch * 4 + strip * kPixels;
+  const std::uint16_t* samples = tile + row * arguments.pitch + strip * kPixels;
+  const auto copy = static_cast<int>(threadIdx.x % 32 * 4);
   Lane<kPixels> lane;
+  lane.end = kDifferences * kEntryBytes + copy;
+  lane.clear();
 #pragma unroll
   for (int p = 0; p < kPixels; ++p) {
-    const int own = bytes[radius * arguments.pitch * 4 + radius + p];
-    lane.own[p] = static_cast<float>(own);
-    lane.base[p] = (kDifferences / 2 - own) * kEntryBytes + static_cast<int>(threadIdx.x % 32 * 4);
+    // Also of lanes outside of the plane: look-ups stay in the table.
+    const int own = min(static_cast<int>(samples[radius * arguments.pitch + radius + p]), 255 * kEntryBytes);
+    lane.own[p] = static_cast<float>(own / kEntryBytes);
+    lane.base[p] = kDifferences / 2 * kEntryBytes - own + copy;
   }
-  // For whole warps.
-  const int warp_y = y - static_cast<int>(threadIdx.x % 32 / kTileLanes);
-  const bool border = x0 < radius || x0 + kTileLanes * kPixels + radius > arguments.width ||
-                      warp_y < radius || warp_y + 1 + radius >= arguments.height;
-  const unsigned* words = tile + row * arguments.pitch + strip * (kPixels / 4);
+  const int taps = 2 * radius + 1;
+  const int rows_of_sums = max(kMostHalfSums / taps, 1);
+  int rows = 0;
+#pragma unroll 1
   for (int dy = -radius; dy <= radius; ++dy) {
-    if (border) {
-      add_row<kPixels, true>(arguments, words, spatial, table, x - radius,
-                             y + dy >= 0 && y + dy < arguments.height, lane);
-    } else {
-      add_row<kPixels, false>(arguments, words, spatial, table, 0, true, lane);
-    }
-    words += arguments.pitch;
+    add_row<kPixels>(samples, spatial, taps, table, lane);
+    samples += arguments.pitch;
     spatial += kSpatialPitch;
+    if (++rows == rows_of_sums) {
+      rows = 0;
+      lane.flush();
+    }
   }
+  lane.flush();
   if (y >= arguments.height) {
     return;
   }
+  if constexpr (kPass == BilateralPass::kVariance) {
+    float* out = arguments.variance.data + static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x;
+    float values[kPixels];
 #pragma unroll
-  for (int p = 0; p < kPixels; ++p) {
-    if (x + p >= arguments.width) {
-      return;
+    for (int p = 0; p < kPixels; ++p) {
+      values[p] = __fdividef(lane.sum[p], kSquareScale * lane.weight[p]);
     }
-    const float mean = lane.sum[p] / lane.weight[p];
-    if constexpr (kPass == BilateralPass::kVariance) {
-      arguments.variance.data[static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x + p] =
-          mean / kSquareScale;
-    } else {
+    store_run(values, out, arguments.width - x);
+  } else {
+    auto* out = reinterpret_cast<std::uint8_t*>(arguments.out.data + y * arguments.out.stride) + x;
+    std::uint8_t values[kPixels];
+#pragma unroll
+    for (int p = 0; p < kPixels; ++p) {
       // A mean of bytes: no clamping.
-      reinterpret_cast<std::uint8_t*>(arguments.out.data + y * arguments.out.stride)[x + p] =
-          static_cast<std::uint8_t>(lane.own[p] + mean + 0.5F);
+      values[p] = static_cast<std::uint8_t>(lane.own[p] + __fdividef(lane.sum[p], lane.weight[p]) + 0.5F);
     }
+    store_run(values, out, arguments.width - x);
   }
 }
 
@@ -211,8 +260,8 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
   auto* table = reinterpret_cast<__half2*>(shared);
   __half2* spatial = table + kEntries * 32;
   const int radius = arguments.weights.first.radius;
-  auto* tile = reinterpret_cast<unsigned*>(spatial + (2 * radius + 1) * kSpatialPitch);
-  const int rows = static_cast<int>(blockDim.x) / kTileLanes;
+  auto* tile = reinterpret_cast<std::uint16_t*>(spatial + (2 * radius + 1) * kSpatialPitch);
+  const int rows = static_cast<int>(blockDim.x) / kLanes;
   fill_table<kPass>(arguments.weights.first.range, shared);
   for (int i = threadIdx.x; i < (2 * radius + 1) * kSpatialPitch; i += blockDim.x) {
     const int dx = i % kSpatialPitch - radius;
@@ -222,10 +271,9 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
   }
   follow_stream();
   for (int number = blockIdx.x; number < arguments.tiles; number += gridDim.x) {
-    const int x0 = number % arguments.tile_columns * (kTileLanes * kPixels);
+    const int x0 = number % arguments.tile_columns * (kLanes * kPixels);
     const int y0 = number / arguments.tile_columns * rows;
-    fill_byte_tile(arguments.in, arguments.width, arguments.height, radius, x0, y0, kTileLanes * kPixels,
-                   rows, arguments.pitch, reinterpret_cast<std::uint8_t*>(tile));
+    fill_tile(arguments, x0, y0, rows, tile);
     __syncthreads();
     filter_lane<kPixels, kPass>(arguments, x0, y0, tile, spatial, reinterpret_cast<const char*>(table));
     __syncthreads();
@@ -235,12 +283,14 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
 struct Shape {
   int pixels;
   int warps;
+  // A lane reads whole runs of `pixels`.
+  int pitch(int radius) const { return (kLanes * pixels + 2 * radius + pixels) / pixels * pixels; }
   std::size_t shared_bytes(int radius) const {
     return static_cast<std::size_t>(kEntries) * kEntryBytes +
            static_cast<std::size_t>(2 * radius + 1) * kSpatialPitch * 4 +
-           static_cast<std::size_t>(2 * warps + 2 * radius) * byte_tile_pitch(pixels, radius) * 4;
+           static_cast<std::size_t>(2 * warps + 2 * radius) * pitch(radius) * 2;
   }
-  int columns(int width) const { return (width + kTileLanes * pixels - 1) / (kTileLanes * pixels); }
+  int columns(int width) const { return (width + kLanes * pixels - 1) / (kLanes * pixels); }
   int tiles(int width, int height) const { return columns(width) * ((height + 2 * warps - 1) / (2 * warps)); }
 };
 
@@ -258,32 +308,31 @@ Shape choose_shape(int width, int height, int multiprocessors) {
   return shape;
 }
 
-// Whether filling the tables takes longer than they save: found by trial on an H200.
-bool is_small(int width, int height, int radius) {
-  return static_cast<long long>(width) * height <= 128 * 1024 && radius <= 5;
-}
-
 template <BilateralPass kPass>
 void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream_t stream) {
-  const int multiprocessors = multiprocessor_count();
+  const int multiprocessors = device_limits().multiprocessors;
   const int radius = job.weights.first.radius;
   const Shape shape = choose_shape(arguments.width, arguments.height, multiprocessors);
   arguments.tile_columns = shape.columns(arguments.width);
   arguments.tiles = shape.tiles(arguments.width, arguments.height);
-  arguments.pitch = byte_tile_pitch(shape.pixels, radius);
+  arguments.pitch = shape.pitch(radius);
   auto* kernel = shape.pixels == 4 ? bilateral_bytes_kernel<4, kPass> : bilateral_bytes_kernel<8, kPass>;
   const std::size_t bytes = shape.shared_bytes(radius);
   allow_shared_memory(kernel, bytes);
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 32 * shape.warps, bytes));
   const int blocks = std::min(arguments.tiles, std::max(resident, 1) * multiprocessors);
-  if (arguments.tiles > blocks) {
-    launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream,
-           arguments);
+  const auto threads = static_cast<unsigned>(32 * shape.warps);
+  // A single wave of blocks, launched early, crowds where the kernel before leaves room first: found by trial
+  // on an H200 to be worth it for pictures that leave no room, after the filter's second pass, and where
+  // launching takes longest of all.
+  const bool early =
+      arguments.tiles > blocks || 10 * arguments.tiles >= 9 * resident * multiprocessors ||
+      (kPass == BilateralPass::kVariance ? shape.warps == kMaxWarps : shape.warps < kMaxWarps && radius <= 4);
+  if (early) {
+    launch(kernel, static_cast<unsigned>(blocks), threads, bytes, stream, arguments);
   } else {
-    // A single wave of blocks, launched early, would crowd where the kernel before leaves room first.
-    kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(32 * shape.warps), bytes, stream>>>(
-        arguments);
+    kernel<<<static_cast<unsigned>(blocks), threads, bytes, stream>>>(arguments);
     check_launch();
   }
 }
@@ -301,11 +350,7 @@ void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, 
   BytesArguments arguments{in, out, width, height, 0, 0, 0, job.weights, job.variance};
   switch (job.pass) {
     case BilateralPass::kMean:
-      if (is_small(width, height, job.weights.first.radius)) {
-        bilateral_halves(job, in, width, height, out, stream);
-      } else {
-        filter_tiles<BilateralPass::kMean>(job, arguments, stream);
-      }
+      filter_tiles<BilateralPass::kMean>(job, arguments, stream);
       break;
     case BilateralPass::kVariance:
       filter_tiles<BilateralPass::kVariance>(job, arguments, stream);

@@ -190,6 +190,7 @@ TEST_F(Bilateral, PlanesOfAnySizeAndShapeOfTiles) {
   const TestPlane large(2047, 1081, 25);
   check_bilateral(large, weights_of(2, 40), 11);
   check_bilateral(large, weights_of(5, 40), 1009);
+  check_bilateral(large, weights_of(8, 40), 2003);
   check_bilateral(large, weights_of(15, 40), 4001);
 }
 
