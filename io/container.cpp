@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace limpid::io {
@@ -15,14 +16,15 @@ bool is_one_of(const AVOutputFormat& container, const std::array<std::string_vie
 constexpr std::array<std::string_view, 6> kMovFamily{"mov", "mp4", "ipod", "3gp", "3g2", "psp"};
 
 /// The muxer of MPEG transport streams turns nothing down. Data is private there anyway.
-bool is_known_in_mpegts(const AVCodecParameters& stream) {
-  constexpr std::array kKnown{AV_CODEC_ID_MP1,          AV_CODEC_ID_MP2,
-                              AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,
-                              AV_CODEC_ID_AAC_LATM,     AV_CODEC_ID_AC3,
-                              AV_CODEC_ID_EAC3,         AV_CODEC_ID_DTS,
-                              AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,
-                              AV_CODEC_ID_S302M,        AV_CODEC_ID_DVB_SUBTITLE,
-                              AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_HDMV_PGS_SUBTITLE};
+bool is_known_in_mpegts(const std::string& url, const AVCodecParameters& stream) {
+  constexpr std::array kKnown{AV_CODEC_ID_MP1,         AV_CODEC_ID_MP2,      AV_CODEC_ID_MP3,
+                              AV_CODEC_ID_AAC,         AV_CODEC_ID_AAC_LATM, AV_CODEC_ID_AC3,
+                              AV_CODEC_ID_EAC3,        AV_CODEC_ID_DTS,      AV_CODEC_ID_TRUEHD,
+                              AV_CODEC_ID_OPUS,        AV_CODEC_ID_S302M,    AV_CODEC_ID_DVB_SUBTITLE,
+                              AV_CODEC_ID_DVB_TELETEXT};
+  if (stream.codec_id == AV_CODEC_ID_HDMV_PGS_SUBTITLE) {
+    return url.ends_with(".m2ts");  // the name by which the muxer knows Blu-ray's
+  }
   return stream.codec_type == AVMEDIA_TYPE_DATA ||
          std::find(kKnown.begin(), kKnown.end(), stream.codec_id) != kKnown.end();
 }
@@ -47,14 +49,14 @@ bool holds_timecode(const AVOutputFormat& container) {
   return is_matroska(container) || is_one_of<6>(container, {"mov", "mp4", "mxf", "mxf_d10", "gxf", "null"});
 }
 
-bool is_known(const AVOutputFormat& container, const AVStream& stream) {
+bool is_known(const AVOutputFormat& container, const std::string& url, const AVStream& stream) {
   if (is_cover_art(stream)) {
     return is_one_of<3>(container, {"mp4", "ipod", "psp"});
   }
   if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT) {
     return is_one_of<1>(container, {"matroska"});
   }
-  return !is_one_of<1>(container, {"mpegts"}) || is_known_in_mpegts(*stream.codecpar);
+  return !is_one_of<1>(container, {"mpegts"}) || is_known_in_mpegts(url, *stream.codecpar);
 }
 
 bool attaches_cover(const AVOutputFormat& container, const AVStream& stream) {

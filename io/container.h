@@ -2,6 +2,8 @@
 
 // What containers hold, as far as libav's muxers don't tell themselves. Private to io.
 
+#include <string>
+
 #include "io/libav.h"
 
 namespace limpid::io {
@@ -15,8 +17,8 @@ bool holds_display_matrix(const AVOutputFormat& container);
 bool holds_chapters(const AVOutputFormat& container);
 bool holds_timecode(const AVOutputFormat& container);
 
-/// False for streams that the muxer takes but writes in a way that nobody reads.
-bool is_known(const AVOutputFormat& container, const AVStream& stream);
+/// False for streams that the muxer takes but writes, to a file of this name, in a way that nobody reads.
+bool is_known(const AVOutputFormat& container, const std::string& url, const AVStream& stream);
 
 /// True for cover art that becomes an attachment.
 bool attaches_cover(const AVOutputFormat& container, const AVStream& stream);

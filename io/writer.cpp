@@ -140,11 +140,12 @@ AVStream& add_stream(AVFormatContext& muxer) {
 }
 
 /// Asks the muxer itself, by writing a header with the video and this one stream to memory.
-bool can_hold_stream(const AVOutputFormat& container, const AVCodecContext& encoder, const AVStream& stream) {
+bool can_hold_stream(const AVOutputFormat& container, const std::string& url, const AVCodecContext& encoder,
+                     const AVStream& stream) {
   if (container.audio_codec == AV_CODEC_ID_NONE) {
     return false;  // made for video alone
   }
-  if (!is_known(container, stream)) {
+  if (!is_known(container, url, stream)) {
     return false;
   }
   if ((container.flags & AVFMT_NOFILE) != 0) {
@@ -396,7 +397,7 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
       }
     } else if (muxer != nullptr && attaches_cover(*container, stream)) {
       attach_cover(*muxer, stream);
-    } else if (muxer == nullptr || !can_hold_stream(*container, encoder->context(), stream)) {
+    } else if (muxer == nullptr || !can_hold_stream(*container, url, encoder->context(), stream)) {
       if (muxer != nullptr && add_converted_subtitles(stream)) {
         continue;
       }

@@ -433,6 +433,27 @@ TEST_F(FidelityTest, WebmAndTransportStreamsAndAvi) {
   expect_near(old.frame_times(), again.frame_times());
 }
 
+TEST_F(FidelityTest, SubtitlesThatArePicturesAreCopied) {
+  // Blu-ray's: a screen without objects at 0.1 s, an end of display set after it.
+  const std::string time("\0\0\x23\x28\0\0\0\0", 8);
+  const std::string screen("\0\x40\0\x30\x10\0\0\x80\0\0\0", 11);
+  write_file(path("in.sup"),
+             "PG" + time + std::string("\x16\0\x0B", 3) + screen + "PG" + time + std::string("\x80\0\0", 3));
+  const std::string file = make("in.mkv", kPicture + Words{"-i", path("in.sup"), "-map", "0", "-map", "1",
+                                                           "-c:v", "libx264", "-c:s", "copy"});
+  const Probed source(file);
+  ASSERT_EQ(source.packets(source.stream("subtitle"), "size").size(), 1U);
+  for (const char* const name : {"out.mkv", "out.m2ts"}) {
+    SCOPED_TRACE(name);
+    expect_copied(source, denoised(file, name), "subtitle");
+    EXPECT_FALSE(warned()) << warnings();
+  }
+  for (const char* const name : {"out.mp4", "out.ts"}) {
+    EXPECT_EQ(denoised(file, name).count("subtitle"), 0);
+    EXPECT_TRUE(warned_of("can't hold the subtitle stream #1 (hdmv_pgs_subtitle)")) << warnings();
+  }
+}
+
 TEST_F(FidelityTest, TimesOfEveryKind) {
   const Words sound_and_b_frames = {"-c:v", "libx264", "-bf", "3", "-c:a", "aac"};
   const std::vector<std::pair<std::string, Words>> sources = {
@@ -658,6 +679,23 @@ TEST_F(FidelityTest, DynamicHdrIsWarnedOf) {
   for (const char* name : {"plus.hevc", "vision.hevc"}) {
     static_cast<void>(denoised(path(name), "out.mkv"));
     EXPECT_TRUE(warned_of("dynamic HDR metadata")) << name << ": " << warnings();
+  }
+}
+
+TEST_F(FidelityTest, DolbyVisionThatOnlyTheContainerTellsOfIsWarnedOf) {
+  std::string mp4 =
+      read_file(make("plain.mp4", kPicture + Words{"-frames:v", "2", "-pix_fmt", "yuv420p10le", "-c:v",
+                                                   "libx265", "-x265-params", "log-level=none"}));
+  // Its configuration in place of the bit rates: version 1.0, profile 8, level 1, with RPUs and a base layer.
+  const std::size_t bit_rates = mp4.find("btrt");
+  ASSERT_NE(bit_rates, std::string::npos);
+  mp4.replace(bit_rates, 16, std::string("dvcC\x01\0\x10\x0D\x10\0\0\0\0\0\0\0", 16));
+  write_file(path("in.mp4"), mp4);
+  ASSERT_FALSE(Probed(path("in.mp4")).side_data("DOVI configuration record").is_null());
+  for (const char* name : {"out.mp4", "out.mkv"}) {
+    const Probed target = denoised(path("in.mp4"), name);
+    EXPECT_TRUE(warned_of("dynamic HDR metadata")) << warnings();
+    EXPECT_TRUE(target.side_data("DOVI configuration record").is_null()) << "it would be a lie";
   }
 }
 
