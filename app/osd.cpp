@@ -31,7 +31,8 @@ std::vector<std::string> to_lines(const Statistics& statistics) {
       fmt::format("source {:.4g} fps   shown {:.1f} fps   dropped {}", s.source_fps, s.shown_fps, s.dropped));
   lines.push_back(fmt::format("denoise {:.1f} fps (alone {:.1f})   {} {:.1f} ms", s.denoise_fps,
                               s.denoise_fps_alone, s.live ? "latency" : "frame latency", 1000 * s.latency));
-  lines.push_back(fmt::format("engine {}   filter {}   profile {}", s.engine, s.filter, s.profile));
+  lines.push_back(fmt::format("engine {}   filter {}{}", s.engine, s.filter,
+                              s.profile.empty() ? "" : "   profile " + s.profile));
   std::string sigma = "sigma";
   for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
     sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);

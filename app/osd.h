@@ -24,7 +24,7 @@ struct Statistics {
   double latency = 0;  ///< seconds: of a live source from decoding to the screen, else of denoising
   bool live = false;
   std::string filter;
-  std::string profile;
+  std::string profile;              ///< empty if the filter has none
   std::vector<std::string> planes;  ///< names of the colour planes
   NoiseLevel level;
   bool estimated = false;

@@ -47,6 +47,9 @@ constexpr float kGreatestSigma = 255;
 constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
 constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
 
+// Whether it is of BM3D's family: the others have no profiles.
+bool has_profiles(const std::string& filter) { return filter.ends_with("bm3d"); }
+
 // The next step of sigma from `value`, finer where it is small.
 float step_sigma(float value, int direction) {
   const float probe = direction > 0 ? value : value - 0.01F;
@@ -430,7 +433,9 @@ Statistics Viewer::statistics() const {
   statistics.latency = player_options_.live ? latency_ : player_->turnaround();
   const DenoiseSettings& settings = shown_->settings;
   statistics.filter = settings.filter;
-  statistics.profile = to_string(settings.profile.value_or(default_profile(shown_->level)));
+  if (has_profiles(settings.filter)) {
+    statistics.profile = to_string(settings.profile.value_or(default_profile(shown_->level)));
+  }
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
   }
@@ -669,6 +674,9 @@ void Viewer::next_profile() {
   static constexpr std::array kProfiles{Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh,
                                         Profile::kVn};
   DenoiseSettings settings = player_->settings();
+  if (!has_profiles(settings.filter)) {
+    return notice(settings.filter + " has no profiles");
+  }
   const Profile now = settings.profile.value_or(default_profile(shown_->level));
   const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), now);
   settings.profile = kProfiles[static_cast<std::size_t>(place - kProfiles.begin() + 1) % kProfiles.size()];

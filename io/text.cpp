@@ -12,7 +12,7 @@ constexpr int kGlyphHeight = 9;  // seven rows above the baseline, two below
 constexpr int kAdvance = kGlyphWidth + 1;
 constexpr int kLeading = 2;
 constexpr int kGlyphsInBlock = 16;
-constexpr Pixel kBoxColor = make_pixel(0, 0, 0, 160);
+constexpr Pixel kBoxColor = make_pixel(0, 0, 0, 192);
 constexpr Pixel kTextColor = make_pixel(255, 255, 255);
 
 // The glyphs as drawn, sixteen to a block, from the space on.

@@ -208,6 +208,8 @@ TEST_F(PreviewTest, KeysChangeSigmaAndMoveToTheRightFrame) {
   type({"m"});
   expect_said(process, "key: filter bilateral");
   expect_said(process, "with sigma Y 10.0", 3);
+  type({"c"});
+  expect_said(process, "key: bilateral has no profiles");
 
   io::Reader reader(clip());
   RgbImage expected;
