@@ -151,7 +151,7 @@ TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
 /// window is at 600, 500.
 template <typename Lamp>
 std::vector<double> glass_to_glass(const Eye& eye, Lamp& lamp) {
-  constexpr int kChanges = 12;
+  constexpr int kChanges = 8;
   std::vector<double> latencies;
   for (int change = 0; change < kChanges; ++change) {
     const bool on = change % 2 == 0;
