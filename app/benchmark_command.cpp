@@ -396,14 +396,14 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
 
 }  // namespace
 
-void add_benchmark_command(CLI::App& program, Command& selected) {
-  CLI::App* command = program.add_subcommand(
+void add_benchmark_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
       "benchmark", "Time each stage of denoising a video alone, and the chain of them; writes nothing");
   auto options = std::make_shared<BenchmarkOptions>();
   command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required();
   command->add_option("--frames", options->frames, "Frames to take, at most [200]")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+      ->positive();
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
       ->type_name("N|Y,U,V|auto");
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")

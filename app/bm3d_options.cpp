@@ -12,7 +12,7 @@ void replace(Value& value, const std::optional<Value>& replacement) {
 
 }  // namespace
 
-void Bm3dOptions::Step::add_to(CLI::App& command, const std::string& suffix) {
+void Bm3dOptions::Step::add_to(CommandLine& command, const std::string& suffix) {
   const std::string group = suffix.empty()
                                 ? "BM3D step 1, hard thresholding, in place of the profile's values"
                                 : "BM3D step 2, Wiener filtering, in place of the profile's values";
@@ -49,7 +49,7 @@ void Bm3dOptions::Step::apply(Bm3dStep& parameters) const {
   }
 }
 
-void Bm3dOptions::add_to(CLI::App& command) {
+void Bm3dOptions::add_to(CommandLine& command) {
   command
       .add_option("--profile", profile_,
                   "fast, lc, np, high or vn, from fastest to best; vn is for strong noise "
@@ -58,7 +58,7 @@ void Bm3dOptions::add_to(CLI::App& command) {
       ->group("Denoising");
   command.add_option("--steps", steps_, "1: hard thresholding alone; 2: and a Wiener step [2]")
       ->type_name("1|2")
-      ->check(CLI::Range(1, 2).description(""))
+      ->in_range(1, 2)
       ->group("Denoising");
   command
       .add_option("--matching", matching_,
@@ -96,7 +96,7 @@ Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise, std::optional<Pr
     parameters.transform = parse_group_transform(*transform_);
   }
   if (steps_ == 1) {
-    for (const CLI::Option* option : wiener_.options) {
+    for (const Option* option : wiener_.options) {
       if (option->count() > 0) {
         throw UsageError(option->get_name() + " has no effect with --steps 1");
       }

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/command_line.h"
 #include "core/parameters.h"
 
 namespace limpid::app {
@@ -13,7 +13,7 @@ namespace limpid::app {
 class Bm3dOptions {
  public:
   /// Adds the options to `command`, which refers to this object from then on.
-  void add_to(CLI::App& command);
+  void add_to(CommandLine& command);
 
   /// The profile that the option names, if any. Throws UsageError for an unknown one.
   std::optional<Profile> profile() const;
@@ -32,9 +32,9 @@ class Bm3dOptions {
     std::optional<int> patch_size, step, group_size, search_window;
     std::optional<float> tau, kaiser_beta;
     std::optional<std::string> transform_2d, transform_1d;
-    std::vector<CLI::Option*> options;
+    std::vector<Option*> options;
 
-    void add_to(CLI::App& command, const std::string& suffix);
+    void add_to(CommandLine& command, const std::string& suffix);
     void apply(Bm3dStep& parameters) const;
   };
 

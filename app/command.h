@@ -1,8 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
+#include "app/command_line.h"
 #include "app/console.h"
 
 namespace limpid::app {
@@ -17,13 +17,13 @@ inline constexpr int kExitInterrupted = 130;
 using Command = std::function<int(Console&)>;
 
 /// Each adds one subcommand to `program`; parsing sets `selected` if the arguments name it.
-void add_benchmark_command(CLI::App& program, Command& selected);
-void add_compare_command(CLI::App& program, Command& selected);
-void add_denoise_command(CLI::App& program, Command& selected);
-void add_devices_command(CLI::App& program, Command& selected);
-void add_matches_command(CLI::App& program, Command& selected);
-void add_measure_command(CLI::App& program, Command& selected);
-void add_preview_command(CLI::App& program, Command& selected);
-void add_webcam_command(CLI::App& program, Command& selected);
+void add_benchmark_command(CommandLine& program, Command& selected);
+void add_compare_command(CommandLine& program, Command& selected);
+void add_denoise_command(CommandLine& program, Command& selected);
+void add_devices_command(CommandLine& program, Command& selected);
+void add_matches_command(CommandLine& program, Command& selected);
+void add_measure_command(CommandLine& program, Command& selected);
+void add_preview_command(CommandLine& program, Command& selected);
+void add_webcam_command(CommandLine& program, Command& selected);
 
 }  // namespace limpid::app

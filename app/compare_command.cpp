@@ -333,8 +333,8 @@ int compare(const CompareOptions& options, Console& console) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& program, Command& selected) {
-  CLI::App* command = program.add_subcommand(
+void add_compare_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
       "compare", "Run several filters over the same frames: quality, speed, memory, crops side by side");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("INPUT", options->input, "Noisy video or picture")->required();
@@ -349,14 +349,14 @@ void add_compare_command(CLI::App& program, Command& selected) {
       ->type_name("N|Y,U,V|auto");
   command->add_option("--frames", options->frames, "Frames to take, at most [10]")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000).description(""));
+      ->in_range(1, 10000);
   command->add_option("--sheet", options->sheet, "Write a contact sheet of crops of the middle frame, as PNG")
       ->type_name("FILE");
   command->add_option("--at", options->at, "Centre of the crops, in pixels [the picture's centre]")
       ->type_name("X,Y");
   command->add_option("--crop", options->crop, "Width and height of the crops [160]")
       ->type_name("N")
-      ->check(CLI::Range(16, 4096).description(""));
+      ->in_range(16, 4096);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the contact sheet");
   command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
   options->engine.add_to(*command);

@@ -375,7 +375,7 @@ int denoise(DenoiseOptions options, Console& console) {
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
 
-void add_file_options(CLI::App& command, DenoiseOptions& options) {
+void add_file_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Input and output";
   command
       .add_option(
@@ -396,7 +396,7 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   options.time.add_to(command, kGroup);
   command.add_option("--frames", options.frames, "Stop after N frames")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->positive()
       ->group(kGroup);
   command.add_flag("--strict", options.strict, "Stop at a damaged packet instead of skipping it")
       ->group(kGroup);
@@ -413,7 +413,7 @@ void add_file_options(CLI::App& command, DenoiseOptions& options) {
   command.add_flag("--no-data", options.no_data, "Don't copy data streams and attachments")->group(kGroup);
 }
 
-void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
+void add_denoising_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Denoising";
   command
       .add_option(
@@ -432,19 +432,17 @@ void add_denoising_options(CLI::App& command, DenoiseOptions& options) {
   options.filter.add_to(command);
 }
 
-void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
+void add_encoding_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Encoding";
   io::WriterOptions& writer = options.writer;
   command.add_option("-c,--codec", writer.codec, "Encoder [what suits the container, libx264 first]")
       ->type_name("NAME")
-      ->check(CLI::Validator(
-          [](const std::string& name) {
-            return name.starts_with(':') ? "'-c" + name +
-                                               "' is ffmpeg's; the encoder is given as -c NAME, "
-                                               "and streams other than the video are copied"
-                                         : std::string();
-          },
-          ""))
+      ->check([](const std::string& name) {
+        return name.starts_with(':') ? "'-c" + name +
+                                           "' is ffmpeg's; the encoder is given as -c NAME, "
+                                           "and streams other than the video are copied"
+                                     : std::string();
+      })
       ->group(kGroup);
   command.add_option("--crf", writer.crf, "Constant quality of the encoder")->type_name("N")->group(kGroup);
   command.add_option("--preset", writer.preset, "Speed preset of the encoder")
@@ -465,7 +463,7 @@ void add_encoding_options(CLI::App& command, DenoiseOptions& options) {
       ->group(kGroup);
 }
 
-void add_message_options(CLI::App& command, DenoiseOptions& options) {
+void add_message_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Messages, on standard error";
   command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
   command
@@ -493,10 +491,10 @@ void add_message_options(CLI::App& command, DenoiseOptions& options) {
 
 }  // namespace
 
-void add_denoise_command(CLI::App& program, Command& selected) {
-  CLI::App* command = program.add_subcommand("denoise", "Denoise a video or picture");
+void add_denoise_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand("denoise", "Denoise a video or picture");
   // The last value counts where a script appends to given options, as with ffmpeg.
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->take_last();
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
   add_denoising_options(*command, *options);

@@ -15,7 +15,7 @@ constexpr const char* kGroup = "Engine";
 
 }  // namespace
 
-void EngineChoice::add_to(CLI::App& command) {
+void EngineChoice::add_to(CommandLine& command) {
   command
       .add_option("--engine", name,
                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
@@ -23,18 +23,18 @@ void EngineChoice::add_to(CLI::App& command) {
       ->group(kGroup);
   command.add_option("--threads", threads, "Threads of the CPU engine [all processors]")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""))
+      ->in_range(1, 1024)
       ->group(kGroup);
 }
 
-void EngineChoice::add_decoding_to(CLI::App& command) {
+void EngineChoice::add_decoding_to(CommandLine& command) {
   command
       .add_option(
           "--hwaccel", hwaccel,
           "Decoding by the GPU that denoises: auto, where it can and is the only one; none; cuda, by the "
           "first, with a warning where it can't [auto]")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "none", "cuda"}).description(""))
+      ->one_of({"auto", "none", "cuda"})
       ->group(kGroup);
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "app/command_line.h"
 #include "core/denoiser.h"
 #include "core/frame.h"
 #include "io/reader.h"
@@ -18,9 +18,9 @@ struct EngineChoice {
   int threads = 0;
   std::string hwaccel = "auto";
 
-  void add_to(CLI::App& command);
+  void add_to(CommandLine& command);
   /// --hwaccel too, for commands that look at frames only where the engine does.
-  void add_decoding_to(CLI::App& command);
+  void add_decoding_to(CommandLine& command);
   std::shared_ptr<Engine> open() const;
   /// The CUDA device that should decode for `engine`, if one should. Throws UsageError if --hwaccel asks for
   /// one and the engine couldn't read what it decodes.

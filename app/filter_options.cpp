@@ -28,24 +28,23 @@ std::string join(const Names& names) {
 
 }  // namespace
 
-void FilterOptions::add_to(CLI::App& command) {
+void FilterOptions::add_to(CommandLine& command) {
   command
       .add_option("--filter", name_,
                   join(kFilterNames) + ": bm3d removes most and costs most, then nlm, then bilateral [bm3d]")
       ->type_name("NAME")
       ->group("Denoising");
 
-  const std::vector<CLI::Option*> others = command.get_options();
+  const std::vector<Option*> others = command.get_options();
   bm3d_.add_to(command);
-  for (CLI::Option* option : command.get_options()) {
+  for (Option* option : command.get_options()) {
     if (std::find(others.begin(), others.end(), option) == others.end()) {
       options_.push_back({option, {kBm3d}});
     }
   }
   const auto share = [&](const std::string& name) {
-    const CLI::Option* option = command.get_option(name);
     std::find_if(options_.begin(), options_.end(), [&](const Owned& owned) {
-      return owned.option == option;
+      return owned.option->get_name() == name;
     })->filters = {kBm3d, kNlm, kNlmBilateral};
   };
   share("--patch-size");
@@ -53,7 +52,7 @@ void FilterOptions::add_to(CLI::App& command) {
 
   const auto add = [&](const char* name, auto& value, const char* type, const std::string& help,
                        const std::vector<std::string_view>& filters) {
-    CLI::Option* option = command.add_option(name, value, help + "; " + join(filters));
+    Option* option = command.add_option(name, value, help + "; " + join(filters));
     option->type_name(type)->group("Edge-preserving filters, in place of what follows from sigma");
     options_.push_back({option, filters});
   };
@@ -105,8 +104,8 @@ Filter FilterOptions::filter(const std::string& name, std::optional<Profile> pro
 }
 
 FilterText::FilterText(const std::string& text)
-    : text_(text), app_(std::make_shared<CLI::App>()), options_(std::make_shared<FilterOptions>()) {
-  options_->add_to(*app_);
+    : text_(text), command_(std::make_shared<CommandLine>()), options_(std::make_shared<FilterOptions>()) {
+  options_->add_to(*command_);
   std::vector<std::string> arguments;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(':', begin), text.size());
@@ -118,11 +117,10 @@ FilterText::FilterText(const std::string& text)
     begin = end + 1;
   }
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app_->parse(arguments);
+    if (command_->parse(arguments)) {
+      throw UsageError("help is no option of a filter");
+    }
     static_cast<void>(filter(NoiseLevel()));
-  } catch (const CLI::Error& error) {
-    throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   }

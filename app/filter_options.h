@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "app/bm3d_options.h"
+#include "app/command_line.h"
 #include "core/parameters.h"
 
 namespace limpid::app {
@@ -16,7 +16,7 @@ namespace limpid::app {
 class FilterOptions {
  public:
   /// Adds the options to `command`, which refers to this object from then on.
-  void add_to(CLI::App& command);
+  void add_to(CommandLine& command);
 
   /// The filter for a stream whose noise level is `noise`. Throws UsageError for an unknown name, options
   /// that don't belong to the filter or contradict each other, and illegal values.
@@ -29,7 +29,7 @@ class FilterOptions {
 
  private:
   struct Owned {
-    const CLI::Option* option = nullptr;
+    const Option* option = nullptr;
     std::vector<std::string_view> filters;  // that have the option
   };
 
@@ -53,7 +53,7 @@ class FilterText {
 
  private:
   std::string text_;
-  std::shared_ptr<CLI::App> app_;  // that the options refer to
+  std::shared_ptr<CommandLine> command_;  // that the options refer to
   std::shared_ptr<FilterOptions> options_;
 };
 

@@ -1,6 +1,5 @@
 #include <spdlog/spdlog.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -27,18 +26,8 @@ int fail(std::string sentence, int exit_code) {
   return exit_code;
 }
 
-void parse(CLI::App& program, int argc, char** argv) {
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success&) {
-    throw;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
-  }
-}
-
 int run(Console& console, int argc, char** argv) {
-  CLI::App program("Limpid removes noise from video.", "limpid");
+  CommandLine program("Limpid removes noise from video.", "limpid");
   program.set_version_flag("-V,--version", version_text());
   program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
   Command command;
@@ -50,14 +39,13 @@ int run(Console& console, int argc, char** argv) {
   add_measure_command(program, command);
   add_preview_command(program, command);
   add_webcam_command(program, command);
-  for (CLI::App* subcommand : program.get_subcommands({})) {
+  for (CommandLine* subcommand : program.get_subcommands()) {
     const std::string own = subcommand->get_footer();
     subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
   }
-  try {
-    parse(program, argc, argv);
-  } catch (const CLI::Success& success) {
-    return program.exit(success);  // prints the help or the version
+  if (const auto text = program.parse({argv + 1, argv + argc})) {
+    std::cout << *text;
+    return kExitDone;
   }
   if (!command) {
     throw UsageError("there is no command; limpid --help lists the commands");

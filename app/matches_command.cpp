@@ -188,8 +188,8 @@ int matches(const MatchesOptions& options, Console& console) {
 
 }  // namespace
 
-void add_matches_command(CLI::App& program, Command& selected) {
-  CLI::App* command = program.add_subcommand(
+void add_matches_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
       "matches", "Draw the patches that BM3D's first step groups with one of the picture's");
   auto options = std::make_shared<MatchesOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required();
@@ -200,9 +200,7 @@ void add_matches_command(CLI::App& program, Command& selected) {
       ->type_name("FILE")
       ->required();
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output");
-  command->add_option("--frame", options->frame, "Which frame, from 0 [0]")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber.description(""));
+  command->add_option("--frame", options->frame, "Which frame, from 0 [0]")->type_name("N")->not_negative();
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
       ->type_name("N|Y,U,V|auto");
   command->add_flag("--json", options->json, "Print JSON");

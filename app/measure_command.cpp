@@ -122,8 +122,8 @@ int compare(const MeasureOptions& options, Report report) {
 
 }  // namespace
 
-void add_measure_command(CLI::App& program, Command& selected) {
-  CLI::App* command = program.add_subcommand(
+void add_measure_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
       "measure", "Print PSNR and SSIM of a video against a reference, for each plane and frame");
   auto options = std::make_shared<MeasureOptions>();
   command->add_option("REFERENCE", options->reference, "The clean video or picture")->required();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -92,10 +93,10 @@ int preview(PreviewOptions& options, Console& console) {
 
 }  // namespace
 
-void add_preview_command(CLI::App& program, Command& selected) {
-  CLI::App* command =
+void add_preview_command(CommandLine& program, Command& selected) {
+  CommandLine* command =
       program.add_subcommand("preview", "Play a video denoised, beside the noisy one, in a window");
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->take_last();
   auto options = std::make_shared<PreviewOptions>();
   constexpr const char* kPlaying = "Playing";
   command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")->required();

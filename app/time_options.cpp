@@ -35,7 +35,7 @@ double parse_time(const std::string& option, const std::string& text) {
   throw UsageError(option + ": '" + text + "' is not a time: seconds, or [hours:]minutes:seconds");
 }
 
-void TimeOptions::add_to(CLI::App& command, const std::string& group) {
+void TimeOptions::add_to(CommandLine& command, const std::string& group) {
   command
       .add_option("--start", start,
                   "Begin at this time from the input's beginning, exact to the frame; it becomes zero in the "

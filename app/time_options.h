@@ -1,8 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "app/command_line.h"
 #include "io/reader.h"
 
 namespace limpid::app {
@@ -16,7 +16,7 @@ struct TimeOptions {
   std::string start;
   std::string end;
 
-  void add_to(CLI::App& command, const std::string& group);
+  void add_to(CommandLine& command, const std::string& group);
   /// Throws UsageError.
   void apply_to(io::ReaderOptions& reader) const;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,7 @@ nlohmann::ordered_json quantiles(std::vector<double> values) {
 
 }  // namespace
 
-void ViewingOptions::add_to(CLI::App& command) {
+void ViewingOptions::add_to(CommandLine& command) {
   constexpr const char* kInput = "Input";
   command.add_option("--input-option", input_options_, "Demuxer or decoder option, any number")
       ->type_name("KEY=VALUE")
@@ -83,11 +84,11 @@ void ViewingOptions::add_to(CLI::App& command) {
   command
       .add_option("--zoom", zoom_, "0: the whole picture; 1, 2, 4, 8: so many window pixels to a pixel [0]")
       ->type_name("N")
-      ->check(CLI::IsMember({0, 1, 2, 4, 8}).description(""))
+      ->one_of({0, 1, 2, 4, 8})
       ->group(kWindow);
   command.add_option("--split", split_, "Where the split line is, as a share of the width [0.5]")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->in_range(0.0, 1.0)
       ->group(kWindow);
   command.add_option("--window-size", window_size_, "Of the window [the picture's, or what fits the screen]")
       ->type_name("WxH")
@@ -99,7 +100,7 @@ void ViewingOptions::add_to(CLI::App& command) {
   constexpr const char* kScripts = "For scripts";
   command.add_option("--frames", frames_, "Quit when N frames have been shown")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->positive()
       ->group(kScripts);
   command
       .add_option(

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "app/command_line.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
 #include "app/logging.h"
@@ -26,7 +26,7 @@ class ViewingOptions {
   bool json = false;
 
   /// Adds the options to `command`, which refers to this object from then on.
-  void add_to(CLI::App& command);
+  void add_to(CommandLine& command);
 
   /// Checks all that can be checked before anything is opened, and parses what reader.options needs. Throws
   /// UsageError.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -232,10 +233,10 @@ int show_webcam(WebcamOptions& options, Console& console) {
 
 }  // namespace
 
-void add_webcam_command(CLI::App& program, Command& selected) {
-  CLI::App* command =
+void add_webcam_command(CommandLine& program, Command& selected) {
+  CommandLine* command =
       program.add_subcommand("webcam", "Show a camera, or another live source, denoised in a window");
-  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->take_last();
   auto options = std::make_shared<WebcamOptions>();
   constexpr const char* kInput = "Input";
   command->add_option("DEVICE", options->source, "Camera, or what the input format takes [/dev/video0]");

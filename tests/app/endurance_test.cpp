@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -186,10 +185,10 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
       make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25:d=1 -f lavfi -i sine=d=1 -c:v ffv1 -c:a flac");
   for (const std::string name : {"out.mkv", "out.mp4"}) {
     SCOPED_TRACE(name);
-    CLI::App program;
+    CommandLine program;
     Command command;
     add_denoise_command(program, command);
-    program.parse("denoise " + source + " -o " + path(name) + " --engine failing --sigma 10 -q");
+    program.parse({"denoise", source, "-o", path(name), "--engine", "failing", "--sigma", "10", "-q"});
     static Console console;  // the log keeps it
     try {
       command(console);

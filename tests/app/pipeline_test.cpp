@@ -11,6 +11,7 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>

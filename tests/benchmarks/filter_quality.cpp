@@ -1,18 +1,15 @@
 // What filters and settings gain on still pictures: the table that the defaults of core/parameters.cpp were
 // found with, and that tells which filter suits which noise and budget.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "app/filter_options.h"
 #include "core/denoiser.h"
-#include "core/error.h"
 #include "core/metrics.h"
+#include "tests/benchmarks/command.h"
 #include "tests/benchmarks/images.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -101,7 +98,8 @@ void run(const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App command("PSNR, SSIM and time of filters on pictures with 8-bit Gaussian noise, as CSV");
+  app::CommandLine command("PSNR, SSIM and time of filters on pictures with 8-bit Gaussian noise, as CSV",
+                           "filter_quality");
   Options options;
   command.add_option("FILTER", options.filters, "As limpid compare takes them: nlm, bilateral:radius=5")
       ->required();
@@ -114,26 +112,10 @@ int run(int argc, char** argv) {
       ->allow_extra_args(false);
   command.add_option("--engine", options.engine, "Engine to measure [cpu]")->type_name("NAME");
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all]")->type_name("N");
-  try {
-    command.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return command.exit(error);
-  }
-  run(options);
-  return 0;
+  return run_command(command, argc, argv, [&] { run(options); });
 }
 
 }  // namespace
 }  // namespace limpid::benchmarks
 
-int main(int argc, char** argv) {
-  try {
-    return limpid::benchmarks::run(argc, argv);
-  } catch (const limpid::UsageError& error) {
-    std::cerr << error.what() << '\n';
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return limpid::benchmarks::run(argc, argv); }

@@ -1,14 +1,11 @@
 // Prints how far noise estimates are from the noise that was added to clean pictures and clips, and how
 // steady the tracker is.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,6 +17,7 @@
 #include "core/error.h"
 #include "core/noise_estimation.h"
 #include "io/reader.h"
+#include "tests/benchmarks/command.h"
 #include "tests/benchmarks/images.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -254,46 +252,36 @@ class Table {
 };
 
 int run(int argc, char** argv) {
-  CLI::App command("Errors of the noise estimate on clean pictures and clips with known noise added");
+  app::CommandLine command("Errors of the noise estimate on clean pictures and clips with known noise added",
+                           "noise_table");
   Options options;
   command.add_option("--data", options.data, "Folder of test data")->type_name("FOLDER");
   command.add_option("--only", options.only, "Files whose name contains this")->type_name("TEXT");
   command.add_option("--worst", options.worst, "How many of the worst to list [12]")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->not_negative();
   command.add_option("--json", options.json_file, "Write all estimates to a file too")->type_name("FILE");
-  try {
-    command.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return command.exit(error);
-  }
-  Table table(options);
-  for (const auto& file : stills(options.data)) {
-    table.measure(file);
-  }
-  for (const auto& file : clips(options.data)) {
-    table.measure(file);
-  }
-  table.print();
-  table.write_json();
-  std::printf(
-      "\nThe tracker on clips: error of its level after %d frames, and range of its levels, in %%\n\n",
-      kTrackedFrames);
-  std::printf("| clip | plane | sigma | error | range |\n|---|---|---|---|---|\n");
-  for (const auto& file : clips(options.data)) {
-    table.track(file);
-  }
-  return 0;
+  return run_command(command, argc, argv, [&] {
+    Table table(options);
+    for (const auto& file : stills(options.data)) {
+      table.measure(file);
+    }
+    for (const auto& file : clips(options.data)) {
+      table.measure(file);
+    }
+    table.print();
+    table.write_json();
+    std::printf(
+        "\nThe tracker on clips: error of its level after %d frames, and range of its levels, in %%\n\n",
+        kTrackedFrames);
+    std::printf("| clip | plane | sigma | error | range |\n|---|---|---|---|---|\n");
+    for (const auto& file : clips(options.data)) {
+      table.track(file);
+    }
+  });
 }
 
 }  // namespace
 }  // namespace limpid::benchmarks
 
-int main(int argc, char** argv) {
-  try {
-    return limpid::benchmarks::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return limpid::benchmarks::run(argc, argv); }

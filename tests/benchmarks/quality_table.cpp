@@ -1,11 +1,8 @@
 // Prints what BM3D gains on the literature's images, beside the figures that its authors' software reaches.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +11,7 @@
 #include "core/denoiser.h"
 #include "core/error.h"
 #include "core/noise_estimation.h"
+#include "tests/benchmarks/command.h"
 #include "tests/benchmarks/images.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -215,50 +213,37 @@ class Table {
 };
 
 int run(int argc, char** argv) {
-  CLI::App command("Quality of BM3D on the literature's images, beside the published figures");
+  app::CommandLine command("Quality of BM3D on the literature's images, beside the published figures",
+                           "bm3d_quality");
   Options options;
   command.add_option("--data", options.data, "Folder of test data")->type_name("FOLDER");
   command.add_option("--engine", options.engine, "Engine to measure [cpu]")->type_name("NAME");
   command.add_option("--threads", options.threads, "Threads of the CPU engine [all]")->type_name("N");
   command.add_option("--seeds", options.seeds, "Noise seeds to average over in the gray table [1]")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command.add_option("--only", options.only, "Images whose name contains any of these")->type_name("TEXT");
   command.add_flag("--no-gray", options.no_gray, "Leave out the gray table");
   command.add_flag("--no-color", options.no_color, "Leave out the colour table");
   command.add_flag("--no-auto", options.no_auto, "Leave out the table of what estimating sigma loses");
   command.add_option("--json", options.json_file, "Write the figures to a file too")->type_name("FILE");
   options.filter.add_to(command);
-  try {
-    command.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return command.exit(error);
-  }
-  Table table(options);
-  if (!options.no_gray) {
-    table.print_gray();
-  }
-  if (!options.no_color) {
-    table.print_color();
-  }
-  if (!options.no_auto) {
-    table.print_auto();
-  }
-  table.write_json();
-  return 0;
+  return run_command(command, argc, argv, [&] {
+    Table table(options);
+    if (!options.no_gray) {
+      table.print_gray();
+    }
+    if (!options.no_color) {
+      table.print_color();
+    }
+    if (!options.no_auto) {
+      table.print_auto();
+    }
+    table.write_json();
+  });
 }
 
 }  // namespace
 }  // namespace limpid::benchmarks
 
-int main(int argc, char** argv) {
-  try {
-    return limpid::benchmarks::run(argc, argv);
-  } catch (const limpid::UsageError& error) {
-    std::cerr << error.what() << '\n';
-    return 2;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return limpid::benchmarks::run(argc, argv); }

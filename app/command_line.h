@@ -1,0 +1,101 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming)
+class App;
+class Option;
+}  // namespace CLI
+
+// What the commands need of CLI11, under its names but without its header, which costs every file that
+// includes it ten seconds of compiling and twice that of linting.
+
+namespace limpid::app {
+
+/// An option or flag of a command. The setters return the option, to be chained.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(&option) {}
+
+  /// What --help calls the value.
+  Option* type_name(const std::string& name);
+  /// The heading that --help lists the option under.
+  Option* group(const std::string& name);
+  Option* required();
+  /// Given several times, all values count.
+  Option* take_all();
+  /// What separates several values in one argument.
+  Option* delimiter(char delimiter);
+  /// Whether an option of several values takes all arguments that follow, up to the next option.
+  Option* allow_extra_args(bool allow);
+  /// Values that are none of these are refused.
+  Option* one_of(std::initializer_list<int> values);
+  Option* one_of(std::initializer_list<const char*> values);
+  /// Values that are not from `least` to `most` are refused.
+  Option* in_range(int least, int most);
+  Option* in_range(double least, double most);
+  Option* positive();
+  Option* not_negative();
+  /// Values that `complaint` has something to say of are refused with that.
+  Option* check(const std::function<std::string(const std::string& value)>& complaint);
+
+  std::string get_name() const;
+  std::string get_group() const;
+  /// How many times the option was given.
+  std::size_t count() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// The options, flags and subcommands of a program or command. Refers to the variables that they set.
+class CommandLine {
+ public:
+  explicit CommandLine(const std::string& description = {}, const std::string& name = {});
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+  CommandLine(CommandLine&&) = delete;
+  CommandLine& operator=(CommandLine&&) = delete;
+  ~CommandLine();
+
+  /// `names`: "-o,--output"; without dashes it is a positional argument. For text, paths, numbers, and
+  /// optional or several ones: a kind that is missing at command_line.cpp's end does not link.
+  template <typename Value>
+  Option* add_option(const std::string& names, Value& value, const std::string& help);
+  Option* add_flag(const std::string& names, bool& value, const std::string& help);
+  /// Prints `text` as --help prints the help.
+  void set_version_flag(const std::string& names, const std::string& text);
+  /// Of the options that are added from now on, when given several times, the last value counts; else that is
+  /// an error.
+  void take_last();
+  CommandLine* add_subcommand(const std::string& name, const std::string& description);
+
+  std::vector<Option*> get_options();
+  std::vector<CommandLine*> get_subcommands() const;
+
+  /// The end of the help.
+  void footer(const std::string& text);
+  std::string get_footer() const;
+  /// What parse() calls when the arguments name this command.
+  void callback(const std::function<void()>& function);
+
+  /// `arguments`: without the program's name. Returns what should be printed and nothing else be done, if
+  /// help or the version is asked for. Throws UsageError.
+  std::optional<std::string> parse(std::vector<std::string> arguments);
+
+ private:
+  explicit CommandLine(CLI::App& subcommand);
+
+  std::unique_ptr<CLI::App> own_;  ///< nothing for a subcommand
+  CLI::App& app_;
+  std::deque<Option> options_;
+  std::vector<std::unique_ptr<CommandLine>> subcommands_;
+};
+
+}  // namespace limpid::app
