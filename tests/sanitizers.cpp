@@ -2,7 +2,7 @@
 // program under test, that uses libav or the CPU engine.
 
 // The sanitizers find these functions by their reserved names.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming,misc-definitions-in-headers)
+// NOLINTBEGIN(readability-identifier-naming,misc-definitions-in-headers)
 
 /// libx265 never frees a few small blocks, nor libdbus, which SDL opens, its connection's.
 extern "C" const char* __lsan_default_suppressions();
@@ -25,4 +25,4 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:libdav1d.so\n";
 }
 
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming,misc-definitions-in-headers)
+// NOLINTEND(readability-identifier-naming,misc-definitions-in-headers)

@@ -356,10 +356,10 @@ int open64(const char* path, int flags, ...) {
 }
 
 // What the two above become where the compiler checks their arguments.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the C library's names
+// NOLINTBEGIN(readability-identifier-naming): the C library's names
 int __open_2(const char* path, int flags) { return open_file("open", path, flags, 0); }
 int __open64_2(const char* path, int flags) { return open_file("open64", path, flags, 0); }
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming)
 
 int ioctl(int descriptor, unsigned long request, ...) {
   va_list arguments;
