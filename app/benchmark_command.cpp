@@ -203,9 +203,7 @@ class Benchmark {
     NoiseControl noise = noise_control();
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
-    stages.noise = [&](const Frame& frame) {
-      return noise.level_for(noise.estimates() ? engine_->in_host_memory(frame) : frame);
-    };
+    stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine_); };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
       return make_denoiser(frame, level);
     };

@@ -203,9 +203,7 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
     }
     return item;
   };
-  stages.noise = [&](const Frame& frame) {
-    return noise.level_for(noise.estimates() ? engine->in_host_memory(frame) : frame);
-  };
+  stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine); };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
         engine->make_denoiser(options.filter.filter(level), level, frame.format);

@@ -77,6 +77,10 @@ float parse_strength(const std::string& name) {
   throw UsageError("--strength: '" + name + "' is not one of light, medium, strong");
 }
 
+NoiseLevel NoiseControl::level_for(const Frame& frame, Engine& engine) {
+  return level_for(sigma_ ? frame : engine.in_host_memory(frame));
+}
+
 NoiseLevel NoiseControl::level_for(const Frame& frame) {
   NoiseLevel level;
   if (sigma_) {

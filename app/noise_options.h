@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "core/denoiser.h"
 #include "core/frame.h"
 #include "core/noise_estimation.h"
 #include "core/parameters.h"
@@ -25,11 +26,11 @@ class NoiseControl {
   NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes)
       : sigma_(sigma), strength_(strength), planes_(planes) {}
 
-  /// Whether level_for() looks at samples, which must then be in host memory.
-  bool estimates() const { return !sigma_; }
-
-  /// The level for `frame`, the next of the stream. Logs the estimate when it is new or has changed markedly.
+  /// The level for `frame`, the next of the stream, in host memory. Logs the estimate when it is new or has
+  /// changed markedly.
   NoiseLevel level_for(const Frame& frame);
+  /// The same for a frame that may be in the engine's memory: is copied from there if it must be looked at.
+  NoiseLevel level_for(const Frame& frame, Engine& engine);
 
  private:
   void report(const NoiseLevel& estimate, const Frame& frame);
