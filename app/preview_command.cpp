@@ -4,9 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -26,14 +24,6 @@ struct PreviewOptions {
   bool no_audio = false;
   ViewingOptions viewing;
 };
-
-int tell(const ViewerReport& report, bool as_json, const InterruptWatch& interrupts) {
-  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
-  if (as_json) {
-    std::cout << to_json(report).dump(2) << std::endl;
-  }
-  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
-}
 
 int preview(PreviewOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
@@ -80,7 +70,7 @@ int preview(PreviewOptions& options, Console& console) {
     closing = true;
     // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
     if (constexpr std::chrono::milliseconds kPatience{300}; !viewer.stop(kPatience)) {
-      const int exit_code = tell(report, viewing.json, interrupts);
+      const int exit_code = viewing.tell(report, interrupts);
       spdlog::default_logger()->flush();
       std::_Exit(exit_code);
     }
@@ -88,7 +78,7 @@ int preview(PreviewOptions& options, Console& console) {
   if (reader.damaged_packets() > 0) {
     spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
   }
-  return tell(report, viewing.json, interrupts);
+  return viewing.tell(report, interrupts);
 }
 
 }  // namespace

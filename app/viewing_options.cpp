@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "app/command.h"
 #include "app/noise_options.h"
 #include "core/error.h"
 
@@ -49,6 +51,27 @@ nlohmann::ordered_json quantiles(std::vector<double> values) {
     return std::round(value * 1e6) / 1e3;
   };
   return {{"min", at(0)}, {"p5", at(0.05)}, {"median", at(0.5)}, {"p95", at(0.95)}, {"max", at(1)}};
+}
+
+nlohmann::ordered_json to_json(const ViewerReport& report) {
+  nlohmann::ordered_json json;
+  json["frames_shown"] = report.shown;
+  json["frames_dropped"] = report.dropped;
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < report.shown_at.size(); ++i) {
+    intervals.push_back(report.shown_at[i] - report.shown_at[i - 1]);
+  }
+  json["interval_ms"] = quantiles(intervals);
+  // Against the first frame: how late each was shown by the clock.
+  std::vector<double> lateness;
+  for (std::size_t i = 0; i < report.times.size(); ++i) {
+    lateness.push_back(report.shown_at[i] - report.shown_at[0] - (report.times[i] - report.times[0]));
+  }
+  json["late_ms"] = quantiles(lateness);
+  json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
+  json["latency_ms"] = quantiles(report.latencies);
+  json["ahead_of_sound_ms"] = quantiles(report.ahead_of_sound);
+  return json;
 }
 
 }  // namespace
@@ -209,25 +232,12 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   return options;
 }
 
-nlohmann::ordered_json to_json(const ViewerReport& report) {
-  nlohmann::ordered_json json;
-  json["frames_shown"] = report.shown;
-  json["frames_dropped"] = report.dropped;
-  std::vector<double> intervals;
-  for (std::size_t i = 1; i < report.shown_at.size(); ++i) {
-    intervals.push_back(report.shown_at[i] - report.shown_at[i - 1]);
+int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
+  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
+  if (json) {
+    std::cout << to_json(report).dump(2) << std::endl;
   }
-  json["interval_ms"] = quantiles(intervals);
-  // Against the first frame: how late each was shown by the clock.
-  std::vector<double> lateness;
-  for (std::size_t i = 0; i < report.times.size(); ++i) {
-    lateness.push_back(report.shown_at[i] - report.shown_at[0] - (report.times[i] - report.times[0]));
-  }
-  json["late_ms"] = quantiles(lateness);
-  json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
-  json["latency_ms"] = quantiles(report.latencies);
-  json["ahead_of_sound_ms"] = quantiles(report.ahead_of_sound);
-  return json;
+  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
 
 }  // namespace limpid::app

@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/command_line.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
+#include "app/interrupt.h"
 #include "app/logging.h"
 #include "app/player.h"
 #include "app/viewer.h"
@@ -38,6 +38,9 @@ class ViewingOptions {
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: what to call the source.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
+  /// Tells how the run went, frames shown, dropped and, with --json, their intervals and latencies, and
+  /// returns the exit code.
+  int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
 
  private:
   std::string sigma_ = "auto";
@@ -73,8 +76,5 @@ class ClosingNotice {
  private:
   std::atomic<bool>& closing_;
 };
-
-/// A report of the run: frames shown and dropped, the intervals between them, latencies.
-nlohmann::ordered_json to_json(const ViewerReport& report);
 
 }  // namespace limpid::app

@@ -224,11 +224,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   if (!reader.failure().empty()) {
     spdlog::warn("{}: the source is gone: {}", options.source, reader.failure());
   }
-  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
-  if (viewing.json) {
-    std::cout << to_json(report).dump(2) << '\n';
-  }
-  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+  return viewing.tell(report, interrupts);
 }
 
 }  // namespace
