@@ -11,6 +11,7 @@
 
 #include "core/denoiser.h"
 #include "tests/benchmarks/images.h"
+#include "tests/benchmarks/timing.h"
 #include "tests/core/oracle/pictures.h"
 
 #if LIMPID_OPENCV
@@ -142,11 +143,5 @@ void add_benchmarks() {
 }  // namespace limpid::benchmarks
 
 int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-    return 2;
-  }
-  limpid::benchmarks::add_benchmarks();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
+  return limpid::benchmarks::run_benchmarks(argc, argv, limpid::benchmarks::add_benchmarks);
 }
