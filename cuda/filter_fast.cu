@@ -6,6 +6,7 @@
 #include "core/transforms.h"
 #include "cuda/filter.h"
 #include "cuda/launch.h"
+#include "cuda/warp.h"
 
 // Filtering of groups of up to 32 patches of 8x8 samples, on tensor cores and in registers.
 //
@@ -35,8 +36,6 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr unsigned kAll = 0xFFFFFFFFU;
-constexpr int kWarp = 32;
 constexpr int kWarps = 8;
 // What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
 // the basic estimate's or what rounding to half floats leaves of the first part.
@@ -53,29 +52,6 @@ enum class Mode {
   kHardFine,  // the first step, of other samples, which are rounded to pairs of half floats
   kWiener,
 };
-
-__device__ __forceinline__ int sum_over_warp(int value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kAll, value);
-#else
-  for (int i = kWarp / 2; i > 0; i /= 2) {
-    value += __shfl_xor_sync(kAll, value, i);
-  }
-  return value;
-#endif
-}
-
-// Of values that are not negative, whose bits are ordered as they are.
-__device__ __forceinline__ float greatest_of_warp(float value) {
-#if __CUDA_ARCH__ >= 800
-  return __uint_as_float(__reduce_max_sync(kAll, __float_as_uint(value)));
-#else
-  for (int i = kWarp / 2; i > 0; i /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(kAll, value, i));
-  }
-  return value;
-#endif
-}
 
 // 1 / value, right to a unit in the last place or two.
 __device__ __forceinline__ float reciprocal(float value) {
@@ -521,7 +497,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   __shared__ Ranged ranged;
   constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
   // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
-  const int warp = __shfl_sync(kAll, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const ReferenceGrid& grid = arguments.grid;
   const int first_column = blockIdx.x * arguments.tile_columns;
   const int first_row = arguments.groups.first_row + blockIdx.y * arguments.tile_rows;
@@ -550,7 +526,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   const int g = lane.lane / 4;
   const int t = lane.lane % 4;
   // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
-  const auto own = [&](unsigned value) { return __shfl_sync(kAll, value, lane.lane); };
+  const auto own = [&](unsigned value) { return __shfl_sync(kAllLanes, value, lane.lane); };
   const Matrix& forward = arguments.tables.forward[lane.lane];
   const Matrix& inverse = arguments.tables.inverse[lane.lane];
   lane.forward = {own(forward.high), own(forward.low)};
@@ -576,7 +552,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   fetch();
   float used = 0;
   while (row < rows) {
-    const int size = __shfl_sync(kAll, static_cast<int>(next), 0);
+    const int size = __shfl_sync(kAllLanes, static_cast<int>(next), 0);
     const std::int16_t member = lane.lane > 0 && lane.lane < size ? next : std::int16_t{0};
     const int x = grid.x(first_column + column) + offset_x(member);
     const int y = grid.y(first_row + row) + offset_y(member);
@@ -639,16 +615,16 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
   while (most_rows > 1 && tile_bytes(step, most_rows, kTwoParts) > device.shared_memory) {
     --most_rows;
   }
-  const auto blocks = [](int count, int per_block) { return (count + per_block - 1) / per_block; };
   const auto tiles_of = [&](int rows) {
-    return dim3(static_cast<unsigned>(blocks(grid.columns, arguments.tile_columns)),
-                static_cast<unsigned>(blocks(arguments.groups.last_row - arguments.groups.first_row, rows)));
+    return dim3(
+        static_cast<unsigned>(blocks_for(grid.columns, arguments.tile_columns)),
+        static_cast<unsigned>(blocks_for(arguments.groups.last_row - arguments.groups.first_row, rows)));
   };
   // Lower tiles load and empty more samples for each reference, but may fill the last wave of blocks.
   const auto cost = [&](int rows) {
     const dim3 tiles = tiles_of(rows);
     const int at_once = device.multiprocessors * blocks_per_multiprocessor(kMode, kGreatest);
-    const int waves = blocks(static_cast<int>(tiles.x * tiles.y), at_once);
+    const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), at_once);
     return static_cast<float>(waves) *
            (static_cast<float>(rows * step.step) + 0.25F * static_cast<float>(reach_of(step)));
   };

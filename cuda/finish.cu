@@ -95,12 +95,9 @@ void finish(const AggregationSums& sums, int patch_size, const FilterTables& tab
   Window window{};
   window.size = patch_size;
   std::copy_n(tables.window, patch_size, window.line);
-  const auto blocks = [](int count, int per_block) {
-    return static_cast<unsigned>((count + per_block - 1) / per_block);
-  };
   const float scale = std::ldexp(1.0F, sums.weight_bits) / sums.numerator_scale;
   const auto kernel = patch_size == 8 ? finish_kernel<8> : finish_kernel<0>;
-  launch(kernel, dim3(blocks(out.width, columns_made(patch_size)), blocks(out.height, kRows)),
+  launch(kernel, dim3(blocks_for(out.width, columns_made(patch_size)), blocks_for(out.height, kRows)),
          dim3(kColumns, kThreadRows), 0, stream, sums, window, scale, out);
 }
 

@@ -39,6 +39,9 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
+/// How many blocks have `count` of what each has `per_block` of.
+constexpr int blocks_for(int count, int per_block) { return (count + per_block - 1) / per_block; }
+
 /// Blocks of 64 x 4 threads for a plane, a thread for each sample or for several below each other.
 struct PlaneLaunch {
   dim3 block{64, 4};

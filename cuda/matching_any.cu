@@ -3,6 +3,7 @@
 
 #include "cuda/launch.h"
 #include "cuda/matching.h"
+#include "cuda/warp.h"
 
 // Any parameters. Distances (here and below: deviations from the expected distance) of a reference patch's
 // candidates go to shared memory; a warp finds by bisection the greatest that belongs to the group, and ranks
@@ -15,8 +16,6 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr unsigned kAll = 0xFFFFFFFFU;
-constexpr int kWarp = 32;
 constexpr int kMaxWarps = 8;
 
 __device__ int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
@@ -93,7 +92,7 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
     least = min(least, distances[i]);
   }
   for (int i = kWarp / 2; i > 0; i /= 2) {
-    least = min(least, __shfl_xor_sync(kAll, least, i));
+    least = min(least, __shfl_xor_sync(kAllLanes, least, i));
   }
 
   // The group has `wanted` others: those nearer than `bound`, and the first of those at it.
@@ -104,7 +103,7 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
       count += distances[i] <= bound ? 1 : 0;
     }
     for (int i = kWarp / 2; i > 0; i /= 2) {
-      count += __shfl_xor_sync(kAll, count, i);
+      count += __shfl_xor_sync(kAllLanes, count, i);
     }
     return count;
   };
@@ -127,7 +126,7 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
       const int i = base + lane;
       const int distance = i < candidates ? distances[i] : INT_MAX;
       const bool take = pass == 0 ? distance < bound : distance == bound;
-      const unsigned takers = __ballot_sync(kAll, take);
+      const unsigned takers = __ballot_sync(kAllLanes, take);
       const int place = found + __popc(takers & ((1U << lane) - 1));
       if (take && place < wanted) {
         closest[place] = static_cast<unsigned long long>(distance) << 32 | static_cast<unsigned>(i);

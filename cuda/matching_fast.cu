@@ -618,11 +618,8 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
                       : parts == 1       ? match_fast_kernel<1, false>
                                          : match_fast_kernel<2, false>;
   allow_shared_memory(kernel, bytes);
-  const auto blocks = [](int count, int per_block) {
-    return static_cast<unsigned>((count + per_block - 1) / per_block);
-  };
-  const dim3 blocks_of_tiles(blocks(grid.columns, arguments.tiles_x * 4),
-                             blocks(groups.last_row - groups.first_row, kTilesY * 4));
+  const dim3 blocks_of_tiles(blocks_for(grid.columns, arguments.tiles_x * 4),
+                             blocks_for(groups.last_row - groups.first_row, kTilesY * 4));
   launch(kernel, blocks_of_tiles, arguments.tiles_x * kTilesY * parts * kWarp, bytes, stream, arguments);
 }
 

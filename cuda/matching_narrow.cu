@@ -86,27 +86,6 @@ struct SharedRegion {
 // The word of samples x and x + 1 in its row.
 __device__ __forceinline__ int word_at(int x) { return (x & 1) * kWords + (x >> 1); }
 
-__device__ __forceinline__ unsigned least_of_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  value = __reduce_min_sync(kAllLanes, value);
-#endif
-  return value;
-}
-
-__device__ __forceinline__ unsigned greatest_of_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  value = __reduce_max_sync(kAllLanes, value);
-#endif
-  return value;
-}
-
-__device__ __forceinline__ unsigned sum_over_warp(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  value = __reduce_add_sync(kAllLanes, value);
-#endif
-  return value;
-}
-
 // Loads the region whose first sample is (x0, y0) of the margined plane, x0 a multiple of kAlignment.
 __device__ void load_region(const NarrowArguments& arguments, const SharedRegion& region, int x0, int y0) {
   constexpr int kRun = 8;
@@ -367,11 +346,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const auto reachable = [](float offset) { return offset < kReachable ? offset : 0.0F; };
-      // The bits of floats that are not negative are ordered as they are.
-      low[h] = fmaxf(kLeastBound,
-                     __uint_as_float(least_of_warp(__float_as_uint(fminf(least[h][0], least[h][1])))));
-      high[h] = fmaxf(kLeastBound, __uint_as_float(greatest_of_warp(__float_as_uint(
-                                       fmaxf(reachable(least[h][0]), reachable(least[h][1]))))));
+      low[h] = fmaxf(kLeastBound, least_of_warp(fminf(least[h][0], least[h][1])));
+      high[h] = fmaxf(kLeastBound, greatest_of_warp(fmaxf(reachable(least[h][0]), reachable(least[h][1]))));
     }
     const unsigned reachable_count = count_within(high);
 #pragma unroll 1
@@ -492,11 +468,10 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
   arguments.radius = step.search_window / 2;
   arguments.distances = distances;
   const DeviceLimits device = device_limits();
-  const auto blocks = [](int count, int per_block) { return (count + per_block - 1) / per_block; };
   const int group_rows = groups.last_row - groups.first_row;
   const auto blocks_of = [&](int columns, int rows) {
-    return dim3(static_cast<unsigned>(blocks(grid.columns, columns)),
-                static_cast<unsigned>(blocks(group_rows, rows)));
+    return dim3(static_cast<unsigned>(blocks_for(grid.columns, columns)),
+                static_cast<unsigned>(blocks_for(group_rows, rows)));
   };
   // Larger blocks load fewer samples for each reference, but may leave the last wave of blocks empty.
   const int last_base = 2 * kWords - (kReach + kPatch) - (kAlignment - 1);
@@ -510,9 +485,10 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
     for (int columns = 2; columns <= most_columns; columns += 2) {
       constexpr float kRowCost = 0.02F;  // of a row of samples, in those of two references
       const dim3 grid_size = blocks_of(columns, rows);
-      const int waves = blocks(static_cast<int>(grid_size.x * grid_size.y), 2 * device.multiprocessors);
-      const float cost = static_cast<float>(waves) * (static_cast<float>(blocks(columns / 2 * rows, kWarps)) +
-                                                      kRowCost * static_cast<float>(sample_rows));
+      const int waves = blocks_for(static_cast<int>(grid_size.x * grid_size.y), 2 * device.multiprocessors);
+      const float cost =
+          static_cast<float>(waves) * (static_cast<float>(blocks_for(columns / 2 * rows, kWarps)) +
+                                       kRowCost * static_cast<float>(sample_rows));
       if (least_cost == 0 || cost < least_cost) {
         least_cost = cost;
         arguments.columns = columns;

@@ -1,5 +1,6 @@
 #include "cuda/launch.h"
 #include "cuda/matching.h"
+#include "cuda/warp.h"
 
 // A block of 8 warps treats 64 x 32 positions, a lane two of a row at a time. It loads the guide's samples
 // there and around into shared memory, smooths them and rounds them. Bound by memory: 6 bytes per sample.
@@ -7,7 +8,6 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kWarps = 8;
 constexpr int kColumns = 64;
 constexpr int kRows = 32;

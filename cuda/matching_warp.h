@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/matching.h"
+#include "cuda/warp.h"
 
 // What the kernels that match patches of 8x8 on tensor cores share (matching_fast.cu, matching_narrow.cu):
 // products, energies, and how a warp ranks the candidates that it has found.
@@ -21,8 +22,6 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
                   const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
                   cudaStream_t stream);
 
-inline constexpr unsigned kAllLanes = 0xFFFFFFFFU;
-inline constexpr int kWarp = 32;
 inline constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
 inline constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
 inline constexpr float kNoPatch = -1e13F;   // the energy where the plane has none
