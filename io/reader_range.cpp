@@ -61,8 +61,10 @@ void Reader::State::rewind() {
   // first. Others know no time before the first.
   constexpr std::int64_t kWellBefore = 10 * AV_TIME_BASE;
   const std::int64_t first = input->start_time == AV_NOPTS_VALUE ? 0 : input->start_time;
-  if (avformat_seek_file(input.get(), -1, INT64_MIN, first - kWellBefore, first, 0) < 0) {
-    check(avformat_seek_file(input.get(), -1, INT64_MIN, first, first, 0), url,
+  // Raw streams have no times to go to, but begin with the first byte.
+  if (avformat_seek_file(input.get(), -1, INT64_MIN, first - kWellBefore, first, 0) < 0 &&
+      avformat_seek_file(input.get(), -1, INT64_MIN, first, first, 0) < 0) {
+    check(avformat_seek_file(input.get(), -1, 0, 0, 0, AVSEEK_FLAG_BYTE), url,
           "can't go back to its beginning");
   }
   forget_position();

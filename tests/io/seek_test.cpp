@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
     Sources, SeekTest,
     ::testing::Values(Source{"h264.mkv", "-c:v libx264 -bf 3 -g 60"},
                       Source{"mpeg2.ts", "-c:v mpeg2video -bf 2 -g 30 -output_ts_offset 1000"},
-                      Source{"plain.y4m", "-pix_fmt yuv420p"}),
+                      Source{"plain.y4m", "-pix_fmt yuv420p"}, Source{"raw.264", "-c:v libx264 -bf 2 -g 24"}),
     [](const auto& test) { return test.param.name.substr(0, test.param.name.find('.')); });
 
 }  // namespace
