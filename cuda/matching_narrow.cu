@@ -21,8 +21,8 @@
 // ones, so that the words of B lie in 16 consecutive banks; with a pitch of 16 mod 32 words, the other row's
 // lie in the others. The pitch of energies is 8 mod 32 for the same reason.
 //
-// 8 warps, up to 16 x 16 references, 103 KiB of shared memory at step 8 and windows of 19, at most 128
-// registers: two blocks per multiprocessor. Bound by instruction issue: about 1000 instructions for two
+// 8 warps, up to 16 x 16 references, 96 KiB of shared memory at step 8 and windows of 19, at most 128
+// registers: two blocks per multiprocessor. Bound by instruction issue: about 1200 instructions for two
 // references, of which a quarter are products and what they need.
 
 namespace limpid::cuda {
