@@ -129,16 +129,19 @@ std::vector<CameraFormat::Mode> modes(const DeviceFile& file, std::uint32_t form
   return modes;
 }
 
+/// What this file can do, not the whole device that it is of.
+std::uint32_t own_capabilities(const v4l2_capability& answer) {
+  const auto& [driver, card, bus, version, of_device, of_file, reserved] = answer;
+  return (of_device & V4L2_CAP_DEVICE_CAPS) != 0 ? of_file : of_device;
+}
+
 /// Nothing for devices that don't capture video: many cameras have a second one for metadata.
 std::optional<Camera> describe(const DeviceFile& file, const std::string& device) {
   v4l2_capability capability{};
   if (!file.ask(VIDIOC_QUERYCAP, capability)) {
     return std::nullopt;
   }
-  const std::uint32_t capabilities = (capability.capabilities & V4L2_CAP_DEVICE_CAPS) != 0
-                                         ? capability.device_caps
-                                         : capability.capabilities;
-  if ((capabilities & V4L2_CAP_VIDEO_CAPTURE) == 0) {
+  if ((own_capabilities(capability) & V4L2_CAP_VIDEO_CAPTURE) == 0) {
     return std::nullopt;
   }
   Camera camera;

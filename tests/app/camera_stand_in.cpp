@@ -142,6 +142,15 @@ int fail(int error) {
   return -1;
 }
 
+int introduce(v4l2_capability* answer, const char* card, std::uint32_t capabilities) {
+  *answer = {};
+  std::strcpy(reinterpret_cast<char*>(answer->driver), "stand-in");
+  std::strcpy(reinterpret_cast<char*>(answer->card), card);
+  answer->device_caps = capabilities;
+  answer->capabilities = capabilities | V4L2_CAP_DEVICE_CAPS;
+  return 0;
+}
+
 void describe(v4l2_format& format) {
   const Camera& c = camera();
   v4l2_pix_format& pixels = format.fmt.pix;
@@ -199,15 +208,9 @@ int answer_camera(unsigned long request, void* argument) {
     return fail(ENODEV);
   }
   switch (request) {
-    case VIDIOC_QUERYCAP: {
-      auto& capability = *static_cast<v4l2_capability*>(argument);
-      capability = {};
-      std::strcpy(reinterpret_cast<char*>(capability.driver), "stand-in");
-      std::strcpy(reinterpret_cast<char*>(capability.card), "Stand-in camera");
-      capability.device_caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING;
-      capability.capabilities = capability.device_caps | V4L2_CAP_DEVICE_CAPS;
-      return 0;
-    }
+    case VIDIOC_QUERYCAP:
+      return introduce(static_cast<v4l2_capability*>(argument), "Stand-in camera",
+                       V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING);
     case VIDIOC_ENUMINPUT: {
       auto& input = *static_cast<v4l2_input*>(argument);
       return input.index == 0 ? 0 : fail(EINVAL);
@@ -298,13 +301,9 @@ int answer_camera(unsigned long request, void* argument) {
 
 int answer_loopback(unsigned long request, void* argument) {
   switch (request) {
-    case VIDIOC_QUERYCAP: {
-      auto& capability = *static_cast<v4l2_capability*>(argument);
-      capability = {};
-      capability.device_caps = V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_READWRITE;
-      capability.capabilities = capability.device_caps | V4L2_CAP_DEVICE_CAPS;
-      return 0;
-    }
+    case VIDIOC_QUERYCAP:
+      return introduce(static_cast<v4l2_capability*>(argument), "Stand-in loopback",
+                       V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_READWRITE);
     case VIDIOC_G_FMT:
     case VIDIOC_S_FMT:
       return 0;

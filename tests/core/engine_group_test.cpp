@@ -94,7 +94,7 @@ class EngineDouble final : public Engine {
   struct Script {
     int concurrency = 1;
     int latency = 0;
-    std::optional<int> device = std::nullopt;
+    std::optional<int> cuda_device = std::nullopt;
     std::function<void(const Frame&)> on_send = [](const Frame&) {};
     std::function<void(const Frame&)> on_receive = [](const Frame&) {};
   };
@@ -116,7 +116,7 @@ class EngineDouble final : public Engine {
     return std::make_unique<DenoiserDouble>(script_, counts_);
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
-  std::optional<int> cuda_device() const override { return script_.device; }
+  std::optional<int> cuda_device() const override { return script_.cuda_device; }
   Frame in_host_memory(const Frame& frame) override {
     Frame copy = frame;
     copy.cuda_device = Frame::kHostMemory;
@@ -272,8 +272,8 @@ TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
 }
 
 TEST(EngineGroup, FramesOfOneGpuReachTheOthersThroughTheHost) {
-  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.device = 4}),
-                        std::make_shared<EngineDouble>(EngineDouble::Script{.device = 2})};
+  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 4}),
+                        std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 2})};
   const auto group = make_engine_group("doubles", {doubles.begin(), doubles.end()});
   EXPECT_EQ(group->cuda_device(), 4);
   const auto denoiser = group->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
