@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -81,6 +82,7 @@ class PreviewTest : public ScreenTest {
     }
   }
   const std::string& clip() const { return clip_; }
+  void set_clip(const std::string& clip) { clip_ = clip; }
 
   std::vector<std::string> preview(const std::vector<std::string>& options) const {
     std::vector<std::string> arguments{"preview",          clip_,   "--profile",     "fast",
@@ -110,12 +112,13 @@ class PreviewTest : public ScreenTest {
  private:
   /// The newest picture of that kind.
   std::string saved(std::int64_t frame, const std::string& kind) const {
-    std::array<char, 32> name{};
-    std::snprintf(name.data(), name.size(), "clip-%06d", static_cast<int>(frame));
+    std::array<char, 16> index{};
+    std::snprintf(index.data(), index.size(), "-%06d", static_cast<int>(frame));
+    const std::string name = std::filesystem::path(clip_).stem().string() + index.data();
     std::string newest;
     for (int number = 1; number < 100; ++number) {
-      const std::string candidate = path(
-          std::string(name.data()) + (number == 1 ? "" : "-" + std::to_string(number)) + "-" + kind + ".png");
+      const std::string candidate =
+          path(name + (number == 1 ? "" : "-" + std::to_string(number)) + "-" + kind + ".png");
       if (std::filesystem::exists(candidate)) {
         newest = candidate;
       }
@@ -251,6 +254,53 @@ TEST_F(PreviewTest, KeysChangeSigmaAndMoveToTheRightFrame) {
   EXPECT_NE(window_picture(process, 49).row(192)[256], statistics.row(192)[256]);
 
   close(window);
+  const Outcome outcome = process.wait(5s);
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(PreviewTest, ARealClipIsSplitAndSeeksToTheRightFrame) {
+  const std::string real = std::string(LIMPID_DATA_DIR) + "/video/foreman_cif_intra_300f.264";
+  if (!std::filesystem::exists(real)) {
+    GTEST_SKIP() << real << " is absent";
+  }
+  set_clip(real);
+  Process process(preview({}));
+  const std::string window = find_window("foreman_cif_intra_300f.264");
+  expect_said(process, "shown: the first frame");
+  type({"space"});
+  expect_said(process, "key: paused");
+  type({"Home"});
+  expect_said(process, "key: 0:00");
+  expect_said(process, "frame: 0");
+  point(window, 256, 192);
+
+  io::Reader reader(real);
+  std::int64_t next = 0;
+  for (const std::int64_t index : {0, 125}) {
+    if (index > 0) {
+      type({"Right"});
+      expect_said(process, "key: 0:05");
+      expect_said(process, "frame: " + std::to_string(index));
+    }
+    Frame frame;
+    for (; next <= index; ++next) {
+      frame = std::get<Frame>(reader.read());
+    }
+    RgbImage expected;
+    io::DisplayConverter(reader.video().format, reader.display()).convert(frame, expected);
+    const Pictures saved = pictures(process, index);
+    EXPECT_EQ(saved.noisy.pixels, expected.pixels) << index;
+    EXPECT_LT(roughness(saved.denoised), roughness(saved.noisy)) << index;
+    for (int y = 0; y < saved.split.height - 60; ++y) {  // below are its labels
+      ASSERT_TRUE(std::equal(saved.split.row(y), saved.split.row(y) + 170, saved.noisy.row(y))) << y;
+      ASSERT_TRUE(std::equal(saved.split.row(y) + 182, saved.split.row(y) + saved.split.width,
+                             saved.denoised.row(y) + 182))
+          << y;
+    }
+  }
+
+  type({"q"});
   const Outcome outcome = process.wait(5s);
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
