@@ -143,30 +143,41 @@ TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 100));
 
+// Works on three frames at once, and gives each as it came.
+class HoldingDenoiser : public Denoiser {
+ public:
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty()) {
+      return std::nullopt;
+    }
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return 0; }
+  int concurrency() const override { return 3; }
+
+ protected:
+  const std::deque<Frame>& held() const { return held_; }
+
+ private:
+  std::deque<Frame> held_;
+};
+
 TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
-  class Counting final : public Denoiser {
+  class Counting final : public HoldingDenoiser {
    public:
     explicit Counting(std::size_t& most) : most_(most) {}
-    void set_noise(const NoiseLevel& /*noise*/) override {}
     void send(Frame frame) override {
-      held_.push_back(std::move(frame));
-      most_ = std::max(most_, held_.size());
+      HoldingDenoiser::send(std::move(frame));
+      most_ = std::max(most_, held().size());
     }
-    std::optional<Frame> receive() override {
-      if (held_.empty()) {
-        return std::nullopt;
-      }
-      Frame frame = std::move(held_.front());
-      held_.pop_front();
-      return frame;
-    }
-    void flush() override {}
-    std::vector<std::string> warnings() const override { return {}; }
-    int latency() const override { return 0; }
-    int concurrency() const override { return 3; }
 
    private:
-    std::deque<Frame> held_;
     std::size_t& most_;
   };
 
@@ -408,25 +419,14 @@ TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
 
 TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
   constexpr std::int64_t kFailing = 7;
-  class Failing final : public Denoiser {
+  class Failing final : public HoldingDenoiser {
    public:
-    void set_noise(const NoiseLevel& /*noise*/) override {}
-    void send(Frame frame) override { held_.push_back(std::move(frame)); }
     std::optional<Frame> receive() override {
-      if (held_.front().index == kFailing) {
+      if (held().front().index == kFailing) {
         throw Error("the GPU is gone");
       }
-      Frame frame = std::move(held_.front());
-      held_.pop_front();
-      return frame;
+      return HoldingDenoiser::receive();
     }
-    void flush() override {}
-    std::vector<std::string> warnings() const override { return {}; }
-    int latency() const override { return 0; }
-    int concurrency() const override { return 3; }
-
-   private:
-    std::deque<Frame> held_;
   };
 
   Script script;

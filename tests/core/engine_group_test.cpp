@@ -29,15 +29,6 @@ namespace {
 
 using oracle::yuv;
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(EngineGroup, NamesStandForOneEngineOrSeveral) {
   const std::vector<EngineInfo> engines{
       {"cuda:0", "", 0, true}, {"cuda:1", "", 0, false}, {"cuda:2", "", 0, true}, {"cpu", "", 0, true}};

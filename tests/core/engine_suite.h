@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "core/denoiser.h"
+#include "core/error.h"
 
 namespace limpid {
 
@@ -40,6 +42,16 @@ inline std::string suite_name(const testing::TestParamInfo<std::string>& info) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
+}
+
+/// The sentence of the Error that `call` throws; nothing if it throws none.
+inline std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 /// One frame through a denoiser of its own.

@@ -2,7 +2,6 @@
 // travels with them, and what is refused.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 #include <memory>
 #include <set>
@@ -22,15 +21,6 @@ using oracle::as_float;
 using oracle::gray;
 using oracle::rgb;
 using oracle::yuv;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 class EngineTest : public EngineSuite {};
 
