@@ -113,11 +113,7 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
   constexpr int kPositions = kRuns * kRun;
   __shared__ int least;
   __shared__ int greatest;
-  if (threadIdx.x == 0) {
-    least = INT_MAX;
-    greatest = INT_MIN;
-  }
-  __syncthreads();
+  clear_range(least, greatest);
   // Two words, made of three samples, which lie in two aligned pairs.
   const int pitch = arguments.plane.pitch / 2;
   const bool odd = x0 % 2 != 0;
@@ -135,10 +131,7 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
     own_greatest = max(own_greatest, max(low_sample(two.x), high_sample(two.x)));
     words[i] = two;
   }
-  atomicMin(&least, own_least);
-  atomicMax(&greatest, own_greatest);
-  __syncthreads();
-  const int middle = (least + greatest) / 2;
+  const int middle = middle_of_range(least, greatest, own_least, own_greatest);
 
   int* sums = reinterpret_cast<int*>(region.energies);
   for (int i = threadIdx.x; i < (arguments.position_rows + kRun - 1) * kRuns; i += blockDim.x) {
@@ -169,33 +162,8 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
     const int third = high_sample(two.y) - middle;
     words[i] = make_uint2(half_pair(first, second), half_pair(second, third));
   }
-  const int x_of_plane = MatchingPlane::kMargin - x0;
-  const int y_of_plane = MatchingPlane::kMargin - y0;
-  const int segments = (arguments.position_rows + kRun - 1) / kRun;
-  // From top to bottom: no thread overwrites what is still to be read.
-  for (int base = 0; base < segments * kPositions; base += blockDim.x) {
-    const int i = base + threadIdx.x;
-    const int x = i % kPositions;
-    const int y = i / kPositions * kRun;
-    int column[2 * kRun] = {};
-    if (y < arguments.position_rows) {
-#pragma unroll
-      for (int r = 0; r < 2 * kRun - 1; ++r) {
-        column[r] = sums[(y + r) * kPitch + x];
-      }
-    }
-    slide<kRun>(column);
-    __syncthreads();
-    const bool inside_x = static_cast<unsigned>(x - x_of_plane) <= arguments.plane.width - 8;
-#pragma unroll
-    for (int r = 0; r < kRun; ++r) {
-      if (y + r < arguments.position_rows) {
-        const bool inside =
-            inside_x && static_cast<unsigned>(y + r - y_of_plane) <= arguments.plane.height - 8;
-        region.energies[(y + r) * kPitch + x] = inside ? -0.5F * static_cast<float>(column[r]) : kNoPatch;
-      }
-    }
-  }
+  sums_to_energies<kPitch, kPositions>(sums, arguments.position_rows, arguments.plane, x0, y0,
+                                       [&](int y, int /*r*/) { return y < arguments.position_rows; });
 }
 
 // Waits for the warps that share a tile.

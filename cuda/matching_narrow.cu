@@ -92,11 +92,7 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
   constexpr int kVectors = kWords / 4;
   __shared__ int least;
   __shared__ int greatest;
-  if (threadIdx.x == 0) {
-    least = INT_MAX;
-    greatest = INT_MIN;
-  }
-  __syncthreads();
+  clear_range(least, greatest);
   auto* raw = reinterpret_cast<uint4*>(region.raw);
   const std::int16_t* in =
       arguments.plane.samples + static_cast<std::ptrdiff_t>(y0) * arguments.plane.pitch + x0;
@@ -110,10 +106,8 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
     own_greatest = __vmaxs2(own_greatest, __vmaxs2(__vmaxs2(eight.x, eight.y), __vmaxs2(eight.z, eight.w)));
     raw[i] = eight;
   }
-  atomicMin(&least, min(low_sample(own_least), high_sample(own_least)));
-  atomicMax(&greatest, max(low_sample(own_greatest), high_sample(own_greatest)));
-  __syncthreads();
-  const int middle = (least + greatest) / 2;
+  const int middle = middle_of_range(least, greatest, min(low_sample(own_least), high_sample(own_least)),
+                                     max(low_sample(own_greatest), high_sample(own_greatest)));
 
   // Sums of squares along rows, eight of one another by adding what enters and subtracting what leaves.
   int* sums = reinterpret_cast<int*>(region.energies);
@@ -154,35 +148,9 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
   }
   __syncthreads();
 
-  // Down columns, from top to bottom: no thread overwrites what is still to be read.
-  const int x_of_plane = MatchingPlane::kMargin - x0;
-  const int y_of_plane = MatchingPlane::kMargin - y0;
-  const int position_rows = arguments.sample_rows - kPatch + 1;
-  const int segments = (position_rows + kRun - 1) / kRun;
-  for (int base = 0; base < segments * kEnergyPitch; base += blockDim.x) {
-    const int i = base + threadIdx.x;
-    const int x = i % kEnergyPitch;
-    const int y = i / kEnergyPitch * kRun;
-    int column[2 * kRun] = {};
-#pragma unroll
-    for (int r = 0; r < 2 * kRun - 1; ++r) {
-      if (y + r < arguments.sample_rows) {
-        column[r] = sums[(y + r) * kEnergyPitch + x];
-      }
-    }
-    slide<kRun>(column);
-    __syncthreads();
-    const bool inside_x = static_cast<unsigned>(x - x_of_plane) <= arguments.plane.width - kPatch;
-#pragma unroll
-    for (int r = 0; r < kRun; ++r) {
-      if (y + r < position_rows) {
-        const bool inside =
-            inside_x && static_cast<unsigned>(y + r - y_of_plane) <= arguments.plane.height - kPatch;
-        region.energies[(y + r) * kEnergyPitch + x] =
-            inside ? -0.5F * static_cast<float>(column[r]) : kNoPatch;
-      }
-    }
-  }
+  sums_to_energies<kEnergyPitch, kEnergyPitch>(sums, arguments.sample_rows - kPatch + 1, arguments.plane, x0,
+                                               y0,
+                                               [&](int y, int r) { return y + r < arguments.sample_rows; });
 }
 
 template <int kMaxRadius>

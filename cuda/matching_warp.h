@@ -68,6 +68,58 @@ __device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
   }
 }
 
+// The middle of the values that a block's threads see, by its least and greatest in shared memory: first
+// clear them, then tell each thread's own.
+__device__ __forceinline__ void clear_range(int& least, int& greatest) {
+  if (threadIdx.x == 0) {
+    least = INT_MAX;
+    greatest = INT_MIN;
+  }
+  __syncthreads();
+}
+__device__ __forceinline__ int middle_of_range(int& least, int& greatest, int own_least, int own_greatest) {
+  atomicMin(&least, own_least);
+  atomicMax(&greatest, own_greatest);
+  __syncthreads();
+  return (least + greatest) / 2;
+}
+
+// Sums of squares along rows of eight samples, kPitch to a row and kColumns of them in use, become energies,
+// -|b|^2 / 2 of the patch b that begins there. The region begins at (x0, y0) of the margined plane.
+// is_there(y, r): whether row y + r of sums may be read.
+template <int kPitch, int kColumns, typename IsThere>
+__device__ __forceinline__ void sums_to_energies(int* sums, int position_rows, const MatchingPlane& plane,
+                                                 int x0, int y0, const IsThere& is_there) {
+  constexpr int kRun = 8;
+  auto* energies = reinterpret_cast<float*>(sums);
+  const int x_of_plane = MatchingPlane::kMargin - x0;
+  const int y_of_plane = MatchingPlane::kMargin - y0;
+  const int segments = (position_rows + kRun - 1) / kRun;
+  // From top to bottom: no thread overwrites what is still to be read.
+  for (int base = 0; base < segments * kColumns; base += blockDim.x) {
+    const int i = base + threadIdx.x;
+    const int x = i % kColumns;
+    const int y = i / kColumns * kRun;
+    int column[2 * kRun] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * kRun - 1; ++r) {
+      if (is_there(y, r)) {
+        column[r] = sums[(y + r) * kPitch + x];
+      }
+    }
+    slide<kRun>(column);
+    __syncthreads();
+    const bool inside_x = static_cast<unsigned>(x - x_of_plane) <= plane.width - 8;
+#pragma unroll
+    for (int r = 0; r < kRun; ++r) {
+      if (y + r < position_rows) {
+        const bool inside = inside_x && static_cast<unsigned>(y + r - y_of_plane) <= plane.height - 8;
+        energies[(y + r) * kPitch + x] = inside ? -0.5F * static_cast<float>(column[r]) : kNoPatch;
+      }
+    }
+  }
+}
+
 // Candidates in the pool of a reference, as keys: a rank, then the place in what the warp searches, of at
 // most kSide rows and columns, a power of two. Key 0 is the reference itself.
 template <int kSide, typename KeyType = unsigned>
