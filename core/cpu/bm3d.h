@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,8 @@ namespace limpid::cpu {
 /// Standard deviations of the opponent channels of RGB.
 std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma);
 
-/// BM3D of whole frames, cut into tiles that run as oneTBB tasks.
+/// BM3D of whole frames, cut into bands of rows and tiles that run as oneTBB tasks, each as soon as its
+/// inputs are there.
 class Bm3d final : public FrameFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
@@ -33,12 +33,28 @@ class Bm3d final : public FrameFilter {
 
  private:
   struct Component;
+  struct Picture;
   struct PlaneSet;
+  struct Scratch;
+  struct Task;
   struct Workspace;
 
+  bool is_rgb() const;
+  int steps() const;
   void filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLevel& noise,
                       const std::array<Plane, kMaxPlanes>& out);
-  void run_step(const StepTables& tables, bool wiener, const PlaneSet& set);
+
+  // What there is to do for a picture. The sets and tasks, which depend on its size and on which planes are
+  // filtered, stay as they are until that changes.
+  void plan();
+  void gather_sets();
+  void plan_jobs(PlaneSet& set);
+  void plan_tasks();
+
+  // The tasks of one band of rows.
+  void load(const Picture& picture, int band);
+  void prepare(PlaneSet& set, int step, int band);
+  void estimate(const Picture& picture, PlaneSet& set, int step, int band);
 
   FrameFormat format_;
   Matching matching_;

@@ -38,22 +38,6 @@ HWY_ATTR void for_each_group(const StepJob& job, const Tile& tile, const Matchin
   }
 }
 
-// The samples that the groups of a tile can reach.
-struct Reach {
-  int x0 = 0;
-  int y0 = 0;
-  int x1 = 0;
-  int y1 = 0;
-};
-
-Reach tile_reach(const StepJob& job, const Tile& tile) {
-  const int radius = job.tables->step.search_window / 2;
-  const int k = job.tables->step.patch_size;
-  return {std::max(job.grid_x[tile.first_x] - radius, 0), std::max(job.grid_y[tile.first_y] - radius, 0),
-          std::min(job.grid_x[tile.last_x - 1] + radius + k, job.width),
-          std::min(job.grid_y[tile.last_y - 1] + radius + k, job.height)};
-}
-
 HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out, int count) {
   for (int i = 0; i < count; ++i) {
     out[i] += static_cast<std::int64_t>(in[i] * scale);
@@ -61,7 +45,7 @@ HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY
 }
 
 HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch) {
-  const Reach reach = tile_reach(job, tile);
+  const Area reach = tile_reach(job, tile);
   const MatchingRegion region = prepare_region(job, reach.x0, reach.y0, reach.x1, reach.y1, scratch);
   const int k = region.patch;
   const int width = reach.x1 - reach.x0;
@@ -94,24 +78,32 @@ HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch
   });
 
   const float scale = std::ldexp(1.0F, job.tables->sum_fraction_bits);
-  for (int y = 0; y < height;) {
-    const int lock = (reach.y0 + y) / kRowsPerLock;
-    const int end = std::min(height, (lock + 1) * kRowsPerLock - reach.y0);
-    const std::scoped_lock guard((*job.row_locks)[lock]);
-    for (; y < end; ++y) {
-      const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y) * width;
-      const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(reach.y0 + y) * job.width + reach.x0;
-      for (std::size_t p = 0; p < job.planes.size(); ++p) {
-        flush(sums[p].numerator + from, scale, job.planes[p].sums->numerator.data() + to, width);
-        flush(sums[p].weight + from, scale, job.planes[p].sums->weight.data() + to, width);
+  const int blocks_across = block_count(job.width, kLockedColumns);
+  for (int y0 = reach.y0; y0 < reach.y1;) {
+    const int block_y = y0 / kLockedRows;
+    const int y1 = std::min(reach.y1, (block_y + 1) * kLockedRows);
+    for (int x0 = reach.x0; x0 < reach.x1;) {
+      const int block_x = x0 / kLockedColumns;
+      const int x1 = std::min(reach.x1, (block_x + 1) * kLockedColumns);
+      const std::scoped_lock guard((*job.locks)[block_y * blocks_across + block_x]);
+      for (int y = y0; y < y1; ++y) {
+        const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y - reach.y0) * width + x0 - reach.x0;
+        const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x0;
+        for (std::size_t p = 0; p < job.planes.size(); ++p) {
+          AggregationSums& out = *job.planes[p].sums;
+          flush(sums[p].numerator + from, scale, out.numerator.data() + to, x1 - x0);
+          flush(sums[p].weight + from, scale, out.weight.data() + to, x1 - x0);
+        }
       }
+      x0 = x1;
     }
+    y0 = y1;
   }
 }
 
 HWY_ATTR void match(const StepJob& job, const Tile& tile, TileScratch& scratch,
                     std::vector<std::vector<Position>>& groups) {
-  const Reach reach = tile_reach(job, tile);
+  const Area reach = tile_reach(job, tile);
   const MatchingRegion region = prepare_region(job, reach.x0, reach.y0, reach.x1, reach.y1, scratch);
   for_each_group(job, tile, region, scratch, [&](const Position* positions, int size) {
     groups.emplace_back(positions, positions + size);
@@ -146,6 +138,14 @@ StepTables::StepTables(const Bm3dStep& step_parameters, float threshold_factor)
   const int groups_across = (step.search_window + k - 2) / step.step + 2;
   const int patches = groups_across * groups_across * std::min(step.max_group_size, k * k);
   sum_fraction_bits = 62 - kEstimateBits - std::bit_width(static_cast<unsigned>(patches));
+}
+
+Area tile_reach(const StepJob& job, const Tile& tile) {
+  const int radius = job.tables->step.search_window / 2;
+  const int k = job.tables->step.patch_size;
+  return {std::max(job.grid_x[tile.first_x] - radius, 0), std::max(job.grid_y[tile.first_y] - radius, 0),
+          std::min(job.grid_x[tile.last_x - 1] + radius + k, job.width),
+          std::min(job.grid_y[tile.last_y - 1] + radius + k, job.height)};
 }
 
 void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch) {

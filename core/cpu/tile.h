@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -18,14 +19,26 @@ namespace limpid::cpu {
 /// Samples are summed less this, mid-grey, which keeps the sums small and so their rounding.
 inline constexpr float kSumsOffset = 128;
 
+/// For planes' working memory: new elements have no value, so that the tasks that write them first, on many
+/// threads, are also those that wait for the system to map them.
+template <typename T>
+struct UninitializedAllocator : std::allocator<T> {
+  template <typename U>
+  void construct(U* element) {
+    ::new (static_cast<void*>(element)) U;
+  }
+};
+template <typename T>
+using PlaneBuffer = std::vector<T, UninitializedAllocator<T>>;
+
 /// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
 /// patch's first sample; spreading it by the aggregation window gives the denominators.
 ///
 /// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
 /// numbers with StepTables::sum_fraction_bits, so that they do not depend on the order in which tiles finish.
 struct AggregationSums {
-  std::vector<std::int64_t> numerator;
-  std::vector<std::int64_t> weight;
+  PlaneBuffer<std::int64_t> numerator;
+  PlaneBuffer<std::int64_t> weight;
 };
 
 /// One plane that is filtered; all planes of a StepJob have the job's size.
@@ -67,10 +80,15 @@ struct StepJob {
   std::vector<int> grid_x;  ///< columns of the reference patches, ascending
   std::vector<int> grid_y;  ///< rows, likewise
   std::vector<FilteredPlane> planes;
-  std::vector<std::mutex>* row_locks = nullptr;  ///< one for each kRowsPerLock rows of the sums
+  /// Of the sums, one for each block of kLockedRows x kLockedColumns samples, row by row.
+  std::vector<std::mutex>* locks = nullptr;
 };
 
-inline constexpr int kRowsPerLock = 32;
+inline constexpr int kLockedRows = 32;
+inline constexpr int kLockedColumns = 128;
+
+/// How many blocks of `length` samples a row or column of `size` has.
+inline int block_count(int size, int length) { return (size + length - 1) / length; }
 
 /// Reference patches grid_x[first_x, last_x) x grid_y[first_y, last_y).
 struct Tile {
@@ -79,6 +97,17 @@ struct Tile {
   int first_y = 0;
   int last_y = 0;
 };
+
+/// The samples [x0, x1) x [y0, y1).
+struct Area {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+};
+
+/// What a tile's groups read of the planes and add to the sums.
+Area tile_reach(const StepJob& job, const Tile& tile);
 
 /// Memory that vector loads and stores may treat as aligned.
 template <typename T>
@@ -102,7 +131,6 @@ struct TileScratch {
   AlignedVector<std::int32_t> distances;  ///< of up to four reference patches
   AlignedVector<float> noisy_group;       ///< patches or coefficients of the group being filtered
   AlignedVector<float> basic_group;
-  AlignedVector<float> guide_row;
   struct Sums {
     AlignedVector<float> numerator;
     AlignedVector<float> weight;

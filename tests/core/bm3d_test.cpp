@@ -530,6 +530,25 @@ TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
   }
 }
 
+// Small windows and a tall picture, so that the second step begins above while the first is under way below.
+TEST(CpuBm3d, StepsAndPlanesThatOverlapInTimeDoNotChangeABit) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  parameters.hard_threshold.search_window = parameters.wiener->search_window = 5;
+  for (const FrameFormat& format : {yuv(40, 1200, 1, 1), rgb(40, 900)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const auto result_with = [&](int threads) {
+      const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+      return run_filter(*engine, frame, parameters, equal_noise(kSigma));
+    };
+    const Frame one = result_with(1);
+    expect_frames_agree(one, oracle::denoise(frame, parameters, equal_noise(kSigma)));
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      EXPECT_TRUE(oracle::same_bits(one, result_with(4)));
+    }
+  }
+}
+
 class Bm3dSimdTest : public SimdLevelTest {};
 
 TEST_P(Bm3dSimdTest, IsTheOneInUse) {
