@@ -1,9 +1,14 @@
 // Times the CPU engine on one well-known picture at the settings for which other programs' times are known.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -77,6 +82,52 @@ void measure_setting(benchmark::State& state, const Bm3dParameters& parameters, 
   }
 }
 
+// 2048x1024 samples of the noisy Lena and its mirror images, enough tiles for many threads.
+Frame mosaic() {
+  constexpr int kSize = 512;
+  const Frame lena = read_pictures().noisy;
+  FrameFormat format = lena.format;
+  format.width = 4 * kSize;
+  format.height = 2 * kSize;
+  Frame frame = allocate_frame(format);
+  const auto mirrored = [](int i) { return i / kSize % 2 == 0 ? i % kSize : kSize - 1 - i % kSize; };
+  for (int y = 0; y < format.height; ++y) {
+    const auto* in = lena.planes[0].row<std::uint8_t>(mirrored(y));
+    auto* out = frame.planes[0].row<std::uint8_t>(y);
+    for (int x = 0; x < format.width; ++x) {
+      out[x] = in[mirrored(x)];
+    }
+  }
+  return frame;
+}
+
+// Frames one after the other, each waited for. `efficiency` is the speed of a thread against that of one
+// thread alone, by the least times of this run of the program.
+void measure_scaling(benchmark::State& state, Profile profile, int threads) {
+  using Clock = std::chrono::steady_clock;
+  static std::map<Profile, std::map<int, double>> least_seconds;
+  try {
+    const Frame noisy = mosaic();
+    const auto engine = EngineRegistry::instance().open("cpu", {.threads = threads});
+    const auto denoiser = engine->make_denoiser(bm3d_profile(profile), {{kSigma}}, noisy.format);
+    auto& least = least_seconds[profile];
+    least.try_emplace(threads, std::numeric_limits<double>::infinity());
+    for (const auto _ : state) {
+      const auto start = Clock::now();
+      denoiser->send(noisy);
+      benchmark::DoNotOptimize(denoiser->receive());
+      least[threads] = std::min(least[threads], std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    state.counters["threads"] = threads;
+    if (least.contains(1)) {
+      state.counters["efficiency"] = least[1] / (threads * least[threads]);
+    }
+    state.SetLabel(engine->description());
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
 // VmHWM, the most memory that the process has held since the last reset, in MB.
 double peak_memory() {
   std::ifstream status("/proc/self/status");
@@ -122,6 +173,23 @@ void add_benchmarks() {
         ->Iterations(1)
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
+  }
+  std::vector<int> counts;
+  for (int threads = 1; threads < processors; threads *= 2) {
+    counts.push_back(threads);
+  }
+  counts.push_back(processors);
+  for (const Profile profile : {Profile::kNp, Profile::kFast}) {
+    const std::string name(to_string(profile));
+    for (const int threads : counts) {
+      benchmark::RegisterBenchmark(
+          ("scaling_2048x1024/" + name + "/threads_" + std::to_string(threads)).c_str(),
+          [profile, threads](benchmark::State& state) { measure_scaling(state, profile, threads); })
+          ->MinWarmUpTime(0.1)
+          ->MinTime(2)
+          ->UseRealTime()
+          ->Unit(benchmark::kMillisecond);
+    }
   }
 }
 
