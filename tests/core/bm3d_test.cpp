@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
+#include <tbb/global_control.h>
 
 #include <algorithm>
 #include <bit>
@@ -532,6 +533,8 @@ TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
 
 // Small windows and a tall picture, so that the second step begins above while the first is under way below.
 TEST(CpuBm3d, StepsAndPlanesThatOverlapInTimeDoNotChangeABit) {
+  // oneTBB would start no more threads than the machine has processors.
+  const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
   Bm3dParameters parameters = bm3d_profile(Profile::kFast);
   parameters.hard_threshold.search_window = parameters.wiener->search_window = 5;
   for (const FrameFormat& format : {yuv(40, 1200, 1, 1), rgb(40, 900)}) {

@@ -1,6 +1,7 @@
 #include "core/cpu/task_graph.h"
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -16,6 +17,8 @@ namespace {
 
 TEST(TaskGraph, RunsEachTaskOnceAfterAllThatItRequires) {
   constexpr int kTasks = 500;
+  // oneTBB would start no more threads than the machine has processors.
+  const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
   TaskGraph graph;
   std::vector<std::vector<int>> required(kTasks);
   std::mt19937 random(1);
