@@ -347,6 +347,7 @@ std::shared_ptr<Engine> open_cuda(std::string_view name, const EngineOptions& /*
   int device = 0;
   std::from_chars(number.data(), number.data() + number.size(), device);
   const EngineInfo info = describe_device(device);
+  wait_by_sleeping(device);
   return std::make_shared<CudaEngine>(device, info.name, info.description);
 }
 

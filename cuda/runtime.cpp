@@ -1,5 +1,7 @@
 #include "cuda/runtime.h"
 
+#include <cudaTypedefs.h>
+
 #include <memory>
 #include <utility>
 
@@ -7,6 +9,17 @@ namespace limpid::cuda {
 namespace {
 
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+template <typename Function>
+Function driver_function(const char* name, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found));
+  if (function == nullptr) {
+    throw Error(std::string("the GPU's driver has no function ") + name);
+  }
+  return reinterpret_cast<Function>(function);
+}
 
 }  // namespace
 
@@ -25,6 +38,17 @@ DeviceScope::DeviceScope(int device) {
 }
 
 DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
+
+void wait_by_sleeping(int device) {
+  // By the driver's own functions: the runtime's may add a flag, which libav would take for another way.
+  const auto get = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
+  const auto set_flags =
+      driver_function<PFN_cuDevicePrimaryCtxSetFlags_v11000>("cuDevicePrimaryCtxSetFlags", 11000);
+  CUdevice handle = 0;
+  if (get(&handle, device) != CUDA_SUCCESS || set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS) {
+    throw Error("the GPU can't be set up");
+  }
+}
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   const cudaError_t status = cudaMalloc(&data_, bytes);

@@ -30,6 +30,10 @@ class DeviceScope {
   int previous_ = 0;
 };
 
+/// Has threads that wait for the device sleep, whatever they wait for. libav shares the device's primary
+/// context, of its decoders and encoders, with a program that has set it up so and with no other.
+void wait_by_sleeping(int device);
+
 /// What kernels depend on.
 struct DeviceLimits {
   int compute_capability = 0;  ///< 10 major + minor
