@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -121,6 +122,7 @@ class Benchmark {
     writer_options_.container = "null";
     writer_options_.overwrite = io::Overwrite::kAlways;
     writer_options_.encoder_threads = encoder_threads();
+    writer_options_.cuda_device = engine_->result_device();
   }
 
   const Engine& engine() const { return *engine_; }
@@ -183,9 +185,15 @@ class Benchmark {
   const Latencies& latencies() const { return latencies_; }
 
   /// Of frames that have been denoised, as in the chain: noise would take longer.
-  Rate encode() const {
+  Rate encode() {
     const io::Reader reader(options_.input, reader_options_);
     io::Writer writer("/dev/null", reader, writer_options_);
+    device_frames_ = writer.device_frames();
+    if (device_frames_) {
+      DenoiseStage stage(alone_);
+      denoised_.clear();
+      denoise(stage, static_cast<std::int64_t>(kept_.size()));
+    }
     const Stopwatch watch;
     for (std::int64_t i = 0; i < options_.frames; ++i) {
       writer.write(denoised_[static_cast<std::size_t>(i) % denoised_.size()]);
@@ -194,11 +202,12 @@ class Benchmark {
     return watch.rate(options_.frames);
   }
 
-  Rate chain(PipelineCounters& counters, History& history) const {
+  Rate chain(PipelineCounters& counters, History& history) {
     io::Reader reader(options_.input, reader_options_);
     std::optional<io::Writer> writer;
     if (!options_.codec.empty()) {
       writer.emplace("/dev/null", reader, writer_options_);
+      device_frames_ = writer->device_frames();
     }
     NoiseControl noise = noise_control();
     PipelineStages stages;
@@ -235,7 +244,11 @@ class Benchmark {
   }
 
   std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
-    return engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
+    auto denoiser = engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
+    if (device_frames_) {
+      denoiser->set_result_frames(device_frames_);
+    }
+    return denoiser;
   }
 
   void denoise(DenoiseStage& stage, std::int64_t count) {
@@ -269,7 +282,8 @@ class Benchmark {
   io::WriterOptions writer_options_;
   std::vector<Frame> kept_;
   std::vector<Frame> denoised_;
-  StageCounters alone_;  // of denoising alone
+  std::function<Frame()> device_frames_;  // of the writer at hand
+  StageCounters alone_;                   // of denoising alone
   Latencies latencies_;
 };
 

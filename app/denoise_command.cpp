@@ -207,6 +207,9 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
         engine->make_denoiser(options.filter.filter(level), level, frame.format);
+    if (const auto device_frames = writer.device_frames()) {
+      denoiser->set_result_frames(device_frames);
+    }
     for (const std::string& warning : denoiser->warnings()) {
       spdlog::warn("{}", warning);
     }
@@ -335,6 +338,7 @@ int denoise(DenoiseOptions options, Console& console) {
   const std::shared_ptr<Engine> engine = options.engine.open();
   options.reader.allocate = frame_allocator(engine);
   options.reader.cuda_device = options.engine.decoding_device(*engine);
+  options.writer.cuda_device = engine->result_device();
   log_engine(*engine);
 
   std::optional<OutputNames> names;

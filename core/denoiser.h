@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.h"
 #include "core/frame.h"
 #include "core/parameters.h"
 
@@ -35,8 +36,16 @@ class Denoiser {
   /// engine can't read the frame's memory (Engine::cuda_device()).
   virtual void send(Frame frame) = 0;
 
-  /// The next result, waiting for it if it is under way, in memory of the engine's; `index`, `interlaced` and
-  /// `attachment` are the sent frame's. Nothing if more input is needed first or, after flush(), at the end.
+  /// The results of frames sent from now on are written into what `take` gives, a frame of the same format in
+  /// the memory of Engine::result_device(), without its `attachment`; send() calls it. Throws Error if there
+  /// is no such device.
+  virtual void set_result_frames(const std::function<Frame()>& /*take*/) {
+    throw Error("the engine's results are in the host's memory");
+  }
+
+  /// The next result, complete, waiting for it if it is under way; in memory of the engine's, or as
+  /// set_result_frames() says. `index`, `interlaced` and `attachment` are the sent frame's. Nothing if more
+  /// input is needed first or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
   /// No more frames will be sent: receive() then hands out all that remain.
@@ -78,8 +87,12 @@ class Engine {
   virtual Frame allocate_frame(const FrameFormat& format) = 0;
 
   /// The CUDA device in whose memory frames that are sent may be, if there is one. Frames in host memory may
-  /// always be sent; results are in host memory.
+  /// always be sent.
   virtual std::optional<int> cuda_device() const { return std::nullopt; }
+
+  /// The CUDA device in whose memory results may be asked for (Denoiser::set_result_frames()), if there is
+  /// one. Unless they are, they are in host memory.
+  virtual std::optional<int> result_device() const { return std::nullopt; }
 
   /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
   virtual Frame in_host_memory(const Frame& frame) { return frame; }

@@ -75,9 +75,10 @@ struct Frame {
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
   std::int64_t index = 0;   ///< position in the source, from 0, for messages
-  /// The CUDA device in whose memory the samples are, where its video decoder has left them: read only, with
-  /// the planes' `step` and with `padding_bits` low bits to be shifted out. Work that is yet to write them
-  /// has been enqueued to the device's default stream. kHostMemory: ordinary memory, without either.
+  /// The CUDA device in whose memory the samples are, where its video decoder has left them or its encoder
+  /// takes them: with the planes' `step` and with `padding_bits` low bits to be shifted out, or in. A
+  /// decoder's are read only, and work that is yet to write them has been enqueued to the device's default
+  /// stream. kHostMemory: ordinary memory, without either.
   int cuda_device = kHostMemory;
   int padding_bits = 0;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive

@@ -25,6 +25,24 @@ __global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
 }
 
 template <typename Sample>
+__global__ void pack_kernel(SamplePlane from, int padding_bits, Plane to) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= to.width) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    if (y + i < to.height) {
+      auto* out = reinterpret_cast<Sample*>(to.data + (y + i) * to.stride);
+      out[static_cast<std::ptrdiff_t>(x) * to.step] = static_cast<Sample>(
+          reinterpret_cast<const Sample*>(from.data + (y + i) * from.stride)[x] << padding_bits);
+    }
+  }
+}
+
+template <typename Sample>
 __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -156,6 +174,14 @@ void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits
   const auto kernel =
       format.sample_type == SampleType::kUint8 ? unpack_kernel<std::uint8_t> : unpack_kernel<std::uint16_t>;
   launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, out);
+}
+
+void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
+                cudaStream_t stream) {
+  const PlaneLaunch size(to.width, to.height, kRowsPerThread);
+  const auto kernel =
+      format.sample_type == SampleType::kUint8 ? pack_kernel<std::uint8_t> : pack_kernel<std::uint16_t>;
+  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, to);
 }
 
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,

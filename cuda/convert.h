@@ -25,6 +25,11 @@ struct SamplePlane {
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);
 
+/// The reverse, for a video encoder: `to.step` samples apart, `padding_bits` low bits zero. What lies between
+/// the samples is left as it is.
+void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
+                cudaStream_t stream);
+
 /// out = samples / format.code_value(); float samples are clamped to +-4096 code values, NaN becomes 0.
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
                 cudaStream_t stream);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -87,6 +88,14 @@ void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPla
   }
 }
 
+// A frame that a video encoder will take, from the device's own memory.
+void copy_to_encoder(const std::array<SamplePlane, kMaxPlanes>& in, const Frame& frame,
+                     const Stream& stream) {
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    pack_plane(frame.format, in[p], frame.padding_bits, frame.planes[p], stream.get());
+  }
+}
+
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
     return std::make_unique<Bm3d>(*bm3d, format);
@@ -131,6 +140,8 @@ class FrameDenoiser final : public Denoiser {
     noise_ = noise;
   }
 
+  void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
+
   void send(Frame frame) override {
     if (frame.format != format_) {
       throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
@@ -142,7 +153,12 @@ class FrameDenoiser final : public Denoiser {
                   std::to_string(frame.cuda_device) + ", not of GPU " + std::to_string(device_));
     }
     const DeviceScope scope(device_);
-    Frame out = pool_.allocate(format_);
+    Frame out = take_result_ ? take_result_() : pool_.allocate(format_);
+    const bool result_on_device = out.cuda_device == device_;
+    if (out.format != format_ || result_on_device != static_cast<bool>(take_result_)) {
+      throw Error("frame " + std::to_string(frame.index) + ": what was given for its result isn't " +
+                  to_string(format_) + " in the memory of GPU " + std::to_string(device_));
+    }
     out.interlaced = frame.interlaced;
     out.index = frame.index;
     out.attachment = frame.attachment;
@@ -163,7 +179,11 @@ class FrameDenoiser final : public Denoiser {
     slot.filtered.record(kernels_);
 
     downloads_.wait(slot.filtered.get());
-    copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
+    if (result_on_device) {
+      copy_to_encoder(slot.out.planes(), out, downloads_);
+    } else {
+      copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
+    }
     slot.downloaded.record(downloads_);
     Event done = take_event();
     done.record(downloads_);
@@ -214,6 +234,7 @@ class FrameDenoiser final : public Denoiser {
   int device_;
   std::unique_ptr<DeviceScope> scope_;  // while the members that follow are made
   FramePool pool_;
+  std::function<Frame()> take_result_;  // instead of the pool's
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseLevel noise_;
@@ -255,6 +276,7 @@ class CudaEngine final : public Engine {
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
   bool prefers_own_frames() const override { return true; }
   std::optional<int> cuda_device() const override { return device_; }
+  std::optional<int> result_device() const override { return device_; }
 
   Frame in_host_memory(const Frame& frame) override {
     if (frame.cuda_device != device_) {

@@ -10,6 +10,8 @@ extern "C" {
 #include <string_view>
 #include <utility>
 
+#include "core/error.h"
+
 namespace limpid::io {
 namespace {
 
@@ -93,17 +95,27 @@ const AVCodec* find_cuda_decoder(AVCodecID codec) {
   return nullptr;
 }
 
+BufferHandle open_cuda_device(int device) {
+  Dictionary options;
+  options.set("primary_ctx", "1");
+  forget_logged_errors();
+  AVBufferRef* context = nullptr;
+  const int code = av_hwdevice_ctx_create(&context, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(),
+                                          *options.get(), 0);
+  if (code < 0) {
+    throw Error("libav can't reach the GPU: " + error_text(code) + logged_reason());
+  }
+  return BufferHandle(context);
+}
+
 std::string decode_on_cuda(AVCodecContext& decoder, int device) {
   if (is_monochrome_h264(decoder)) {
     return "GPUs don't decode H.264 without chroma";
   }
-  Dictionary options;
-  options.set("primary_ctx", "1");
-  forget_logged_errors();
-  const int code = av_hwdevice_ctx_create(&decoder.hw_device_ctx, AV_HWDEVICE_TYPE_CUDA,
-                                          std::to_string(device).c_str(), *options.get(), 0);
-  if (code < 0) {
-    return "the GPU's decoder can't be reached: " + error_text(code) + logged_reason();
+  try {
+    decoder.hw_device_ctx = open_cuda_device(device).release();
+  } catch (const Error& error) {
+    return error.what();
   }
   decoder.extra_hw_frames = kFramesHeld;
   decoder.thread_count = 1;  // each would need surfaces of its own, and none would be faster

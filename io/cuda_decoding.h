@@ -13,6 +13,9 @@ namespace limpid::io {
 /// The decoder for a codec that can leave its work to an NVIDIA GPU; nullptr if there is none.
 const AVCodec* find_cuda_decoder(AVCodecID codec);
 
+/// libav's handle of a CUDA device, with its primary context. Throws Error if the device can't be reached.
+BufferHandle open_cuda_device(int device);
+
 /// Sets `decoder` up, before it is opened, to decode on a CUDA device if that can decode the stream, and to
 /// leave frames in its memory (AV_PIX_FMT_CUDA), in the device's primary context. Empty, or why the device
 /// can't be used.
@@ -23,7 +26,7 @@ int visible_width(const AVFrame& frame);
 int visible_height(const AVFrame& frame);
 
 /// A view of the samples of a frame in a CUDA device's memory, which `from` keeps alive. `format`: that of
-/// its visible part, as the stream has it; decoders store deeper samples in the upper bits of 16.
+/// its visible part, as the stream has it; GPUs store deeper samples in the upper bits of 16.
 Frame device_view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format, int device);
 
 /// The visible part of a frame in a CUDA device's memory, copied to the host's.

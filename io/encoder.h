@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/frame.h"
+#include "io/cuda_encoding.h"
 #include "io/libav.h"
 #include "io/samples.h"
 #include "io/writer.h"
@@ -42,7 +43,12 @@ class Encoder {
           const WriterOptions& options, std::vector<std::string>& warnings);
 
   const AVCodecContext& context() const { return *context_; }
+  /// Of the samples, in whatever memory the encoder gets them.
+  AVPixelFormat target_format() const { return target_format_; }
   const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
+
+  /// The frames that send() takes, in a GPU's memory; null if it takes frames in the host's.
+  const std::shared_ptr<const CudaFramePool>& device_frames() const { return device_frames_; }
 
   void send(const Frame& frame);
   /// No more frames will be sent.
@@ -60,6 +66,7 @@ class Encoder {
                            std::vector<std::string>& warnings);
   void set_up(const AVOutputFormat& container, const WriterOptions& options,
               std::vector<std::string>& warnings);
+  void use_device_frames(int device, std::vector<std::string>& warnings);
   void set_colors();
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
@@ -76,6 +83,7 @@ class Encoder {
 
   AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< that holds the frames' samples
   AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< that the encoder gets
+  std::shared_ptr<const CudaFramePool> device_frames_;
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
   LibavFramePool target_pool_;

@@ -27,12 +27,14 @@ struct LibavDeleter {
   void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
   void operator()(AVCodecParameters* parameters) const { avcodec_parameters_free(&parameters); }
   void operator()(SwsContext* context) const { sws_freeContext(context); }
+  void operator()(AVBufferRef* buffer) const { av_buffer_unref(&buffer); }
 };
 
 using FrameHandle = std::unique_ptr<AVFrame, LibavDeleter>;
 using PacketHandle = std::unique_ptr<AVPacket, LibavDeleter>;
 using CodecHandle = std::unique_ptr<AVCodecContext, LibavDeleter>;
 using CodecParametersHandle = std::unique_ptr<AVCodecParameters, LibavDeleter>;
+using BufferHandle = std::unique_ptr<AVBufferRef, LibavDeleter>;
 using ScalerHandle = std::unique_ptr<SwsContext, LibavDeleter>;
 
 struct InputCloser {

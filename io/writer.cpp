@@ -265,9 +265,13 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   if (orientation.transposed) {
     std::swap(description.sample_aspect_ratio.num, description.sample_aspect_ratio.den);
   }
-  encoder = std::make_unique<Encoder>(url, *container, description, options, warnings);
+  WriterOptions encoder_options = options;
+  if (!orientation.is_upright()) {
+    encoder_options.cuda_device.reset();  // pictures are turned in the host's memory
+  }
+  encoder = std::make_unique<Encoder>(url, *container, description, encoder_options, warnings);
   codec_name = encoder->context().codec->name;
-  pixel_format_name = name_of(encoder->context().pix_fmt);
+  pixel_format_name = name_of(encoder->target_format());
   open(source);
 }
 
@@ -604,6 +608,11 @@ Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 
 const std::vector<std::string>& Writer::warnings() const { return state_->warnings; }
+
+std::function<Frame()> Writer::device_frames() const {
+  const std::shared_ptr<const CudaFramePool> frames = state_->encoder->device_frames();
+  return frames == nullptr ? std::function<Frame()>() : [frames] { return frames->take(); };
+}
 
 void Writer::write(const Frame& frame) { state_->write(frame); }
 

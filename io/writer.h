@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,8 @@ struct WriterOptions {
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
   std::vector<std::pair<std::string, std::string>> encoder_options;
   int encoder_threads = 0;  ///< 0: libavcodec's choice
+  /// Take frames from this CUDA device's memory if the encoder can: see Writer::device_frames().
+  std::optional<int> cuda_device;
   Overwrite overwrite = Overwrite::kNever;
 };
 
@@ -50,6 +54,10 @@ class Writer {
   /// Lines for the user about what can't be kept ("mp4 can't hold the subtitle stream #3
   /// (hdmv_pgs_subtitle)") or had to be guessed; complete once the constructor has returned.
   const std::vector<std::string>& warnings() const;
+
+  /// Makes the frames that write() takes if the encoder reads them from WriterOptions::cuda_device, by
+  /// whatever thread; they are complete when write() is called. Empty if write() takes frames in host memory.
+  std::function<Frame()> device_frames() const;
 
   void write(const Frame& frame);
   void write(const Packet& packet);

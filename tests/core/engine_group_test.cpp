@@ -108,6 +108,7 @@ class EngineDouble final : public Engine {
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   std::optional<int> cuda_device() const override { return script_.cuda_device; }
+  std::optional<int> result_device() const override { return script_.cuda_device; }
   Frame in_host_memory(const Frame& frame) override {
     Frame copy = frame;
     copy.cuda_device = Frame::kHostMemory;
@@ -171,6 +172,20 @@ Frame numbered(std::int64_t index) {
   Frame frame;
   frame.index = index;
   return frame;
+}
+
+// An encoder reads one GPU's memory.
+TEST(EngineGroup, ItsResultsAreInHostMemory) {
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const int device : {0, 1}) {
+    engines.push_back(std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = device}));
+  }
+  const auto group = make_engine_group("double,double", engines);
+  EXPECT_EQ(group->cuda_device(), 0);
+  EXPECT_EQ(group->result_device(), std::nullopt);
+  const FrameFormat format = yuv(8, 8, 1, 1);
+  const auto denoiser = group->make_denoiser(bm3d_profile(Profile::kFast), {}, format);
+  EXPECT_THROW(denoiser->set_result_frames([&] { return allocate_frame(format); }), Error);
 }
 
 TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {

@@ -5,8 +5,10 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -17,6 +19,7 @@
 #include "core/denoiser.h"
 #include "core/engine_group.h"
 #include "cuda/bm3d.h"
+#include "cuda/convert.h"
 #include "cuda/cuda_engine.h"
 #include "cuda/finish.h"
 #include "cuda/runtime.h"
@@ -212,6 +215,33 @@ double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, 
   return received / seconds.count();
 }
 
+// From a video decoder's NV12 to the planes of a filter, and from these to an encoder's.
+nlohmann::ordered_json time_surfaces(int repeats) {
+  const FrameFormat format = yuv420p(kWidth, kHeight);
+  const DeviceMemory surface(static_cast<std::size_t>(kWidth) * kHeight * 3 / 2);
+  const DeviceMemory memory(surface.bytes());
+  std::byte* const chroma = surface.as() + static_cast<std::ptrdiff_t>(kWidth) * kHeight;
+  std::array<Plane, 3> nv12{Plane{surface.as(), kWidth, kWidth, kHeight, 1},
+                            Plane{chroma, kWidth, kWidth / 2, kHeight / 2, 2},
+                            Plane{chroma + 1, kWidth, kWidth / 2, kHeight / 2, 2}};
+  std::byte* const u = memory.as() + (chroma - surface.as());
+  const std::array<SamplePlane, 3> planes{
+      SamplePlane{memory.as(), kWidth}, SamplePlane{u, kWidth / 2},
+      SamplePlane{u + static_cast<std::ptrdiff_t>(kWidth / 2) * (kHeight / 2), kWidth / 2}};
+  const double unpack = time_in_graph_ms(repeats, [&](cudaStream_t stream) {
+    for (int p = 0; p < 3; ++p) {
+      unpack_plane(format, nv12[p], 0, planes[p], stream);
+    }
+  });
+  const double pack = time_in_graph_ms(repeats, [&](cudaStream_t stream) {
+    for (int p = 0; p < 3; ++p) {
+      pack_plane(format, planes[p], 0, nv12[p], stream);
+    }
+  });
+  std::printf("NV12 to planes %.4f ms, planes to NV12 %.4f ms\n", unpack, pack);
+  return {{"unpack_ms", unpack}, {"pack_ms", pack}};
+}
+
 // Whether every engine of the group gives the bits that `one` gives.
 bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
   const NoiseLevel noise{{kSigma, kSigma, kSigma}};
@@ -312,6 +342,7 @@ void benchmark(int argc, char** argv) {
     std::fflush(stdout);
     json["settings"].push_back(entry);
   }
+  json["surfaces"] = time_surfaces(options.repeats);
   json["groups"] = time_groups(*engine, picture);
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
