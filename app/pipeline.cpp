@@ -27,13 +27,18 @@ using Queue = BoundedQueue<Item>;
 constexpr std::size_t kFrameCost = 64;
 constexpr std::size_t kPacketCost = 1;
 
-bool push(Queue& queue, Item item) {
-  const std::size_t cost = std::holds_alternative<Frame>(item) ? kFrameCost : kPacketCost;
-  return queue.push(std::move(item), cost);
+constexpr std::size_t kResultBytes = std::size_t{128} << 20;
+
+/// In the queue of results.
+std::size_t result_cost(const Frame& result, const PipelineOptions& options) {
+  const std::size_t capacity = options.queued_results * kFrameCost;
+  return std::clamp(frame_bytes(result.format) * capacity / kResultBytes, kFrameCost,
+                    std::max(capacity / options.queued_frames, kFrameCost));
 }
 
-bool push(Queue& queue, StageCounters& counters, Item item) {
-  return timed(counters.waited_for_output_ns, [&] { return push(queue, std::move(item)); });
+bool push(Queue& queue, StageCounters& counters, Item item, std::size_t frame_cost = kFrameCost) {
+  const std::size_t cost = std::holds_alternative<Frame>(item) ? frame_cost : kPacketCost;
+  return timed(counters.waited_for_output_ns, [&] { return queue.push(std::move(item), cost); });
 }
 
 std::optional<Item> pop(Queue& queue, StageCounters& counters) {
@@ -62,12 +67,17 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
   decoded.close();
 }
 
-void denoise_all(const PipelineStages& stages, StageCounters& counters, Queue& decoded, Queue& denoised) {
+void denoise_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
+                 Queue& decoded, Queue& denoised) {
   DenoiseStage stage(counters);
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
     std::optional<Frame> result = stage.receive();
-    return !result || push(denoised, counters, std::move(*result));
+    if (!result) {
+      return true;
+    }
+    const std::size_t cost = result_cost(*result, options);
+    return push(denoised, counters, std::move(*result), cost);
   };
   for (;;) {
     std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
@@ -169,7 +179,7 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters) {
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop) {
   Queue decoded(options.queued_frames * kFrameCost);
-  Queue denoised(options.queued_frames * kFrameCost);
+  Queue denoised(options.queued_results * kFrameCost);
   std::mutex error_mutex;
   std::exception_ptr first_error;
 
@@ -196,7 +206,7 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
     std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
     guarded([&] {
       try {
-        denoise_all(stages, counters.denoise, decoded, denoised);
+        denoise_all(stages, options, counters.denoise, decoded, denoised);
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {

@@ -300,6 +300,7 @@ TEST(Pipeline, CountsWhatEachStageDoes) {
   };
   PipelineOptions options;
   options.queued_frames = 1;
+  options.queued_results = 1;
   run_pipeline(stages, options, script.counters, {});
   EXPECT_EQ(script.counters.read.frames, kFrames);
   EXPECT_EQ(script.counters.denoise.frames, kFrames);
@@ -314,6 +315,35 @@ TEST(Pipeline, CountsWhatEachStageDoes) {
   EXPECT_GE(json["encode"]["latency_ms"]["median"], kExact * kPause.count());
   EXPECT_GE(json["encode"]["latency_ms"]["worst"], json["encode"]["latency_ms"]["median"]);
   EXPECT_EQ(to_table(script.counters).size(), 4U);
+}
+
+// How many results can wait for a writer that takes none.
+TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
+  constexpr std::int64_t kFrames = 40;
+  for (const auto& [side, most] : {std::pair{1, 16}, std::pair{4096, 8}, std::pair{16384, 3}}) {
+    Script script;
+    for (std::int64_t i = 0; i < kFrames; ++i) {
+      Frame frame = make_frame(i);
+      frame.format.width = frame.format.height = side;  // without samples, which nobody looks at
+      script.source.emplace_back(std::move(frame));
+    }
+    // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
+    const std::int64_t ahead = 1 + most + 1 + 3;
+    PipelineStages stages = script.stages();
+    const auto write = stages.write_frame;
+    stages.write_frame = [&](const Frame& frame) {
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (frame.index == 0 && script.counters.read.frames < ahead &&
+             std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      EXPECT_GE(script.counters.read.frames, frame.index == 0 ? ahead : 0) << side;
+      EXPECT_LE(script.counters.read.frames - frame.index, ahead) << side;
+      write(frame);
+    };
+    run_pipeline(stages, {}, script.counters, {});
+    EXPECT_EQ(script.frames, first_numbers(kFrames));
+  }
 }
 
 TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
