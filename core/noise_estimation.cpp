@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/code_values.h"
+#include "core/cpu/parallel.h"
 
 namespace limpid {
 namespace {
@@ -129,12 +130,16 @@ Block analyse(BlockSamples samples) {
 
 // The blocks of cells whose corners are `step` samples apart; those of a cell follow each other.
 std::vector<Block> analyse(const Plane& plane, const FrameFormat& format, int step) {
-  std::vector<Block> blocks;
-  std::array<std::array<float, kCell>, kCell> cell;
-  for (int y = 0; y + kCell <= plane.height; y += step) {
-    for (int x = 0; x + kCell <= plane.width; x += step) {
+  const int rows = (plane.height - kCell) / step + 1;
+  const int columns = (plane.width - kCell) / step + 1;
+  std::vector<Block> blocks(static_cast<std::size_t>(rows) * columns * kBlocksPerCell);
+  constexpr int kRowsAtATime = 8;
+  cpu::for_each_index(rows, kRowsAtATime, [&](int row_of_cells) {
+    auto block = blocks.begin() + static_cast<std::ptrdiff_t>(row_of_cells) * columns * kBlocksPerCell;
+    std::array<std::array<float, kCell>, kCell> cell;
+    for (int column = 0; column < columns; ++column) {
       for (int row = 0; row < kCell; ++row) {
-        load_code_values(plane, format, x, y + row, kCell, cell[row].data());
+        load_code_values(plane, format, column * step, row_of_cells * step + row, kCell, cell[row].data());
       }
       for (const int top : {0, kBlock}) {
         for (const int left : {0, kBlock}) {
@@ -142,11 +147,11 @@ std::vector<Block> analyse(const Plane& plane, const FrameFormat& format, int st
           for (int row = 0; row < kBlock; ++row) {
             std::copy_n(cell[top + row].data() + left, kBlock, samples[row].data());
           }
-          blocks.push_back(analyse(samples));
+          *block++ = analyse(samples);
         }
       }
     }
-  }
+  });
   return blocks;
 }
 
@@ -296,14 +301,15 @@ double estimate_sigma(const Plane& plane, const FrameFormat& format) {
 
 NoiseLevel estimate_noise(const Frame& frame) {
   NoiseLevel level;
-  for (int p = 0; p < frame.format.color_plane_count(); ++p) {
+  // Whoever denoises on a GPU waits for this several times as long as for a frame.
+  cpu::for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
     Plane plane = frame.planes[p];
     if (frame.interlaced) {
       plane.stride *= 2;
       plane.height = (plane.height + 1) / 2;
     }
     level.sigma[p] = static_cast<float>(estimate_sigma(plane, frame.format));
-  }
+  });
   return level;
 }
 
