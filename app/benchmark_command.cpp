@@ -75,6 +75,28 @@ class Stopwatch {
   std::clock_t cpu_start_ = std::clock();
 };
 
+// The rate of a long run, from a short one of `expected` frames: the first tenth, in which buffers are made
+// and stages fill, does not count, nor does what is to be done after the last.
+class RateMeter {
+ public:
+  explicit RateMeter(std::int64_t expected) : left_out_(expected / 10) {}
+
+  void count_frame() {
+    ++frames_;
+    rate_ = watch_.rate(frames_ > left_out_ ? frames_ - left_out_ : frames_);
+    if (frames_ == left_out_) {
+      watch_ = Stopwatch();
+    }
+  }
+  const Rate& rate() const { return rate_; }
+
+ private:
+  std::int64_t left_out_;
+  std::int64_t frames_ = 0;
+  Stopwatch watch_;
+  Rate rate_;
+};
+
 // A part of the chain's run, to see whether anything grows.
 struct Part {
   std::int64_t frames = 0;  // up to its end
@@ -149,16 +171,18 @@ class Benchmark {
 
   Rate decode() const {
     io::Reader reader(options_.input, reader_options_);
-    const Stopwatch watch;
-    std::int64_t frames = 0;
-    while (frames < options_.frames) {
+    RateMeter meter(options_.frames);
+    for (std::int64_t frames = 0; frames < options_.frames;) {
       const io::Reader::Item item = read(reader);
       if (std::holds_alternative<io::Reader::End>(item)) {
         break;
       }
-      frames += std::holds_alternative<Frame>(item) ? 1 : 0;
+      if (std::holds_alternative<Frame>(item)) {
+        meter.count_frame();
+        ++frames;
+      }
     }
-    return watch.rate(frames);
+    return meter.rate();
   }
 
   /// As many frames at a time as the denoiser can work on; then, for latencies(), one at a time.
@@ -167,9 +191,9 @@ class Benchmark {
     denoise(stage, 1);  // what is made once
     denoised_.clear();
     Latencies before = alone_.latency.latencies();
-    const Stopwatch watch;
-    denoise(stage, options_.frames);
-    const Rate rate = watch.rate(options_.frames);
+    RateMeter meter(options_.frames);
+    denoise(stage, options_.frames, &meter);
+    const Rate rate = meter.rate();
     if (stage.concurrency() > 1) {
       before = alone_.latency.latencies();
       constexpr std::int64_t kMost = 1000;
@@ -194,12 +218,13 @@ class Benchmark {
       denoised_.clear();
       denoise(stage, static_cast<std::int64_t>(kept_.size()));
     }
-    const Stopwatch watch;
+    RateMeter meter(options_.frames);
     for (std::int64_t i = 0; i < options_.frames; ++i) {
       writer.write(denoised_[static_cast<std::size_t>(i) % denoised_.size()]);
+      meter.count_frame();
     }
     writer.finish();
-    return watch.rate(options_.frames);
+    return meter.rate();
   }
 
   Rate chain(PipelineCounters& counters, History& history) {
@@ -209,6 +234,7 @@ class Benchmark {
       writer.emplace("/dev/null", reader, writer_options_);
       device_frames_ = writer->device_frames();
     }
+    RateMeter meter(options_.frames);
     NoiseControl noise = noise_control();
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
@@ -220,17 +246,17 @@ class Benchmark {
       if (writer) {
         writer->write(frame);
       }
+      meter.count_frame();
       history.count_frame();
     };
     stages.write_packet = [](const io::Packet&) {};
     PipelineOptions pipeline_options;
     pipeline_options.frame_limit = options_.frames;
-    const Stopwatch watch;
     run_pipeline(stages, pipeline_options, counters, std::stop_token());
     if (writer) {
       writer->finish();
     }
-    return watch.rate(counters.write.frames);
+    return meter.rate();
   }
 
  private:
@@ -251,10 +277,13 @@ class Benchmark {
     return denoiser;
   }
 
-  void denoise(DenoiseStage& stage, std::int64_t count) {
+  void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
     NoiseControl noise = noise_control();
     const auto receive = [&] {
       std::optional<Frame> result = stage.receive();
+      if (result && meter != nullptr) {
+        meter->count_frame();
+      }
       if (result && denoised_.size() < kept_.size()) {
         denoised_.push_back(std::move(*result));
       }
@@ -321,6 +350,7 @@ nlohmann::ordered_json to_json(const Results& results) {
   for (const auto& [name, rate] : results.alone) {
     json["alone"][name] = to_json(rate);
   }
+  json["processors"] = std::thread::hardware_concurrency();
   json["alone"]["denoise"]["latency_ms"] = to_json(results.latencies);
   json["chain"] = to_json(results.chain);
   json["chain"]["of_slowest"] = ratio(results.chain.fps(), results.slowest_fps);
@@ -413,7 +443,8 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
       "benchmark", "Time each stage of denoising a video alone, and the chain of them; writes nothing");
   auto options = std::make_shared<BenchmarkOptions>();
   command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required();
-  command->add_option("--frames", options->frames, "Frames to take, at most [200]")
+  command
+      ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
       ->type_name("N")
       ->positive();
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
