@@ -212,8 +212,8 @@ class Benchmark {
   Rate encode() {
     const io::Reader reader(options_.input, reader_options_);
     io::Writer writer("/dev/null", reader, writer_options_);
-    device_frames_ = writer.device_frames();
-    if (device_frames_) {
+    cuda_frames_ = writer.cuda_frames();
+    if (cuda_frames_) {
       DenoiseStage stage(alone_);
       denoised_.clear();
       denoise(stage, static_cast<std::int64_t>(kept_.size()));
@@ -232,7 +232,7 @@ class Benchmark {
     std::optional<io::Writer> writer;
     if (!options_.codec.empty()) {
       writer.emplace("/dev/null", reader, writer_options_);
-      device_frames_ = writer->device_frames();
+      cuda_frames_ = writer->cuda_frames();
     }
     RateMeter meter(options_.frames);
     NoiseControl noise = noise_control();
@@ -271,8 +271,8 @@ class Benchmark {
 
   std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
     auto denoiser = engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
-    if (device_frames_) {
-      denoiser->set_result_frames(device_frames_);
+    if (cuda_frames_) {
+      denoiser->set_result_frames(cuda_frames_);
     }
     return denoiser;
   }
@@ -311,8 +311,8 @@ class Benchmark {
   io::WriterOptions writer_options_;
   std::vector<Frame> kept_;
   std::vector<Frame> denoised_;
-  std::function<Frame()> device_frames_;  // of the writer at hand
-  StageCounters alone_;                   // of denoising alone
+  std::function<Frame()> cuda_frames_;  // of the writer at hand
+  StageCounters alone_;                 // of denoising alone
   Latencies latencies_;
 };
 

@@ -207,8 +207,8 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
         engine->make_denoiser(options.filter.filter(level), level, frame.format);
-    if (const auto device_frames = writer.device_frames()) {
-      denoiser->set_result_frames(device_frames);
+    if (const auto cuda_frames = writer.cuda_frames()) {
+      denoiser->set_result_frames(cuda_frames);
     }
     for (const std::string& warning : denoiser->warnings()) {
       spdlog::warn("{}", warning);

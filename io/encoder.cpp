@@ -386,13 +386,13 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   set_quality(options);
   set_options(options);
   if (options.cuda_device && !scaler_ && takes_cuda_frames(*codec_)) {
-    use_device_frames(*options.cuda_device, warnings);
+    use_cuda_frames(*options.cuda_device, warnings);
   }
 }
 
-void Encoder::use_device_frames(int device, std::vector<std::string>& warnings) {
+void Encoder::use_cuda_frames(int device, std::vector<std::string>& warnings) {
   try {
-    device_frames_ = std::make_shared<CudaFramePool>(device, target_format_, source_.format);
+    cuda_frames_ = std::make_shared<CudaFramePool>(device, target_format_, source_.format);
   } catch (const Error& error) {
     warnings.push_back("frames go to " + std::string(codec_->name) +
                        " by way of the host's memory: " + error.what());
@@ -400,7 +400,7 @@ void Encoder::use_device_frames(int device, std::vector<std::string>& warnings) 
   }
   context_->pix_fmt = AV_PIX_FMT_CUDA;
   context_->sw_pix_fmt = target_format_;
-  context_->hw_frames_ctx = av_buffer_ref(device_frames_->context());
+  context_->hw_frames_ctx = av_buffer_ref(cuda_frames_->context());
   if (context_->hw_frames_ctx == nullptr) {
     throw Error("out of memory");
   }
@@ -575,8 +575,8 @@ FrameHandle Encoder::to_libav(const Frame& frame) {
     throw Error(url_ + ": frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                 " instead of " + to_string(source_.format));
   }
-  if (device_frames_) {
-    return device_frames_->reference_to(frame);
+  if (cuda_frames_) {
+    return cuda_frames_->reference_to(frame);
   }
   if (!scaler_ && is_planar(target_format_)) {
     return view_of(frame, target_format_);

@@ -48,7 +48,7 @@ class Encoder {
   const std::vector<std::pair<std::string, std::string>>& muxer_options() const { return muxer_options_; }
 
   /// The frames that send() takes, in a GPU's memory; null if it takes frames in the host's.
-  const std::shared_ptr<const CudaFramePool>& device_frames() const { return device_frames_; }
+  const std::shared_ptr<const CudaFramePool>& cuda_frames() const { return cuda_frames_; }
 
   void send(const Frame& frame);
   /// No more frames will be sent.
@@ -66,7 +66,7 @@ class Encoder {
                            std::vector<std::string>& warnings);
   void set_up(const AVOutputFormat& container, const WriterOptions& options,
               std::vector<std::string>& warnings);
-  void use_device_frames(int device, std::vector<std::string>& warnings);
+  void use_cuda_frames(int device, std::vector<std::string>& warnings);
   void set_colors();
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
@@ -83,7 +83,7 @@ class Encoder {
 
   AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< that holds the frames' samples
   AVPixelFormat target_format_ = AV_PIX_FMT_NONE;  ///< that the encoder gets
-  std::shared_ptr<const CudaFramePool> device_frames_;
+  std::shared_ptr<const CudaFramePool> cuda_frames_;
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
   LibavFramePool target_pool_;

@@ -609,8 +609,8 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 
 const std::vector<std::string>& Writer::warnings() const { return state_->warnings; }
 
-std::function<Frame()> Writer::device_frames() const {
-  const std::shared_ptr<const CudaFramePool> frames = state_->encoder->device_frames();
+std::function<Frame()> Writer::cuda_frames() const {
+  const std::shared_ptr<const CudaFramePool> frames = state_->encoder->cuda_frames();
   return frames == nullptr ? std::function<Frame()>() : [frames] { return frames->take(); };
 }
 

@@ -23,7 +23,7 @@ struct WriterOptions {
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
   std::vector<std::pair<std::string, std::string>> encoder_options;
   int encoder_threads = 0;  ///< 0: libavcodec's choice
-  /// Take frames from this CUDA device's memory if the encoder can: see Writer::device_frames().
+  /// Take frames from this CUDA device's memory if the encoder can: see Writer::cuda_frames().
   std::optional<int> cuda_device;
   Overwrite overwrite = Overwrite::kNever;
 };
@@ -57,7 +57,7 @@ class Writer {
 
   /// Makes the frames that write() takes if the encoder reads them from WriterOptions::cuda_device, by
   /// whatever thread; they are complete when write() is called. Empty if write() takes frames in host memory.
-  std::function<Frame()> device_frames() const;
+  std::function<Frame()> cuda_frames() const;
 
   void write(const Frame& frame);
   void write(const Packet& packet);

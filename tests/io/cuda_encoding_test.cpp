@@ -46,7 +46,7 @@ Attempt open_encoder(const std::string& codec, AVPixelFormat source, const std::
   Attempt attempt;
   try {
     const Encoder encoder("out.mkv", choose_container("out.mkv", ""), description, options, warnings);
-    EXPECT_EQ(encoder.device_frames(), nullptr);
+    EXPECT_EQ(encoder.cuda_frames(), nullptr);
   } catch (const Error& error) {
     attempt.error = error.what();
   }
