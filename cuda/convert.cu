@@ -6,40 +6,40 @@ namespace {
 
 constexpr int kRowsPerThread = 4;
 
-template <typename Sample>
-__global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
-  follow_stream();
+// Calls move(x, y) for each of a thread's samples of a plane.
+template <typename Move>
+__device__ __forceinline__ void for_each_sample(const Plane& plane, const Move& move) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
-  if (x >= from.width) {
+  if (x >= plane.width) {
     return;
   }
 #pragma unroll
   for (int i = 0; i < kRowsPerThread; ++i) {
-    if (y + i < from.height) {
-      const auto* in = reinterpret_cast<const Sample*>(from.data + (y + i) * from.stride);
-      reinterpret_cast<Sample*>(out.data + (y + i) * out.stride)[x] =
-          static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.step] >> padding_bits);
+    if (y + i < plane.height) {
+      move(x, y + i);
     }
   }
 }
 
 template <typename Sample>
+__global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
+  follow_stream();
+  for_each_sample(from, [&](int x, int y) {
+    const auto* in = reinterpret_cast<const Sample*>(from.data + y * from.stride);
+    reinterpret_cast<Sample*>(out.data + y * out.stride)[x] =
+        static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.step] >> padding_bits);
+  });
+}
+
+template <typename Sample>
 __global__ void pack_kernel(SamplePlane from, int padding_bits, Plane to) {
   follow_stream();
-  const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
-  if (x >= to.width) {
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kRowsPerThread; ++i) {
-    if (y + i < to.height) {
-      auto* out = reinterpret_cast<Sample*>(to.data + (y + i) * to.stride);
-      out[static_cast<std::ptrdiff_t>(x) * to.step] = static_cast<Sample>(
-          reinterpret_cast<const Sample*>(from.data + (y + i) * from.stride)[x] << padding_bits);
-    }
-  }
+  for_each_sample(to, [&](int x, int y) {
+    auto* out = reinterpret_cast<Sample*>(to.data + y * to.stride);
+    out[static_cast<std::ptrdiff_t>(x) * to.step] =
+        static_cast<Sample>(reinterpret_cast<const Sample*>(from.data + y * from.stride)[x] << padding_bits);
+  });
 }
 
 template <typename Sample>
