@@ -345,8 +345,6 @@ __device__ void store(const FloatPlane& out, const unsigned* own, int pitch, con
   }
 }
 
-__host__ __device__ int blocks(int size, int per_block) { return (size + per_block - 1) / per_block; }
-
 // Which block of the plane the number-th is. Those at the border take longer, so they come first: the
 // top and the bottom row, then the columns from both sides inwards.
 __device__ int2 block_place(int number, int columns, int rows) {
@@ -394,8 +392,8 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
   const PatchWeights& weights = arguments.weights;
   const int margin_x = weights.patch_radius + weights.search_radius_x;
   const int margin_y = weights.patch_radius + weights.search_radius_y;
-  const int2 place = block_place(static_cast<int>(blockIdx.x), blocks(samples.width, kColumns),
-                                 blocks(samples.height, kBlockRows));
+  const int2 place = block_place(static_cast<int>(blockIdx.x), blocks_for(samples.width, kColumns),
+                                 blocks_for(samples.height, kBlockRows));
   const int x0 = place.x * kColumns;
   const int y0 = place.y * kBlockRows;
   fill_tile(arguments, x0 - margin_x, y0 - margin_y, tile);
@@ -469,7 +467,7 @@ void patch_means_fast(const PatchWeights& weights, const PatchPlane& plane, cons
                       : weights.range > 0 ? patch_means_fast_kernel<true, false>
                                           : patch_means_fast_kernel<false, false>;
   allow_shared_memory(kernel, bytes);
-  const int grid = blocks(out.width, kColumns) * blocks(out.height, kBlockRows);
+  const int grid = blocks_for(out.width, kColumns) * blocks_for(out.height, kBlockRows);
   kernel<<<static_cast<unsigned>(grid), kThreads, bytes, stream>>>(arguments);
   check_launch();
 }
