@@ -128,10 +128,13 @@ Block analyse(BlockSamples samples) {
   return block;
 }
 
+// How many cells whose corners are `step` samples apart lie along a side, which has room for one.
+int cells_along(int side, int step) { return (side - kCell) / step + 1; }
+
 // The blocks of cells whose corners are `step` samples apart; those of a cell follow each other.
 std::vector<Block> analyse(const Plane& plane, const FrameFormat& format, int step) {
-  const int rows = (plane.height - kCell) / step + 1;
-  const int columns = (plane.width - kCell) / step + 1;
+  const int rows = cells_along(plane.height, step);
+  const int columns = cells_along(plane.width, step);
   std::vector<Block> blocks(static_cast<std::size_t>(rows) * columns * kBlocksPerCell);
   constexpr int kRowsAtATime = 8;
   cpu::for_each_index(rows, kRowsAtATime, [&](int row_of_cells) {
@@ -234,8 +237,8 @@ double estimate_sigma(const Plane& plane, const FrameFormat& format) {
     return 0;
   }
   int step = 1;
-  const auto positions = [&step](int size) { return std::int64_t{(size - kCell) / step + 1}; };
-  while (positions(plane.width) * positions(plane.height) * kBlocksPerCell > kMaxBlocks) {
+  while (std::int64_t{cells_along(plane.width, step)} * cells_along(plane.height, step) * kBlocksPerCell >
+         kMaxBlocks) {
     ++step;
   }
   const std::vector<Block> blocks = analyse(plane, format, step);
