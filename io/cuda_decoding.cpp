@@ -19,19 +19,6 @@ namespace {
 // hold at once. The decoder has 32 at most, of which the streams with the most references leave 14.
 constexpr int kFramesHeld = 12;
 
-bool decodes_on_cuda(const AVCodec& codec) {
-  for (int i = 0;; ++i) {
-    const AVCodecHWConfig* const config = avcodec_get_hw_config(&codec, i);
-    if (config == nullptr) {
-      return false;
-    }
-    if (config->device_type == AV_HWDEVICE_TYPE_CUDA &&
-        (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) != 0) {
-      return true;
-    }
-  }
-}
-
 // Reads a sequence parameter set's Exp-Golomb codes (ITU-T H.264, 9.1).
 class CodeReader {
  public:
@@ -83,11 +70,25 @@ bool is_software_frame(const AVFrame& frame) { return frame.hw_frames_ctx == nul
 
 }  // namespace
 
+bool works_on_cuda_frames(const AVCodec& codec, int method) {
+  for (int i = 0;; ++i) {
+    const AVCodecHWConfig* const config = avcodec_get_hw_config(&codec, i);
+    if (config == nullptr) {
+      return false;
+    }
+    if (config->device_type == AV_HWDEVICE_TYPE_CUDA && config->pix_fmt == AV_PIX_FMT_CUDA &&
+        (config->methods & method) != 0) {
+      return true;
+    }
+  }
+}
+
 const AVCodec* find_cuda_decoder(AVCodecID codec) {
   void* state = nullptr;
   while (const AVCodec* const candidate = av_codec_iterate(&state)) {
     // The wrappers called "..._cuvid" can't go on in software where the GPU can't.
-    if (candidate->id == codec && av_codec_is_decoder(candidate) != 0 && decodes_on_cuda(*candidate) &&
+    if (candidate->id == codec && av_codec_is_decoder(candidate) != 0 &&
+        works_on_cuda_frames(*candidate, AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) &&
         !std::string_view(candidate->name).ends_with("_cuvid")) {
       return candidate;
     }

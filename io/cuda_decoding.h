@@ -10,6 +10,10 @@
 
 namespace limpid::io {
 
+/// Whether libavcodec says that a codec leaves frames in a CUDA device's memory or takes them from there when
+/// it is set up by `method`, one of AV_CODEC_HW_CONFIG_METHOD_*.
+bool works_on_cuda_frames(const AVCodec& codec, int method);
+
 /// The decoder for a codec that can leave its work to an NVIDIA GPU; nullptr if there is none.
 const AVCodec* find_cuda_decoder(AVCodecID codec);
 

@@ -14,16 +14,8 @@ extern "C" {
 namespace limpid::io {
 
 bool takes_cuda_frames(const AVCodec& codec) {
-  for (int i = 0;; ++i) {
-    const AVCodecHWConfig* const config = avcodec_get_hw_config(&codec, i);
-    if (config == nullptr) {
-      return false;
-    }
-    if (config->pix_fmt == AV_PIX_FMT_CUDA &&
-        (config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_FRAMES_CTX) != 0) {
-      return av_codec_is_encoder(&codec) != 0;
-    }
-  }
+  return av_codec_is_encoder(&codec) != 0 &&
+         works_on_cuda_frames(codec, AV_CODEC_HW_CONFIG_METHOD_HW_FRAMES_CTX);
 }
 
 CudaFramePool::CudaFramePool(int device, AVPixelFormat layout, const FrameFormat& format)
