@@ -12,16 +12,19 @@
 // A warp makes 16 x 32 samples. Of an offset its lanes hold 24 x 40 squared differences, in pairs of rows, as
 // the right operand of
 //
-//   16 x 24 ones where column - row is 0 to 2 radius    x    24 x 8 squared differences    (5 times)
+//   16 x 24 ones where their rows are up to radius apart    x    24 x 8 squares    (5 times)
 //
 // whose result, 16 x 40 column sums in half floats, is, transposed, the right operand of
 //
-//   16 x 24 of `patch` where column - row is 0 to 2 radius    x    24 x 8 column sums    (4 times)
+//   16 x 24 of `patch` where their columns are up to radius apart    x    24 x 8 column sums    (4 times)
 //
-// starting from the negative offset: the weights' negative exponents. A lane's results are pairs of rows,
-// too, so that one tile in shared memory serves the squares and the results: words of the halves (x, y) and
-// (x, y + 1). What depends on the difference of the samples is added to the exponents by a product with the
-// identity, two pairs by one instruction.
+// which makes the weights' negative exponents. A lane's results are pairs of rows, too: words of the halves
+// (x, y) and (x, y + 1) in shared memory. A product's rows may stand in any order, and so may what it sums:
+// the first 16 of the 24 rows (32 of the 40 columns) are the warp's own, the margin's eight come last, those
+// after them before those before them. So the lane that has a sample's weight has its difference. What
+// depends on that is added to the exponents by a product of the squares with the identity, two pairs by one
+// instruction. Exponents are floats where an offset is subtracted, otherwise halves: to round those, at 2^-11
+// or so of them, changes a weight 2^-E by less than E 2^-E 2^-11.
 //
 // Samples are held in units of 16 code values from mid-grey, so that squares fit half floats: those have a
 // relative error of 2^-12, the column sums one of 2^-11. Outside of the plane they are NaN: only warps at the
@@ -37,13 +40,13 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr int kMaxPatchRadius = 4;
+constexpr int kMargin = 4;  // of samples whose squared differences are summed: the greatest patch radius
 constexpr int kBlockRows = 32;
 constexpr int kColumns = 32;  // of a block and of a warp
 constexpr int kWarpRows = 16;
 constexpr int kThreads = 128;
-constexpr int kSquareRows = 24;
-constexpr int kSquareBlocks = 5;  // of 8 columns
+constexpr int kRowBlocks = 3;     // of 8 rows each, the last one the margin's
+constexpr int kColumnBlocks = 5;  // of 8 columns each, likewise
 constexpr int kRowsAtATime = 8;
 constexpr int kMostHalfSums = 32;  // weights that a half float adds up
 constexpr int kQuarters = 4;       // of a lane's results, two pairs of samples each
@@ -89,6 +92,15 @@ __device__ void multiply_add(unsigned (&d)[2], const unsigned (&a)[2], unsigned 
 #endif
 }
 
+// d = start + a b, of halves; `start` is a pair for all of d.
+__device__ void multiply(unsigned (&d)[2], const unsigned (&a)[2], unsigned b, unsigned start) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %5};"
+      : "=r"(d[0]), "=r"(d[1])
+      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(start));
+#endif
+}
+
 // d = start + a b.
 __device__ void multiply(float (&d)[4], const unsigned (&a)[2], unsigned b, const float (&start)[4]) {
 #if __CUDA_ARCH__ >= 800
@@ -105,6 +117,11 @@ __device__ void multiply_add(float (&d)[4], const unsigned (&a)[2], unsigned b) 
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(b));
 #endif
+}
+
+// Which of `size` rows (or columns) and the margin about them the i-th of block `block` stands for.
+__device__ int place_in_block(int block, int i, int size) {
+  return block < size / 8 ? 8 * block + i : i < kMargin ? size + i : i - 2 * kMargin;
 }
 
 // 1 / how many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's, if any do.
@@ -159,9 +176,9 @@ struct Sums {
 // A warp's 16 x 32 samples, over one half of the search window: up to its own sample, or after it. kBorder:
 // patches or neighbours may lie outside of the plane, where samples are NaN. kRange: weights have a factor
 // for the difference of the samples, and those of patches are at most 1 as they are; kSpatial: and one for
-// the offset.
+// the offset. `samples_at` is the warp's first sample in the tile.
 template <bool kBorder, bool kRange, bool kSpatial>
-__device__ void average(const FastArguments& arguments, const unsigned* tile, int x0, int y0,
+__device__ void average(const FastArguments& arguments, const unsigned* samples_at, int x0, int y0,
                         bool second_half, Sums& sums) {
   const FloatPlane& samples = arguments.plane.samples;
   const PatchWeights& weights = arguments.weights;
@@ -180,12 +197,11 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
 #pragma unroll
   for (int i = 0; i < 6; ++i) {
     const int row = group + i % 2 * 8;
-    const int column = 2 * in_group + i / 2 * 8;
-    const auto inside = [&](int k) { return k >= row && k <= row + 2 * radius; };
-    ones[i] = pair_of_ones(inside(column), inside(column + 1)) | arguments.zeros[i];
+    const int first = place_in_block(i / 2, 2 * in_group, 16);
+    const auto near = [&](int k) { return abs(k - row) <= radius; };
+    ones[i] = pair_of_ones(near(first), near(first + 1)) | arguments.zeros[i];
     (i < 4 ? column_factors[i % 4] : last_column_factors[i % 2]) = ones[i];
-    row_factors[0][i / 2][i % 2] =
-        (patch & pair_mask(inside(column), inside(column + 1))) | arguments.zeros[6 + i];
+    row_factors[0][i / 2][i % 2] = (patch & pair_mask(near(first), near(first + 1))) | arguments.zeros[6 + i];
   }
   // At the border sums are multiplied by what a patch has of rows or columns over those that both have.
   const auto scale = [&](unsigned factors, float share) {
@@ -193,24 +209,23 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
   };
   const auto side = static_cast<float>(2 * radius + 1);
 
-  // At no offset: the words of squares and of results.
-  const unsigned* origin = tile + weights.search_radius_y * pitch + weights.search_radius_x;
-  const unsigned* square_words = origin + 2 * in_group * pitch + group;
-  const unsigned* result_words = square_words + radius * pitch + radius;
-  __half2 own_squares[kSquareRows / 8][kSquareBlocks];
+  // Of the lane's words, from the warp's first sample on.
+  int rows[kRowBlocks];
+  int columns[kColumnBlocks];
 #pragma unroll
-  for (int k = 0; k < kSquareRows / 8; ++k) {
-#pragma unroll
-    for (int j = 0; j < kSquareBlocks; ++j) {
-      own_squares[k][j] = pair_of(square_words[8 * k * pitch + 8 * j]);
-    }
+  for (int k = 0; k < kRowBlocks; ++k) {
+    rows[k] = place_in_block(k, 2 * in_group, kWarpRows) * pitch;
   }
-  __half2 own[kQuarters][2];
 #pragma unroll
-  for (int q = 0; q < kQuarters; ++q) {
+  for (int j = 0; j < kColumnBlocks; ++j) {
+    columns[j] = place_in_block(j, group, kColumns);
+  }
+  __half2 own[kRowBlocks][kColumnBlocks];
 #pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      own[q][c] = pair_of(result_words[q / 2 * 8 * pitch + q % 2 * 16 + 8 * c]);
+  for (int k = 0; k < kRowBlocks; ++k) {
+#pragma unroll
+    for (int j = 0; j < kColumnBlocks; ++j) {
+      own[k][j] = pair_of(samples_at[rows[k] + columns[j]]);
     }
   }
   const unsigned range = bits_of(__float2half2_rn(kUnits * kUnits * weights.range)) &
@@ -236,8 +251,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
     const int first_dx = second_half && dy == 0 ? 1 : -weights.search_radius_x;
     const int last_dx = !second_half && dy == 0 ? 0 : weights.search_radius_x;
     for (int first = first_dx; first <= last_dx; first += kMostHalfSums) {
-      const unsigned* squares_at = square_words + dy * pitch + first;
-      const unsigned* results_at = result_words + dy * pitch + first;
+      const unsigned* neighbours = samples_at + dy * pitch + first;
       const int last = min(first + kMostHalfSums - 1, last_dx);
       for (int dx = first; dx <= last; ++dx) {
         if constexpr (kBorder) {
@@ -251,70 +265,71 @@ __device__ void average(const FastArguments& arguments, const unsigned* tile, in
             }
           }
         }
-        if constexpr (kSpatial) {
-          const float shift = weights.spatial * static_cast<float>(dx * dx + dy * dy);
+        const unsigned start =
+            kSpatial ? bits_of(__float2half2_rn(weights.spatial * static_cast<float>(dx * dx + dy * dy))) : 0;
+        __half2 differences[kRowBlocks][kColumnBlocks];
+        unsigned squares[kRowBlocks][kColumnBlocks];
+        unsigned column_sums[kColumnBlocks][2];
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            starts[i] = arguments.starts[i] + shift;
-          }
-        }
-        unsigned column_sums[kSquareBlocks][2];
+        for (int j = 0; j < kColumnBlocks; ++j) {
 #pragma unroll
-        for (int j = 0; j < kSquareBlocks; ++j) {
-          unsigned squares[kSquareRows / 8];
-#pragma unroll
-          for (int k = 0; k < kSquareRows / 8; ++k) {
-            const __half2 difference = __hsub2(pair_of(squares_at[8 * k * pitch + 8 * j]), own_squares[k][j]);
-            __half2 square = __hmul2(difference, difference);
+          for (int k = 0; k < kRowBlocks; ++k) {
+            differences[k][j] = __hsub2(pair_of(neighbours[rows[k] + columns[j]]), own[k][j]);
+            __half2 square = __hmul2(differences[k][j], differences[k][j]);
             if constexpr (kBorder) {
               square = __hmax2(square, pair_of(0));  // 0 for NaN
             }
-            squares[k] = bits_of(square);
+            squares[k][j] = bits_of(square);
           }
-          multiply(column_sums[j], column_factors, squares[0], squares[1]);
-          multiply_add(column_sums[j], last_column_factors, squares[2]);
+          multiply(column_sums[j], column_factors, squares[0][j], squares[1][j]);
+          multiply_add(column_sums[j], last_column_factors, squares[2][j]);
         }
 #pragma unroll
         for (int q = 0; q < kQuarters; ++q) {
           const int h = q / 2;
           const int j = q % 2 * 2;
           const auto& factors = row_factors[kBorder ? q % 2 : 0];
-          float exponents[4];
-          multiply(exponents, factors[0], column_sums[j][h], starts);
-          multiply_add(exponents, factors[1], column_sums[j + 1][h]);
-          multiply_add(exponents, factors[2], column_sums[j + 2][h]);
-          __half2 differences[2];
-          [[maybe_unused]] unsigned inside[2];
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const __half2 neighbours = pair_of(results_at[8 * h * pitch + 8 * (j + c)]);
-            differences[c] = __hsub2(neighbours, own[q][c]);
-            if constexpr (kBorder) {
-              inside[c] = __heq2_mask(differences[c], differences[c]);  // not NaN
-              differences[c] = pair_of(bits_of(differences[c]) & inside[c]);
-            }
-          }
+          // The four columns after these 16 are the other 16's first, or the margin's; those before likewise.
+          const bool after = in_group < kMargin / 2;
+          const unsigned margin_sums = after == (j == 0) ? column_sums[j == 0 ? 2 : 1][h] : column_sums[4][h];
+          __half2 weights_of[2];
           if constexpr (kRange) {
-            const unsigned squares[2] = {bits_of(__hmul2(differences[0], differences[0])),
-                                         bits_of(__hmul2(differences[1], differences[1]))};
-            multiply_add(exponents, squares, range);
+            unsigned exponents[2];
+            multiply(exponents, factors[0], column_sums[j][h], start);
+            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+            multiply_add(exponents, factors[2], margin_sums);
+            const unsigned range_squares[2] = {squares[h][j], squares[h][j + 1]};
+            multiply_add(exponents, range_squares, range);
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+              weights_of[c] = power_of_two(__hneg2(pair_of(exponents[c])));
+            }
+          } else {
+            float exponents[4];
+            multiply(exponents, factors[0], column_sums[j][h], starts);
+            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+            multiply_add(exponents, factors[2], margin_sums);
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+              weights_of[c] = __hmin2(
+                  __floats2half2_rn(power_of_two(-exponents[2 * c]), power_of_two(-exponents[2 * c + 1])),
+                  __float2half2_rn(1));
+            }
           }
 #pragma unroll
           for (int c = 0; c < 2; ++c) {
-            __half2 w =
-                __floats2half2_rn(power_of_two(-exponents[2 * c]), power_of_two(-exponents[2 * c + 1]));
-            if constexpr (!kRange) {
-              w = __hmin2(w, __float2half2_rn(1));
-            }
+            __half2 w = weights_of[c];
+            __half2 difference = differences[h][j + c];
             if constexpr (kBorder) {
-              w = pair_of(bits_of(w) & inside[c]);
+              const unsigned inside = __heq2_mask(difference, difference);  // not NaN
+              w = pair_of(bits_of(w) & inside);
+              difference = pair_of(bits_of(difference) & inside);
             }
             sums.weight[q][c] = __hadd2(sums.weight[q][c], w);
-            sums.difference[q][c] = __hfma2(w, differences[c], sums.difference[q][c]);
+            sums.difference[q][c] = __hfma2(w, difference, sums.difference[q][c]);
           }
         }
-        ++squares_at;
-        ++results_at;
+        ++neighbours;
       }
       sums.flush();
     }
@@ -390,8 +405,8 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
   extern __shared__ unsigned tile[];
   const FloatPlane& samples = arguments.plane.samples;
   const PatchWeights& weights = arguments.weights;
-  const int margin_x = weights.patch_radius + weights.search_radius_x;
-  const int margin_y = weights.patch_radius + weights.search_radius_y;
+  const int margin_x = kMargin + weights.search_radius_x;
+  const int margin_y = kMargin + weights.search_radius_y;
   const int2 place = block_place(static_cast<int>(blockIdx.x), blocks_for(samples.width, kColumns),
                                  blocks_for(samples.height, kBlockRows));
   const int x0 = place.x * kColumns;
@@ -402,34 +417,32 @@ __global__ void __launch_bounds__(kThreads, 4) patch_means_fast_kernel(FastArgum
   const int row = warp % 2 * kWarpRows;
   const bool second_half = warp >= 2;
   const int y = y0 + row;
-  const unsigned* own_tile = tile + row * arguments.pitch;
+  const unsigned* own = tile + (margin_y + row) * arguments.pitch + margin_x;
   float4* totals = reinterpret_cast<float4*>(tile + arguments.rows * arguments.pitch) + threadIdx.x;
   Sums sums(totals);
   if (y >= samples.height) {
     // None of the warp's samples is in the plane.
-  } else if (x0 < margin_x ||
-             x0 + 8 * kSquareBlocks + weights.search_radius_x - weights.patch_radius > samples.width ||
-             y < margin_y ||
-             y + kSquareRows + weights.search_radius_y - weights.patch_radius > samples.height) {
-    average<true, kRange, kSpatial>(arguments, own_tile, x0, y, second_half, sums);
+  } else if (x0 < margin_x || x0 + kColumns + margin_x > samples.width || y < margin_y ||
+             y + kWarpRows + margin_y > samples.height) {
+    average<true, kRange, kSpatial>(arguments, own, x0, y, second_half, sums);
   } else {
-    average<false, kRange, kSpatial>(arguments, own_tile, x0, y, second_half, sums);
+    average<false, kRange, kSpatial>(arguments, own, x0, y, second_half, sums);
   }
   __syncthreads();
   if (!second_half) {
-    store(arguments.out, own_tile + margin_y * arguments.pitch + margin_x, arguments.pitch, totals,
-          totals + kThreads / 2, x0, y);
+    store(arguments.out, own, arguments.pitch, totals, totals + kThreads / 2, x0, y);
   }
 }
 
-// A warp's squares are (8 pitch) apart down the rows and 1 apart along them: no conflicts for such pitches.
+// A warp's words are (2 pitch) apart down the rows, also the margin's but for a multiple of 8 pitch, and 1
+// apart along them: no conflicts for such pitches.
 int tile_pitch(const PatchWeights& weights) {
-  const int columns = kColumns + 8 + 2 * weights.search_radius_x;
+  const int columns = kColumns + 2 * (kMargin + weights.search_radius_x);
   return (columns - 4 + 15) / 16 * 16 + 4;
 }
 
 int tile_rows(const PatchWeights& weights) {
-  return kBlockRows - kWarpRows + kSquareRows - 1 + 2 * weights.search_radius_y;
+  return kBlockRows + 2 * (kMargin + weights.search_radius_y) - 1;
 }
 
 std::size_t shared_bytes(const PatchWeights& weights) {
@@ -441,7 +454,7 @@ std::size_t shared_bytes(const PatchWeights& weights) {
 
 bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane) {
   const DeviceLimits limits = device_limits();
-  return limits.compute_capability >= 80 && plane.exact && weights.patch_radius <= kMaxPatchRadius &&
+  return limits.compute_capability >= 80 && plane.exact && weights.patch_radius <= kMargin &&
          weights.offset <= kMostOffset &&
          (weights.offset == 0 || (weights.range == 0 && weights.spatial == 0)) &&
          shared_bytes(weights) <= limits.shared_memory;
