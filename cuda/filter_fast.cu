@@ -6,6 +6,7 @@
 #include "core/transforms.h"
 #include "cuda/filter.h"
 #include "cuda/launch.h"
+#include "cuda/matrix.h"
 #include "cuda/warp.h"
 
 // Filtering of groups of up to 32 patches of 8x8 samples, on tensor cores and in registers.
@@ -65,26 +66,6 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
   return reinterpret_cast<const unsigned&>(halves);
 }
 
-// c += A B on tensor cores, A being 16 x 8, B 8 x 8.
-__device__ __forceinline__ void multiply_add(float (&c)[4], unsigned a0, unsigned a1, unsigned b0) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a0), "r"(a1), "r"(b0));
-}
-
-// Likewise, A being 16 x 16, B 16 x 8.
-__device__ __forceinline__ void multiply_add(float (&c)[4], unsigned a0, unsigned a1, unsigned a2,
-                                             unsigned a3, unsigned b0, unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-#else
-  multiply_add(c, a0, a1, b0);
-  multiply_add(c, a2, a3, b1);
-#endif
-}
-
 // The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
 // `low` is what rounding to half floats leaves of `high`.
 using Matrix = FilterTables::Pair;
@@ -111,9 +92,9 @@ template <bool kExact, bool kLow>
 __device__ __forceinline__ Operand transform_columns(const Matrix& matrix, const Operand& patch) {
   // There is room for two matrices; the second one's half of the result is not always used.
   float result[4] = {};
-  multiply_add(result, matrix.high, matrix.low, patch.high);
+  multiply_add(result, {matrix.high, matrix.low}, patch.high);
   if constexpr (kLow) {
-    multiply_add(result, matrix.high, matrix.low, patch.low);
+    multiply_add(result, {matrix.high, matrix.low}, patch.low);
   }
   return kExact ? split<true>(result[0] + result[2], result[1] + result[3])
                 : split<false>(result[0], result[1]);
@@ -132,10 +113,10 @@ __device__ __forceinline__ void transform_pair(const Matrix& matrix, const Opera
     value = 0;
   }
   if constexpr (kExact) {
-    multiply_add(result, a.high, b.high, a.low, b.low, matrix.high, matrix.high);
-    multiply_add(result, a.high, b.high, matrix.low);
+    multiply_add(result, {a.high, b.high, a.low, b.low}, matrix.high, matrix.high);
+    multiply_add(result, {a.high, b.high}, matrix.low);
   } else {
-    multiply_add(result, a.high, b.high, matrix.high);
+    multiply_add(result, {a.high, b.high}, matrix.high);
   }
 }
 

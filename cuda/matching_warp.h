@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/matching.h"
+#include "cuda/matrix.h"
 #include "cuda/warp.h"
 
 // What the kernels that match patches of 8x8 on tensor cores share (matching_fast.cu, matching_narrow.cu):
@@ -27,16 +28,6 @@ inline constexpr float kReachable = 1e11F;  // more than the offset of any patch
 inline constexpr float kNoPatch = -1e13F;   // the energy where the plane has none
 
 __device__ inline int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
-
-// c += A B, A being 16 x 16, B 16 x 8.
-__device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[4], unsigned b0,
-                                             unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-#endif
-}
 
 // Two integers of at most 11 bits and a sign as half floats, the first in the low bits.
 __device__ __forceinline__ unsigned half_pair(int low, int high) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cuda/launch.h"
+#include "cuda/matrix.h"
 #include "cuda/patch_means.h"
 #include "cuda/powers.h"
 
@@ -72,51 +73,6 @@ __device__ unsigned pair_of_ones(bool low, bool high) {
 }
 __device__ unsigned pair_mask(bool low, bool high) {
   return (low ? 0xFFFFU : 0U) | (high ? 0xFFFF0000U : 0U);
-}
-
-// d = a b, of halves.
-__device__ void multiply(unsigned (&d)[2], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %8};"
-      : "=r"(d[0]), "=r"(d[1])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(0));
-#endif
-}
-
-// d += a b, of halves.
-__device__ void multiply_add(unsigned (&d)[2], const unsigned (&a)[2], unsigned b) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%0, %1};"
-      : "+r"(d[0]), "+r"(d[1])
-      : "r"(a[0]), "r"(a[1]), "r"(b));
-#endif
-}
-
-// d = start + a b, of halves; `start` is a pair for all of d.
-__device__ void multiply(unsigned (&d)[2], const unsigned (&a)[2], unsigned b, unsigned start) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3}, {%4}, {%5, %5};"
-      : "=r"(d[0]), "=r"(d[1])
-      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(start));
-#endif
-}
-
-// d = start + a b.
-__device__ void multiply(float (&d)[4], const unsigned (&a)[2], unsigned b, const float (&start)[4]) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(b), "f"(start[0]), "f"(start[1]), "f"(start[2]), "f"(start[3]));
-#endif
-}
-
-// d += a b.
-__device__ void multiply_add(float (&d)[4], const unsigned (&a)[2], unsigned b) {
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(b));
-#endif
 }
 
 // Which of `size` rows (or columns) and the margin about them the i-th of block `block` stands for.
