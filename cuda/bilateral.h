@@ -34,6 +34,16 @@ bool can_filter_bytes(const BilateralJob& job);
 void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
                      const SamplePlane& out, cudaStream_t stream);
 
+/// Whether bilateral_series() can do the pass: not kAdapted, a moderate radius, a range sigma of 8 or more.
+bool can_filter_by_series(const BilateralJob& job);
+
+/// Whether it takes less time than bilateral_bytes(), by trial on an H200.
+bool series_is_faster(const BilateralJob& job, int width, int height);
+
+/// bilateral_bytes() in time that does not depend on the radius.
+void bilateral_series(const BilateralJob& job, const SamplePlane& in, int width, int height,
+                      const SamplePlane& out, cudaStream_t stream);
+
 /// bilateral_bytes() for kAdapted.
 void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
                       const SamplePlane& out, cudaStream_t stream);

@@ -7,6 +7,15 @@
 #include "cuda/patch_means.h"
 
 namespace limpid::cuda {
+namespace {
+
+void filter_8_bit(const BilateralJob& job, const SamplePlane& in, int width, int height,
+                  const SamplePlane& out, cudaStream_t stream) {
+  const bool series = can_filter_by_series(job) && series_is_faster(job, width, height);
+  (series ? bilateral_series : bilateral_bytes)(job, in, width, height, out, stream);
+}
+
+}  // namespace
 
 EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
     : FrameFilter(format), filter_(filter) {
@@ -50,7 +59,7 @@ void EdgePreserving::bilateral(const BilateralParameters& parameters, float sigm
                                const SamplePlane& out, cudaStream_t stream) {
   const BilateralJob job{BilateralPass::kMean, {make_weights(parameters, sigma), 0, 0}, {}};
   if (format_.sample_type == SampleType::kUint8 && can_filter_bytes(job)) {
-    bilateral_bytes(job, in, noisy_plane_.width, noisy_plane_.height, out, stream);
+    filter_8_bit(job, in, noisy_plane_.width, noisy_plane_.height, out, stream);
     return;
   }
   load_plane(format_, in, noisy_plane_, stream);
@@ -71,12 +80,12 @@ void EdgePreserving::bilateral(const AdaptiveBilateralParameters& parameters, fl
     load_plane(format_, in, noisy_plane_, stream);
   }
   if (gather_bytes) {
-    bilateral_bytes(gather, in, noisy_plane_.width, noisy_plane_.height, {}, stream);
+    filter_8_bit(gather, in, noisy_plane_.width, noisy_plane_.height, {}, stream);
   } else {
     bilateral_any(gather, noisy_plane_, {}, stream);
   }
   if (filter_bytes) {
-    bilateral_bytes(filter, in, noisy_plane_.width, noisy_plane_.height, out, stream);
+    filter_8_bit(filter, in, noisy_plane_.width, noisy_plane_.height, out, stream);
     return;
   }
   bilateral_any(filter, noisy_plane_, result_plane_, stream);
