@@ -56,8 +56,9 @@ constexpr int kPairs = kRows / 2 + kMargin;  // of rows in the tile
 constexpr int kPairsAtATime = 4;
 constexpr int kMaxFrequencies = 40;
 
-// Entries of a table: cosine and sine, each a half and what it leaves.
-struct Tables {
+// A block's shared memory: tables of two frequencies, of cosines and sines, each as a half and what it
+// leaves, and as a float; and the tile, pairs of rows of offsets into `parts`.
+struct Shared {
   uint2 parts[2][kEntries][kCopies];
   float2 whole[2][kEntries];
   unsigned tile[kPairs][kPitch];
@@ -146,6 +147,22 @@ struct Sums {
   float moment[2][4][4] = {};
 };
 
+// Calls take(half, quarter, i, offset) for all of them with their values' offsets in a table.
+template <typename Take>
+__device__ __forceinline__ void for_own_samples(const unsigned* words, const Take& take) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const unsigned word = words[(kMargin / 2 + 4 * quarter) * kPitch + kMargin + 16 * half + i / 2 * 8];
+        take(half, quarter, i, i % 2 == 0 ? word & 0xFFFF : word >> 16);
+      }
+    }
+  }
+}
+
 // Adds one frequency's terms. `band` are the left operands; `words` the lane's first pair of rows in the
 // margin, `parts` its copy of the first entry.
 template <BilateralPass kPass>
@@ -208,30 +225,21 @@ __device__ void add_frequency(const unsigned (&band)[3][4], const unsigned* word
       }
     }
   }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int quarter = 0; quarter < 4; ++quarter) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const unsigned word = words[(kMargin / 2 + 4 * quarter) * kPitch + kMargin + 16 * half + i / 2 * 8];
-        const unsigned offset = i % 2 == 0 ? word & 0xFFFF : word >> 16;
-        const float2 own = *reinterpret_cast<const float2*>(whole + offset / kCopies);
-        const float cosine = means[0][half][quarter][i];
-        const float sine = means[1][half][quarter][i];
-        const float even = own.x * cosine + own.y * sine;
-        sums.weight[half][quarter][i] += weight * even;
-        sums.moment[half][quarter][i] +=
-            moment * (kPass == BilateralPass::kMean ? own.x * sine - own.y * cosine : even);
-      }
-    }
-  }
+  for_own_samples(words, [&](int half, int quarter, int i, unsigned offset) {
+    const float2 own = *reinterpret_cast<const float2*>(whole + offset / kCopies);
+    const float cosine = means[0][half][quarter][i];
+    const float sine = means[1][half][quarter][i];
+    const float even = own.x * cosine + own.y * sine;
+    sums.weight[half][quarter][i] += weight * even;
+    sums.moment[half][quarter][i] +=
+        moment * (kPass == BilateralPass::kMean ? own.x * sine - own.y * cosine : even);
+  });
 }
 
 template <BilateralPass kPass>
 __global__ void __launch_bounds__(kThreads, 1) bilateral_series_kernel(const SeriesArguments arguments) {
   extern __shared__ uint4 shared[];
-  auto& tables = *reinterpret_cast<Tables*>(shared);
+  auto& memory = *reinterpret_cast<Shared*>(shared);
   const int group = static_cast<int>(threadIdx.x % 32 / 4);
   const int in_group = static_cast<int>(threadIdx.x % 4);
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -255,54 +263,45 @@ __global__ void __launch_bounds__(kThreads, 1) bilateral_series_kernel(const Ser
   }
   Rotation rotation(arguments.half_period, static_cast<int>(threadIdx.x));
   if (threadIdx.x < 2 * kCopies) {
-    tables.parts[threadIdx.x / kCopies][kThreads][threadIdx.x % kCopies] = {};
-    tables.whole[threadIdx.x / kCopies][kThreads] = {};
+    memory.parts[threadIdx.x / kCopies][kThreads][threadIdx.x % kCopies] = {};
+    memory.whole[threadIdx.x / kCopies][kThreads] = {};
   }
   follow_stream();
-  fill_tile(arguments, x0, y0, tables.tile);
+  fill_tile(arguments, x0, y0, memory.tile);
 
-  const unsigned* words = &tables.tile[row / 2 + in_group][column + group];
+  const unsigned* words = &memory.tile[row / 2 + in_group][column + group];
   const bool in_plane = x0 + column < arguments.width && y0 + row < arguments.height;
   Sums sums;
 #pragma unroll 1
   for (int k = 0; k < arguments.frequencies; ++k) {
-    rotation.write(tables.parts[k % 2], tables.whole[k % 2]);
+    rotation.write(memory.parts[k % 2], memory.whole[k % 2]);
     rotation.advance();
     __syncthreads();
     if (in_plane) {
       add_frequency<kPass>(band, words,
-                           reinterpret_cast<const char*>(&tables.parts[k % 2][0][threadIdx.x % kCopies]),
-                           reinterpret_cast<const char*>(tables.whole[k % 2]), arguments.weights[k],
+                           reinterpret_cast<const char*>(&memory.parts[k % 2][0][threadIdx.x % kCopies]),
+                           reinterpret_cast<const char*>(memory.whole[k % 2]), arguments.weights[k],
                            arguments.moments[k], sums);
     }
   }
   if (!in_plane) {
     return;
   }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int quarter = 0; quarter < 4; ++quarter) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int x = x0 + column + 16 * half + i / 2 * 8 + group;
-        const int y = y0 + row + 8 * quarter + 2 * in_group + i % 2;
-        if (x >= arguments.width || y >= arguments.height) {
-          continue;
-        }
-        const float mean = __fdividef(sums.moment[half][quarter][i], sums.weight[half][quarter][i]);
-        if constexpr (kPass == BilateralPass::kVariance) {
-          arguments.variance.data[static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x] =
-              fmaxf(mean, 0);
-        } else {
-          const unsigned word = words[(kMargin / 2 + 4 * quarter) * kPitch + kMargin + 16 * half + i / 2 * 8];
-          const unsigned own = (i % 2 == 0 ? word & 0xFFFF : word >> 16) / kEntryBytes;
-          reinterpret_cast<std::uint8_t*>(arguments.out.data + y * arguments.out.stride)[x] =
-              static_cast<std::uint8_t>(fminf(fmaxf(static_cast<float>(own) + mean + 0.5F, 0.0F), 255.0F));
-        }
-      }
+  for_own_samples(words, [&](int half, int quarter, int i, unsigned offset) {
+    const int x = x0 + column + 16 * half + i / 2 * 8 + group;
+    const int y = y0 + row + 8 * quarter + 2 * in_group + i % 2;
+    if (x >= arguments.width || y >= arguments.height) {
+      return;
     }
-  }
+    const float mean = __fdividef(sums.moment[half][quarter][i], sums.weight[half][quarter][i]);
+    if constexpr (kPass == BilateralPass::kVariance) {
+      arguments.variance.data[static_cast<std::ptrdiff_t>(y) * arguments.variance.pitch + x] = fmaxf(mean, 0);
+    } else {
+      const auto own = static_cast<float>(offset / kEntryBytes);
+      reinterpret_cast<std::uint8_t*>(arguments.out.data + y * arguments.out.stride)[x] =
+          static_cast<std::uint8_t>(fminf(fmaxf(own + mean + 0.5F, 0.0F), 255.0F));
+    }
+  });
 }
 
 // The series of 2^(-range d^2), for |d| up to 255. It repeats itself with changing sign, far enough that what
@@ -326,7 +325,7 @@ struct Series {
 bool can_filter_by_series(const BilateralJob& job) {
   return job.pass != BilateralPass::kAdapted && job.weights.first.radius <= kMaxRadius &&
          Series(job.pass, job.weights.first.range).frequencies <= kMaxFrequencies &&
-         sizeof(Tables) <= device_limits().shared_memory;
+         sizeof(Shared) <= device_limits().shared_memory;
 }
 
 bool series_is_faster(const BilateralJob& job, int width, int height) {
@@ -367,11 +366,11 @@ void bilateral_series(const BilateralJob& job, const SamplePlane& in, int width,
   }
   const auto kernel = job.pass == BilateralPass::kMean ? bilateral_series_kernel<BilateralPass::kMean>
                                                        : bilateral_series_kernel<BilateralPass::kVariance>;
-  allow_shared_memory(kernel, sizeof(Tables));
+  allow_shared_memory(kernel, sizeof(Shared));
   launch(kernel,
          dim3(static_cast<unsigned>(blocks_for(width, kColumns)),
               static_cast<unsigned>(blocks_for(height, kRows))),
-         kThreads, sizeof(Tables), stream, arguments);
+         kThreads, sizeof(Shared), stream, arguments);
 }
 
 }  // namespace limpid::cuda
