@@ -42,8 +42,8 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr int kMaxRadius = 16;
-constexpr int kMargin = kMaxRadius;
+constexpr int kMaxRadius = 15;  // as of bilateral_bytes()
+constexpr int kMargin = 16;
 constexpr int kSide = 32;  // of a warp's samples
 constexpr int kRows = 64;  // of a block's
 constexpr int kColumns = 128;
