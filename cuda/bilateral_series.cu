@@ -78,14 +78,6 @@ struct SeriesArguments {
   float moments[kMaxFrequencies];  // of d exp(-gamma d^2), or of d^2 exp(-gamma d^2)
 };
 
-// a and b as the halves next to them, and as what those leave.
-__device__ void split(float a, float b, unsigned& high, unsigned& low) {
-  const __half2 halves = __floats2half2_rn(a, b);
-  const float2 rounded = __half22float2(halves);
-  high = bits_of(halves);
-  low = bits_of(__floats2half2_rn(a - rounded.x, b - rounded.y));
-}
-
 // The tile, whose first sample inside of the margin is (x0, y0).
 __device__ void fill_tile(const SeriesArguments& arguments, int x0, int y0,
                           unsigned (&tile)[kPairs][kPitch]) {
@@ -171,8 +163,7 @@ __device__ void add_frequency(const unsigned (&band)[3][4], const unsigned* word
   float means[2][2][4][4] = {};  // of cosines and sines
 #pragma unroll
   for (int sixteen = 0; sixteen < 4; ++sixteen) {
-    // Columns' sums of cosines and sines, by quarters of the rows: highs and lows, by eights of the columns.
-    unsigned columns[2][4][2][2];
+    Operand columns[2][4][2];  // sums of cosines and sines, by quarters of the rows and eights of the columns
 #pragma unroll
     for (int eight = 0; eight < 2; ++eight) {
       float column_sums[2][2][4] = {};  // of cosines and sines; halves of rows
@@ -206,7 +197,7 @@ __device__ void add_frequency(const unsigned (&band)[3][4], const unsigned* word
 #pragma unroll
         for (int quarter = 0; quarter < 4; ++quarter) {
           const float* pair = column_sums[f][quarter / 2] + quarter % 2 * 2;
-          split(pair[0], pair[1], columns[f][quarter][0][eight], columns[f][quarter][1][eight]);
+          columns[f][quarter][eight] = split<true>(pair[0], pair[1]);
         }
       }
     }
@@ -217,9 +208,9 @@ __device__ void add_frequency(const unsigned (&band)[3][4], const unsigned* word
         for (int f = 0; f < 2; ++f) {
 #pragma unroll
           for (int quarter = 0; quarter < 4; ++quarter) {
-            const auto& [high, low] = columns[f][quarter];
-            multiply_add(means[f][half][quarter], band[sixteen - half], low[0], low[1]);
-            multiply_add(means[f][half][quarter], band[sixteen - half], high[0], high[1]);
+            const auto& [left, right] = columns[f][quarter];
+            multiply_add(means[f][half][quarter], band[sixteen - half], left.low, right.low);
+            multiply_add(means[f][half][quarter], band[sixteen - half], left.high, right.high);
           }
         }
       }

@@ -61,30 +61,9 @@ __device__ __forceinline__ float reciprocal(float value) {
   return result;
 }
 
-__device__ __forceinline__ unsigned pack(float low, float high) {
-  const __half2 halves = __floats2half2_rn(low, high);
-  return reinterpret_cast<const unsigned&>(halves);
-}
-
 // The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
 // `low` is what rounding to half floats leaves of `high`.
 using Matrix = FilterTables::Pair;
-
-// Two values, the first in the low bits.
-struct Operand {
-  unsigned high;
-  unsigned low;  // if exact
-};
-
-template <bool kExact>
-__device__ __forceinline__ Operand split(float first, float second) {
-  Operand result{pack(first, second), 0};
-  if constexpr (kExact) {
-    const float2 rounded = __half22float2(reinterpret_cast<const __half2&>(result.high));
-    result.low = pack(first - rounded.x, second - rounded.y);
-  }
-  return result;
-}
 
 // M X of a patch X, given its elements (2 t, g) and (2 t + 1, g): elements (g, 2 t) and (g, 2 t + 1). If
 // exact, it is right to single precision but for what kLow leaves out of the patch.

@@ -1,11 +1,32 @@
 #pragma once
 
+#include <cuda_fp16.h>
+
+#include "cuda/powers.h"
+
 // Products of matrices of halves by a warp's tensor cores. Lane 4 g + t has, two halves to a word, of the
 // left operand A (16 rows, 8 or 16 columns) the elements (g, 2 t), (g, 2 t + 1), then those 8 rows down, then
 // both 8 columns on; of the right one B (8 columns) (2 t, g), (2 t + 1, g), then those 8 rows down; of the
 // sums (16 x 8) (g, 2 t), (g, 2 t + 1), then those 8 rows down. Sums are floats, or halves of the same order.
 
 namespace limpid::cuda {
+
+/// Two values, the first in the low bits, as the halves next to them and as what those leave.
+struct Operand {
+  unsigned high;
+  unsigned low;  ///< if exact
+};
+
+template <bool kExact>
+__device__ __forceinline__ Operand split(float first, float second) {
+  const __half2 halves = __floats2half2_rn(first, second);
+  Operand result{bits_of(halves), 0};
+  if constexpr (kExact) {
+    const float2 rounded = __half22float2(halves);
+    result.low = bits_of(__floats2half2_rn(first - rounded.x, second - rounded.y));
+  }
+  return result;
+}
 
 /// c += A B, A being 16 x 8.
 __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[2], unsigned b) {
