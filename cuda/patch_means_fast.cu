@@ -186,11 +186,6 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
   }
   const unsigned range = bits_of(__float2half2_rn(kUnits * kUnits * weights.range)) &
                          pair_mask(group == 2 * in_group, group == 2 * in_group + 1);
-  float starts[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    starts[i] = arguments.starts[i];
-  }
 
   const int first_dy = second_half ? 0 : -weights.search_radius_y;
   const int last_dy = second_half ? weights.search_radius_y : 0;
@@ -262,7 +257,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
             }
           } else {
             float exponents[4];
-            multiply(exponents, factors[0], column_sums[j][h], starts);
+            multiply(exponents, factors[0], column_sums[j][h], arguments.starts);
             multiply_add(exponents, factors[1], column_sums[j + 1][h]);
             multiply_add(exponents, factors[2], margin_sums);
 #pragma unroll
