@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <vector>
 
+#include "core/brightness.h"
 #include "core/frame.h"
 #include "core/parameters.h"
 
@@ -19,7 +21,8 @@ namespace limpid {
 /// for by the variance of a censored Gaussian (Foi, "Clipped noisy images", Signal Processing 2009).
 ///
 /// Planes smaller than 16x16 and planes that are mostly constant give 0. Of interlaced frames the first field
-/// is looked at. The result is a function of the samples alone.
+/// is looked at. The result is a function of the samples alone. This is the CPU's; what it shares with other
+/// engines' (Engine::estimate_noise()) is in core/noise_blocks.h.
 NoiseLevel estimate_noise(const Frame& frame);
 
 /// Follows the noise level of a stream. The variances of the first frames of a scene are averaged, then the
@@ -27,18 +30,17 @@ NoiseLevel estimate_noise(const Frame& frame);
 /// again at a scene cut and when several checks in a row say that the level has changed. Deterministic.
 class NoiseTracker {
  public:
-  /// The level for `frame`, which is the next of the stream. All frames must have one format.
+  /// The level for the next frame of the stream, given its brightness; `estimate` is called if the frame must
+  /// be measured. All frames must have one format.
+  NoiseLevel update(const Brightness& brightness, const std::function<NoiseLevel()>& estimate);
+  /// The same for a frame in host memory.
   NoiseLevel update(const Frame& frame);
 
  private:
-  /// Shares of the brightness levels in a sample of the picture; small and robust to motion.
-  using Histogram = std::array<float, 32>;
-  static Histogram brightness(const Frame& frame);
-
   void average_in(const NoiseLevel& own);
   bool agrees(const NoiseLevel& own) const;
 
-  Histogram histogram_{};
+  Brightness brightness_{};
   std::array<double, 3> variance_sums_{};
   int averaged_ = 0;                     ///< frames in variance_sums_
   int since_estimate_ = 0;               ///< frames since the last one that was measured

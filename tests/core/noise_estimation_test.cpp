@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 
 namespace limpid {
@@ -128,6 +129,24 @@ TEST(EstimateNoise, ConstantPlanesHaveNone) {
   }
 }
 
+TEST(EstimateNoise, FloatSamplesMayBeAnything) {
+  Frame frame = render(gray(256, 200, 32), constant, 10);
+  constexpr auto kInfinity = std::numeric_limits<float>::infinity();
+  int column = 3;
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity, 1e30F}) {
+    for (int y = 0; y < 200; y += 7) {
+      frame.planes[0].row<float>(y)[column] = odd;
+    }
+    column += 20;
+  }
+  EXPECT_NEAR(estimate_noise(frame).sigma[0], 10, 0.5);
+  float all = 0;
+  for (const float share : brightness(frame)) {
+    all += share;
+  }
+  EXPECT_EQ(all, 1);
+}
+
 TEST(EstimateNoise, BarsAroundThePictureDoNotCount) {
   Frame frame = render(gray(256, 200), constant, 10);
   for (int y = 0; y < 200; ++y) {
@@ -205,6 +224,20 @@ TEST(NoiseTracker, AveragesTheFirstFramesAndThenHolds) {
   for (int i = 8; i < 40; ++i) {
     EXPECT_EQ(tracker.update(moving(i, 15)), level) << "frame " << i;
   }
+}
+
+TEST(NoiseTracker, AsksForFewEstimatesOnceTheLevelIsKnown) {
+  NoiseTracker tracker;
+  int estimates = 0;
+  constexpr int kFrames = 40;
+  for (int i = 0; i < kFrames; ++i) {
+    const Frame frame = moving(i, 15);
+    tracker.update(brightness(frame), [&] {
+      ++estimates;
+      return estimate_noise(frame);
+    });
+  }
+  EXPECT_EQ(estimates, 8 + (kFrames - 8) / 8);
 }
 
 TEST(NoiseTracker, StartsAgainAtASceneCut) {
