@@ -291,7 +291,7 @@ class Benchmark {
     };
     for (std::int64_t i = 0; i < count; ++i) {
       const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
-      stage.send(frame, noise.level_for(frame),
+      stage.send(frame, noise.level_for(frame, *engine_),
                  [&](const Frame& first, const NoiseLevel& level) { return make_denoiser(first, level); });
       if (stage.is_full()) {
         receive();

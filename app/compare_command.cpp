@@ -119,7 +119,7 @@ class Comparison {
     }
     NoiseControl control(sigma_, 1, PlaneChoice::kAll);
     for (const Frame& frame : frames_) {
-      noise_.push_back(control.level_for(frame));
+      noise_.push_back(control.level_for(frame, *engine_));
     }
     shown_ = frames_.size() / 2;
   }

@@ -29,10 +29,11 @@ class NoiseControl {
   /// The level for `frame`, the next of the stream, in host memory. Logs the estimate when it is new or has
   /// changed markedly.
   NoiseLevel level_for(const Frame& frame);
-  /// The same for a frame that may be in the engine's memory: is copied from there if it must be looked at.
+  /// The same for a frame that the engine can read, and estimates the noise of.
   NoiseLevel level_for(const Frame& frame, Engine& engine);
 
  private:
+  NoiseLevel as_asked_for(NoiseLevel level, const Frame& frame);
   void report(const NoiseLevel& estimate, const Frame& frame);
 
   std::optional<NoiseLevel> sigma_;

@@ -116,8 +116,8 @@ class Player::Denoising {
         settings.planes != settings_.planes) {
       noise_.emplace(settings.sigma, settings.strength, settings.planes);
     }
-    const NoiseLevel level =
-        timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });
+    const NoiseLevel level = timed(player_.counters_.denoise.busy_ns,
+                                   [&] { return noise_->level_for(job.frame, *stages.engine); });
     std::unique_ptr<Denoiser> next;
     if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
       next = stages.make_denoiser(settings, job.frame, level);

@@ -68,6 +68,7 @@ struct PlayerStages {
   std::function<void(double)> seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
       make_denoiser;
+  std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
   /// Sees every frame that has been denoised while playing, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
   /// Makes a frame's pictures for the screen.

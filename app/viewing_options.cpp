@@ -181,6 +181,7 @@ DenoiseSettings ViewingOptions::settings() const {
 
 PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine) const {
   PlayerStages stages;
+  stages.engine = denoising_engine;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                   const NoiseLevel& level) {
     const Filter filter = filter_.filter(settings.filter, settings.profile, level);

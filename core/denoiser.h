@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/brightness.h"
 #include "core/error.h"
 #include "core/frame.h"
 #include "core/parameters.h"
@@ -96,6 +97,11 @@ class Engine {
 
   /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
+
+  /// What limpid::estimate_noise() gives for a frame, but for rounding; and limpid::brightness(). The frame
+  /// may be wherever frames that are sent may be.
+  virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
+  virtual Brightness brightness(const Frame& frame) = 0;
 
   /// Whether a copy into such a frame, on the source's thread, is repaid: others are read while send() waits.
   virtual bool prefers_own_frames() const { return false; }

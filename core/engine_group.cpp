@@ -194,6 +194,8 @@ class EngineGroup final : public Engine {
   // The first decodes for all; the others get its frames through the host's memory.
   std::optional<int> cuda_device() const override { return engines_.front()->cuda_device(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
+  NoiseLevel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return engines_.front()->brightness(frame); }
 
  private:
   std::string name_;

@@ -17,6 +17,7 @@
 #include "core/frame_pool.h"
 #include "cuda/bm3d.h"
 #include "cuda/edge_preserving.h"
+#include "cuda/noise.h"
 #include "cuda/runtime.h"
 
 namespace limpid::cuda {
@@ -78,10 +79,13 @@ void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, 
   }
 }
 
-// The same for a frame that a video decoder has left in the device's memory, once it is done there.
+// When the video decoder is done with what it has begun.
+void record_decoded(const Event& decoded) { check(cudaEventRecord(decoded.get(), cudaStreamLegacy)); }
+
+// copy() of a frame that a video decoder has left in the device's memory, once it is done there.
 void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPlanes>& out,
                        const Event& decoded, const Stream& stream) {
-  check(cudaEventRecord(decoded.get(), cudaStreamLegacy));
+  record_decoded(decoded);
   stream.wait(decoded.get());
   for (int p = 0; p < frame.format.plane_count(); ++p) {
     unpack_plane(frame.format, frame.planes[p], frame.padding_bits, out[p], stream.get());
@@ -286,41 +290,78 @@ class CudaEngine final : public Engine {
     copied.interlaced = frame.interlaced;
     copied.index = frame.index;
     copied.attachment = frame.attachment;
-    const std::scoped_lock lock(copying_mutex_);
+    const std::scoped_lock lock(looking_mutex_);
     const DeviceScope scope(device_);
-    if (!copying_ || copying_->format != frame.format) {
-      copying_.reset();
-      copying_.emplace(frame.format);
-    }
-    copy_from_decoder(frame, copying_->samples.planes(), copying_->decoded, copying_->stream);
-    copy(copied, copying_->samples.planes(), cudaMemcpyDeviceToHost, copying_->stream.get());
-    check(cudaStreamSynchronize(copying_->stream.get()));
+    const Looking& looking = look_at(frame);
+    copy(copied, looking.samples.planes(), cudaMemcpyDeviceToHost, looking.stream.get());
+    check(cudaStreamSynchronize(looking.stream.get()));
     return copied;
+  }
+
+  NoiseLevel estimate_noise(const Frame& frame) override {
+    const std::scoped_lock lock(looking_mutex_);
+    const DeviceScope scope(device_);
+    Looking& looking = look_at(frame);
+    looking.uploaded.record(looking.stream);
+    return looking.noise.estimate(frame.format, looking.samples.planes(), frame.interlaced, looking.uploaded);
+  }
+
+  Brightness brightness(const Frame& frame) override {
+    if (frame.cuda_device != device_) {
+      return limpid::brightness(frame);
+    }
+    const std::scoped_lock lock(looking_mutex_);
+    const DeviceScope scope(device_);
+    Looking& looking = looking_for(frame.format);
+    record_decoded(looking.decoded);
+    return looking.noise.brightness(frame.format, frame.planes[brightness_plane(frame.format)],
+                                    frame.padding_bits, looking.decoded);
   }
 
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
     const DeviceScope scope(device_);
-    copying_.reset();
+    looking_.reset();
   }
 
  private:
-  // What in_host_memory() needs, for the format that was last asked for.
-  struct Copying {
-    explicit Copying(const FrameFormat& frame_format) : format(frame_format), samples(frame_format) {}
+  // What looking at single frames needs, of the format that was last asked for.
+  struct Looking {
+    explicit Looking(const FrameFormat& frame_format) : format(frame_format), samples(frame_format) {}
     FrameFormat format;
     DeviceFrame samples;
+    NoiseEstimator noise;
     Event decoded;
-    Stream stream;
+    Event uploaded;
+    Stream stream{Stream::Priority::kUrgent};
   };
+
+  Looking& looking_for(const FrameFormat& format) {
+    if (!looking_ || looking_->format != format) {
+      looking_.reset();
+      looking_.emplace(format);
+    }
+    return *looking_;
+  }
+
+  // With the frame's samples on their way.
+  Looking& look_at(const Frame& frame) {
+    Looking& looking = looking_for(frame.format);
+    if (frame.cuda_device == device_) {
+      copy_from_decoder(frame, looking.samples.planes(), looking.decoded, looking.stream);
+    } else {
+      copy(frame, looking.samples.planes(), cudaMemcpyHostToDevice, looking.stream.get());
+    }
+    return looking;
+  }
 
   int device_;
   std::string name_;
   std::string description_;
   FramePool pool_;
-  std::mutex copying_mutex_;
-  std::optional<Copying> copying_;
+  std::mutex looking_mutex_;
+  std::optional<Looking> looking_;
 };
 
 EngineInfo describe_device(int device) {

@@ -65,10 +65,11 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// A stream that does not wait for the default stream.
+/// A stream that does not wait for the default stream. One that is urgent has what others leave free first.
 class Stream {
  public:
-  Stream();
+  enum class Priority { kNormal, kUrgent };
+  explicit Stream(Priority priority = Priority::kNormal);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();

@@ -15,6 +15,7 @@
 #include "core/cpu/parallel.h"
 #include "core/error.h"
 #include "core/frame_pool.h"
+#include "core/noise_estimation.h"
 
 namespace limpid::cpu {
 namespace {
@@ -136,6 +137,13 @@ class CpuEngine final : public Engine {
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+
+  NoiseLevel estimate_noise(const Frame& frame) override {
+    NoiseLevel level;
+    run_in(*arena_, [&] { level = limpid::estimate_noise(frame); });
+    return level;
+  }
+  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
 
  private:
   Arena arena_;

@@ -155,6 +155,8 @@ class FailingEngine final : public Engine {
     return std::make_unique<FailingDenoiser>(cpu_->make_denoiser(filter, noise, format));
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+  NoiseLevel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return cpu_->brightness(frame); }
 
  private:
   class FailingDenoiser final : public Denoiser {

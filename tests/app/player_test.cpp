@@ -108,6 +108,7 @@ class Playing {
     stages.seek = [this](double seconds) {
       next_ = std::clamp(static_cast<int>(std::ceil(seconds * rate - 0.01)), 0, frames);
     };
+    stages.engine = EngineRegistry::instance().open("cpu");
     stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
       return std::make_unique<Slow>(latency, time);
     };

@@ -74,6 +74,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     return frame;
   };
   stages.seek = [&](double seconds) { next = std::max<std::int64_t>(0, std::llround(seconds * kRate)); };
+  stages.engine = engine;
   stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
     const std::string options = settings.filter == "bm3d" && settings.profile
                                     ? ":profile=" + std::string(to_string(*settings.profile))

@@ -21,6 +21,7 @@
 
 #include "core/denoiser.h"
 #include "core/error.h"
+#include "core/noise_estimation.h"
 #include "tests/core/engine_suite.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -114,6 +115,8 @@ class EngineDouble final : public Engine {
     copy.cuda_device = Frame::kHostMemory;
     return copy;
   }
+  NoiseLevel estimate_noise(const Frame& frame) override { return limpid::estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
 
  private:
   class DenoiserDouble final : public Denoiser {

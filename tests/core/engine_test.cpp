@@ -2,6 +2,8 @@
 // travels with them, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <set>
@@ -11,6 +13,7 @@
 
 #include "core/denoiser.h"
 #include "core/error.h"
+#include "core/noise_estimation.h"
 #include "tests/core/engine_suite.h"
 #include "tests/core/oracle/pictures.h"
 
@@ -179,6 +182,53 @@ TEST_P(EngineTest, AFrameInMemoryOutOfReachIsAnError) {
   EXPECT_NE(message_of([&] { denoiser->send(frame); }).find("4711"), std::string::npos);
   frame.cuda_device = Frame::kHostMemory;
   EXPECT_EQ(engine().in_host_memory(frame).planes[0].data, frame.planes[0].data);
+}
+
+// Drawings have flats, edges and texture; black ones are cut off by the range, small ones have few blocks,
+// those of 2048 samples more than are looked at.
+TEST_P(EngineTest, EstimatesNoiseAsTheCpuDoes) {
+  const FrameFormat tiny = gray(15, 40);
+  for (const FrameFormat& format :
+       {gray(301, 203), gray(16, 16), tiny, gray(2048, 600), gray(301, 203, 10), yuv(201, 151, 1, 1),
+        yuv(200, 150, 1, 0, 12), rgb(161, 121, 16), as_float(gray(200, 150)), as_float(rgb(120, 91))}) {
+    for (const double sigma : {0.0, 2.0, 20.0, 60.0}) {
+      Frame frame = oracle::add_noise(oracle::draw_picture(format), sigma, 3);
+      for (const bool interlaced : {false, true}) {
+        frame.interlaced = interlaced;
+        const NoiseLevel expected = estimate_noise(frame);
+        const NoiseLevel estimate = engine().estimate_noise(frame);
+        for (std::size_t p = 0; p < expected.sigma.size(); ++p) {
+          EXPECT_NEAR(estimate.sigma[p], expected.sigma[p], 1e-6F * expected.sigma[p])
+              << to_string(format) << ", sigma " << sigma << ", plane " << p
+              << (interlaced ? ", fields" : "");
+        }
+        EXPECT_EQ(engine().estimate_noise(frame), estimate);
+      }
+      EXPECT_EQ(engine().brightness(frame), brightness(frame)) << to_string(format);
+    }
+  }
+}
+
+TEST_P(EngineTest, EstimatesTheNoiseOfOddPicturesAsTheCpuDoes) {
+  Frame frame = oracle::add_noise(oracle::draw_picture(as_float(gray(256, 200))), 15, 4);
+  const auto fill = [&](int begin, int end, float value) {
+    for (int y = begin; y < end; ++y) {
+      std::fill_n(frame.planes[0].row<float>(y), 256, value);
+    }
+  };
+  const auto expect_the_same = [&](const char* what) {
+    const float expected = estimate_noise(frame).sigma[0];
+    EXPECT_NEAR(engine().estimate_noise(frame).sigma[0], expected, 1e-6F * expected) << what;
+    return expected;
+  };
+  EXPECT_GT(expect_the_same("as it is, out of range"), 10);
+  fill(0, 60, 16);
+  EXPECT_GT(expect_the_same("with a bar"), 10);
+  frame.planes[0].row<float>(100)[7] = std::numeric_limits<float>::quiet_NaN();
+  frame.planes[0].row<float>(110)[7] = std::numeric_limits<float>::infinity();
+  EXPECT_GT(expect_the_same("with samples that aren't numbers"), 10);
+  fill(0, 140, 16);
+  EXPECT_EQ(expect_the_same("mostly constant"), 0);
 }
 
 TEST_P(EngineTest, IllegalNoiseIsAUsageError) {

@@ -103,6 +103,8 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     }
     check(cudaMemcpy(memory.as(), samples.data(), samples.size(), cudaMemcpyHostToDevice));
     EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(frame), host));
+    EXPECT_EQ(engine_->estimate_noise(frame), engine_->estimate_noise(host));
+    EXPECT_EQ(engine_->brightness(frame), brightness(host));
     const Bm3dParameters fast = bm3d_profile(Profile::kFast);
     const NoiseLevel noise{{15, 0, 15}};  // a plane that passes through, too
     EXPECT_TRUE(

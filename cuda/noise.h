@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+
+#include "core/brightness.h"
+#include "core/frame.h"
+#include "core/parameters.h"
+#include "cuda/convert.h"
+#include "cuda/runtime.h"
+
+namespace limpid::cuda {
+
+/// The noise estimate of core/noise_estimation.h on the current device: the blocks are analysed, ordered and
+/// summed there, a few kilobytes of sums come back, and core/noise_blocks.h makes sigma of them. With all
+/// the memory that it works in, 4 MiB a plane, and streams, in which it goes ahead of the filters: who asks
+/// waits for the answer.
+class NoiseEstimator {
+ public:
+  /// The level of a frame's noise, given its planes in device memory, complete at `uploaded`.
+  NoiseLevel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+                      bool interlaced, const Event& uploaded);
+
+  /// What limpid::brightness() gives, of a plane as unpack_plane() takes it, complete at `decoded`.
+  Brightness brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
+                        const Event& decoded);
+
+ private:
+  class PlaneSearch;
+  struct PlaneMemory {
+    PlaneMemory();
+    DeviceMemory work;
+    DeviceMemory sorting;
+    Stream stream{Stream::Priority::kUrgent};
+  };
+
+  std::array<PlaneMemory, 3> memory_;  // colour planes are searched side by side
+};
+
+}  // namespace limpid::cuda
