@@ -143,7 +143,7 @@ class Benchmark {
     writer_options_.preset = options.preset;
     writer_options_.container = "null";
     writer_options_.overwrite = io::Overwrite::kAlways;
-    writer_options_.encoder_threads = encoder_threads();
+    writer_options_.encoder_threads = encoder_threads(*engine_);
     writer_options_.cuda_device = engine_->result_device();
   }
 

@@ -333,12 +333,12 @@ int denoise(DenoiseOptions options, Console& console) {
   options.reader.audio = !options.no_audio;
   options.reader.subtitles = !options.no_subtitles;
   options.reader.data = !options.no_data;
-  options.writer.encoder_threads = encoder_threads();
 
   const std::shared_ptr<Engine> engine = options.engine.open();
   options.reader.allocate = frame_allocator(engine);
   options.reader.cuda_device = options.engine.decoding_device(*engine);
   options.writer.cuda_device = engine->result_device();
+  options.writer.encoder_threads = encoder_threads(*engine);
   log_engine(*engine);
 
   std::optional<OutputNames> names;

@@ -70,6 +70,11 @@ std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<E
   return [engine](const FrameFormat& format) { return engine->allocate_frame(format); };
 }
 
-int encoder_threads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16); }
+int encoder_threads(const Engine& engine) {
+  if (engine.cuda_device()) {
+    return 0;
+  }
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
+}
 
 }  // namespace limpid::app

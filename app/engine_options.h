@@ -33,7 +33,8 @@ void report_decoding(const EngineChoice& choice, const io::Reader& reader);
 /// What io::ReaderOptions::allocate should be for frames that go to `engine`.
 std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<Engine>& engine);
 
-/// The engine has all processors, and the encoder shares them with it.
-int encoder_threads();
+/// The threads of an encoder (io::WriterOptions): it shares the processors with the CPU engine, which has all
+/// of them; beside a GPU it has as many as libavcodec or the encoder itself thinks right.
+int encoder_threads(const Engine& engine);
 
 }  // namespace limpid::app

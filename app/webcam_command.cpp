@@ -130,14 +130,14 @@ class Pace {
   Clock::time_point begin_;
 };
 
-io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader) {
+io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader, const Engine& engine) {
   io::WriterOptions writer = options.writer;
   std::error_code ignored;
   if (std::filesystem::is_regular_file(options.record, ignored) && !options.overwrite) {
     throw Error(options.record + ": exists; -y overwrites it");
   }
   writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  writer.encoder_threads = encoder_threads();
+  writer.encoder_threads = encoder_threads(engine);
   return io::Writer(options.record, reader, writer);
 }
 
@@ -175,7 +175,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
 
   std::vector<std::pair<std::string, std::unique_ptr<FrameSink>>> sinks;
   if (!options.record.empty()) {
-    io::Writer writer = open_recording(options, reader);
+    io::Writer writer = open_recording(options, reader, *engine);
     interrupts.set_on_second([file = writer.temporary_file()] {
       std::error_code ignored;
       std::filesystem::remove(file, ignored);
