@@ -18,6 +18,7 @@
 #include "app/noise_options.h"
 #include "core/cpu/matches.h"
 #include "core/error.h"
+#include "core/noise_estimation.h"
 #include "io/display.h"
 #include "io/png.h"
 #include "io/reader.h"
@@ -171,7 +172,7 @@ int matches(const MatchesOptions& options, Console& console) {
   const Point at = parse_point("--at", options.at);
   const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
   const Picture picture = read_picture(options);
-  const NoiseLevel noise = NoiseControl(sigma, 1, PlaneChoice::kAll).level_for(picture.frame);
+  const NoiseLevel noise = sigma ? *sigma : estimate_noise(picture.frame);
   const cpu::MatchedGroup group =
       cpu::find_matches(picture.frame, options.bm3d.parameters(noise), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),

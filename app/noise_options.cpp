@@ -78,19 +78,11 @@ float parse_strength(const std::string& name) {
 }
 
 NoiseLevel NoiseControl::level_for(const Frame& frame, Engine& engine) {
+  NoiseLevel level;
   if (sigma_) {
-    return as_asked_for(*sigma_, frame);
-  }
-  const auto estimate = [&] { return engine.estimate_noise(frame); };
-  return as_asked_for(tracker_.update(engine.brightness(frame), estimate), frame);
-}
-
-NoiseLevel NoiseControl::level_for(const Frame& frame) {
-  return as_asked_for(sigma_ ? *sigma_ : tracker_.update(frame), frame);
-}
-
-NoiseLevel NoiseControl::as_asked_for(NoiseLevel level, const Frame& frame) {
-  if (!sigma_) {
+    level = *sigma_;
+  } else {
+    level = tracker_.update(engine.brightness(frame), [&] { return engine.estimate_noise(frame); });
     report(level, frame);
   }
   if (planes_ != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {

@@ -26,14 +26,11 @@ class NoiseControl {
   NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes)
       : sigma_(sigma), strength_(strength), planes_(planes) {}
 
-  /// The level for `frame`, the next of the stream, in host memory. Logs the estimate when it is new or has
-  /// changed markedly.
-  NoiseLevel level_for(const Frame& frame);
-  /// The same for a frame that the engine can read, and estimates the noise of.
+  /// The level for `frame`, the next of the stream, which the engine can read. Logs the estimate when it is
+  /// new or has changed markedly.
   NoiseLevel level_for(const Frame& frame, Engine& engine);
 
  private:
-  NoiseLevel as_asked_for(NoiseLevel level, const Frame& frame);
   void report(const NoiseLevel& estimate, const Frame& frame);
 
   std::optional<NoiseLevel> sigma_;

@@ -206,7 +206,7 @@ class Shares {
 /// The greatest code value that integer samples have, and that float samples should.
 float white_level(const FrameFormat& format);
 
-/// Sums over the first blocks of an order, each divided by its gain: the estimate is made from them.
+/// Sums of the spectra and gains of the first blocks of an order: the estimate is made from them.
 struct FlattestBlocks {
   int blocks = 0;
   std::array<double, kNoiseCoefficients> spectrum{};

@@ -40,8 +40,9 @@ INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
                                          "10x", "256", "1e9", " 5"));
 
 TEST(NoiseControl, ScalesByStrength) {
+  const auto engine = EngineRegistry::instance().open("cpu");
   NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll);
-  const NoiseLevel level = control.level_for(Frame{});
+  const NoiseLevel level = control.level_for(Frame{}, *engine);
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
   EXPECT_FLOAT_EQ(level.sigma[2], 255);
@@ -50,13 +51,15 @@ TEST(NoiseControl, ScalesByStrength) {
 }
 
 TEST(NoiseControl, ChoosesPlanes) {
+  const auto engine = EngineRegistry::instance().open("cpu");
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   const NoiseLevel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame), (NoiseLevel{{10, 0, 0}}));
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma).level_for(frame), (NoiseLevel{{0, 10, 10}}));
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), (NoiseLevel{{10, 0, 0}}));
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma).level_for(frame, *engine),
+            (NoiseLevel{{0, 10, 10}}));
   frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame), UsageError);
+  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), UsageError);
 }
 
 /// Gives the command line the arguments, which spaces separate.
