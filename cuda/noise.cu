@@ -188,6 +188,7 @@ __global__ void __launch_bounds__(kBrightnessThreads)
 
 float scale_of(const FrameFormat& format) { return static_cast<float>(1.0 / format.code_value()); }
 
+// As cub has it: without memory it only tells how many bytes it needs.
 std::size_t sort(Workspace* work, void* memory, std::size_t bytes, int blocks, cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortPairs(memory, bytes, work->key, work->sorted_key, work->number, work->order,
                                         blocks, 0, std::numeric_limits<unsigned>::digits, stream));

@@ -10,6 +10,7 @@
 #include "app/command_line.h"
 #include "app/filter_options.h"
 #include "app/noise_options.h"
+#include "core/denoiser.h"
 #include "core/error.h"
 #include "core/frame.h"
 
