@@ -114,6 +114,11 @@ void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {
     text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
   }
   spdlog::info("noise: estimated sigma {} (from frame {} on)", text, frame.index);
+  if (estimate == NoiseLevel{}) {
+    spdlog::warn(
+        "no noise was found, so frames pass unchanged; noise that a camera or a codec has smoothed isn't "
+        "recognised, but removed if its level is given: --sigma 5, or more");
+  }
 }
 
 }  // namespace limpid::app

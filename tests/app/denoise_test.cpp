@@ -65,6 +65,21 @@ TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {
   EXPECT_EQ(frame_count(path("out.mkv")), 5U);
 }
 
+TEST_F(DenoiseTest, WarnsIfItFindsNoNoise) {
+  const auto warned = [&](const std::string& source, const std::vector<std::string>& options) {
+    const std::string input = make("in.mkv", {"-f", "lavfi", "-i", source, "-frames:v", "2", "-c:v", "ffv1"});
+    std::vector<std::string> arguments = {"denoise", input, path("out.mkv"), "-y", "--profile", "fast"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = limpid(arguments);
+    expect_success(outcome);
+    return outcome.err.find("no noise was found") != std::string::npos;
+  };
+  const std::string clean = "color=orange:s=64x48,format=yuv420p";
+  EXPECT_TRUE(warned(clean, {}));
+  EXPECT_FALSE(warned(clean, {"--sigma", "0"}));
+  EXPECT_FALSE(warned(clean + ",noise=alls=20", {}));
+}
+
 TEST_F(DenoiseTest, SaysWhichEngineItTookOnce) {
   const Outcome outcome =
       limpid(denoise(make_clip("in.mkv"), path("out.mkv"), {"--engine", "cpu", "--threads", "1"}));
