@@ -1,10 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/frame.h"
 
 namespace limpid {
+
+/// The code value that a float sample counts as, which may be anything: within +-4096, and 0 for NaN. A
+/// constant expression, which device code may use.
+constexpr float usable_code_value(float value) {
+  constexpr float kGreatest = 4096;
+  return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;
+}
 
 /// Reads `count` samples of row `y` from column `x` on, as 8-bit code values (samples divided by the format's
 /// code_value()), into `out`.

@@ -74,12 +74,6 @@ constexpr CellGrid cell_grid(int width, int height) {
   return grid;
 }
 
-/// Float samples may be anything; they count as the filters take them.
-constexpr float usable(float code_value) {
-  constexpr float kGreatest = 4096;
-  return code_value == code_value ? std::min(std::max(code_value, -kGreatest), kGreatest) : 0;
-}
-
 constexpr void dct_columns(BlockSamples& block, const HalfDctMatrix& matrix) {
   BlockSamples folded{};  // sums, then differences, of rows that mirror each other
   for (int i = 0; i < kBlock / 2; ++i) {

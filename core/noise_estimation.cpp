@@ -8,6 +8,7 @@
 
 #include "core/code_values.h"
 #include "core/cpu/parallel.h"
+#include "core/cpu/planes.h"
 #include "core/noise_blocks.h"
 
 namespace limpid {
@@ -42,7 +43,7 @@ std::vector<Block> analyse(const Plane& plane, const FrameFormat& format) {
       }
       if (format.sample_type == SampleType::kFloat32) {
         for (auto& row : cell) {
-          std::transform(row.begin(), row.end(), row.begin(), noise::usable);
+          std::transform(row.begin(), row.end(), row.begin(), usable_code_value);
         }
       }
       std::array<float, kBlocksPerCell> noise_of_cell{};
@@ -126,13 +127,10 @@ class PlaneBlocks {
 
 NoiseLevel estimate_noise(const Frame& frame) {
   NoiseLevel level;
+  const auto planes = frame.interlaced ? cpu::field_of(frame.format, frame.planes, 0) : frame.planes;
   // Whoever denoises on a GPU waits for this several times as long as for a frame.
   cpu::for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
-    Plane plane = frame.planes[p];
-    if (frame.interlaced) {
-      plane.stride *= 2;
-      plane.height = (plane.height + 1) / 2;
-    }
+    const Plane& plane = planes[p];
     PlaneBlocks blocks(plane, frame.format);
     noise::SigmaSearch search(blocks.counts(), static_cast<std::int64_t>(plane.width) * plane.height);
     while (!search.done()) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/code_values.h"
 #include "core/noise_blocks.h"
 #include "cuda/launch.h"
 #include "cuda/noise.h"
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int row = 0; row < kBlock; ++row) {
     const auto* from = reinterpret_cast<const Sample*>(plane.data + (y + row) * plane.stride) + x;
     for (int column = 0; column < kBlock; ++column) {
-      samples[row][column] = noise::usable(static_cast<float>(from[column]) * scale);
+      samples[row][column] = usable_code_value(static_cast<float>(from[column]) * scale);
     }
   }
   const noise::Block block = noise::analyse(samples, work->dct_matrix);

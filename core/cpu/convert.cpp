@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/code_values.h"
+
 // Plain loops: compiled once per SIMD target, they are vectorised by the compiler.
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -23,9 +25,7 @@ HWY_ATTR void load_samples(const Sample* HWY_RESTRICT in, float scale, int count
 
 HWY_ATTR void load_floats(const float* HWY_RESTRICT in, int count, float* HWY_RESTRICT out) {
   for (int i = 0; i < count; ++i) {
-    const float value = in[i] * 255.0F;
-    const float number = value == value ? value : 0.0F;
-    out[i] = std::min(std::max(number, -4096.0F), 4096.0F);
+    out[i] = usable_code_value(in[i] * 255.0F);
   }
 }
 

@@ -1,12 +1,9 @@
 // The noise estimate's time on a GPU beside the CPU's, and that of what a stream's every frame is looked at
 // for. Without FFmpeg, so that it runs on a bare GPU machine:
 //   noise_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -19,20 +16,6 @@
 
 namespace limpid::cuda {
 namespace {
-
-// The median of the host's times: both wait for their results.
-double host_ms(int repeats, const std::function<void()>& work) {
-  using Clock = std::chrono::steady_clock;
-  work();
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    const auto begin = Clock::now();
-    work();
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-  }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[static_cast<std::size_t>(repeats) / 2];
-}
 
 // The frame's samples in device memory, as if decoded there.
 Frame on_device(const Frame& host, const DeviceMemory& memory) {
@@ -67,10 +50,10 @@ void benchmark(int argc, char** argv) {
     const Frame decoded = on_device(host, memory);
     nlohmann::ordered_json entry;
     entry["frame"] = name;
-    entry["host_frame_ms"] = host_ms(options.repeats, [&] { engine->estimate_noise(host); });
-    entry["device_frame_ms"] = host_ms(options.repeats, [&] { engine->estimate_noise(decoded); });
-    entry["cpu_ms"] = host_ms(options.repeats, [&] { estimate_noise(host); });
-    entry["brightness_ms"] = host_ms(options.repeats, [&] { engine->brightness(decoded); });
+    entry["host_frame_ms"] = time_on_host_ms(options.repeats, [&] { engine->estimate_noise(host); });
+    entry["device_frame_ms"] = time_on_host_ms(options.repeats, [&] { engine->estimate_noise(decoded); });
+    entry["cpu_ms"] = time_on_host_ms(options.repeats, [&] { estimate_noise(host); });
+    entry["brightness_ms"] = time_on_host_ms(options.repeats, [&] { engine->brightness(decoded); });
     entry["sigma"] = engine->estimate_noise(decoded).sigma[0];
     std::printf("%-22s %10.3f %10.3f %10.3f %10.3f %8.2f\n", name.c_str(),
                 entry["host_frame_ms"].get<double>(), entry["device_frame_ms"].get<double>(),

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -136,6 +137,18 @@ double time_in_graph_ms(int repeats, const std::function<void(cudaStream_t)>& wo
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
   return ms;
+}
+
+double time_on_host_ms(int repeats, const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  work();
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    const auto begin = Clock::now();
+    work();
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  return median(times);
 }
 
 Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,

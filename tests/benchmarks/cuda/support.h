@@ -24,6 +24,9 @@ double time_ms(int repeats, const std::function<void()>& work, const std::functi
 /// The same of kernels so short that launching them would count: of a graph of many, for each.
 double time_in_graph_ms(int repeats, const std::function<void(cudaStream_t)>& work);
 
+/// The same by the host's clock, of work that waits for what it makes.
+double time_on_host_ms(int repeats, const std::function<void()>& work);
+
 /// A frame of the engine's, every plane of which shows `picture` (512x512 bytes), tiled and mirrored. 8 to 16
 /// bits.
 Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,
