@@ -1,11 +1,14 @@
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -81,8 +84,23 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
   return pairs;
 }
 
+/// What a person types in answer; nothing if an interrupt comes first.
+std::string ask(const std::string& question, const InterruptWatch& interrupts) {
+  constexpr int kPatienceMilliseconds = 50;
+  std::cerr << question;
+  std::string answer;
+  pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+  while (!interrupts.interrupted()) {
+    if (::poll(&keyboard, 1, kPatienceMilliseconds) > 0) {
+      std::getline(std::cin, answer);
+      break;
+    }
+  }
+  return answer;
+}
+
 /// Decides whether the output may be replaced, asking if a person is there to answer.
-void settle_output(DenoiseOptions& options) {
+void settle_output(DenoiseOptions& options, const InterruptWatch& interrupts) {
   if (options.output == "-") {
     if (options.json) {
       throw UsageError("--json: standard output is taken by the video; name a file with -o");
@@ -105,10 +123,11 @@ void settle_output(DenoiseOptions& options) {
   }
   if (!options.overwrite && !options.never_overwrite && options.input != "-" && isatty(STDIN_FILENO) == 1 &&
       isatty(STDERR_FILENO) == 1) {
-    std::cerr << options.output << ": exists; overwrite it? [y/N] ";
-    std::string answer;
-    std::getline(std::cin, answer);
+    const std::string answer = ask(options.output + ": exists; overwrite it? [y/N] ", interrupts);
     options.overwrite = answer == "y" || answer == "Y" || answer == "yes";
+    if (interrupts.interrupted()) {
+      return;
+    }
   }
   if (!options.overwrite) {
     throw Error(options.output + ": exists; -y overwrites it");
@@ -164,8 +183,21 @@ struct Session {
   OutputNames* names;  // null if `output` is given
 };
 
-/// Denoises `options.input` and returns the report for --json.
-nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& session) {
+/// Nothing if an interrupt comes first.
+std::optional<io::Reader> open_reader(const DenoiseOptions& options, const InterruptWatch& interrupts) {
+  try {
+    return std::make_optional<io::Reader>(options.input, options.reader);
+  } catch (const Error&) {
+    if (interrupts.interrupted()) {
+      return std::nullopt;
+    }
+    throw;
+  }
+}
+
+/// Denoises `options.input` and returns the report for --json; nothing if an interrupt comes before there is
+/// anything to finish.
+std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const Session& session) {
   Engine* const engine = session.engine.get();
   InterruptWatch& interrupts = session.interrupts;
   Console& console = session.console;
@@ -174,12 +206,23 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   const PlaneChoice planes = options.luma_only     ? PlaneChoice::kLuma
                              : options.chroma_only ? PlaneChoice::kChroma
                                                    : PlaneChoice::kAll;
-  io::Reader reader(options.input, options.reader);
+  std::atomic<bool> failed = false;
+  options.reader.interrupted = [stop = interrupts.stop(), &failed] {
+    return stop.stop_requested() || failed;
+  };
+  std::optional<io::Reader> opened = open_reader(options, interrupts);
+  if (!opened) {
+    return std::nullopt;
+  }
+  io::Reader& reader = *opened;
   report_decoding(options.engine, reader);
   if (session.names != nullptr) {
     options.output = session.names->name_for(options.input, reader.video().still_picture, options.writer);
   }
-  settle_output(options);
+  settle_output(options, interrupts);
+  if (interrupts.interrupted()) {
+    return std::nullopt;
+  }
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
 
   io::Writer writer(options.output, reader, options.writer);
@@ -196,13 +239,15 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
   PipelineStages stages;
   stages.read = [&] {
     io::Reader::Item item = reader.read();
-    if (options.strict && reader.damaged_packets() > 0) {
+    // An interrupt may leave a packet that is cut.
+    if (options.strict && reader.damaged_packets() > 0 && !interrupts.interrupted()) {
       throw Error(
           fmt::format("{}: a packet is damaged, after {} frames; without --strict it would be skipped",
                       options.input, counters.read.frames.load()));
     }
     return item;
   };
+  stages.stop_reading = [&] { failed = true; };
   stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine); };
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     std::unique_ptr<Denoiser> denoiser =
@@ -237,6 +282,11 @@ nlohmann::ordered_json denoise_file(DenoiseOptions options, const Session& sessi
     }
     if (counters.write.frames > 0) {
       writer.finish();
+      if (!reader.failure().empty()) {
+        throw Error(fmt::format("{}: can't be read to its end: {}; {} has the {} frames before that",
+                                options.input, reader.failure(), options.output,
+                                counters.write.frames.load()));
+      }
     }
     end = progress.state();
   }
@@ -283,26 +333,28 @@ nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, con
     }
     options.input = input.file;
     spdlog::info("{} ({} of {})", input.file, reports.size() + 1, jobs.inputs.size());
-    const auto fail = [&](const Error& error) {
-      if (!session.interrupts.interrupted()) {
-        spdlog::error("{}", error.what());
-        ++counts.failed;
-      }
-      reports.push_back({{"input", input.file}, {"error", error.what()}});
+    const auto fail = [&](const std::string& sentence) {
+      spdlog::error("{}", sentence);
+      ++counts.failed;
+      reports.push_back({{"input", input.file}, {"error", sentence}});
     };
     try {
-      reports.push_back(denoise_file(options, session));
-      ++counts.done;
+      if (auto report = denoise_file(options, session)) {
+        reports.push_back(std::move(*report));
+        ++counts.done;
+      }
     } catch (const io::NoVideo& error) {
       if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
         spdlog::info("skipped: {}", error.what());
         reports.push_back({{"input", input.file}, {"skipped", error.what()}});
         ++counts.skipped;
       } else {
-        fail(error);
+        fail(error.what());
       }
     } catch (const Error& error) {
-      fail(error);
+      fail(error.what());
+    } catch (const std::bad_alloc&) {
+      fail(input.file + ": there is not enough memory");
     }
   }
   return reports;
@@ -329,7 +381,6 @@ int denoise(DenoiseOptions options, Console& console) {
 
   // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
   // many frames come out.
-  options.reader.interrupted = [stop = interrupts.stop()] { return stop.stop_requested(); };
   options.reader.audio = !options.no_audio;
   options.reader.subtitles = !options.no_subtitles;
   options.reader.data = !options.no_data;
@@ -354,14 +405,11 @@ int denoise(DenoiseOptions options, Console& console) {
   } else {
     options.input = jobs.inputs.front().file;
     options.output = jobs.output;
-    try {
-      report = denoise_file(options, session);
-    } catch (const Error&) {
-      if (interrupts.interrupted()) {
-        return kExitInterrupted;  // before there was anything to finish
-      }
-      throw;
+    auto of_the_file = denoise_file(options, session);
+    if (!of_the_file) {
+      return kExitInterrupted;
     }
+    report = std::move(*of_the_file);
   }
   if (options.json) {
     std::cout << report.dump(2) << '\n';

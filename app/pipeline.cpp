@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
@@ -195,6 +196,9 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
       }
       decoded.cancel();
       denoised.cancel();
+      if (stages.stop_reading) {
+        stages.stop_reading();
+      }
     }
   };
 
@@ -204,17 +208,23 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
     const std::jthread reader(
         [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
     std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
+    // What is denoised already may have taken hours.
+    const auto write_the_rest = [&] {
+      decoded.cancel();
+      denoised.close();
+      writer.join();
+    };
     guarded([&] {
       try {
         denoise_all(stages, options, counters.denoise, decoded, denoised);
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {
-        // What is denoised already may have taken hours.
-        decoded.cancel();
-        denoised.close();
-        writer.join();
+        write_the_rest();
         throw DenoisingFailure(error.what());
+      } catch (const std::bad_alloc&) {
+        write_the_rest();
+        throw DenoisingFailure("there is not enough memory");
       }
     });
   }

@@ -22,6 +22,9 @@ namespace limpid::app {
 struct PipelineStages {
   /// The source: frames, packets to copy, then End. Called on the reader thread.
   std::function<io::Reader::Item()> read;
+  /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
+  /// with whatever. May be empty if none waits.
+  std::function<void()> stop_reading;
   /// The noise level of a frame; called once for each, in order, on the calling thread.
   std::function<NoiseLevel(const Frame&)> noise;
   /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.

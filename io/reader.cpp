@@ -83,6 +83,11 @@ AVRational plausible_rate(AVRational rate) {
   return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatest ? rate : AVRational{0, 1};
 }
 
+/// Neither the end of the source, nor an interrupt, nor a device that has nothing yet.
+bool is_failure(int code) {
+  return code < 0 && code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN);
+}
+
 }  // namespace
 
 std::optional<double> presentation_time(const Frame& frame) {
@@ -351,10 +356,13 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
     return nullptr;
   }
   if (code < 0) {
-    // Whatever stops the source, the frames before it are worth having.
-    if (code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN)) {
+    // Whatever stops the source, the frames before it are worth having. Demuxers call damage and files that
+    // are cut by many names, and a failure to read sometimes the end.
+    const int of_reading = input->pb != nullptr ? input->pb->error : code;  // devices read by themselves
+    if (is_failure(of_reading)) {
+      failure = error_text(of_reading);
+    } else if (is_failure(code)) {
       ++damaged_packets;
-      failure = error_text(code);
     }
     source_ended_ = true;
     avcodec_send_packet(decoder.get(), nullptr);

@@ -106,7 +106,8 @@ class Reader {
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
 
-  /// What has ended the source before its end, such as a camera that was unplugged; empty if nothing has.
+  /// What has ended the source before its end, such as a camera that was unplugged or a connection that broke
+  /// off; empty if nothing has. A file that was cut has just ended.
   const std::string& failure() const;
 
   /// Packets that could not be decoded so far.

@@ -1,13 +1,19 @@
 // Bad input ends with one clear sentence and exit code 1 or 2, and leaves nothing behind.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/app/program_test.h"
@@ -187,6 +193,62 @@ TEST_F(BadInputTest, AClosedPipeIsAnError) {
   const std::string script = R"(set -o pipefail; "$0" denoise "$1" -o - --sigma 0 | head -c 100 >/dev/null)";
   const Outcome outcome = run({"bash", "-c", script, LIMPID_PROGRAM, input});
   expect_failure(outcome, 1, {"Broken pipe"});
+}
+
+TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
+  const std::string clip = read_file(make_clip("in.y4m", 20, "320x240"));
+  ProcessOptions options;
+  options.input_pipe = true;
+  Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--sigma", "0"}),
+                  options);
+  process.write_input(clip);  // and keep the pipe open
+  expect_failure(process.wait(std::chrono::seconds(20)), 1, {"/dev/full", "No space left"});
+}
+
+/// Sends `bytes` to the first who connects, and then breaks the connection off.
+class BreakingServer {
+ public:
+  explicit BreakingServer(std::string bytes) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);  // port 0: one that is free
+    socklen_t size = sizeof(address);
+    auto* const any_address = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener_.get(), any_address, size), 0);
+    EXPECT_EQ(::listen(listener_.get(), 1), 0);
+    EXPECT_EQ(::getsockname(listener_.get(), any_address, &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::jthread([this, bytes = std::move(bytes)] {
+      const FileDescriptor client(::accept(listener_.get(), nullptr, nullptr));
+      std::size_t sent = 0;
+      for (ssize_t count = 1; count > 0 && sent < bytes.size(); sent += count) {
+        count = ::send(client.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      }
+      const linger at_once{.l_onoff = 1, .l_linger = 0};  // closing resets the connection
+      ::setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    });
+  }
+  BreakingServer(const BreakingServer&) = delete;
+  BreakingServer& operator=(const BreakingServer&) = delete;
+  ~BreakingServer() { ::shutdown(listener_.get(), SHUT_RDWR); }  // should nobody have connected
+  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  FileDescriptor listener_;
+  int port_ = 0;
+  std::jthread thread_;
+};
+
+TEST_F(BadInputTest, ASourceThatBreaksOffIsToldAndWhatItGaveKept) {
+  const std::string clip = read_file(make_clip("in.y4m", 50, "320x240"));
+  const BreakingServer server(clip.substr(0, clip.size() / 2));
+  const Outcome outcome = limpid({"denoise", server.url(), "-o", path("out.mkv"), "--sigma", "0"});
+  const std::size_t frames = frame_count(path("out.mkv"));
+  EXPECT_GT(frames, 0U);
+  EXPECT_LT(frames, 50U);
+  expect_failure(
+      outcome, 1,
+      {server.url(), "Connection reset by peer", "out.mkv has the " + std::to_string(frames) + " frames"});
 }
 
 TEST_F(BadInputTest, WrongUsage) {

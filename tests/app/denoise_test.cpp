@@ -272,6 +272,18 @@ TEST_F(DenoiseTest, AsksOnATerminal) {
   }
 }
 
+TEST_F(DenoiseTest, AnInterruptIsAnAnswerToo) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  ProcessOptions options;
+  options.terminal = true;
+  Process process(limpid_command(denoise(input, path("out.mkv"))), options);
+  ASSERT_TRUE(process.wait_for_err("overwrite it? [y/N]"));
+  process.send_signal(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+}
+
 TEST_F(DenoiseTest, ShowsProgressOnATerminalOnly) {
   const std::string input = make_clip("in.mkv");
   ProcessOptions options;

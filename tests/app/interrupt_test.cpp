@@ -54,6 +54,22 @@ TEST_F(InterruptTest, DoesNotWaitForASourceThatHasNothingToGive) {
   EXPECT_GT(frame_count(path("out.mkv")), 0U);
 }
 
+TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
+  const std::string clip = read_file(make_clip("in.y4m", 60, "320x240"));
+  ProcessOptions options;
+  options.input_pipe = true;
+  const std::string script =
+      R"(ulimit -f 64; exec "$0" denoise - -o "$1" -c libx264 --crf 1 -e rc-lookahead=250 --sigma 0 --progress json)";
+  Process process({"bash", "-c", script, LIMPID_PROGRAM, path("out.mkv")}, options);
+  process.write_input(clip);
+  ASSERT_TRUE(process.wait_for_err("\"finished\":false"));
+  process.send_signal(SIGINT);  // with all frames in the encoder
+  const Outcome outcome = process.wait(20s);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("out.mkv: "), std::string::npos) << outcome.err;
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.y4m"}));
+}
+
 TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
   const std::string input = make_clip("in.mkv", 40, "960x540");
   Process process(

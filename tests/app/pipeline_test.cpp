@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <latch>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
@@ -451,26 +453,65 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
   constexpr std::int64_t kFailing = 7;
   class Failing final : public HoldingDenoiser {
    public:
+    explicit Failing(std::function<void()> fail) : fail_(std::move(fail)) {}
     std::optional<Frame> receive() override {
       if (held().front().index == kFailing) {
-        throw Error("the GPU is gone");
+        fail_();
       }
       return HoldingDenoiser::receive();
     }
+
+   private:
+    std::function<void()> fail_;
   };
 
-  Script script;
-  PipelineStages stages = script.stages();
-  std::int64_t next = 0;
-  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
-  stages.make_denoiser = [](const Frame&, const NoiseLevel&) { return std::make_unique<Failing>(); };
-  try {
-    run_pipeline(stages, {}, script.counters, {});
-    FAIL() << "the failure was swallowed";
-  } catch (const DenoisingFailure& failure) {
-    EXPECT_STREQ(failure.what(), "the GPU is gone");
+  const std::vector<std::pair<std::function<void()>, std::string>> failures{
+      {[] { throw Error("the GPU is gone"); }, "the GPU is gone"},
+      {[] { throw std::bad_alloc(); }, "there is not enough memory"}};
+  for (const auto& [fail, sentence] : failures) {
+    Script script;
+    PipelineStages stages = script.stages();
+    std::int64_t next = 0;
+    stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+    stages.make_denoiser = [&fail = fail](const Frame&, const NoiseLevel&) {
+      return std::make_unique<Failing>(fail);
+    };
+    try {
+      run_pipeline(stages, {}, script.counters, {});
+      FAIL() << "the failure was swallowed";
+    } catch (const DenoisingFailure& failure) {
+      EXPECT_EQ(failure.what(), sentence);
+    }
+    EXPECT_EQ(script.frames, first_numbers(kFailing));
   }
-  EXPECT_EQ(script.frames, first_numbers(kFailing));
+}
+
+TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
+  for (const bool of_denoising : {true, false}) {
+    SCOPED_TRACE(of_denoising);
+    const auto fail = [] { throw Error("it broke"); };
+    Script script;
+    PipelineStages stages = script.stages();
+    std::latch told_to_stop(1);
+    bool given = false;
+    stages.read = [&]() -> io::Reader::Item {
+      if (!std::exchange(given, true)) {
+        return make_frame(0);
+      }
+      told_to_stop.wait();
+      return io::Reader::End{};
+    };
+    stages.stop_reading = [&] { told_to_stop.count_down(); };
+    if (of_denoising) {
+      stages.noise = [&](const Frame&) -> NoiseLevel {
+        fail();
+        return {};
+      };
+    } else {
+      stages.write_frame = [&](const Frame&) { fail(); };
+    }
+    EXPECT_THROW(run_pipeline(stages, {}, script.counters, {}), Error);
+  }
 }
 
 enum class Stage { kRead, kNoise, kMakeDenoiser, kWriteFrame, kWritePacket };
