@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/bm3d.h"
 #include "core/transforms.h"
 #include "cuda/finish.h"
 
@@ -13,14 +14,6 @@ namespace {
 
 // Groups are found and filtered in bands of grid rows whose members take no more than this.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
-
-// Standard deviations of the opponent channels of RGB.
-std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
-  const float r = sigma[0] * sigma[0];
-  const float g = sigma[1] * sigma[1];
-  const float b = sigma[2] * sigma[2];
-  return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
-}
 
 // Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
 float amplitude(const FrameFormat& format) {
@@ -71,20 +64,8 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   if (parameters.wiener) {
     wiener_.emplace(*parameters.wiener, parameters.transform, true, format);
   }
-  const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
-  bool filtered = false;
-  for (int p = 0; p < format.color_plane_count(); ++p) {
-    const int width = format.plane_width(p);
-    const int height = format.plane_height(p);
-    if (width < patch || height < patch) {
-      warnings_.push_back("plane " + std::to_string(p) + " (" + std::to_string(width) + "x" +
-                          std::to_string(height) + ") is smaller than a patch of " + std::to_string(patch) +
-                          "x" + std::to_string(patch) + " and passes through unchanged");
-    } else {
-      filtered = true;
-    }
-  }
-  if (!filtered) {
+  warnings_ = warnings_of_small_planes(parameters, format);
+  if (static_cast<int>(warnings_.size()) == format.color_plane_count()) {
     return;
   }
   const auto floats = [](int width, int height) {

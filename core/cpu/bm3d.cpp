@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/bm3d.h"
 #include "core/cpu/convert.h"
 #include "core/cpu/planes.h"
 #include "core/cpu/task_graph.h"
@@ -48,13 +49,6 @@ Plane part_of(const Plane& plane, Range rows) {
 }
 
 }  // namespace
-
-std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma) {
-  const float r = sigma[0] * sigma[0];
-  const float g = sigma[1] * sigma[1];
-  const float b = sigma[2] * sigma[2];
-  return {std::sqrt(r + g + b) / 3, std::sqrt(r + b) / 2, std::sqrt(r + 4 * g + b) / 4};
-}
 
 // One channel as floats in 8-bit code values.
 struct Bm3d::Component {
@@ -137,16 +131,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   if (parameters.wiener) {
     wiener_ = std::make_unique<StepTables>(*parameters.wiener, 0.0F);
   }
-  const int patch = std::max(hard_.step.patch_size, wiener_ ? wiener_->step.patch_size : 0);
-  for (int p = 0; p < format.color_plane_count(); ++p) {
-    const int width = format.plane_width(p);
-    const int height = format.plane_height(p);
-    if (width < patch || height < patch) {
-      warnings_.push_back("plane " + std::to_string(p) + " (" + std::to_string(width) + "x" +
-                          std::to_string(height) + ") is smaller than a patch of " + std::to_string(patch) +
-                          "x" + std::to_string(patch) + " and passes through unchanged");
-    }
-  }
+  warnings_ = warnings_of_small_planes(parameters, format);
 }
 
 Bm3d::~Bm3d() = default;

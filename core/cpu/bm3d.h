@@ -13,9 +13,6 @@
 
 namespace limpid::cpu {
 
-/// Standard deviations of the opponent channels of RGB.
-std::array<float, 3> opponent_sigma(const std::array<float, 3>& sigma);
-
 /// BM3D of whole frames, cut into bands of rows and tiles that run as oneTBB tasks, each as soon as its
 /// inputs are there.
 class Bm3d final : public FrameFilter {

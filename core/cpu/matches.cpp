@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/cpu/bm3d.h"
+#include "core/bm3d.h"
 #include "core/cpu/convert.h"
 #include "core/error.h"
 #include "core/matching.h"
