@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,7 +134,7 @@ class FrameDenoiser final : public Denoiser {
   }
 
   ~FrameDenoiser() override {
-    const DeviceScope scope(device_);
+    const DeviceScope scope(device_, std::nothrow);
     cudaStreamSynchronize(uploads_.get());
     cudaStreamSynchronize(kernels_.get());
     cudaStreamSynchronize(downloads_.get());
@@ -321,7 +322,7 @@ class CudaEngine final : public Engine {
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
-    const DeviceScope scope(device_);
+    const DeviceScope scope(device_, std::nothrow);
     looking_.reset();
   }
 

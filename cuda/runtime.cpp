@@ -37,6 +37,11 @@ DeviceScope::DeviceScope(int device) {
   check(cudaSetDevice(device));
 }
 
+DeviceScope::DeviceScope(int device, std::nothrow_t /*unused*/) noexcept {
+  cudaGetDevice(&previous_);
+  cudaSetDevice(device);
+}
+
 DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
 
 void wait_by_sleeping(int device) {

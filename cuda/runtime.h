@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <new>
 #include <string>
 
 #include "core/error.h"
@@ -22,6 +23,8 @@ void check_launch(const char* function = __builtin_FUNCTION());
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
+  /// For destructors: a device that has failed tells of it in every call.
+  DeviceScope(int device, std::nothrow_t) noexcept;
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
   ~DeviceScope();
