@@ -210,7 +210,9 @@ Scaler::Scaler(const std::string& subject, const PictureLayout& from, const Pict
        {std::pair{"srcw", from.width}, std::pair{"srch", from.height}, std::pair{"dstw", to.width},
         std::pair{"dsth", to.height}, std::pair{"src_format", static_cast<int>(from.format)},
         std::pair{"dst_format", static_cast<int>(to.format)}, std::pair{"sws_flags", kFlags},
-        std::pair{"threads", 0}}) {
+        // Known before libswscale decides whether samples may be copied as they are.
+        std::pair{"src_range", from.coding.full_range ? 1 : 0},
+        std::pair{"dst_range", to.coding.full_range ? 1 : 0}, std::pair{"threads", 0}}) {
     check(av_opt_set_int(scaler_.get(), option, value, 0), subject_, what);
   }
   check(sws_init_context(scaler_.get(), nullptr, nullptr), subject_, what);

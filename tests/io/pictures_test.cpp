@@ -89,6 +89,23 @@ TEST_F(PicturesTest, OnePictureFileHoldsOneFrame) {
   EXPECT_EQ(joined(files()), "clip.mkv\n");
 }
 
+TEST_F(PicturesTest, JpegOfLimitedRangeIsWrittenInFullRange) {
+  for (const std::string format : {"yuv420p", "yuv420p10le", "gray"}) {
+    SCOPED_TRACE(format);
+    const std::string source =
+        make(format + ".mkv",
+             "-f lavfi -i color=white:s=32x32:d=0.04,format=yuv444p10le -vf scale=out_range=tv"
+             " -color_range tv -c:v ffv1 -pix_fmt " +
+                 format);
+    const Clip clip = read_clip(source);
+    ASSERT_EQ(clip.video.format.range, ColorRange::kLimited);
+    transcode(source, path(format + ".jpg"));
+    const Clip copy = read_clip(path(format + ".jpg"));
+    EXPECT_EQ(copy.video.format.range, ColorRange::kFull);
+    EXPECT_GE(copy.frames[0].planes[0].row<std::uint8_t>(16)[16], 254);
+  }
+}
+
 TEST_F(PicturesTest, JpegIsWrittenInFullRange) {
   const std::string source =
       make("source.png", "-f lavfi -i color=white:s=32x32 -frames:v 1 -update 1 -pix_fmt rgb24");
