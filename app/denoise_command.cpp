@@ -237,14 +237,17 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   NoiseControl noise(sigma, strength, planes);
   PipelineCounters counters;
   PipelineStages stages;
-  stages.read = [&] {
-    io::Reader::Item item = reader.read();
+  const auto check_strictly = [&](std::int64_t damaged_packets) {
     // An interrupt may leave a packet that is cut.
-    if (options.strict && reader.damaged_packets() > 0 && !interrupts.interrupted()) {
+    if (options.strict && damaged_packets > 0 && !interrupts.interrupted()) {
       throw Error(
           fmt::format("{}: a packet is damaged, after {} frames; without --strict it would be skipped",
                       options.input, counters.read.frames.load()));
     }
+  };
+  stages.read = [&] {
+    io::Reader::Item item = reader.read();
+    check_strictly(reader.damaged_packets());
     return item;
   };
   stages.stop_reading = [&] { failed = true; };
@@ -261,7 +264,10 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
     return denoiser;
   };
   stages.write_frame = [&](const Frame& frame) { writer.write(frame); };
-  stages.write_packet = [&](const io::Packet& packet) { writer.write(packet); };
+  stages.write_packet = [&](const io::Packet& packet) {
+    writer.write(packet);
+    check_strictly(writer.damaged_packets());
+  };
 
   PipelineOptions pipeline_options;
   pipeline_options.frame_limit = options.frames;
@@ -293,8 +299,9 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   if (counters.write.frames == 0 && !interrupts.interrupted()) {
     throw Error(options.input + ": has no frames that could be decoded");
   }
-  if (reader.damaged_packets() > 0) {
-    spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
+  const std::int64_t damaged_packets = reader.damaged_packets() + writer.damaged_packets();
+  if (damaged_packets > 0) {
+    spdlog::warn("{}: {} damaged packets were skipped", options.input, damaged_packets);
   }
   if (reader.converted_frames() > 0) {
     spdlog::warn("{}: {} frames differ from the first in size or pixel format and were converted to its",
@@ -315,7 +322,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   report["seconds"] = end.elapsed;
   report["fps"] = end.average_fps;
   report["bytes"] = writer.bytes_written();
-  report["damaged_packets"] = reader.damaged_packets();
+  report["damaged_packets"] = damaged_packets;
   report["converted_frames"] = reader.converted_frames();
   report["host_copies"] = {{"decode", reader.copies()}, {"encode", writer.copies()}};
   report["interrupted"] = interrupts.interrupted();

@@ -236,6 +236,7 @@ struct Writer::State {
   std::map<std::size_t, std::unique_ptr<SubtitleConverter>> subtitle_converters;  ///< by the source's index
   std::vector<int> output_index;       ///< by the source's stream index; -1 for streams that aren't copied
   std::vector<std::int64_t> last_dts;  ///< by the output's stream index
+  std::int64_t damaged_packets = 0;
   std::int64_t pictures = 0;
   std::int64_t finished_bytes = 0;  ///< of the pictures before this one
   std::atomic<std::int64_t> bytes = 0;
@@ -578,7 +579,13 @@ void Writer::State::mux(PacketHandle packet) {
     packet->pts = packet->dts;
   }
   last = packet->dts;
-  check(av_interleaved_write_frame(muxer.get(), packet.get()), url, "can't write");
+  const bool is_copied = packet->stream_index != video->index;
+  const int code = av_interleaved_write_frame(muxer.get(), packet.get());
+  if (code == AVERROR_INVALIDDATA && is_copied) {
+    ++damaged_packets;  // a filter between the containers' forms of the codec has found it so
+  } else {
+    check(code, url, "can't write");
+  }
   if (muxer->pb != nullptr) {
     bytes = std::max<std::int64_t>(bytes, avio_tell(muxer->pb));
   }
@@ -619,6 +626,7 @@ void Writer::write(const Frame& frame) { state_->write(frame); }
 void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }
 std::int64_t Writer::bytes_written() const { return state_->bytes; }
+std::int64_t Writer::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }
 const std::string& Writer::codec() const { return state_->codec_name; }
 const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }

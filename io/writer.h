@@ -67,6 +67,9 @@ class Writer {
   /// May be called from any thread.
   std::int64_t bytes_written() const;
 
+  /// Packets to copy that turned out to be damaged so far, and were left out.
+  std::int64_t damaged_packets() const;
+
   /// Times that the samples of a frame have been copied or converted on their way to the encoder so far.
   std::int64_t copies() const;
 

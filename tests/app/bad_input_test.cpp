@@ -157,6 +157,39 @@ TEST_F(BadInputTest, DamagedPacketsAreSkippedAndCountedUnlessStrict) {
   EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
 }
 
+TEST_F(BadInputTest, DamagedSoundIsSkippedAndCountedUnlessStrict) {
+  // Matroska takes AAC in another form, which a filter of libav's makes of it.
+  const std::string whole =
+      make("whole.ts", {"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-f", "lavfi", "-i",
+                        "sine=duration=2", "-c:v", "mpeg2video", "-c:a", "aac"});
+  const std::string bytes = read_file(whole);
+  constexpr std::size_t kPacket = 188;
+  constexpr int kSound = 0x101;
+  std::string damaged;
+  int of_sound = 0;
+  for (std::size_t at = 0; at + kPacket <= bytes.size(); at += kPacket) {
+    const int stream = (bytes[at + 1] & 0x1F) << 8 | static_cast<unsigned char>(bytes[at + 2]);
+    if (stream != kSound || ++of_sound % 20 != 0) {
+      damaged += bytes.substr(at, kPacket);
+    }
+  }
+  ASSERT_GT(of_sound, 40);
+  write_file(path("damaged.ts"), damaged);
+  const std::vector<std::string> relaxed{"denoise",       path("damaged.ts"), "-o",
+                                         path("out.mkv"), "--sigma",          "0"};
+  const Outcome outcome = limpid(relaxed);
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("damaged packets were skipped"), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 50U);
+  EXPECT_GT(packet_count(path("out.mkv"), "a"), 70U);
+
+  std::vector<std::string> strict = relaxed;
+  strict[3] = path("strict.mkv");
+  strict.emplace_back("--strict");
+  expect_failure(limpid(strict), 1, {"damaged.ts", "a packet is damaged", "--strict"});
+  EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
+}
+
 TEST_F(BadInputTest, FullDisk) {
   const std::string input = make_clip("in.mkv", 20, "320x240");
   expect_failure(limpid({"denoise", input, "-o", "/dev/full", "-f", "yuv4mpegpipe", "--profile", "fast",
