@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -362,6 +363,8 @@ nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, con
       fail(error.what());
     } catch (const std::bad_alloc&) {
       fail(input.file + ": there is not enough memory");
+    } catch (const std::exception& error) {
+      fail(input.file + ": " + error.what());
     }
   }
   return reports;

@@ -11,6 +11,7 @@ extern "C" {
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/error.h"
@@ -554,8 +555,16 @@ void Encoder::set_options(const WriterOptions& options) {
     set_option(own_key, own);
   }
   const std::string before = own.empty() ? "" : own + ":";
+  const auto layout = [&] {
+    return std::tuple(context_->width, context_->height, context_->pix_fmt, context_->time_base.num,
+                      context_->time_base.den);
+  };
+  const auto layout_of_frames = layout();
   for (const auto& [key, value] : options.encoder_options) {
     set_option(key, key == own_key ? before + value : value);
+    if (layout() != layout_of_frames) {
+      throw UsageError("the encoder option '" + key + "' can't be set: it follows from the frames");
+    }
   }
 }
 

@@ -154,6 +154,12 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
             "usage: the encoder mpeg4 doesn't take the pixel format 'yuv444p', but yuv420p");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.encoder_options = {{"nonesuch", "1"}}}),
             "usage: the encoder libx264 has no option 'nonesuch'");
+  for (const auto& [option, value] :
+       {std::pair{"video_size", "4000x3000"}, {"pixel_format", "yuv422p"}, {"time_base", "1/7"}}) {
+    EXPECT_EQ(
+        message_of_writing(path("out.mkv"), {.codec = "ffv1", .encoder_options = {{option, value}}}),
+        "usage: the encoder option '" + std::string(option) + "' can't be set: it follows from the frames");
+  }
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "ffv1", .crf = "20"}),
             "usage: the encoder ffv1 has no option 'crf'");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.crf = "twenty"}),
