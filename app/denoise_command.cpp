@@ -238,17 +238,16 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   NoiseControl noise(sigma, strength, planes);
   PipelineCounters counters;
   PipelineStages stages;
-  const auto check_strictly = [&](std::int64_t damaged_packets) {
+  const auto check_strictly = [&](std::int64_t damages) {
     // An interrupt may leave a packet that is cut.
-    if (options.strict && damaged_packets > 0 && !interrupts.interrupted()) {
-      throw Error(
-          fmt::format("{}: a packet is damaged, after {} frames; without --strict it would be skipped",
-                      options.input, counters.read.frames.load()));
+    if (options.strict && damages > 0 && !interrupts.interrupted()) {
+      throw Error(fmt::format("{}: is damaged, after {} frames; without --strict the run would go on",
+                              options.input, counters.read.frames.load()));
     }
   };
   stages.read = [&] {
     io::Reader::Item item = reader.read();
-    check_strictly(reader.damaged_packets());
+    check_strictly(reader.damaged_packets() + reader.damaged_frames());
     return item;
   };
   stages.stop_reading = [&] { failed = true; };
@@ -304,6 +303,10 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   if (damaged_packets > 0) {
     spdlog::warn("{}: {} damaged packets were skipped", options.input, damaged_packets);
   }
+  if (reader.damaged_frames() > 0) {
+    spdlog::warn("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
+                 options.input, reader.damaged_frames());
+  }
   if (reader.converted_frames() > 0) {
     spdlog::warn("{}: {} frames differ from the first in size or pixel format and were converted to its",
                  options.input, reader.converted_frames());
@@ -324,6 +327,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   report["fps"] = end.average_fps;
   report["bytes"] = writer.bytes_written();
   report["damaged_packets"] = damaged_packets;
+  report["damaged_frames"] = reader.damaged_frames();
   report["converted_frames"] = reader.converted_frames();
   report["host_copies"] = {{"decode", reader.copies()}, {"encode", writer.copies()}};
   report["interrupted"] = interrupts.interrupted();
@@ -458,7 +462,7 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
       ->type_name("N")
       ->positive()
       ->group(kGroup);
-  command.add_flag("--strict", options.strict, "Stop at a damaged packet instead of skipping it")
+  command.add_flag("--strict", options.strict, "Stop at a damaged packet or frame instead of going on")
       ->group(kGroup);
   command.add_option("--input-format", options.reader.input_format, "Demuxer to use [from the content]")
       ->type_name("NAME")

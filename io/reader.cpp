@@ -329,6 +329,8 @@ Reader::Item Reader::State::decode_next() {
       if (!take_for_range(*frame)) {
         continue;
       }
+      const bool is_corrupt = (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+      damaged_frames += is_corrupt || frame->decode_error_flags != 0 ? 1 : 0;
       return deliver(std::move(frame));
     }
     if (code == AVERROR_EOF) {
@@ -605,6 +607,7 @@ const std::string& Reader::failure() const { return state_->failure; }
 Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds) { state_->seek(seconds); }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
+std::int64_t Reader::damaged_frames() const { return state_->damaged_frames; }
 std::int64_t Reader::converted_frames() const { return state_->converted_frames; }
 std::int64_t Reader::copies() const { return state_->copies; }
 

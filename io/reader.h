@@ -113,6 +113,9 @@ class Reader {
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
 
+  /// Frames so far of which the decoder has lost a part and put something in its place.
+  std::int64_t damaged_frames() const;
+
   /// Frames so far whose size or pixel format was not the first one's, and which were converted to that.
   std::int64_t converted_frames() const;
 

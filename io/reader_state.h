@@ -32,6 +32,7 @@ struct Reader::State {
   std::string url;
   VideoProperties video;
   std::int64_t damaged_packets = 0;
+  std::int64_t damaged_frames = 0;
   std::int64_t converted_frames = 0;
   std::int64_t copies = 0;
   std::string failure;

@@ -157,6 +157,24 @@ TEST_F(BadInputTest, DamagedPacketsAreSkippedAndCountedUnlessStrict) {
   EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
 }
 
+TEST_F(BadInputTest, FramesThatTheDecoderHasMendedAreCountedUnlessStrict) {
+  std::string bytes = read_file(make("whole.h264", {"-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=0.4",
+                                                    "-c:v", "libx264", "-bf", "0", "-crf", "10"}));
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 200, 'Z');  // within a slice
+  write_file(path("damaged.h264"), bytes);
+  const std::vector<std::string> arguments{"denoise", path("damaged.h264"), "-o", path("out.mkv"), "--sigma",
+                                           "0"};
+  const Outcome outcome = limpid(arguments);
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("1 frames are damaged"), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 10U);
+  std::vector<std::string> strict = arguments;
+  strict[3] = path("strict.mkv");
+  strict.emplace_back("--strict");
+  expect_failure(limpid(strict), 1, {"damaged.h264", "is damaged", "--strict"});
+  EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
+}
+
 TEST_F(BadInputTest, DamagedSoundIsSkippedAndCountedUnlessStrict) {
   // Matroska takes AAC in another form, which a filter of libav's makes of it.
   const std::string whole =
@@ -186,7 +204,7 @@ TEST_F(BadInputTest, DamagedSoundIsSkippedAndCountedUnlessStrict) {
   std::vector<std::string> strict = relaxed;
   strict[3] = path("strict.mkv");
   strict.emplace_back("--strict");
-  expect_failure(limpid(strict), 1, {"damaged.ts", "a packet is damaged", "--strict"});
+  expect_failure(limpid(strict), 1, {"damaged.ts", "is damaged", "--strict"});
   EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
 }
 
