@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "io/pixel_format.h"
+
 namespace limpid::io {
 namespace {
 
@@ -76,9 +78,9 @@ std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
   if (orientation.transposed) {
     std::swap(format.width, format.height);
     std::swap(format.chroma_shift_x, format.chroma_shift_y);
-  }
-  if (format.chroma_shift_y > 1) {
-    return std::nullopt;
+    if (pixel_format(format) == AV_PIX_FMT_NONE) {
+      return std::nullopt;
+    }
   }
   return format;
 }

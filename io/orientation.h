@@ -15,8 +15,8 @@ namespace limpid::io {
 /// for angles that aren't multiples of 90 degrees.
 std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first);
 
-/// The format of a frame of `format` once turned. Nothing for those whose chroma subsampling has no turned
-/// form.
+/// The format of a frame of `format` once turned. Nothing if libav has no pixel format for that, such as
+/// 4:1:1 on its side or deep 4:4:0.
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation);
 
 /// Where chroma samples lie between luma samples once turned; unspecified where that has no name.

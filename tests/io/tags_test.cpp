@@ -129,6 +129,50 @@ TEST_F(TagsTest, RotationIsKeptByMp4AndMissedAloudByMatroska) {
   EXPECT_TRUE(contains(joined(transcode(source, path("copy.mkv")).warnings), "rotation"));
 }
 
+TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
+  const auto make_rotated = [&](const std::string& format, const std::string& rotation) {
+    const std::string upright =
+        make("upright.mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v ffv1 -pix_fmt " + format);
+    return make(format + ".mov", "-i " + upright + " -c copy -metadata:s:v:0 rotate=" + rotation);
+  };
+  for (const std::string format : {"yuv410p", "yuv420p", "yuv422p", "yuv440p"}) {
+    SCOPED_TRACE(format);
+    const std::string source = make_rotated(format, "90");
+    const std::string upright = format == "yuv422p" ? "yuv440p" : format == "yuv440p" ? "yuv422p" : format;
+    const Clip stored = read_clip(source);
+    const std::string copy = path(format + ".mkv");
+    EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "is turned"));
+    const Clip turned = read_clip(copy);
+    ASSERT_EQ(turned.frames.size(), 2U);
+    EXPECT_EQ(turned.video.pixel_format, upright);
+    if (upright == format) {  // ffmpeg's filter turns nothing else
+      expect_same_frames(read_clip(make("expected.nut", "-i " + source + " -c:v rawvideo")).frames,
+                         turned.frames);
+    }
+    for (int p = 0; p < 3; ++p) {
+      const Plane& from = stored.frames[1].planes[p];
+      const Plane& to = turned.frames[1].planes[p];
+      ASSERT_EQ(to.width, from.height);
+      ASSERT_EQ(to.height, from.width);
+      for (int y = 0; y < to.height; ++y) {
+        for (int x = 0; x < to.width; ++x) {
+          ASSERT_EQ(to.row<std::uint8_t>(y)[x], from.row<std::uint8_t>(x)[from.width - 1 - y]);
+        }
+      }
+    }
+  }
+  for (const std::string format : {"yuv411p", "yuv422p16le", "yuva422p"}) {
+    SCOPED_TRACE(format);
+    const std::string source = make_rotated(format, "90");
+    const std::string copy = path(format + ".mkv");
+    EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "as it is stored"));
+    expect_same_frames(read_clip(source).frames, read_clip(copy).frames);
+  }
+  const std::string source = make_rotated("yuv411p", "180");
+  EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings), "is turned"));
+  EXPECT_EQ(read_clip(path("180.mkv")).video.pixel_format, "yuv411p");
+}
+
 TEST_F(TagsTest, Hdr10MetadataIsKept) {
   const std::string source = data_file("odd/hdr10_av1_1080p60.mp4");
   if (source.empty()) {
