@@ -74,6 +74,10 @@ bool is_device(const AVInputFormat& format) {
   return format.priv_class != nullptr && AV_IS_INPUT_DEVICE(format.priv_class->category);
 }
 
+bool is_live(const AVInputFormat& format) {
+  return is_device(format) && std::string_view(format.name) != "lavfi";
+}
+
 bool is_sequence(const std::string& url) { return av_filename_number_test(url.c_str()) != 0; }
 
 }  // namespace limpid::io

@@ -96,6 +96,8 @@ bool has_protocol(const std::string& url);
 
 /// True for what captures: cameras, screens, and libavfilter's sources among them.
 bool is_device(const AVInputFormat& format);
+/// True for devices whose frames come when it is time for them, not when they are asked for.
+bool is_live(const AVInputFormat& format);
 
 /// True if `url` names numbered pictures, such as "img_%03d.png".
 bool is_sequence(const std::string& url);

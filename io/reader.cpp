@@ -123,7 +123,7 @@ void Reader::State::open(const ReaderOptions& options) {
         .callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
         .opaque = this};
   }
-  if (format != nullptr && is_device(*format)) {
+  if (format != nullptr && is_live(*format)) {
     // A read that waits in the driver could not be interrupted, and what has been queued while probing is
     // old.
     context->flags |= AVFMT_FLAG_NONBLOCK | AVFMT_FLAG_NOBUFFER;
@@ -425,8 +425,9 @@ void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
 /// Cameras and screens tell the time since the machine was started, or since 1970: it becomes that since the
 /// first frame.
 void Reader::State::begin_device_clock(const AVPacket& packet) {
-  if (is_device(*input->iformat) && time_offset == 0 && packet.pts != AV_NOPTS_VALUE) {
-    time_offset = -av_rescale_q(packet.pts, input->streams[packet.stream_index]->time_base, kMicroseconds);
+  if (is_device(*input->iformat) && !device_clock_begun_ && packet.pts != AV_NOPTS_VALUE) {
+    device_clock_begun_ = true;
+    time_offset -= av_rescale_q(packet.pts, input->streams[packet.stream_index]->time_base, kMicroseconds);
   }
 }
 

@@ -26,7 +26,9 @@ std::string seconds_text(std::int64_t microseconds) {
 }  // namespace
 
 void Reader::State::set_range(const ReaderOptions& options) {
-  source_begin_ = input->start_time == AV_NOPTS_VALUE ? 0 : input->start_time + time_offset;
+  // Devices' times become those since the first frame that is read, which isn't the first one of probing.
+  const bool begins_at_zero = is_device(*input->iformat) || input->start_time == AV_NOPTS_VALUE;
+  source_begin_ = begins_at_zero ? 0 : input->start_time + time_offset;
   if (options.start) {
     range.begin = range.shift = source_begin_ + microseconds(*options.start);
     time_offset -= range.shift;
@@ -40,7 +42,8 @@ void Reader::State::set_range(const ReaderOptions& options) {
 /// Goes to the last key frame, as far as the container knows them, before the range and so many microseconds.
 /// False if that is the source's beginning or the source can't do it; nothing has happened then.
 bool Reader::State::seek_before_range(std::int64_t margin) {
-  const bool on_disk = input->pb == nullptr || (input->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0;
+  const bool on_disk = !is_device(*input->iformat) &&
+                       (input->pb == nullptr || (input->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
   // Raw streams have no times: those that libav counts would begin at zero again.
   const bool has_times =
       (input->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 && video_stream->start_time != AV_NOPTS_VALUE;

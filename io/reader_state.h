@@ -87,6 +87,7 @@ struct Reader::State {
   std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame
   std::optional<Frame> first_frame_;
   std::vector<std::int64_t> next_time_;  ///< by stream, microseconds: where its next packet should begin
+  bool device_clock_begun_ = false;
   bool finished_ = false;
   bool source_ended_ = false;
 

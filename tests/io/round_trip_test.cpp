@@ -256,6 +256,23 @@ TEST_F(RoundTripTest, HeaderlessVideoIsReadWithOptions) {
   EXPECT_EQ(to_string(clip.video.format), "34x20 YUV 4:2:0 10 bit");
 }
 
+TEST_F(RoundTripTest, NoFrameOfLibavfiltersSourcesIsLost) {
+  for (const std::string clock : {"settb=1/10", "settb=1/1000", "setpts=PTS+5/TB"}) {
+    SCOPED_TRACE(clock);
+    const std::string graph = "testsrc=s=64x48:r=10:d=1," + clock;
+    const Clip whole = read_clip(graph, {.input_format = "lavfi"});
+    ASSERT_EQ(whole.frames.size(), 10U);
+    for (std::size_t i = 0; i < whole.times.size(); ++i) {
+      EXPECT_NEAR(whole.times[i], 0.1 * static_cast<double>(i), 1e-3);
+    }
+    const Clip part = read_clip(graph, {.input_format = "lavfi", .start = 0.3, .end = 0.8});
+    EXPECT_EQ(part.times.size(), 5U);
+    EXPECT_NEAR(part.times.at(0), 0, 1e-3);
+    expect_same_frames({whole.frames.begin() + 3, whole.frames.begin() + 8}, part.frames);
+    EXPECT_EQ(read_clip(graph, {.input_format = "lavfi", .end = 0.8}).frames.size(), 8U);
+  }
+}
+
 TEST_F(RoundTripTest, StreamsCanBeLeftOut) {
   const std::string source = make(
       "source.mkv", "-f lavfi -i testsrc2=s=34x20:r=25:d=0.2 -f lavfi -i sine=d=0.2 -c:v ffv1 -c:a flac");
