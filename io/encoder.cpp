@@ -527,7 +527,11 @@ void Encoder::set_quality(const WriterOptions& options) {
     context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
   }
   if (name == "ffv1") {
-    context_->level = 3;  // the version with slices and checksums
+    // Version 3 has slices and checksums. libavcodec's slices leave out the last chroma samples of 4:1:1 and
+    // 4:1:0 if there are not four luma samples to each.
+    const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
+                              !divides(target_format_, context_->width, context_->height);
+    context_->level = loses_chroma ? 1 : 3;
   }
 }
 

@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         LosslessCase{"gray16be", "50x38 gray 16 bit"}, LosslessCase{"ya8", "50x38 gray with alpha 8 bit"},
         LosslessCase{"yuv420p", "50x38 YUV 4:2:0 8 bit"}, LosslessCase{"nv12", "50x38 YUV 4:2:0 8 bit"},
         LosslessCase{"yuyv422", "50x38 YUV 4:2:2 8 bit"}, LosslessCase{"yuv444p", "50x38 YUV 4:4:4 8 bit"},
+        LosslessCase{"yuv410p", "50x38 YUV 4:1:0 8 bit"}, LosslessCase{"yuv411p", "50x38 YUV 4:1:1 8 bit"},
+        LosslessCase{"yuv440p", "50x38 YUV 4:4:0 8 bit"},
         LosslessCase{"yuva420p", "50x38 YUV 4:2:0 with alpha 8 bit"},
         LosslessCase{"yuv420p10le", "50x38 YUV 4:2:0 10 bit"},
         LosslessCase{"yuv422p12le", "50x38 YUV 4:2:2 12 bit"},
