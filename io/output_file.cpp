@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -21,6 +24,30 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
 }
 
+/// By its name alone: which numbers the input has isn't known, and those that it has yet to read must not be
+/// replaced either.
+bool is_picture_of(const std::string& file, const std::string& sequence) {
+  std::error_code ignored;
+  if (!is_sequence(sequence) || fs::exists(sequence, ignored)) {
+    return false;
+  }
+  const std::size_t folder_end = sequence.rfind('/', sequence.find('%')) + 1;  // 0 if there is no folder
+  const std::string folder = folder_end == 0 ? "." : sequence.substr(0, folder_end);
+  const std::string name = fs::relative(file, folder, ignored).string();  // with all links followed
+  // The numbers of these two differ from the first digit to the last.
+  const std::string zeros = picture_name(sequence.substr(folder_end), 0);
+  const std::string nines = picture_name(sequence.substr(folder_end), 999'999'999);
+  const auto begin = std::mismatch(zeros.begin(), zeros.end(), nines.begin(), nines.end()).first;
+  const auto end = std::mismatch(zeros.rbegin(), zeros.rend(), nines.rbegin(), nines.rend()).first.base();
+  const std::string prefix(zeros.begin(), begin);
+  const std::string suffix(end, zeros.end());
+  if (name.size() < zeros.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) {
+    return false;
+  }
+  return std::all_of(name.begin() + std::ssize(prefix), name.end() - std::ssize(suffix),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
 std::string random_text() {
   static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
@@ -33,6 +60,14 @@ std::string random_text() {
 }
 
 }  // namespace
+
+std::string picture_name(const std::string& sequence, std::int64_t number) {
+  std::array<char, 4096> name{};
+  check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), sequence.c_str(),
+                               static_cast<int>(number), 0),
+        sequence, "can't make a file name of it");
+  return name.data();
+}
 
 void require_writable_target(const std::string& path, Overwrite overwrite) {
   std::error_code ignored;
@@ -53,6 +88,9 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
   } else if (!has_protocol(url_)) {
     if (is_same_file(url_, source_url)) {
       throw Error(url_ + ": is the input itself");
+    }
+    if (is_picture_of(url_, source_url)) {
+      throw Error(url_ + ": is a picture of the input");
     }
     require_writable_target(url_, overwrite_);
     const bool is_device = fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored);

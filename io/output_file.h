@@ -2,6 +2,7 @@
 
 // Where a muxer's bytes go. Private to io.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace limpid::io {
 class OutputFile {
  public:
   /// Creates and opens the temporary file. Throws Error if the target exists and may not be overwritten, is
-  /// the same file as `source_url`, or can't be created.
+  /// the same file as `source_url` or one of its numbered pictures, or can't be created.
   OutputFile(std::string url, const std::string& source_url, Overwrite overwrite);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -43,6 +44,9 @@ class OutputFile {
   Overwrite overwrite_;
   std::unique_ptr<AVIOContext, Closer> bytes_;
 };
+
+/// The file of a sequence ("img_%03d.png") that has this number. Throws Error if the name gets too long.
+std::string picture_name(const std::string& sequence, std::int64_t number);
 
 /// Throws Error if `path` exists and may not be overwritten, or is no file.
 void require_writable_target(const std::string& path, Overwrite overwrite);

@@ -186,14 +186,6 @@ void attach_cover(AVFormatContext& muxer, const AVStream& cover) {
   }
 }
 
-std::string picture_name(const std::string& pattern, std::int64_t number) {
-  std::array<char, 4096> name{};
-  check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), pattern.c_str(),
-                               static_cast<int>(number), 0),
-        pattern, "can't make a file name of it");
-  return name.data();
-}
-
 }  // namespace
 
 struct Writer::State {
@@ -248,9 +240,6 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
       container(&choose_container(url, options.container)),
       overwrite(options.overwrite),
       container_name(container->name) {
-  if (is_sequence(url) && url == source_url) {
-    throw Error(url + ": is the input itself");
-  }
   choose_orientation(source);
   EncoderSource description;
   description.format = turned(source.video.format, orientation).value();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -75,6 +76,43 @@ TEST_F(PicturesTest, SequencesAreNumberedFromOne) {
   EXPECT_THROW(
       transcode(path("picture_%03d.png"), path("picture_%03d.png"), {.overwrite = Overwrite::kAlways}),
       Error);
+}
+
+TEST_F(PicturesTest, PicturesOfTheInputAreNeverOverwritten) {
+  namespace fs = std::filesystem;
+  fs::create_directories(path("in/sub"));
+  fs::create_directory_symlink("in", path("link"));
+  fs::create_directory(path("out"));
+  const std::string clip = make_clip();
+  const std::string source = path("in/take2%03d.png");
+  transcode(clip, source);
+  const auto pictures = [&] { return output_of("cd '" + path("in") + "' && md5sum *.png"); };
+  const std::string before = pictures();
+  const auto message = [&](const std::string& from, const std::string& to) -> std::string {
+    try {
+      transcode(from, path(to), {.overwrite = Overwrite::kAlways});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const std::string target : {"in/take2%03d.png", "in/./take2%03d.png", "in/sub/../take2%3d.png",
+                                   "link/take2%03d.png", "in/take2001.png"}) {
+    const std::string sentence = message(source, target);
+    EXPECT_NE(sentence.find(": is a picture of the input"), std::string::npos) << target << ": " << sentence;
+  }
+  const fs::path folder = fs::current_path();
+  fs::current_path(path("in"));
+  EXPECT_NE(message("take2%03d.png", "in/take2%03d.png").find("picture of the input"), std::string::npos);
+  fs::current_path(folder);
+  fs::create_symlink("../in/take2002.png", path("out/take2002.png"));
+  EXPECT_NE(message(source, "out/take2%03d.png").find("picture of the input"), std::string::npos);
+  EXPECT_EQ(pictures(), before);
+
+  for (const std::string target :
+       {"in/take3%03d.png", "in/take2%03d.tiff", "in/take2%02d.png", "in/take%04d.png"}) {
+    EXPECT_EQ(message(source, target), "no error");
+  }
 }
 
 TEST_F(PicturesTest, OnePictureFileHoldsOneFrame) {
