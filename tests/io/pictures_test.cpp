@@ -115,6 +115,13 @@ TEST_F(PicturesTest, PicturesOfTheInputAreNeverOverwritten) {
   }
 }
 
+TEST_F(PicturesTest, TemporaryFileIsThatOfOnePicture) {
+  const Reader reader(make_clip());
+  EXPECT_EQ(Writer(path("picture_%03d.png"), reader, {}).temporary_file(), "");
+  EXPECT_NE(Writer(path("picture.png"), reader, {}).temporary_file(), "");
+  EXPECT_NE(Writer(path("video_%03d.mkv"), reader, {}).temporary_file(), "");
+}
+
 TEST_F(PicturesTest, OnePictureFileHoldsOneFrame) {
   const std::string clip = make_clip();
   try {
