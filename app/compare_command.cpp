@@ -88,20 +88,26 @@ class HostMemory {
   std::optional<double> before_;
 };
 
-std::vector<Frame> read_frames(const std::string& url, std::int64_t count) {
-  io::Reader reader = open_video(url);
+struct Clip {
   std::vector<Frame> frames;
-  while (static_cast<std::int64_t>(frames.size()) < count) {
+  io::DisplayProperties display;
+};
+
+/// All that is needed of a source, which may be a pipe.
+Clip read_clip(const std::string& url, std::int64_t count) {
+  io::Reader reader = open_video(url);
+  Clip clip{.frames = {}, .display = reader.display()};
+  while (static_cast<std::int64_t>(clip.frames.size()) < count) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
       break;
     }
-    frames.push_back(std::move(*frame));
+    clip.frames.push_back(std::move(*frame));
   }
-  if (frames.empty()) {
+  if (clip.frames.empty()) {
     throw Error(url + ": has no frames that could be decoded");
   }
-  return frames;
+  return clip;
 }
 
 class Comparison {
@@ -109,30 +115,30 @@ class Comparison {
   explicit Comparison(const CompareOptions& options)
       : options_(options), filters_(parse_filters(options.filters)), sigma_(parse_sigma(options.sigma)) {
     engine_ = options.engine.open();
-    frames_ = read_frames(options.input, options.frames);
+    input_ = read_clip(options.input, options.frames);
     if (!options.truth.empty()) {
-      truth_ = read_frames(options.truth, static_cast<std::int64_t>(frames_.size()));
-      if (truth_.size() < frames_.size()) {
-        throw Error(
-            fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.size(), options.input));
+      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()));
+      if (truth_.frames.size() < frame_count()) {
+        throw Error(fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.frames.size(),
+                                options.input));
       }
     }
     NoiseControl control(sigma_, 1, PlaneChoice::kAll);
-    for (const Frame& frame : frames_) {
+    for (const Frame& frame : input_.frames) {
       noise_.push_back(control.level_for(frame, *engine_));
     }
-    shown_ = frames_.size() / 2;
+    shown_ = frame_count() / 2;
   }
 
   const Engine& engine() const { return *engine_; }
   const std::vector<Row>& rows() const { return rows_; }
-  const FrameFormat& format() const { return frames_.front().format; }
-  std::size_t frame_count() const { return frames_.size(); }
+  const FrameFormat& format() const { return input_.frames.front().format; }
+  std::size_t frame_count() const { return input_.frames.size(); }
   const NoiseLevel& noise() const { return noise_.front(); }
 
   void run() {
-    rows_.push_back({.filter = "input", .quality = quality_of(frames_), .megabytes = {}});
-    pictures_.push_back(frames_[shown_]);
+    rows_.push_back({.filter = "input", .quality = quality_of(input_.frames), .megabytes = {}});
+    pictures_.push_back(input_.frames[shown_]);
     for (const FilterText& filter : filters_) {
       run(filter);
     }
@@ -140,27 +146,27 @@ class Comparison {
 
   ContactSheet sheet() const {
     ContactSheet sheet;
-    if (!truth_.empty()) {
-      sheet.add({"truth"}, crop_of(options_.truth, truth_[shown_]));
+    if (!truth_.frames.empty()) {
+      sheet.add({"truth"}, crop_of(truth_.frames[shown_], truth_.display));
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      sheet.add(label(rows_[i]), crop_of(options_.input, pictures_[i]));
+      sheet.add(label(rows_[i]), crop_of(pictures_[i], input_.display));
     }
     return sheet;
   }
 
   /// Throws what sheet() would throw.
-  void check_sheet() const { static_cast<void>(crop_of(options_.input, frames_[shown_])); }
+  void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
 
  private:
   void run(const FilterText& filter) {
     std::vector<Frame> results;
-    results.reserve(frames_.size());
+    results.reserve(frame_count());
     const HostMemory memory;
     const std::unique_ptr<Denoiser> denoiser =
         engine_->make_denoiser(filter.filter(noise_.front()), noise_.front(), format());
     // Once for what is made at the first frame only.
-    denoiser->send(frames_.front());
+    denoiser->send(input_.frames.front());
     denoiser->flush();
     static_cast<void>(denoiser->receive());
 
@@ -172,22 +178,22 @@ class Comparison {
         results.push_back(std::move(*result));
       }
     };
-    for (std::size_t i = 0; i < frames_.size(); ++i) {
+    for (std::size_t i = 0; i < frame_count(); ++i) {
       denoiser->set_noise(noise_[i]);
-      denoiser->send(frames_[i]);
+      denoiser->send(input_.frames[i]);
       if (i + 1 - results.size() >= under_way) {
         receive();
       }
     }
     denoiser->flush();
-    while (results.size() < frames_.size()) {
+    while (results.size() < frame_count()) {
       receive();
     }
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
 
     Row row;
     row.filter = filter.text();
-    row.fps = static_cast<double>(frames_.size()) / elapsed.count();
+    row.fps = static_cast<double>(frame_count()) / elapsed.count();
     if (const std::optional<double> growth = memory.growth()) {
       const double kept = static_cast<double>(frame_bytes(format())) * static_cast<double>(results.size());
       row.megabytes = std::max(*growth - kept, 0.0) / 1e6;
@@ -197,20 +203,20 @@ class Comparison {
     pictures_.push_back(results[shown_]);
   }
 
-  io::RgbImage crop_of(const std::string& url, const Frame& frame) const {
+  io::RgbImage crop_of(const Frame& frame, const io::DisplayProperties& display) const {
     io::RgbImage image;
-    io::DisplayConverter(frame.format, open_video(url).display()).convert(frame, image);
+    io::DisplayConverter(frame.format, display).convert(frame, image);
     return crop(image, place_crop(options_.at, options_.crop, image.width, image.height));
   }
 
   std::optional<Qualities> quality_of(const std::vector<Frame>& frames) const {
-    if (truth_.empty()) {
+    if (truth_.frames.empty()) {
       return std::nullopt;
     }
     AverageQuality average;
     for (std::size_t i = 0; i < frames.size(); ++i) {
-      check_same_kind(options_.truth, truth_[i], options_.input, frames[i]);
-      average.add(measure(truth_[i], frames[i]));
+      check_same_kind(options_.truth, truth_.frames[i], options_.input, frames[i]);
+      average.add(measure(truth_.frames[i], frames[i]));
     }
     return average.result();
   }
@@ -234,8 +240,8 @@ class Comparison {
   std::vector<FilterText> filters_;
   std::optional<NoiseLevel> sigma_;
   std::shared_ptr<Engine> engine_;
-  std::vector<Frame> frames_;
-  std::vector<Frame> truth_;
+  Clip input_;
+  Clip truth_;
   std::vector<NoiseLevel> noise_;
   std::size_t shown_ = 0;  // the frame of the contact sheet
   std::vector<Row> rows_;

@@ -56,6 +56,17 @@ TEST_F(CompareTest, NeedsNoTruth) {
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv"}));
 }
 
+TEST_F(CompareTest, ReadsAPipeOnceForFiguresAndSheet) {
+  const std::string clip = make_clip("a.mkv", 2);
+  const auto sheet_of = [&](const std::string& input, const std::string& name) {
+    expect_success(
+        limpid({"compare", input, "--filters", "bilateral", "--sheet", path(name), "--truth", clip},
+               {.input = clip}));
+    return probe(path(name))["streams"][0]["width"];
+  };
+  EXPECT_EQ(sheet_of("-", "pipe.png"), sheet_of(clip, "file.png"));
+}
+
 TEST_F(CompareTest, WhatIsWrongIsTold) {
   const std::string clip = make_clip("a.mkv", 2);
   const auto compare = [&](const std::string& filters) {
