@@ -25,7 +25,6 @@ struct LibavDeleter {
   void operator()(AVFrame* frame) const { av_frame_free(&frame); }
   void operator()(AVPacket* packet) const { av_packet_free(&packet); }
   void operator()(AVCodecContext* context) const { avcodec_free_context(&context); }
-  void operator()(AVCodecParameters* parameters) const { avcodec_parameters_free(&parameters); }
   void operator()(SwsContext* context) const { sws_freeContext(context); }
   void operator()(AVBufferRef* buffer) const { av_buffer_unref(&buffer); }
 };
@@ -33,7 +32,6 @@ struct LibavDeleter {
 using FrameHandle = std::unique_ptr<AVFrame, LibavDeleter>;
 using PacketHandle = std::unique_ptr<AVPacket, LibavDeleter>;
 using CodecHandle = std::unique_ptr<AVCodecContext, LibavDeleter>;
-using CodecParametersHandle = std::unique_ptr<AVCodecParameters, LibavDeleter>;
 using BufferHandle = std::unique_ptr<AVBufferRef, LibavDeleter>;
 using ScalerHandle = std::unique_ptr<SwsContext, LibavDeleter>;
 

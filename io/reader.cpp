@@ -279,7 +279,6 @@ bool Reader::State::find_first_frame() {
 }
 
 void Reader::State::describe() {
-  video.codec = decoder->codec->name;
   video.frames_per_second = av_q2d(average_rate());
   if (video_stream->duration > 0) {
     video.duration = static_cast<double>(video_stream->duration) * av_q2d(video_stream->time_base);

@@ -52,7 +52,6 @@ class NoVideo : public Error {
 struct VideoProperties {
   FrameFormat format;            ///< of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
-  std::string codec;             ///< libav's name of the decoder
   bool decoded_on_cuda = false;  ///< as ReaderOptions::cuda_device asks
   std::string why_not_on_cuda;   ///< if it asked in vain
   double frames_per_second = 0;  ///< average; 0 if not known

@@ -620,7 +620,6 @@ std::int64_t Writer::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }
 const std::string& Writer::codec() const { return state_->codec_name; }
 const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }
-const std::string& Writer::container() const { return state_->container_name; }
 const std::string& Writer::temporary_file() const { return state_->temporary; }
 
 }  // namespace limpid::io

@@ -76,7 +76,6 @@ class Writer {
   /// libav's names of what was chosen.
   const std::string& codec() const;
   const std::string& pixel_format() const;
-  const std::string& container() const;
 
   /// The file that is being written until finish() gives it its final name; empty where there is none (a
   /// pipe, a device, a sequence).
