@@ -8,14 +8,12 @@ extern "C" {
 
 #include "io/display.h"
 #include "io/orientation.h"
+#include "io/pixel_format.h"
 #include "io/reader.h"
 #include "io/reader_state.h"
 
 namespace limpid::io {
 namespace {
-
-/// Heights from here on are taken for high definition, whose matrix is BT.709, when the source doesn't say.
-constexpr int kHighDefinitionHeight = 720;
 
 /// cd/m2: of the content if it is told, else of the display that it was made on.
 double peak_luminance(const AVFrame& first) {
@@ -47,7 +45,7 @@ DisplayProperties Reader::display() const {
 
   properties.matrix = format.matrix;
   if (format.matrix == ColorMatrix::kUnspecified) {
-    properties.matrix = format.height >= kHighDefinitionHeight ? ColorMatrix::kBt709 : ColorMatrix::kBt601;
+    properties.matrix = color_matrix(guessed_matrix(format.height));
   }
   properties.range = format.range;
   if (format.range == ColorRange::kUnspecified) {

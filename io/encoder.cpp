@@ -20,9 +20,6 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// Heights from here on are taken for high definition, whose matrix is BT.709, when the source doesn't say.
-constexpr int kHighDefinitionHeight = 720;
-
 constexpr std::array kY4mFormats{
     AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
     AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV411P,   AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,
@@ -439,7 +436,7 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
 void Encoder::set_colors() {
   const FrameFormat& format = source_.format;
   const AVFrame& tags = *source_.properties;
-  const AVColorSpace guess = format.height >= kHighDefinitionHeight ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+  const AVColorSpace guess = guessed_matrix(format.height);
   const bool known = tags.colorspace != AVCOL_SPC_UNSPECIFIED && tags.colorspace != AVCOL_SPC_RGB;
   const bool from_rgb = format.color_model == ColorModel::kRgb;
   const bool to_rgb = is_rgb(target_format_);

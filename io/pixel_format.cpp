@@ -132,6 +132,11 @@ bool same_samples(FrameFormat a, FrameFormat b) {
   return a == b;
 }
 
+AVColorSpace guessed_matrix(int height) {
+  constexpr int kHighDefinition = 720;
+  return height >= kHighDefinition ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
 ColorMatrix color_matrix(AVColorSpace space) {
   switch (space) {
     case AVCOL_SPC_BT709:

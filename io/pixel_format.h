@@ -32,6 +32,10 @@ bool implies_full_range(AVPixelFormat format);
 /// True if the samples mean the same, colour tags aside.
 bool same_samples(FrameFormat a, FrameFormat b);
 
+/// What a picture of so many rows is taken for if it doesn't say: high definition, whose matrix is BT.709,
+/// from 720 on, otherwise BT.601.
+AVColorSpace guessed_matrix(int height);
+
 ColorMatrix color_matrix(AVColorSpace space);
 ColorRange color_range(AVColorRange range);
 

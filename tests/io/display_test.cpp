@@ -351,6 +351,11 @@ TEST_F(DisplayPropertiesTest, AreTheSources) {
   EXPECT_EQ(plain.transfer, Transfer::kSdr);
   EXPECT_EQ(plain.orientation, Orientation{});
 
+  const DisplayProperties high =
+      Reader(make("high.mkv", "-f lavfi -i color=red:size=64x720 -frames:v 1 -pix_fmt yuv420p -c:v ffv1"))
+          .display();
+  EXPECT_EQ(high.matrix, ColorMatrix::kBt709);
+
   const DisplayProperties jpeg = Reader(make("picture.jpg", source + "-pix_fmt yuvj420p")).display();
   EXPECT_EQ(jpeg.range, ColorRange::kFull);
   EXPECT_EQ(jpeg.chroma_x, 0.5);
