@@ -30,6 +30,7 @@
 #include "io/display.h"
 #include "io/png.h"
 #include "io/reader.h"
+#include "io/writer.h"
 
 // Several filters over the same frames: what each gains and costs, as figures and as crops side by side.
 
@@ -320,6 +321,9 @@ int compare(const CompareOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   if (options.sheet.empty() && !options.at.empty()) {
     throw UsageError("--at says where the crops of --sheet are, which is missing");
+  }
+  for (const std::string& source : {options.input, options.truth}) {
+    io::require_other_file(options.sheet, source);
   }
   std::error_code ignored;
   if (!options.overwrite && !options.sheet.empty() && std::filesystem::exists(options.sheet, ignored)) {

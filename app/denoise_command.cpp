@@ -379,6 +379,9 @@ int denoise(DenoiseOptions options, Console& console) {
   if (options.quiet && options.logging.level == LoggingOptions().level) {
     options.logging.level = "error";
   }
+  for (const std::string& argument : options.arguments) {
+    io::require_other_file(options.logging.file, argument);
+  }
   set_up_logging(console, options.logging);
   const ProgressStyle progress_style = options.quiet || options.no_progress
                                            ? ProgressStyle::kNone

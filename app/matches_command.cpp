@@ -23,6 +23,7 @@
 #include "io/png.h"
 #include "io/reader.h"
 #include "io/text.h"
+#include "io/writer.h"
 
 // Which patches BM3D's first step groups, as a picture.
 
@@ -169,6 +170,7 @@ void print_json(const MatchesOptions& options, const cpu::MatchedGroup& group) {
 
 int matches(const MatchesOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
+  io::require_other_file(options.output, options.input);
   const Point at = parse_point("--at", options.at);
   const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
   const Picture picture = read_picture(options);

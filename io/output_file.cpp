@@ -7,12 +7,15 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <iterator>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "io/writer.h"
 
 namespace limpid::io {
 namespace {
@@ -69,6 +72,18 @@ std::string picture_name(const std::string& sequence, std::int64_t number) {
   return name.data();
 }
 
+void require_other_file(const std::string& path, const std::string& source_url) {
+  constexpr std::string_view kProtocol = "file:";
+  const std::string source =
+      source_url.starts_with(kProtocol) ? source_url.substr(kProtocol.size()) : source_url;
+  if (is_same_file(path, source)) {
+    throw Error(path + ": is the input itself");
+  }
+  if (is_picture_of(path, source)) {
+    throw Error(path + ": is a picture of the input");
+  }
+}
+
 void require_writable_target(const std::string& path, Overwrite overwrite) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -86,12 +101,7 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
   if (url_ == "-") {
     opened = "pipe:1";
   } else if (!has_protocol(url_)) {
-    if (is_same_file(url_, source_url)) {
-      throw Error(url_ + ": is the input itself");
-    }
-    if (is_picture_of(url_, source_url)) {
-      throw Error(url_ + ": is a picture of the input");
-    }
+    require_other_file(url_, source_url);
     require_writable_target(url_, overwrite_);
     const bool is_device = fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored);
     if (!is_device) {
@@ -129,6 +139,9 @@ void OutputFile::create_temporary() {
   // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
   constexpr std::size_t kLongestName = 200;
   std::string name = target.filename().string();
+  if (name.size() > NAME_MAX) {
+    check(AVERROR(ENAMETOOLONG), url_, "can't create a file there");
+  }
   name = name.substr(name.size() - std::min(name.size(), kLongestName));
   for (int attempt = 0; attempt < 100; ++attempt) {
     const std::string path = (target.parent_path() / (".limpid-" + random_text() + "-" + name)).string();

@@ -28,6 +28,10 @@ struct WriterOptions {
   Overwrite overwrite = Overwrite::kNever;
 };
 
+/// Throws Error if a file written to `path` would replace that of `source_url`, or one of its numbered
+/// pictures.
+void require_other_file(const std::string& path, const std::string& source_url);
+
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);
 

@@ -100,12 +100,19 @@ TEST_F(BadInputTest, UnwritableOutput) {
   expect_failure(limpid({"denoise", input, "-o", "/proc/out.mkv"}), 1, {"/proc/out.mkv"});
 }
 
+TEST_F(BadInputTest, AnOutputsNameThatIsTooLongIsToldAtOnce) {
+  const std::string name = std::string(252, 'n') + ".mkv";
+  expect_refused(make_clip("in.mkv"), 1, {name, "File name too long"}, {}, name);
+}
+
 TEST_F(BadInputTest, OutputIsTheInput) {
   const std::string input = make_clip("in.mkv");
   const std::string before = read_file(input);
   expect_refused(input, 2, {"in.mkv", "input"}, {"-y"}, "in.mkv");
   std::filesystem::create_hard_link(input, path("link.mkv"));
   expect_refused(input, 2, {"link.mkv", "input"}, {"-y"}, "link.mkv");
+  expect_refused("file:" + input, 1, {"in.mkv", "input"}, {"-y"}, "in.mkv");
+  expect_refused(input, 1, {"link.mkv", "input"}, {"--log-file", path("link.mkv")});
   EXPECT_EQ(read_file(input), before);
 }
 

@@ -87,6 +87,18 @@ TEST_F(CompareTest, WhatIsWrongIsTold) {
       {"64,4", "64x48"});
 }
 
+TEST_F(CompareTest, PicturesNeverReplaceWhatTheyShow) {
+  const std::string picture = make("in.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
+  const std::string truth = make("truth.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
+  const std::string before = read_file(picture);
+  expect_failure(limpid({"compare", picture, "--sheet", path("./in.png"), "-y"}), 1, {"is the input itself"});
+  expect_failure(limpid({"compare", picture, "--truth", truth, "--sheet", truth, "-y"}), 1,
+                 {"is the input itself"});
+  expect_failure(limpid({"matches", picture, "--at", "20,20", "-o", picture, "-y"}), 1,
+                 {"is the input itself"});
+  EXPECT_EQ(read_file(picture), before);
+}
+
 TEST_F(CompareTest, MatchesDrawsAGroup) {
   const std::string clip = make_clip("a.mkv", 2);
   const std::vector<std::string> arguments{"matches", clip, "--at", "30,20",       "--frame",      "1",
