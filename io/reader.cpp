@@ -114,6 +114,9 @@ void Reader::State::open(const ReaderOptions& options) {
       throw UsageError("no input format is called '" + options.input_format + "'");
     }
   }
+  if (PipeInput::is_pipe(url)) {
+    pipe.emplace(url, interrupted);
+  }
   AVFormatContext* context = avformat_alloc_context();
   if (context == nullptr) {
     throw Error("out of memory");
@@ -128,9 +131,8 @@ void Reader::State::open(const ReaderOptions& options) {
     // old.
     context->flags |= AVFMT_FLAG_NONBLOCK | AVFMT_FLAG_NOBUFFER;
   }
-  if (url == "-") {
-    standard_input.emplace(interrupted);
-    context->pb = standard_input->bytes();
+  if (pipe) {
+    context->pb = pipe->bytes();
   }
   Dictionary remaining(options.options);
   forget_logged_errors();
@@ -286,7 +288,7 @@ void Reader::State::describe() {
     video.duration = static_cast<double>(input->duration) / AV_TIME_BASE;
   }
   const bool pictures = reads_pictures(input->iformat->name);
-  video.still_picture = pictures && url != "-" && !is_sequence(url);
+  video.still_picture = pictures && !pipe && !is_sequence(url);
   if (video.still_picture) {
     video.frame_count = 1;
     video.duration = 0;

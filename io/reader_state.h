@@ -10,9 +10,9 @@
 
 #include "core/frame_pool.h"
 #include "io/libav.h"
+#include "io/pipe_input.h"
 #include "io/reader.h"
 #include "io/samples.h"
-#include "io/standard_input.h"
 #include "io/time_range.h"
 
 namespace limpid::io {
@@ -38,7 +38,7 @@ struct Reader::State {
   std::string failure;
   std::function<bool()> interrupted;
 
-  std::optional<StandardInput> standard_input;  ///< what `input` reads if the url is "-"
+  std::optional<PipeInput> pipe;  ///< what `input` reads if the url is that of a pipe
   InputHandle input;
   AVStream* video_stream = nullptr;
   std::vector<bool> copied;  ///< by stream index

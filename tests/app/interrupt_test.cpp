@@ -1,10 +1,12 @@
 // Ctrl-C: the first ends the run with a valid file, the second ends the program at once.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -52,6 +54,35 @@ TEST_F(InterruptTest, DoesNotWaitForASourceThatHasNothingToGive) {
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_GT(frame_count(path("out.mkv")), 0U);
+}
+
+TEST_F(InterruptTest, DoesNotWaitForANamedPipe) {
+  const std::string clip = read_file(make_clip("in.y4m", 20));
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::string> arguments{"denoise", pipe,      "-o", path("out.mkv"), "-c",
+                                           "ffv1",    "--sigma", "5",  "--progress",    "json"};
+  {
+    Process nobody_writes(limpid_command(arguments));
+    ASSERT_TRUE(nobody_writes.wait_for_err("engine: "));
+    nobody_writes.send_signal(SIGINT);
+    EXPECT_EQ(nobody_writes.wait(20s).exit_code, 130);
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.y4m", "pipe"}));
+  {
+    Process process(limpid_command(arguments));
+    std::ofstream writer(pipe);
+    writer << clip << std::flush;
+    ASSERT_TRUE(process.wait_for_err("\"finished\":false"));
+    process.send_signal(SIGINT);  // with the pipe still open
+    EXPECT_EQ(process.wait(20s).exit_code, 130);
+    EXPECT_GT(frame_count(path("out.mkv")), 0U);
+  }
+  Process process(limpid_command(arguments));
+  std::filesystem::remove(path("out.mkv"));
+  std::ofstream(pipe) << clip;
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_EQ(frame_count(path("out.mkv")), 20U);
 }
 
 TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
