@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -263,10 +264,10 @@ TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
   expect_failure(process.wait(std::chrono::seconds(20)), 1, {"/dev/full", "No space left"});
 }
 
-/// Sends `bytes` to the first who connects, and then breaks the connection off.
+/// A web server that ends the first file that is asked for in its middle.
 class BreakingServer {
  public:
-  explicit BreakingServer(std::string bytes) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit BreakingServer(const std::string& file) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);  // port 0: one that is free
@@ -276,37 +277,44 @@ class BreakingServer {
     EXPECT_EQ(::listen(listener_.get(), 1), 0);
     EXPECT_EQ(::getsockname(listener_.get(), any_address, &size), 0);
     port_ = ntohs(address.sin_port);
-    thread_ = std::jthread([this, bytes = std::move(bytes)] {
-      const FileDescriptor client(::accept(listener_.get(), nullptr, nullptr));
-      std::size_t sent = 0;
-      for (ssize_t count = 1; count > 0 && sent < bytes.size(); sent += count) {
-        count = ::send(client.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-      }
-      const linger at_once{.l_onoff = 1, .l_linger = 0};  // closing resets the connection
-      ::setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    });
+    thread_ = std::jthread([this, file] { serve(file); });
   }
   BreakingServer(const BreakingServer&) = delete;
   BreakingServer& operator=(const BreakingServer&) = delete;
   ~BreakingServer() { ::shutdown(listener_.get(), SHUT_RDWR); }  // should nobody have connected
-  std::string url() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
  private:
+  void serve(const std::string& file) const {
+    const FileDescriptor client(::accept(listener_.get(), nullptr, nullptr));
+    std::string request;
+    char byte = 0;
+    while (!request.ends_with("\r\n\r\n") && ::recv(client.get(), &byte, 1, 0) == 1) {
+      request += byte;
+    }
+    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(file.size()) +
+                               "\r\n\r\n" + file.substr(0, file.size() / 2);
+    std::size_t sent = 0;
+    for (ssize_t count = 1; count > 0 && sent < answer.size(); sent += count) {
+      count = ::send(client.get(), answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
+    }
+  }
+
   FileDescriptor listener_;
   int port_ = 0;
   std::jthread thread_;
 };
 
 TEST_F(BadInputTest, ASourceThatBreaksOffIsToldAndWhatItGaveKept) {
-  const std::string clip = read_file(make_clip("in.y4m", 50, "320x240"));
-  const BreakingServer server(clip.substr(0, clip.size() / 2));
+  ::setenv("no_proxy", "127.0.0.1", 1);  // whatever proxy this machine has
+  const BreakingServer server(read_file(make_clip("in.y4m", 50, "320x240")));
   const Outcome outcome = limpid({"denoise", server.url(), "-o", path("out.mkv"), "--sigma", "0"});
   const std::size_t frames = frame_count(path("out.mkv"));
-  EXPECT_GT(frames, 0U);
+  EXPECT_GT(frames, 20U);
   EXPECT_LT(frames, 50U);
   expect_failure(
       outcome, 1,
-      {server.url(), "Connection reset by peer", "out.mkv has the " + std::to_string(frames) + " frames"});
+      {server.url(), "Input/output error", "out.mkv has the " + std::to_string(frames) + " frames"});
 }
 
 TEST_F(BadInputTest, WrongUsage) {
