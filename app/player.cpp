@@ -93,12 +93,9 @@ class Player::Denoising {
     } else {
       job = std::move(player_.decoded_.front());
       player_.decoded_.pop_front();
-      recent_.push_back(job);
-    }
-    // Kept for denoising again what is shown: a temporal filter needs the frames before it, too.
-    while (player_.shown_ != nullptr &&
-           recent_.front().sequence + stage_.latency() < player_.shown_->sequence) {
-      recent_.pop_front();
+      if (!player_.options_.live) {  // of which nothing is denoised again
+        remember(job);
+      }
     }
     ++player_.outstanding_;
     const DenoiseSettings settings = player_.settings_;
@@ -108,6 +105,23 @@ class Player::Denoising {
     lock.lock();
     player_.latency_ = stage_.latency();
     player_.concurrency_ = stage_.concurrency();
+  }
+
+  // Keeps what is denoised again for new settings: the frame that is shown and those under way, and before
+  // either as many as a temporal filter needs. Frames between them have been dropped, any number if nobody
+  // takes frames.
+  void remember(const Job& job) {
+    if (player_.shown_ != nullptr) {
+      const auto behind = std::find_if(recent_.begin(), recent_.end(), [&](const Job& other) {
+        return other.sequence > player_.shown_->sequence;
+      });
+      const std::int64_t until_shown = behind - recent_.begin();
+      const std::int64_t not_needed = recent_.end() - behind - player_.outstanding_ - stage_.latency();
+      recent_.erase(behind, behind + std::max<std::int64_t>(not_needed, 0));
+      const std::int64_t too_old = until_shown - 1 - stage_.latency();
+      recent_.erase(recent_.begin(), recent_.begin() + std::max<std::int64_t>(too_old, 0));
+    }
+    recent_.push_back(job);
   }
 
   void send(Job job, const DenoiseSettings& settings) {
@@ -176,9 +190,9 @@ class Player::Denoising {
   DenoiseStage stage_;
   std::optional<NoiseControl> noise_;
   DenoiseSettings settings_;
-  std::deque<Sent> sent_;  // whose results are to come
-  std::deque<Job> recent_;
-  std::deque<Job> again_;  // frames of `recent_` to be sent once more
+  std::deque<Sent> sent_;   // whose results are to come
+  std::deque<Job> recent_;  // see remember()
+  std::deque<Job> again_;   // frames of `recent_` to be sent once more
   std::uint64_t first_wanted_ = 0;
   std::uint64_t epoch_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -94,6 +95,7 @@ class Playing {
   bool live = false;
   double duration = 0;  // 0: by the frames and the rate
   PlayerStages stages;
+  std::atomic<int> alive = 0;  // frames that somebody holds
 
   Playing() {
     stages.read = [this]() -> io::Reader::Item {
@@ -103,6 +105,8 @@ class Playing {
       Frame frame;
       frame.format.width = frame.format.height = 1;
       frame.index = next_++;
+      ++alive;
+      frame.attachment = std::shared_ptr<void>(nullptr, [this](void*) { --alive; });
       return frame;
     };
     stages.seek = [this](double seconds) {
@@ -233,6 +237,38 @@ TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
   EXPECT_LE(playing.play_to_the_end().size(), 1U);
 }
 
+// The most frames that a player without latency has under way, and those that it keeps.
+constexpr int kFewFrames = 15;
+
+TEST(PlayerTest, AWindowThatTakesNothingPilesNothingUp) {
+  Playing playing;
+  playing.frames = 60;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  while (dropped(player) < playing.frames - 2) {
+    std::this_thread::yield();
+  }
+  EXPECT_LE(playing.alive, kFewFrames);
+}
+
+TEST(PlayerTest, APausedLiveSourcePilesNothingUp) {
+  Playing playing;
+  playing.live = true;
+  playing.frames = 1 << 30;
+  const auto read = playing.stages.read;
+  playing.stages.read = [&, read] {
+    std::this_thread::sleep_for(1ms);
+    return read();
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  while (player.counters().denoise.frames < 60) {
+    std::this_thread::yield();
+  }
+  EXPECT_LE(playing.alive, kFewFrames);
+}
+
 TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
   for (const int latency : {0, 3}) {
     Playing playing;
@@ -291,6 +327,39 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
     const std::vector<std::int64_t> rest = playing.play_to_the_end();
     EXPECT_TRUE(std::is_sorted(rest.begin(), rest.end()));
     EXPECT_GT(rest.front(), shown->noisy.index);
+  }
+}
+
+TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds) {
+  constexpr int kShown = 6;
+  std::vector<std::int64_t> first_frames;  // that each denoiser was made for
+  Playing playing;
+  playing.latency = 3;
+  playing.rate = 10;
+  const auto make = playing.stages.make_denoiser;
+  playing.stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame,
+                                     const NoiseLevel& level) {
+    first_frames.push_back(frame.index);
+    return make(settings, frame, level);
+  };
+  Player& player = playing.start();
+  player.set_paused(true);  // so that none is dropped
+  for (int i = 0; i <= kShown; ++i) {
+    ASSERT_NE(playing.next(), nullptr);
+    if (i < kShown) {
+      player.step_forward();
+    }
+  }
+  for (const float sigma : {3.0F, 7.0F, 0.5F}) {
+    DenoiseSettings settings = player.settings();
+    settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+    player.set_settings(settings);
+    const std::shared_ptr<const PlayedFrame> again = playing.next();
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->noisy.index, kShown);
+    ASSERT_FALSE(first_frames.empty());
+    EXPECT_LE(first_frames.back(), kShown - playing.latency);
+    EXPECT_GT(first_frames.back(), 0);
   }
 }
 
