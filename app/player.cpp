@@ -562,6 +562,9 @@ void Player::finish() {
   source_ended_ = true;
   changed_.notify_all();
   changed_.wait(lock, [&] { return stopped_ || drained_; });
+  if (error_) {
+    std::rethrow_exception(error_);
+  }
 }
 
 double Player::turnaround() const {

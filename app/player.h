@@ -150,7 +150,8 @@ class Player {
   /// Ends all stages. False if one of them is still at work after `patience`: on a frame that takes an engine
   /// long, or waiting for the source.
   bool stop(std::chrono::milliseconds patience);
-  /// Ends reading, and returns when all frames under way have gone through stages.denoised.
+  /// Ends reading, and returns when all frames under way have gone through stages.denoised. Throws what a
+  /// stage has thrown.
   void finish();
 
   const PlayerCounters& counters() const { return counters_; }

@@ -72,7 +72,7 @@ class Viewer {
   void run(const std::stop_token& stop);
 
   /// After run(), as Player has them: ends playing, without the frames under way; or ends reading and lets
-  /// the frames under way through PlayerStages::denoised.
+  /// the frames under way through PlayerStages::denoised, and throws what a stage has thrown.
   bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
   void finish() { player_->finish(); }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -149,10 +150,26 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
   return io::Writer(device, reader, writer);
 }
 
-void finish(FrameSink& sink, const std::string& name) {
-  sink.finish();
-  spdlog::info("{} frames to {}{}", sink.written(), name,
-               sink.dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink.dropped()) : "");
+using Sinks = std::vector<std::pair<std::string, std::unique_ptr<FrameSink>>>;  // by what to call them
+
+/// Completes what has been recorded, whatever else has failed: the camera doesn't see it again. Then throws
+/// `failure`, or else the first of the sinks' own.
+void finish(const Sinks& sinks, std::exception_ptr failure) {
+  for (const auto& [name, sink] : sinks) {
+    try {
+      sink->finish();
+      spdlog::info(
+          "{} frames to {}{}", sink->written(), name,
+          sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : "");
+    } catch (...) {
+      if (failure == nullptr) {
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure != nullptr) {
+    std::rethrow_exception(failure);
+  }
 }
 
 int show_webcam(WebcamOptions& options, Console& console) {
@@ -173,7 +190,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   viewing.reader.allocate = frame_allocator(engine);
   io::Reader reader(options.source, viewing.reader);
 
-  std::vector<std::pair<std::string, std::unique_ptr<FrameSink>>> sinks;
+  Sinks sinks;
   if (!options.record.empty()) {
     io::Writer writer = open_recording(options, reader, *engine);
     interrupts.set_on_second([file = writer.temporary_file()] {
@@ -211,16 +228,17 @@ int show_webcam(WebcamOptions& options, Console& console) {
   viewer_options.duration = 0;
 
   ViewerReport report;
-  {
+  std::exception_ptr failure;
+  try {
     Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
     const ClosingNotice notice(closing);
     viewer.run(interrupts.stop());
     viewer.finish();
     report = viewer.report();
+  } catch (...) {
+    failure = std::current_exception();
   }
-  for (const auto& [name, sink] : sinks) {
-    finish(*sink, name);
-  }
+  finish(sinks, failure);
   if (!reader.failure().empty()) {
     spdlog::warn("{}: the source is gone: {}", options.source, reader.failure());
   }

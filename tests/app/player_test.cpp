@@ -124,6 +124,16 @@ class Playing {
     };
   }
 
+  /// Makes it a live source that goes on and on.
+  void never_end() {
+    live = true;
+    frames = 1 << 30;
+    stages.read = [read = stages.read] {
+      std::this_thread::sleep_for(1ms);
+      return read();
+    };
+  }
+
   Player& start() {
     PlayerOptions options;
     options.live = live;
@@ -253,13 +263,7 @@ TEST(PlayerTest, AWindowThatTakesNothingPilesNothingUp) {
 
 TEST(PlayerTest, APausedLiveSourcePilesNothingUp) {
   Playing playing;
-  playing.live = true;
-  playing.frames = 1 << 30;
-  const auto read = playing.stages.read;
-  playing.stages.read = [&, read] {
-    std::this_thread::sleep_for(1ms);
-    return read();
-  };
+  playing.never_end();
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
   player.set_paused(true);
@@ -469,14 +473,8 @@ TEST(PlayerTest, LiveSourcesShowTheNewestFrame) {
 
 TEST(PlayerTest, FinishLetsTheFramesUnderWayThrough) {
   Playing playing;
-  playing.live = true;
-  playing.frames = 1 << 30;
+  playing.never_end();
   playing.latency = 2;
-  const auto read = playing.stages.read;
-  playing.stages.read = [&, read] {
-    std::this_thread::sleep_for(1ms);
-    return read();
-  };
   std::vector<std::int64_t> denoised;
   playing.stages.denoised = [&](const PlayedFrame& frame) { denoised.push_back(frame.noisy.index); };
   Player& player = playing.start();
@@ -484,6 +482,22 @@ TEST(PlayerTest, FinishLetsTheFramesUnderWayThrough) {
   player.finish();
   EXPECT_GE(denoised.size(), 3U);
   EXPECT_TRUE(std::is_sorted(denoised.begin(), denoised.end()));
+}
+
+TEST(PlayerTest, FinishTellsThatFramesUnderWayWereLost) {
+  Playing playing;
+  playing.never_end();
+  std::atomic<bool> ends = false;
+  playing.stages.denoised = [&](const PlayedFrame&) {
+    if (ends) {
+      throw Error("it broke");
+    }
+  };
+  playing.latency = 2;  // so that there are some
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  ends = true;
+  EXPECT_THROW(player.finish(), Error);
 }
 
 TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {

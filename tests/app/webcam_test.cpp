@@ -138,6 +138,17 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
   EXPECT_EQ(read_file(path("old.mkv")), "old");
 }
 
+TEST_F(WebcamTest, ARecordingOutlivesWhatElseFails) {
+  const std::vector<std::string> environment =
+      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"}, camera("yuyv", 0, "color=gray:size=64x48"));
+  expect_failure(
+      run(joined(joined(environment, {"LIMPID_TEST_LOOPBACK=/dev/full"}),
+                 limpid_command(webcam({kCamera, "--record", path("out.mkv"), "--loopback", kLoopback})))),
+      1, {kLoopback, "No space left on device"});
+  EXPECT_EQ(files(), (std::vector<std::string>{"frame.yuyv", "out.mkv"}));
+  EXPECT_GE(frame_count(path("out.mkv")), 1U);
+}
+
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
   const Outcome outcome = run({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM, "webcam",
                                "testsrc2=size=64x48:rate=20:duration=0.5", "--input-format", "lavfi",
