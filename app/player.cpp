@@ -66,6 +66,7 @@ class Player::Denoising {
   struct Sent {
     Job job;
     DenoiseSettings settings;
+    Profile profile;
     NoiseLevel level;
     Clock::time_point at;
   };
@@ -132,16 +133,22 @@ class Player::Denoising {
     }
     const NoiseLevel level = timed(player_.counters_.denoise.busy_ns,
                                    [&] { return noise_->level_for(job.frame, *stages.engine); });
+    DenoiseSettings used = used_;
+    if (settings != settings_ || !used.profile) {
+      used = settings;
+      used.profile = settings.profile.value_or(default_profile(level));
+    }
     std::unique_ptr<Denoiser> next;
-    if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
-      next = stages.make_denoiser(settings, job.frame, level);
+    if (stage_.has_denoiser() && !used.same_denoiser(used_)) {
+      next = stages.make_denoiser(used, job.frame, level);
       drain();
       stage_.abandon();
     }
     settings_ = settings;
-    sent_.push_back({job, settings, level, Clock::now()});
+    used_ = used;
+    sent_.push_back({job, settings, *used.profile, level, Clock::now()});
     stage_.send(std::move(job.frame), level, [&](const Frame& frame, const NoiseLevel& noise) {
-      return next != nullptr ? std::move(next) : stages.make_denoiser(settings, frame, noise);
+      return next != nullptr ? std::move(next) : stages.make_denoiser(used, frame, noise);
     });
   }
 
@@ -163,6 +170,7 @@ class Player::Denoising {
     frame->noisy = std::move(sent.job.frame);
     frame->denoised = std::move(*denoised);
     frame->settings = std::move(sent.settings);
+    frame->profile = sent.profile;
     frame->level = sent.level;
     frame->time = sent.job.time;
     frame->sequence = sent.job.sequence;
@@ -190,6 +198,7 @@ class Player::Denoising {
   DenoiseStage stage_;
   std::optional<NoiseControl> noise_;
   DenoiseSettings settings_;
+  DenoiseSettings used_;    // those, with the profile that they or the noise have decided on
   std::deque<Sent> sent_;   // whose results are to come
   std::deque<Job> recent_;  // see remember()
   std::deque<Job> again_;   // frames of `recent_` to be sent once more

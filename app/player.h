@@ -28,7 +28,7 @@ namespace limpid::app {
 /// How frames are denoised; what the keys change.
 struct DenoiseSettings {
   std::string filter = "bm3d";
-  std::optional<Profile> profile;   ///< nothing: the command line's, or what suits the noise
+  std::optional<Profile> profile;   ///< nothing: what suits the noise
   std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
   float strength = 1;               ///< scales sigma
   PlaneChoice planes = PlaneChoice::kAll;
@@ -48,6 +48,9 @@ struct PlayedFrame {
   Frame denoised;
   DenoiseSettings settings;  ///< it was denoised with
   NoiseLevel level;
+  /// It was denoised with, if the filter has profiles. What suits the noise is decided at the first frame
+  /// with new settings and stays, as noise varies but a stream has one denoiser.
+  Profile profile{};
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;
@@ -66,6 +69,7 @@ struct PlayerStages {
   std::function<io::Reader::Item()> read;
   /// Goes to the first frame at or after a time; empty if the source can't. On the same thread as read().
   std::function<void(double)> seek;
+  /// The settings have a profile.
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
       make_denoiser;
   std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for

@@ -434,7 +434,7 @@ Statistics Viewer::statistics() const {
   const DenoiseSettings& settings = shown_->settings;
   statistics.filter = settings.filter;
   if (has_profiles(settings.filter)) {
-    statistics.profile = to_string(settings.profile.value_or(default_profile(shown_->level)));
+    statistics.profile = to_string(shown_->profile);
   }
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
@@ -677,7 +677,7 @@ void Viewer::next_profile() {
   if (!has_profiles(settings.filter)) {
     return notice(settings.filter + " has no profiles");
   }
-  const Profile now = settings.profile.value_or(default_profile(shown_->level));
+  const Profile now = settings.profile.value_or(shown_->profile);
   const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), now);
   settings.profile = kProfiles[static_cast<std::size_t>(place - kProfiles.begin() + 1) % kProfiles.size()];
   change_settings(settings, fmt::format("profile {}", to_string(*settings.profile)));

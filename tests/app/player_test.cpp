@@ -307,6 +307,72 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
   }
 }
 
+/// Notes the profiles that denoisers are made with.
+void note_profiles(Playing& playing, std::vector<std::optional<Profile>>& profiles) {
+  playing.stages.make_denoiser = [&profiles, make = playing.stages.make_denoiser](
+                                     const DenoiseSettings& settings, const Frame& frame,
+                                     const NoiseLevel& level) {
+    profiles.push_back(settings.profile);
+    return make(settings, frame, level);
+  };
+}
+
+TEST(PlayerTest, AnotherSigmaBringsTheProfileThatSuitsIt) {
+  std::vector<std::optional<Profile>> made;
+  Playing playing;
+  playing.rate = 20;
+  note_profiles(playing, made);
+  Player& player = playing.start();
+  for (const bool paused : {false, true}) {
+    for (const auto& [sigma, profile] : {std::pair{40.0F, Profile::kNp}, std::pair{41.0F, Profile::kVn}}) {
+      player.set_paused(paused);
+      DenoiseSettings settings = player.settings();
+      settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+      player.set_settings(settings);
+      std::shared_ptr<const PlayedFrame> frame;
+      do {
+        frame = playing.next();
+        ASSERT_NE(frame, nullptr);
+      } while (frame->settings != settings);
+      EXPECT_EQ(frame->profile, profile);
+      EXPECT_EQ(made.back(), profile);
+    }
+  }
+}
+
+TEST(PlayerTest, ASeekKeepsTheProfileOfTheFirstFrame) {
+  constexpr int kNoisyFrames = 10;
+  const FrameFormat format = oracle::yuv(96, 64, 1, 1);
+  std::vector<std::optional<Profile>> made;
+  Playing playing;
+  note_profiles(playing, made);
+  playing.stages.read = [read = playing.stages.read, format]() -> io::Reader::Item {
+    io::Reader::Item item = read();
+    if (const Frame* const frame = std::get_if<Frame>(&item)) {
+      const float sigma = frame->index < kNoisyFrames ? 60 : 5;
+      Frame picture =
+          oracle::add_noise(oracle::draw_picture(format), sigma, static_cast<std::uint64_t>(frame->index));
+      picture.index = frame->index;
+      return picture;
+    }
+    return item;
+  };
+  Player& player = playing.start();
+  player.set_settings(DenoiseSettings());
+  player.set_paused(true);
+  player.seek(0);
+  const std::shared_ptr<const PlayedFrame> noisy = playing.next();
+  ASSERT_NE(noisy, nullptr);
+  ASSERT_GT(noisy->level.sigma[0], 40);
+  EXPECT_EQ(noisy->profile, Profile::kVn);
+  player.seek(0.2);
+  const std::shared_ptr<const PlayedFrame> clean = playing.next();
+  ASSERT_NE(clean, nullptr);
+  ASSERT_LT(clean->level.sigma[0], 40);
+  EXPECT_EQ(clean->profile, Profile::kVn);
+  EXPECT_EQ(made.back(), Profile::kVn);
+}
+
 TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
   for (const int latency : {0, 3}) {
     Playing playing;
