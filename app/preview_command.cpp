@@ -55,7 +55,7 @@ int preview(PreviewOptions& options, Console& console) {
   std::unique_ptr<io::AudioOutput> audio;
   if (!options.no_audio && !scripted) {
     std::string why;
-    audio = io::AudioOutput::open(reader, why);
+    audio = io::AudioOutput::open(reader, viewing.reader, why);
     if (audio == nullptr) {
       spdlog::debug("no sound: {}", why);
     }

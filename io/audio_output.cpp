@@ -6,12 +6,14 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -122,6 +124,10 @@ class Device {
 }  // namespace
 
 struct AudioOutput::State {
+  // `input` asks these two until it is closed.
+  std::atomic<bool> stopped = false;
+  std::function<bool()> interrupted;  ///< may be empty
+
   InputHandle input;
   AVStream* stream = nullptr;
   CodecHandle decoder;
@@ -130,12 +136,12 @@ struct AudioOutput::State {
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  bool stopped = false;
   bool playing = false;
   std::optional<double> target;        ///< of a seek
   std::optional<double> queued_until;  ///< time of the end of what is queued
   std::thread thread;
 
+  bool is_over() const { return stopped || (interrupted && interrupted()); }
   void run();
   double queued() const { return static_cast<double>(SDL_GetQueuedAudioSize(device.id())) / kBytesPerSecond; }
 
@@ -285,7 +291,8 @@ AudioOutput::~AudioOutput() {
   state_->thread.join();
 }
 
-std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, std::string& why) {
+std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const ReaderOptions& options,
+                                               std::string& why) {
   const AVFormatContext& original = *source.state_->input;
   if (source.url() == "-") {
     why = "the sound of a pipe isn't played";
@@ -299,8 +306,17 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, std::string
   }
   try {
     auto state = std::make_unique<State>();
-    AVFormatContext* context = nullptr;
-    check(avformat_open_input(&context, original.url, original.iformat, nullptr), source.url(),
+    state->interrupted = options.interrupted;
+    Dictionary remaining(options.options);
+    AVFormatContext* context = avformat_alloc_context();
+    if (context == nullptr) {
+      throw Error("out of memory");
+    }
+    context->interrupt_callback = {
+        .callback = [](void* opaque) { return static_cast<State*>(opaque)->is_over() ? 1 : 0; },
+        .opaque = state.get()};
+    // On failure libav frees the context.
+    check(avformat_open_input(&context, original.url, original.iformat, remaining.get()), source.url(),
           "can't open its sound");
     state->input.reset(context);
     check(avformat_find_stream_info(context, nullptr), source.url(), "can't open its sound");

@@ -12,14 +12,17 @@ namespace limpid::io {
 /// wrong with the sound while it plays ends the sound, not the program.
 class AudioOutput {
  public:
-  /// Nothing if the source has no sound that can be decoded, can't be opened twice (a pipe), or there is no
-  /// audio device; `why` then says so in a sentence.
-  static std::unique_ptr<AudioOutput> open(const Reader& source, std::string& why);
+  /// Of `options`, which `source` was opened with, it takes those of the demuxer, and `interrupted`, which
+  /// its thread asks, too. Nothing if the source has no sound that can be decoded, can't be opened twice (a
+  /// pipe), there is no audio device, or it is interrupted; `why` then says so in a sentence.
+  static std::unique_ptr<AudioOutput> open(const Reader& source, const ReaderOptions& options,
+                                           std::string& why);
 
   AudioOutput(const AudioOutput&) = delete;
   AudioOutput& operator=(const AudioOutput&) = delete;
   AudioOutput(AudioOutput&&) = delete;
   AudioOutput& operator=(AudioOutput&&) = delete;
+  /// Doesn't wait for a source that gives no data.
   ~AudioOutput();
 
   void set_playing(bool playing);

@@ -2,17 +2,25 @@
 #include "io/audio_output.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -106,7 +114,7 @@ TEST_F(AudioOutputTest, EverySampleIsHeardOnceAtItsTime) {
       make("late.mkv", kPictures + "-itsoffset 0.3 " + kRamp + "-c:v ffv1 -c:a pcm_f32le");
   const Reader reader(file);
   std::string why;
-  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, {}, why);
   ASSERT_NE(audio, nullptr) << why;
   const std::vector<Reading> readings = play(*audio);
   const Played heard = played();
@@ -130,7 +138,7 @@ TEST_F(AudioOutputTest, GoesOnExactlyWhereItIsSent) {
   const std::string file = make("ramp.mkv", kPictures + kRamp + "-c:v ffv1 -c:a pcm_f32le");
   const Reader reader(file);
   std::string why;
-  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, {}, why);
   ASSERT_NE(audio, nullptr) << why;
   audio->seek(0.25);
   play(*audio);
@@ -149,7 +157,7 @@ TEST_F(AudioOutputTest, JoinedRecordingsMayChangeTheirChannelsRateAndClock) {
   output_of("cat '" + stereo + "' '" + mono + "' > '" + path("joined.ts") + "'");
   const Reader reader(path("joined.ts"));
   std::string why;
-  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, why);
+  const std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, {}, why);
   ASSERT_NE(audio, nullptr) << why;
   play(*audio);
   const std::vector<float> sound = played().sound;
@@ -160,12 +168,119 @@ TEST_F(AudioOutputTest, JoinedRecordingsMayChangeTheirChannelsRateAndClock) {
 TEST_F(AudioOutputTest, SaysWhyThereIsNone) {
   std::string why;
   const std::string silent = make("silent.mkv", kPictures + "-c:v ffv1");
-  EXPECT_EQ(AudioOutput::open(Reader(silent), why), nullptr);
+  EXPECT_EQ(AudioOutput::open(Reader(silent), {}, why), nullptr);
   EXPECT_EQ(why, "the source has no sound");
   setenv("SDL_AUDIODRIVER", "absent", 1);
   const std::string loud = make("loud.mkv", kPictures + kRamp + "-c:v ffv1 -c:a pcm_f32le");
-  EXPECT_EQ(AudioOutput::open(Reader(loud), why), nullptr);
+  EXPECT_EQ(AudioOutput::open(Reader(loud), {}, why), nullptr);
   EXPECT_NE(why.find("no audio device"), std::string::npos) << why;
+}
+
+TEST_F(AudioOutputTest, TheSourcesOptionsAreItsSoundsToo) {
+  const std::string file = make("ramp.mkv", kPictures + kRamp + "-c:v ffv1 -c:a pcm_f32le");
+  std::ofstream(path("list.ffconcat")) << "ffconcat version 1.0\nfile '" << file << "'\n";
+  // Without it that demuxer takes no absolute paths.
+  const ReaderOptions options{.options = {{"safe", "0"}}};
+  std::string why;
+  EXPECT_NE(AudioOutput::open(Reader(path("list.ffconcat"), options), options, why), nullptr) << why;
+}
+
+/// Accepts connections, sends something to the first ones, and nothing more to anybody; gives up in the end,
+/// so that who waits for it fails a test instead of waiting for ever.
+class StalledServer {
+ public:
+  /// `data` fits into a socket's buffer.
+  StalledServer(const std::string& data, int served)
+      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(socket_, any, length) != 0 || ::listen(socket_, 2) != 0 ||
+        ::getsockname(socket_, any, &length) != 0) {
+      throw std::system_error(errno, std::generic_category(), "server");
+    }
+    url_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    thread_ = std::thread([this, data, served] { run(data, served); });
+  }
+  StalledServer(const StalledServer&) = delete;
+  StalledServer& operator=(const StalledServer&) = delete;
+  StalledServer(StalledServer&&) = delete;
+  StalledServer& operator=(StalledServer&&) = delete;
+  ~StalledServer() {
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    ::close(socket_);
+    for (const int connection : connections_) {
+      ::close(connection);
+    }
+  }
+
+  const std::string& url() const { return url_; }
+  bool has_given_up() const { return has_given_up_; }
+
+ private:
+  void run(const std::string& data, int served) {
+    constexpr std::chrono::milliseconds kPatience = 10s;
+    pollfd waiting{socket_, POLLIN, 0};
+    while (::poll(&waiting, 1, static_cast<int>(kPatience.count())) > 0) {
+      const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (connection < 0) {
+        return;
+      }
+      connections_.push_back(connection);
+      if (connections_.size() <= static_cast<std::size_t>(served)) {
+        EXPECT_EQ(::send(connection, data.data(), data.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(data.size()));
+      }
+    }
+    has_given_up_ = true;
+    for (const int connection : connections_) {
+      ::shutdown(connection, SHUT_RDWR);
+    }
+  }
+
+  int socket_;
+  std::string url_;
+  std::vector<int> connections_;
+  std::atomic<bool> has_given_up_ = false;
+  std::thread thread_;
+};
+
+class StalledAudioOutputTest : public AudioOutputTest {
+ protected:
+  /// The beginning of a clip with little sound.
+  std::string half_a_clip() const {
+    const std::string file =
+        make("clip.mkv", kPictures + "-f lavfi -i sine=sample_rate=8000:duration=1 -c:v ffv1 -c:a pcm_s16le");
+    std::ifstream stream(file, std::ios::binary);
+    std::string clip{std::istreambuf_iterator<char>(stream), {}};
+    clip.resize(clip.size() / 2);
+    return clip;
+  }
+};
+
+TEST_F(StalledAudioOutputTest, CanBeLeft) {
+  const StalledServer server(half_a_clip(), 2);
+  const Reader reader(server.url());
+  std::string why;
+  std::unique_ptr<AudioOutput> audio = AudioOutput::open(reader, {}, why);
+  ASSERT_NE(audio, nullptr) << why;
+  play(*audio);  // all that there is
+  audio.reset();
+  EXPECT_FALSE(server.has_given_up());
+}
+
+TEST_F(StalledAudioOutputTest, NeedNotBeWaitedForToOpen) {
+  const StalledServer server(half_a_clip(), 1);
+  const Reader reader(server.url());
+  const auto closing = std::chrono::steady_clock::now() + 50ms;
+  std::string why;
+  EXPECT_EQ(AudioOutput::open(
+                reader, {.interrupted = [&] { return std::chrono::steady_clock::now() > closing; }}, why),
+            nullptr);
+  EXPECT_FALSE(server.has_given_up());
 }
 
 }  // namespace
