@@ -181,11 +181,13 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
     spdlog::debug("shown: the first frame");
   }
   ++report_.shown;
-  report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
-  report_.times.push_back(frame->time);
-  report_.latencies.push_back(latency);
-  if (const std::optional<double> heard = audio_ != nullptr ? audio_->position() : std::nullopt) {
-    report_.ahead_of_sound.push_back(frame->time - *heard);
+  if (options_.keep_times) {
+    report_.shown_at.push_back(duration<double>(now.time_since_epoch()).count());
+    report_.times.push_back(frame->time);
+    report_.latencies.push_back(latency);
+    if (const std::optional<double> heard = audio_ != nullptr ? audio_->position() : std::nullopt) {
+      report_.ahead_of_sound.push_back(frame->time - *heard);
+    }
   }
   if (player_->paused()) {
     spdlog::debug("frame: {}", frame->noisy.index);

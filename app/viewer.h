@@ -39,6 +39,7 @@ struct ViewerOptions {
   double split = 0.5;  ///< of the window's width
   io::WindowOptions window;
   std::vector<std::string> filters;  ///< to choose from with a key
+  bool keep_times = false;           ///< of every frame shown, for the report
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
 };
@@ -47,6 +48,7 @@ struct ViewerOptions {
 struct ViewerReport {
   std::int64_t shown = 0;
   std::int64_t dropped = 0;
+  // Empty without ViewerOptions::keep_times: a camera may run for days.
   std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
   std::vector<double> times;     ///< of these frames, in the source
   std::vector<double> latencies;       ///< of these frames, seconds from decoding to the screen

@@ -213,6 +213,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.filters.assign(kFilterNames.begin(), kFilterNames.end());
   options.duration = source.video().duration;
   options.frames = frames_;
+  options.keep_times = json;
   options.screenshot = screenshot_;
   options.picture_folder = picture_folder_;
   options.statistics = !no_statistics_;

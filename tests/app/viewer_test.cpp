@@ -107,6 +107,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
       press("q");
     });
     viewer.run({});
+    EXPECT_TRUE(viewer.report().times.empty()) << "nobody has asked for them";
     return viewer.report().shown;
   };
   play(3);  // what stays for the next window
