@@ -1,6 +1,5 @@
 #include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -31,12 +30,7 @@ int preview(PreviewOptions& options, Console& console) {
   viewing.check();
   InterruptWatch interrupts;
 
-  const std::shared_ptr<Engine> engine = viewing.engine.open();
-  std::atomic<bool> closing = false;
-  viewing.reader.interrupted = [stop = interrupts.stop(), &closing] {
-    return stop.stop_requested() || closing;
-  };
-  viewing.reader.allocate = frame_allocator(engine);
+  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   io::Reader reader(options.input, viewing.reader);
 
   PlayerStages stages = viewing.stages(engine);
@@ -63,11 +57,11 @@ int preview(PreviewOptions& options, Console& console) {
   ViewerReport report;
   {
     Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
-    const ClosingNotice notice(closing);
+    const ClosingNotice notice(viewing.closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());
     report = viewer.report();
-    closing = true;
+    viewing.closing = true;
     // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
     if (constexpr std::chrono::milliseconds kPatience{300}; !viewer.stop(kPatience)) {
       const int exit_code = viewing.tell(report, interrupts);

@@ -169,6 +169,13 @@ void ViewingOptions::check() {
   reader.audio = reader.subtitles = reader.data = false;
 }
 
+std::shared_ptr<Engine> ViewingOptions::open_engine(const InterruptWatch& interrupts) {
+  std::shared_ptr<Engine> opened = engine.open();
+  reader.interrupted = [this, stop = interrupts.stop()] { return stop.stop_requested() || closing; };
+  reader.allocate = frame_allocator(opened);
+  return opened;
+}
+
 DenoiseSettings ViewingOptions::settings() const {
   DenoiseSettings settings;
   settings.filter = filter_.name();

@@ -24,6 +24,8 @@ class ViewingOptions {
   LoggingOptions logging;
   io::ReaderOptions reader;
   bool json = false;
+  /// The viewer is about to go, and with it whoever waits for the source.
+  std::atomic<bool> closing = false;
 
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CommandLine& command);
@@ -31,6 +33,9 @@ class ViewingOptions {
   /// Checks all that can be checked before anything is opened, and parses what reader.options needs. Throws
   /// UsageError.
   void check();
+  /// Opens the engine that is asked for, and completes `reader`: its frames are the engine's, and it waits no
+  /// longer than until the user interrupts or until `closing`. It refers to this object from then on.
+  std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
   /// The filters and settings to begin with.
   DenoiseSettings settings() const;
   /// make_denoiser(), the one place where settings become a denoiser; refers to this object.
@@ -62,8 +67,7 @@ class ViewingOptions {
   std::string picture_folder_ = ".";
 };
 
-/// Tells a source that may be waiting for data, by the flag that its ReaderOptions::interrupted looks at,
-/// that its viewer is about to go; made after that.
+/// Sets ViewingOptions::closing when a viewer that was made before goes.
 class ClosingNotice {
  public:
   explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}

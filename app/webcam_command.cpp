@@ -1,7 +1,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -182,12 +181,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   settle_input(options);
   InterruptWatch interrupts;
 
-  const std::shared_ptr<Engine> engine = viewing.engine.open();
-  std::atomic<bool> closing = false;
-  viewing.reader.interrupted = [stop = interrupts.stop(), &closing] {
-    return stop.stop_requested() || closing;
-  };
-  viewing.reader.allocate = frame_allocator(engine);
+  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   io::Reader reader(options.source, viewing.reader);
 
   Sinks sinks;
@@ -231,7 +225,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   std::exception_ptr failure;
   try {
     Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
-    const ClosingNotice notice(closing);
+    const ClosingNotice notice(viewing.closing);
     viewer.run(interrupts.stop());
     viewer.finish();
     report = viewer.report();
