@@ -45,7 +45,4 @@ struct KeyHelp {
 const std::vector<KeyHelp>& key_help();
 std::vector<std::string> key_help_lines();
 
-/// "1:02.345", or "1:02" without the fraction.
-std::string time_text(double seconds, bool fraction = true);
-
 }  // namespace limpid::app

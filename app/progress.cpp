@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 
+#include "app/time_options.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -22,13 +23,7 @@ double seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-std::string clock_text(double duration) {
-  const long long whole = std::llround(duration);
-  if (whole < 3600) {
-    return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  }
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
+std::string whole_seconds(double duration) { return time_text(std::round(duration), false); }
 
 // The container's count of frames is an estimate, and a run may go past it.
 double fraction(const ProgressState& state) {
@@ -79,9 +74,9 @@ std::string to_line(const ProgressState& state) {
     line += fmt::format("  {:.2f}x", state.speed());
   }
   if (state.finished) {
-    line += fmt::format("  in {}", clock_text(state.elapsed));
+    line += fmt::format("  in {}", whole_seconds(state.elapsed));
   } else if (state.eta() >= 0) {
-    line += fmt::format("  ETA {}", clock_text(state.eta()));
+    line += fmt::format("  ETA {}", whole_seconds(state.eta()));
   }
   return line + fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
                             100 * state.busy[2]);

@@ -1,6 +1,11 @@
 #include "app/time_options.h"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <string_view>
 
 #include "core/error.h"
@@ -33,6 +38,14 @@ double parse_time(const std::string& option, const std::string& text) {
     rest.remove_prefix(colon + 1);
   }
   throw UsageError(option + ": '" + text + "' is not a time: seconds, or [hours:]minutes:seconds");
+}
+
+std::string time_text(double seconds, bool fraction) {
+  const auto milliseconds = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0) * 1000));
+  const std::int64_t whole = milliseconds / 1000;
+  std::string text = whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                                  : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fraction ? text + fmt::format(".{:03}", milliseconds % 1000) : text;
 }
 
 void TimeOptions::add_to(CommandLine& command, const std::string& group) {

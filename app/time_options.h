@@ -11,6 +11,10 @@ namespace limpid::app {
 /// UsageError that names the option.
 double parse_time(const std::string& option, const std::string& text);
 
+/// "1:02.345" or "1:01:02.345"; without the fraction, which is cut off then, "1:02". Of a negative time that
+/// of zero.
+std::string time_text(double seconds, bool fraction = true);
+
 /// --start and --end.
 struct TimeOptions {
   std::string start;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/planes.h"
+#include "app/time_options.h"
 #include "core/error.h"
 #include "io/png.h"
 #include "io/text.h"

@@ -36,7 +36,7 @@ TEST(Progress, LineLeavesOutWhatIsNotKnown) {
 TEST(Progress, LastLineShowsTheTimeTaken) {
   ProgressState state = quarter_done();
   state.frames = 1000;
-  state.elapsed = 3661;
+  state.elapsed = 3660.6;
   state.finished = true;
   EXPECT_EQ(to_line(state),
             "1000/1000  100.0 %  20.0 fps, avg 25.0  0.50x  in 1:01:01  dec 12 den 100 enc 35%");

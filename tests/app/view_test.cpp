@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/osd.h"
+#include "app/time_options.h"
 
 namespace limpid::app {
 namespace {
