@@ -294,7 +294,7 @@ AudioOutput::~AudioOutput() {
 std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const ReaderOptions& options,
                                                std::string& why) {
   const AVFormatContext& original = *source.state_->input;
-  if (source.url() == "-") {
+  if (source.state_->pipe) {
     why = "the sound of a pipe isn't played";
     return nullptr;
   }

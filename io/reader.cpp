@@ -580,7 +580,7 @@ Reader::Reader(std::string url, const ReaderOptions& options) {
     return;
   }
   // What the GPU turns down is begun again without it, if that can be done, and then has all threads.
-  const bool can_begin_again = url != "-";
+  const bool can_begin_again = !PipeInput::is_pipe(url);
   std::string why_not;
   try {
     state_ = std::make_unique<State>(url, options);
