@@ -21,6 +21,7 @@
 #include "app/denoise_stage.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
+#include "app/json_report.h"
 #include "app/latencies.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
@@ -425,7 +426,7 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
   if (options.json) {
     nlohmann::ordered_json json{{"input", options.input}, {"engine", run.engine().name()}};
     json.update(to_json(results));
-    std::cout << json.dump(2) << '\n';
+    print_report(json);
     return kExitDone;
   }
   std::cout << fmt::format("{}, engine {}\n\n", options.input, run.engine().name());

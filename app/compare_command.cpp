@@ -21,6 +21,7 @@
 #include "app/contact_sheet.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
+#include "app/json_report.h"
 #include "app/logging.h"
 #include "app/measuring.h"
 #include "app/noise_options.h"
@@ -314,7 +315,7 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
     }
     json["filters"].push_back(std::move(entry));
   }
-  std::cout << json.dump(2) << '\n';
+  print_report(json);
 }
 
 int compare(const CompareOptions& options, Console& console) {

@@ -23,6 +23,7 @@
 #include "app/filter_options.h"
 #include "app/interrupt.h"
 #include "app/jobs.h"
+#include "app/json_report.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
 #include "app/pipeline.h"
@@ -429,7 +430,7 @@ int denoise(DenoiseOptions options, Console& console) {
     report = std::move(*of_the_file);
   }
   if (options.json) {
-    std::cout << report.dump(2) << '\n';
+    print_report(report);
   }
   if (jobs.many) {
     const std::string summary =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/json_report.h"
 #include "core/denoiser.h"
 
 namespace limpid::app {
@@ -32,7 +33,7 @@ int list_devices(bool as_json) {
       entry["description"] = engine.description;
       json["engines"].push_back(entry);
     }
-    std::cout << json.dump(2) << '\n';
+    print_report(json);
     return kExitDone;
   }
   std::size_t name_width = 6;

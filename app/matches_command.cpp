@@ -13,6 +13,7 @@
 #include "app/bm3d_options.h"
 #include "app/command.h"
 #include "app/contact_sheet.h"
+#include "app/json_report.h"
 #include "app/logging.h"
 #include "app/measuring.h"
 #include "app/noise_options.h"
@@ -165,7 +166,7 @@ void print_json(const MatchesOptions& options, const cpu::MatchedGroup& group) {
     json["patches"].push_back(
         {{"x", match.position.x}, {"y", match.position.y}, {"distance", match.distance}});
   }
-  std::cout << json.dump(2) << '\n';
+  print_report(json);
 }
 
 int matches(const MatchesOptions& options, Console& console) {

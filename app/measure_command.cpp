@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/json_report.h"
 #include "app/measuring.h"
 #include "app/planes.h"
 #include "core/error.h"
@@ -69,7 +70,7 @@ class JsonReport {
   }
   void end(const Qualities& average) {
     json_["average"] = to_json(average);
-    std::cout << json_.dump(2) << '\n';
+    print_report(json_);
   }
 
  private:

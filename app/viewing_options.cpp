@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
+#include "app/json_report.h"
 #include "app/noise_options.h"
 #include "core/error.h"
 
@@ -244,7 +244,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
 int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
   spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
   if (json) {
-    std::cout << to_json(report).dump(2) << std::endl;
+    print_report(to_json(report));
   }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }

@@ -18,6 +18,7 @@
 #include "app/command.h"
 #include "app/frame_sink.h"
 #include "app/interrupt.h"
+#include "app/json_report.h"
 #include "app/viewing_options.h"
 #include "core/error.h"
 #include "io/camera.h"
@@ -55,7 +56,7 @@ int list(const std::string& device, bool as_json) {
       }
       json["cameras"].push_back({{"device", camera.node}, {"name", camera.name}, {"formats", formats}});
     }
-    std::cout << json.dump(2) << '\n';
+    print_report(json);
     return kExitDone;
   }
   if (cameras.empty()) {

@@ -84,6 +84,15 @@ TEST_F(JobsTest, AFailureIsToldAndTheOthersGoOn) {
   EXPECT_EQ(lines(outcome.err).back(), "limpid: 1 files denoised, 0 skipped, 2 failed");
 }
 
+TEST_F(JobsTest, ReportsNameFilesOfAnyBytes) {
+  const std::string name = path("caf\xe9.mkv");  // Latin-1
+  std::filesystem::rename(make_clip("in.mkv", 2), name);
+  const Outcome outcome = limpid(denoise({name, "-o", path("out.mkv"), "--json"}));
+  expect_success(outcome);
+  const std::string input = nlohmann::json::parse(outcome.out)["input"];
+  EXPECT_NE(input.find("caf\xef\xbf\xbd.mkv"), std::string::npos) << input;
+}
+
 TEST_F(JobsTest, NoOutputIsAnInputOrAnotherOutput) {
   for (const char* folder : {"x", "y"}) {
     std::filesystem::create_directory(path(folder));
