@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done so far is a valid file when "
-    "interrupted or when the engine fails.";
+    "interrupted, or when the engine fails or the source breaks off.";
 
 /// Every failure is one line, whatever the libraries have put into their messages.
 int fail(std::string sentence, int exit_code) {
