@@ -228,10 +228,6 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
 
   io::Writer writer(options.output, reader, options.writer);
-  interrupts.set_on_second([file = writer.temporary_file()] {
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-  });
   for (const std::string& warning : writer.warnings()) {
     spdlog::warn("{}", warning);
   }

@@ -5,9 +5,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <utility>
 
 #include "app/command.h"
+#include "io/writer.h"
 
 namespace limpid::app {
 namespace {
@@ -36,11 +36,6 @@ InterruptWatch::~InterruptWatch() {
   pthread_kill(thread_.native_handle(), SIGINT);  // wakes sigwait
 }
 
-void InterruptWatch::set_on_second(std::function<void()> on_second) {
-  const std::scoped_lock lock(mutex_);
-  on_second_ = std::move(on_second);
-}
-
 void InterruptWatch::run(const std::stop_token& end) {
   const sigset_t signals = watched_signals();
   while (true) {
@@ -52,10 +47,7 @@ void InterruptWatch::run(const std::stop_token& end) {
       spdlog::warn("interrupted: finishing the frames under way (again to exit at once)");
       continue;
     }
-    const std::scoped_lock lock(mutex_);
-    if (on_second_) {
-      on_second_();
-    }
+    io::remove_temporary_files();
     std::_Exit(kExitInterrupted);
   }
 }

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <functional>
-#include <mutex>
 #include <stop_token>
 #include <thread>
 
 namespace limpid::app {
 
-/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own. The first asks for a stop; the second runs
-/// `on_second` and ends the process at once with exit code 130. Make one before any other thread is started:
-/// threads inherit the blocked signals. SIGPIPE and SIGXFSZ are ignored from then on, so that a closed pipe
-/// and a file of the greatest size allowed are errors of the write.
+/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own. The first asks for a stop; the second removes
+/// temporary files and ends the process at once with exit code 130. Make one before any other thread is
+/// started: threads inherit the blocked signals. SIGPIPE and SIGXFSZ are ignored from then on, so that a
+/// closed pipe and a file of the greatest size allowed are errors of the write.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -23,15 +21,10 @@ class InterruptWatch {
   std::stop_token stop() const { return stop_.get_token(); }
   bool interrupted() const { return stop_.stop_requested(); }
 
-  /// What to do before the process ends at a second signal, such as removing temporary files.
-  void set_on_second(std::function<void()> on_second);
-
  private:
   void run(const std::stop_token& end);
 
   std::stop_source stop_;
-  std::mutex mutex_;
-  std::function<void()> on_second_;
   std::jthread thread_;
 };
 

@@ -188,10 +188,6 @@ int show_webcam(WebcamOptions& options, Console& console) {
   Sinks sinks;
   if (!options.record.empty()) {
     io::Writer writer = open_recording(options, reader, *engine);
-    interrupts.set_on_second([file = writer.temporary_file()] {
-      std::error_code ignored;
-      std::filesystem::remove(file, ignored);
-    });
     for (const std::string& warning : writer.warnings()) {
       spdlog::warn("{}", warning);
     }

@@ -10,7 +10,9 @@
 #include <climits>
 #include <filesystem>
 #include <iterator>
+#include <mutex>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -51,6 +53,35 @@ bool is_picture_of(const std::string& file, const std::string& sequence) {
                      [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// All that there are, of every thread.
+class TemporaryFiles {
+ public:
+  static TemporaryFiles& instance() {
+    static TemporaryFiles files;
+    return files;
+  }
+  void add(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    paths_.insert(path);
+  }
+  void remove(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    paths_.erase(path);
+    ::unlink(path.c_str());
+  }
+  void remove_all() {
+    const std::scoped_lock lock(mutex_);
+    for (const std::string& path : paths_) {
+      ::unlink(path.c_str());
+    }
+    paths_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> paths_;
+};
+
 std::string random_text() {
   static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
@@ -63,6 +94,14 @@ std::string random_text() {
 }
 
 }  // namespace
+
+TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
+  TemporaryFiles::instance().add(path_);
+}
+
+TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
+
+void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
 
 std::string picture_name(const std::string& sequence, std::int64_t number) {
   std::array<char, 4096> name{};
@@ -107,25 +146,15 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
     if (!is_device) {
       create_temporary();
     }
-    opened = "file:" + (is_device ? url_ : temporary_);
+    opened = "file:" + (is_device ? url_ : temporary_->path());
   }
   AVIOContext* bytes = nullptr;
   const int code = avio_open2(&bytes, opened.c_str(), AVIO_FLAG_WRITE, nullptr, nullptr);
   bytes_.reset(bytes);
-  if (code < 0) {
-    if (!temporary_.empty()) {
-      ::unlink(temporary_.c_str());
-    }
-    check(code, url_, "can't open it for writing");
-  }
+  check(code, url_, "can't open it for writing");
 }
 
-OutputFile::~OutputFile() {
-  bytes_.reset();
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
-  }
-}
+OutputFile::~OutputFile() = default;
 
 void OutputFile::create_temporary() {
   std::error_code ignored;
@@ -149,7 +178,7 @@ void OutputFile::create_temporary() {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPermissions);
     if (descriptor >= 0) {
       ::close(descriptor);
-      temporary_ = path;
+      temporary_.emplace(path);
       return;
     }
     if (errno != EEXIST) {
@@ -162,14 +191,14 @@ void OutputFile::create_temporary() {
 void OutputFile::commit() {
   AVIOContext* bytes = bytes_.release();
   check(avio_closep(&bytes), url_, "can't write");
-  if (temporary_.empty()) {
+  if (!temporary_) {
     return;
   }
   require_writable_target(target_, overwrite_);  // it may have come into being meanwhile
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    check(AVERROR(errno), url_, "can't rename the finished " + temporary_);
+  if (::rename(temporary_->path().c_str(), target_.c_str()) != 0) {
+    check(AVERROR(errno), url_, "can't rename the finished " + temporary_->path());
   }
-  temporary_.clear();
+  temporary_.reset();
 }
 
 }  // namespace limpid::io

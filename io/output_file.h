@@ -4,12 +4,30 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "io/libav.h"
 #include "io/writer.h"
 
 namespace limpid::io {
+
+/// A file that is removed with its owner, or by remove_temporary_files(), unless it has been renamed.
+class TemporaryFile {
+ public:
+  /// Of a file that exists. Its name is unique.
+  explicit TemporaryFile(std::string path);
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  TemporaryFile(TemporaryFile&&) = delete;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// A file that is written under a temporary name beside its target and appears under its own name only when
 /// complete; or a pipe, device or URL that is written straight.
@@ -26,7 +44,8 @@ class OutputFile {
   ~OutputFile();
 
   AVIOContext* bytes() const { return bytes_.get(); }
-  const std::string& temporary() const { return temporary_; }
+  /// Empty if written straight.
+  std::string temporary() const { return temporary_ ? temporary_->path() : ""; }
 
   /// Closes the file and gives it its name.
   void commit();
@@ -39,8 +58,8 @@ class OutputFile {
   void create_temporary();
 
   std::string url_;
-  std::string target_;     ///< where `url_` leads if it is a link; empty if written straight
-  std::string temporary_;  ///< empty if written straight
+  std::string target_;  ///< where `url_` leads if it is a link; empty if written straight
+  std::optional<TemporaryFile> temporary_;
   Overwrite overwrite_;
   std::unique_ptr<AVIOContext, Closer> bytes_;
 };

@@ -216,7 +216,6 @@ struct Writer::State {
   std::string pixel_format_name;
   std::string codec_name;
   std::string container_name;
-  std::string temporary;
 
   Orientation orientation;  ///< to give to the frames; upright if they are stored as they came
   FramePool turned_frames;
@@ -290,9 +289,9 @@ void Writer::State::open(const Reader::State& source) {
   const std::string first = sequence ? picture_name(url, 1) : url;
   if (pictures_only || (container->flags & AVFMT_NOFILE) == 0) {
     file = std::make_unique<OutputFile>(first, source_url, overwrite);
-    temporary = sequence ? "" : file->temporary();  // a sequence has one after the other
   }
   if (!pictures_only) {
+    const std::string temporary = file == nullptr ? "" : file->temporary();
     muxer = make_muxer(*container, temporary.empty() ? url : "file:" + temporary);
     muxer->pb = file == nullptr ? nullptr : file->bytes();
     copy_metadata(&muxer->metadata, source.input->metadata, true);
@@ -620,6 +619,5 @@ std::int64_t Writer::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }
 const std::string& Writer::codec() const { return state_->codec_name; }
 const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }
-const std::string& Writer::temporary_file() const { return state_->temporary; }
 
 }  // namespace limpid::io

@@ -32,6 +32,10 @@ struct WriterOptions {
 /// pictures.
 void require_other_file(const std::string& path, const std::string& source_url);
 
+/// Removes what is being written, in every thread, and not yet under its final name: for a process that ends
+/// at once.
+void remove_temporary_files();
+
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);
 
@@ -80,10 +84,6 @@ class Writer {
   /// libav's names of what was chosen.
   const std::string& codec() const;
   const std::string& pixel_format() const;
-
-  /// The file that is being written until finish() gives it its final name; empty where there is none (a
-  /// pipe, a device, a sequence).
-  const std::string& temporary_file() const;
 
  private:
   struct State;

@@ -103,16 +103,18 @@ TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
 
 TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
   const std::string input = make_clip("in.mkv", 40, "960x540");
-  Process process(
-      limpid_command({"denoise", input, "-o", path("out.mkv"), "--profile", "high", "--sigma", "20"}));
-  ASSERT_TRUE(process.wait_for_err("engine: "));
-  process.send_signal(SIGINT);
-  ASSERT_TRUE(process.wait_for_err("interrupted"));
-  process.send_signal(SIGINT);
-  const Outcome outcome = process.wait(2s);
-  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
-  EXPECT_FALSE(outcome.timed_out);
-  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
+  for (const char* output : {"out.mkv", "out_%03d.png"}) {
+    Process process(
+        limpid_command({"denoise", input, "-o", path(output), "--profile", "high", "--sigma", "20"}));
+    ASSERT_TRUE(process.wait_for_err("engine: "));
+    process.send_signal(SIGINT);
+    ASSERT_TRUE(process.wait_for_err("interrupted"));
+    process.send_signal(SIGINT);
+    const Outcome outcome = process.wait(2s);
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_FALSE(outcome.timed_out);
+    EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
+  }
 }
 
 TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {

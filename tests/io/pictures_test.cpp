@@ -115,11 +115,15 @@ TEST_F(PicturesTest, PicturesOfTheInputAreNeverOverwritten) {
   }
 }
 
-TEST_F(PicturesTest, TemporaryFileIsThatOfOnePicture) {
+TEST_F(PicturesTest, WhatIsBeingWrittenCanBeRemovedAtOnce) {
   const Reader reader(make_clip());
-  EXPECT_EQ(Writer(path("picture_%03d.png"), reader, {}).temporary_file(), "");
-  EXPECT_NE(Writer(path("picture.png"), reader, {}).temporary_file(), "");
-  EXPECT_NE(Writer(path("video_%03d.mkv"), reader, {}).temporary_file(), "");
+  const std::vector<std::string> before = files();
+  const Writer sequence(path("picture_%03d.png"), reader, {});
+  const Writer picture(path("picture.png"), reader, {});
+  const Writer video(path("video_%03d.mkv"), reader, {});
+  EXPECT_EQ(files().size(), before.size() + 3);
+  remove_temporary_files();
+  EXPECT_EQ(files(), before);
 }
 
 TEST_F(PicturesTest, OnePictureFileHoldsOneFrame) {
