@@ -235,16 +235,16 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   NoiseControl noise(sigma, strength, planes);
   PipelineCounters counters;
   PipelineStages stages;
-  const auto check_strictly = [&](std::int64_t damages) {
+  const auto check_strictly = [&](bool is_damaged) {
     // An interrupt may leave a packet that is cut.
-    if (options.strict && damages > 0 && !interrupts.interrupted()) {
+    if (options.strict && is_damaged && !interrupts.interrupted()) {
       throw Error(fmt::format("{}: is damaged, after {} frames; without --strict the run would go on",
                               options.input, counters.read.frames.load()));
     }
   };
   stages.read = [&] {
     io::Reader::Item item = reader.read();
-    check_strictly(reader.damaged_packets() + reader.damaged_frames());
+    check_strictly(reader.damaged_packets() > 0 || reader.damaged_frames() > 0 || !reader.damage().empty());
     return item;
   };
   stages.stop_reading = [&] { failed = true; };
@@ -263,7 +263,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   stages.write_frame = [&](const Frame& frame) { writer.write(frame); };
   stages.write_packet = [&](const io::Packet& packet) {
     writer.write(packet);
-    check_strictly(writer.damaged_packets());
+    check_strictly(writer.damaged_packets() > 0);
   };
 
   PipelineOptions pipeline_options;
@@ -296,6 +296,10 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   if (counters.write.frames == 0 && !interrupts.interrupted()) {
     throw Error(options.input + ": has no frames that could be decoded");
   }
+  if (!reader.damage().empty()) {
+    spdlog::warn("{}: is damaged and can't be read beyond its first {} frames: {}", options.input,
+                 counters.read.frames.load(), reader.damage());
+  }
   const std::int64_t damaged_packets = reader.damaged_packets() + writer.damaged_packets();
   if (damaged_packets > 0) {
     spdlog::warn("{}: {} damaged packets were skipped", options.input, damaged_packets);
@@ -323,6 +327,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   report["seconds"] = end.elapsed;
   report["fps"] = end.average_fps;
   report["bytes"] = writer.bytes_written();
+  report["damage"] = reader.damage();
   report["damaged_packets"] = damaged_packets;
   report["damaged_frames"] = reader.damaged_frames();
   report["converted_frames"] = reader.converted_frames();

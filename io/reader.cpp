@@ -365,7 +365,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
     if (is_failure(of_reading)) {
       failure = error_text(of_reading);
     } else if (is_failure(code)) {
-      ++damaged_packets;
+      damage = error_text(code);
     }
     source_ended_ = true;
     avcodec_send_packet(decoder.get(), nullptr);
@@ -605,6 +605,7 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
+const std::string& Reader::damage() const { return state_->damage; }
 const std::string& Reader::failure() const { return state_->failure; }
 Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds) { state_->seek(seconds); }

@@ -109,6 +109,10 @@ class Reader {
   /// off; empty if nothing has. A file that was cut has just ended.
   const std::string& failure() const;
 
+  /// What is wrong with a file beyond which its container can't be followed any more, so that what it may
+  /// have behind is missing; empty if it has been read to its end.
+  const std::string& damage() const;
+
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
 

@@ -36,6 +36,7 @@ struct Reader::State {
   std::int64_t converted_frames = 0;
   std::int64_t copies = 0;
   std::string failure;
+  std::string damage;
   std::function<bool()> interrupted;
 
   std::optional<PipeInput> pipe;  ///< what `input` reads if the url is that of a pipe

@@ -165,6 +165,28 @@ TEST_F(BadInputTest, DamagedPacketsAreSkippedAndCountedUnlessStrict) {
   EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
 }
 
+TEST_F(BadInputTest, AFileThatCantBeFollowedIsToldUnlessStrict) {
+  std::string bytes = read_file(make_clip("whole.y4m", 10));
+  std::size_t at = 0;
+  for (int i = 0; i < 5; ++i) {
+    at = bytes.find("FRAME\n", at + 1);
+    ASSERT_NE(at, std::string::npos);
+  }
+  bytes.replace(at, 5, "GARBA");
+  write_file(path("damaged.y4m"), bytes);
+  const std::vector<std::string> arguments{"denoise",       path("damaged.y4m"), "-o",
+                                           path("out.mkv"), "--sigma",           "0"};
+  const Outcome outcome = limpid(arguments);
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("can't be read beyond its first 4 frames"), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 4U);
+  std::vector<std::string> strict = arguments;
+  strict[3] = path("strict.mkv");
+  strict.emplace_back("--strict");
+  expect_failure(limpid(strict), 1, {"damaged.y4m", "after 4 frames", "--strict"});
+  EXPECT_FALSE(std::filesystem::exists(path("strict.mkv")));
+}
+
 TEST_F(BadInputTest, FramesThatTheDecoderHasMendedAreCountedUnlessStrict) {
   std::string bytes = read_file(make("whole.h264", {"-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=0.4",
                                                     "-c:v", "libx264", "-bf", "0", "-crf", "10"}));
