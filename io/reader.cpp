@@ -169,7 +169,9 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
     throw UsageError(url + ": can't open it with the options given" + logged_reason());
   }
   if (code == AVERROR(ENOENT) && is_sequence(url)) {
-    throw Error(url + ": no picture of this numbered sequence exists");
+    throw Error(url +
+                ": no picture of this sequence has one of its first 5 numbers, 0 to 4 without --input-option "
+                "start_number=N");
   }
   check(code, url, "can't open it");
   throw Error(url + ": can't open it");

@@ -74,7 +74,9 @@ TEST_F(BadInputTest, UnreadableFilesAreNamedWithTheReason) {
   EXPECT_EQ(message_of_reading(make("sound.m4a", "-f lavfi -i sine=d=0.2 -c:a aac")),
             path("sound.m4a") + ": has no video stream");
   EXPECT_EQ(message_of_reading(path("none_%03d.png")),
-            path("none_%03d.png") + ": no picture of this numbered sequence exists");
+            path("none_%03d.png") +
+                ": no picture of this sequence has one of its first 5 numbers, 0 to 4 without --input-option "
+                "start_number=N");
 }
 
 TEST_F(BadInputTest, CoverArtIsNoVideo) {
