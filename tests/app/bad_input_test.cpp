@@ -277,7 +277,7 @@ TEST_F(BadInputTest, AClosedPipeIsAnError) {
 }
 
 TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
-  const std::string clip = read_file(make_clip("in.y4m", 20, "320x240"));
+  const std::string clip = read_file(make_clip("in.y4m", 3, "320x240"));
   ProcessOptions options;
   options.input_pipe = true;
   Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--sigma", "0"}),
