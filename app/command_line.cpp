@@ -166,4 +166,17 @@ template Option* CommandLine::add_option(Text, std::optional<float>&, Text);
 template Option* CommandLine::add_option(Text, std::vector<float>&, Text);
 template Option* CommandLine::add_option(Text, double&, Text);
 
+std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
+                                                             const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(option + ": '" + text + "' is not of the form key=value");
+    }
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return pairs;
+}
+
 }  // namespace limpid::app

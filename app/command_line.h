@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {  // NOLINT(readability-identifier-naming)
@@ -97,5 +98,9 @@ class CommandLine {
   std::deque<Option> options_;
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
 };
+
+/// Texts of the form KEY=VALUE, taken apart. Throws UsageError for others, which names `option`.
+std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
+                                                             const std::vector<std::string>& texts);
 
 }  // namespace limpid::app

@@ -73,19 +73,6 @@ struct DenoiseOptions {
   bool json = false;
 };
 
-std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
-                                                             const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("{}: '{}' is not of the form key=value", option, text));
-    }
-    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return pairs;
-}
-
 /// What a person types in answer; nothing if an interrupt comes first.
 std::string ask(const std::string& question, const InterruptWatch& interrupts) {
   constexpr int kPatienceMilliseconds = 50;
@@ -368,7 +355,7 @@ nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, con
     } catch (const Error& error) {
       fail(error.what());
     } catch (const std::bad_alloc&) {
-      fail(input.file + ": there is not enough memory");
+      fail(input.file + ": " + kOutOfMemory);
     } catch (const std::exception& error) {
       fail(input.file + ": " + error.what());
     }

@@ -61,7 +61,7 @@ int guarded_run(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(error.what(), kExitUsage);
   } catch (const std::bad_alloc&) {
-    return fail("there is not enough memory", kExitFailed);
+    return fail(kOutOfMemory, kExitFailed);
   } catch (const std::exception& error) {
     return fail(error.what(), kExitFailed);
   }

@@ -224,7 +224,7 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
         throw DenoisingFailure(error.what());
       } catch (const std::bad_alloc&) {
         write_the_rest();
-        throw DenoisingFailure("there is not enough memory");
+        throw DenoisingFailure(kOutOfMemory);
       }
     });
   }

@@ -159,13 +159,7 @@ void ViewingOptions::check() {
   if (frames_ == 0 && !screenshot_.empty()) {
     frames_ = 1;
   }
-  for (const std::string& text : input_options_) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(fmt::format("--input-option: '{}' is not of the form key=value", text));
-    }
-    reader.options.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
+  reader.options = parse_pairs("--input-option", input_options_);
   reader.audio = reader.subtitles = reader.data = false;
 }
 

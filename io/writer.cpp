@@ -285,8 +285,7 @@ void Writer::State::choose_orientation(const Reader::State& source) {
 
 void Writer::State::open(const Reader::State& source) {
   const bool pictures_only = holds_pictures(*container);
-  const bool sequence = is_sequence(url) && pictures_only;
-  const std::string first = sequence ? picture_name(url, 1) : url;
+  const std::string first = is_sequence(url) && pictures_only ? picture_name(url, 1) : url;
   if (pictures_only || (container->flags & AVFMT_NOFILE) == 0) {
     file = std::make_unique<OutputFile>(first, source_url, overwrite);
   }
