@@ -30,6 +30,7 @@
 #include "core/parameters.h"
 #include "io/reader.h"
 #include "io/writer.h"
+#include "tests/app/forwarding_engine.h"
 #include "tests/io/media.h"
 
 namespace limpid::app {
@@ -144,47 +145,21 @@ TEST_F(Endurance, TenThousandFramesLeaveNothingBehind) {
   }
 }
 
-/// The CPU engine until a frame of this number.
-class FailingEngine final : public Engine {
+/// Works until it comes to a frame of this number.
+class FailingDenoiser final : public test::ForwardingDenoiser {
  public:
   static constexpr std::int64_t kFailing = 12;
-  std::string_view name() const override { return "failing"; }
-  std::string description() const override { return "fails at its thirteenth frame"; }
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
-                                          const FrameFormat& format) override {
-    return std::make_unique<FailingDenoiser>(cpu_->make_denoiser(filter, noise, format));
+  using ForwardingDenoiser::ForwardingDenoiser;
+  std::optional<Frame> receive() override {
+    std::optional<Frame> frame = ForwardingDenoiser::receive();
+    return !frame || frame->index < kFailing ? frame : throw Error("the GPU reports \"launch failure\"");
   }
-  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
-  NoiseLevel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
-  Brightness brightness(const Frame& frame) override { return cpu_->brightness(frame); }
-
- private:
-  class FailingDenoiser final : public Denoiser {
-   public:
-    explicit FailingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
-    void set_noise(const NoiseLevel& noise) override { denoiser_->set_noise(noise); }
-    void send(Frame frame) override { denoiser_->send(std::move(frame)); }
-    std::optional<Frame> receive() override {
-      std::optional<Frame> frame = denoiser_->receive();
-      return !frame || frame->index < kFailing ? frame : throw Error("the GPU reports \"launch failure\"");
-    }
-    void flush() override { denoiser_->flush(); }
-    std::vector<std::string> warnings() const override { return denoiser_->warnings(); }
-    int latency() const override { return denoiser_->latency(); }
-
-   private:
-    std::unique_ptr<Denoiser> denoiser_;
-  };
-
-  std::shared_ptr<Engine> cpu_ = EngineRegistry::instance().open("cpu");
 };
 
 TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
-  EngineRegistry::instance().add(
-      [] { return std::vector<EngineInfo>{{.name = "failing", .description = "", .available = true}}; },
-      [engine = std::make_shared<FailingEngine>()](std::string_view, const EngineOptions&) {
-        return engine;
-      });
+  test::ForwardingEngine::add_to_registry("failing", [](std::unique_ptr<Denoiser> denoiser) {
+    return std::make_unique<FailingDenoiser>(std::move(denoiser));
+  });
   const std::string source =
       make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25:d=1 -f lavfi -i sine=d=1 -c:v ffv1 -c:a flac");
   for (const std::string name : {"out.mkv", "out.mp4"}) {
@@ -204,7 +179,7 @@ TEST_F(Endurance, AnEngineThatFailsInMidRunLeavesTheFramesBefore) {
                 "the GPU reports \"launch failure\"; " + path(name) + " has the 12 frames before that");
     }
     const io::Clip clip = io::read_clip(path(name));
-    EXPECT_EQ(static_cast<std::int64_t>(clip.frames.size()), FailingEngine::kFailing);
+    EXPECT_EQ(static_cast<std::int64_t>(clip.frames.size()), FailingDenoiser::kFailing);
     EXPECT_EQ(clip.damaged_packets, 0);
     EXPECT_GT(clip.packets, 0);
   }

@@ -307,6 +307,14 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
   }
 }
 
+/// Asks for a fixed sigma of all planes; returns the settings asked for.
+DenoiseSettings set_sigma(Player& player, float sigma) {
+  DenoiseSettings settings = player.settings();
+  settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+  player.set_settings(settings);
+  return settings;
+}
+
 /// Notes the profiles that denoisers are made with.
 void note_profiles(Playing& playing, std::vector<std::optional<Profile>>& profiles) {
   playing.stages.make_denoiser = [&profiles, make = playing.stages.make_denoiser](
@@ -326,9 +334,7 @@ TEST(PlayerTest, AnotherSigmaBringsTheProfileThatSuitsIt) {
   for (const bool paused : {false, true}) {
     for (const auto& [sigma, profile] : {std::pair{40.0F, Profile::kNp}, std::pair{41.0F, Profile::kVn}}) {
       player.set_paused(paused);
-      DenoiseSettings settings = player.settings();
-      settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
-      player.set_settings(settings);
+      const DenoiseSettings settings = set_sigma(player, sigma);
       std::shared_ptr<const PlayedFrame> frame;
       do {
         frame = playing.next();
@@ -384,9 +390,7 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
     shown = playing.next();
     player.set_paused(true);
     for (const float sigma : {3.0F, 7.0F, 0.5F}) {
-      DenoiseSettings settings = player.settings();
-      settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
-      player.set_settings(settings);
+      set_sigma(player, sigma);
       const std::shared_ptr<const PlayedFrame> again = playing.next();
       ASSERT_NE(again, nullptr);
       EXPECT_EQ(again->noisy.index, shown->noisy.index);
@@ -421,9 +425,7 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds
     }
   }
   for (const float sigma : {3.0F, 7.0F, 0.5F}) {
-    DenoiseSettings settings = player.settings();
-    settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
-    player.set_settings(settings);
+    set_sigma(player, sigma);
     const std::shared_ptr<const PlayedFrame> again = playing.next();
     ASSERT_NE(again, nullptr);
     EXPECT_EQ(again->noisy.index, kShown);

@@ -2,14 +2,12 @@
 #include "io/audio_output.h"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -20,11 +18,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "tests/io/media.h"
+#include "tests/local_listener.h"
 
 namespace limpid::io {
 namespace {
@@ -190,42 +188,28 @@ TEST_F(AudioOutputTest, TheSourcesOptionsAreItsSoundsToo) {
 class StalledServer {
  public:
   /// `data` fits into a socket's buffer.
-  StalledServer(const std::string& data, int served)
-      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof(address);
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(socket_, any, length) != 0 || ::listen(socket_, 2) != 0 ||
-        ::getsockname(socket_, any, &length) != 0) {
-      throw std::system_error(errno, std::generic_category(), "server");
-    }
-    url_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    thread_ = std::thread([this, data, served] { run(data, served); });
-  }
+  StalledServer(const std::string& data, int served) : thread_([this, data, served] { run(data, served); }) {}
   StalledServer(const StalledServer&) = delete;
   StalledServer& operator=(const StalledServer&) = delete;
   StalledServer(StalledServer&&) = delete;
   StalledServer& operator=(StalledServer&&) = delete;
   ~StalledServer() {
-    ::shutdown(socket_, SHUT_RDWR);
+    listener_.shut_down();
     thread_.join();
-    ::close(socket_);
     for (const int connection : connections_) {
       ::close(connection);
     }
   }
 
-  const std::string& url() const { return url_; }
+  std::string url() const { return "tcp://" + listener_.address(); }
   bool has_given_up() const { return has_given_up_; }
 
  private:
   void run(const std::string& data, int served) {
     constexpr std::chrono::milliseconds kPatience = 10s;
-    pollfd waiting{socket_, POLLIN, 0};
+    pollfd waiting{listener_.descriptor(), POLLIN, 0};
     while (::poll(&waiting, 1, static_cast<int>(kPatience.count())) > 0) {
-      const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      const int connection = ::accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
       if (connection < 0) {
         return;
       }
@@ -241,8 +225,7 @@ class StalledServer {
     }
   }
 
-  int socket_;
-  std::string url_;
+  test::LocalListener listener_;
   std::vector<int> connections_;
   std::atomic<bool> has_given_up_ = false;
   std::thread thread_;
