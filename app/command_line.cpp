@@ -1,5 +1,7 @@
 #include "app/command_line.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -172,7 +174,7 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& 
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      throw UsageError(option + ": '" + text + "' is not of the form key=value");
+      throw UsageError(fmt::format("{}: '{}' is not of the form key=value", option, text));
     }
     pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
