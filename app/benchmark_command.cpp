@@ -76,6 +76,14 @@ class Stopwatch {
   std::clock_t cpu_start_ = std::clock();
 };
 
+// A frame of input that has begun again, whose own timestamps go back then: how long frames last decides how
+// well, and how fast, some encoders encode them.
+Frame numbered(Frame frame, std::int64_t index) {
+  frame.index = index;
+  frame.attachment.reset();
+  return frame;
+}
+
 // The rate of a long run, from a short one of `expected` frames: the first tenth, in which buffers are made
 // and stages fill, does not count, nor does what is to be done after the last.
 class RateMeter {
@@ -221,7 +229,7 @@ class Benchmark {
     }
     RateMeter meter(options_.frames);
     for (std::int64_t i = 0; i < options_.frames; ++i) {
-      writer.write(denoised_[static_cast<std::size_t>(i) % denoised_.size()]);
+      writer.write(numbered(denoised_[static_cast<std::size_t>(i) % denoised_.size()], i));
       meter.count_frame();
     }
     writer.finish();
@@ -243,9 +251,10 @@ class Benchmark {
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
       return make_denoiser(frame, level);
     };
+    std::int64_t written = 0;
     stages.write_frame = [&](const Frame& frame) {
       if (writer) {
-        writer->write(frame);
+        writer->write(numbered(frame, written++));
       }
       meter.count_frame();
       history.count_frame();

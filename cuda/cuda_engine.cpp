@@ -207,7 +207,11 @@ class FrameDenoiser final : public Denoiser {
     return std::move(first.out);
   }
 
-  void flush() override {}
+  // A device that has failed may have ended the stream, by its decoder.
+  void flush() override {
+    const DeviceScope scope(device_);
+    check(cudaStreamSynchronize(kernels_.get()));
+  }
   int latency() const override { return 0; }
   int concurrency() const override { return static_cast<int>(slots_.size()); }
   std::vector<std::string> warnings() const override { return filter_->warnings(); }

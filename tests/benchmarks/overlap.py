@@ -8,7 +8,8 @@
     --encoders LIST     encoders with their presets [null,libx264:ultrafast,libx264:veryfast]
     --profiles LIST     of the filter; default is limpid's own [fast]
     --frames N          frames of each measurement [600]
-    --json FILE         all figures of limpid benchmark
+    --rounds N          measurements of each chain; shows the one of the median share, and all shares [1]
+    --json FILE         all figures of limpid benchmark, of all rounds
 
 The clips are bare streams of 64 frames. That is as many as limpid benchmark keeps to time a stage alone, so that each
 stage has the same work alone and in the chain; and they are joined, byte by byte, to one stream of N frames, since
@@ -70,6 +71,10 @@ def measure(options, clip, profile, encoder):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
+def share(result):
+    return result["chain"]["of_slowest"]
+
+
 def row_of(result):
     alone, chain = result["alone"], result["chain"]
     rates = [f"{alone[stage]['fps']:.1f}" if stage in alone else "-" for stage in ("decode", "denoise", "encode")]
@@ -86,6 +91,7 @@ def main():
     parser.add_argument("--encoders", default="null,libx264:ultrafast,libx264:veryfast")
     parser.add_argument("--profiles", default="fast")
     parser.add_argument("--frames", type=int, default=600)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = sys.argv[1:]
     split = arguments.index("--") if "--" in arguments else len(arguments)
@@ -106,9 +112,11 @@ def main():
             source = repeated(clip, options.frames, folder)
             for profile in options.profiles.split(","):
                 for encoder in options.encoders.split(","):
-                    result = measure(options, source, profile, encoder)
-                    results.append({"encoder": encoder, "profile": profile, **result})
-                    print(row(clip.name, profile, encoder, *row_of(result)), flush=True)
+                    rounds = [measure(options, source, profile, encoder) for _ in range(options.rounds)]
+                    rounds.sort(key=share)
+                    results += [{"encoder": encoder, "profile": profile, **result} for result in rounds]
+                    others = [f"{100 * share(result):.1f}" for result in rounds] if len(rounds) > 1 else []
+                    print(row(clip.name, profile, encoder, *row_of(rounds[len(rounds) // 2])), *others, flush=True)
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
 

@@ -1,6 +1,8 @@
 // The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
 // memory and the list of devices.
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -174,6 +176,34 @@ TEST_F(CudaEngine, RunningOutOfMemoryIsAnErrorThatSaysHowMuch) {
     EXPECT_NE(std::string(error.what()).find("1073741824 MiB"), std::string::npos) << error.what();
   }
   EXPECT_NO_THROW(DeviceMemory(1 << 20));
+}
+
+// In a process of its own, which has lost the GPU when the test is done. A decoder's frame without samples
+// makes a kernel fail, and with it all that follows.
+TEST_F(CudaEngine, AFailedDeviceIsAnErrorAndIsLetGoOf) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto fail = [this] {
+    const FrameFormat format = yuv(320, 240, 1, 1);
+    const Frame good = noisy_picture(format, 20);
+    Frame bad = good;
+    bad.cuda_device = 0;
+    for (Plane& plane : bad.planes) {
+      plane.data = nullptr;
+    }
+    int received = 0;
+    try {
+      const auto denoiser = engine_->make_denoiser(bm3d_profile(Profile::kFast), {{20, 20, 20}}, format);
+      for (const Frame& frame : {good, bad, good}) {
+        denoiser->send(frame);
+        received += static_cast<int>(denoiser->receive().has_value());
+      }
+    } catch (const Error& error) {
+      std::cerr << received << " received; " << error.what() << '\n';
+    }
+    engine_.reset();
+    std::exit(3);
+  };
+  EXPECT_EXIT(fail(), testing::ExitedWithCode(3), "1 received; the GPU reports \"an illegal memory access");
 }
 
 }  // namespace
