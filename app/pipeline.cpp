@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <exception>
 #include <mutex>
@@ -68,8 +67,16 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
   decoded.close();
 }
 
-void denoise_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
+void copy(const DeviceStage& from, StageTimes& to) {
+  to.frames = from.frames;
+  to.busy_ns = from.busy_ns;
+  to.waited_for_input_ns = from.waited_for_input_ns;
+  to.waited_for_output_ns = from.waited_for_output_ns;
+}
+
+void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
                  Queue& decoded, Queue& denoised) {
+  StageCounters& counters = all_counters.denoise;
   DenoiseStage stage(counters);
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
@@ -77,6 +84,10 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, S
     if (!result) {
       return true;
     }
+    const DeviceStages device = stage.device_stages();
+    copy(device.upload, all_counters.device.upload);
+    copy(device.filter, all_counters.device.filter);
+    copy(device.download, all_counters.device.download);
     const std::size_t cost = result_cost(*result, options);
     return push(denoised, counters, std::move(*result), cost);
   };
@@ -130,7 +141,7 @@ struct Shares {
   double waited_for_output;
 };
 
-Shares shares_of(const StageCounters& counters) {
+Shares shares_of(const StageTimes& counters) {
   const auto busy = static_cast<double>(counters.busy_ns);
   const auto input = static_cast<double>(counters.waited_for_input_ns);
   const auto output = static_cast<double>(counters.waited_for_output_ns);
@@ -139,10 +150,25 @@ Shares shares_of(const StageCounters& counters) {
           output / all};
 }
 
-constexpr std::array<std::pair<const char*, StageCounters PipelineCounters::*>, 3> kStages = {
-    {{"decode", &PipelineCounters::read},
-     {"denoise", &PipelineCounters::denoise},
-     {"encode", &PipelineCounters::write}}};
+struct Stage {
+  const char* name;
+  const StageTimes& times;
+  const LatencyCounter* latency;  // nullptr where it isn't counted
+};
+
+std::vector<Stage> stages_of(const PipelineCounters& counters) {
+  const Stage decode{"decode", counters.read, &counters.read.latency};
+  const Stage encode{"encode", counters.write, &counters.write.latency};
+  const auto& device = counters.device;
+  if (device.filter.frames == 0) {
+    return {decode, {"denoise", counters.denoise, &counters.denoise.latency}, encode};
+  }
+  return {decode,
+          {"upload", device.upload, nullptr},
+          {"denoise", device.filter, &counters.denoise.latency},
+          {"download", device.download, nullptr},
+          encode};
+}
 
 }  // namespace
 
@@ -150,29 +176,32 @@ std::vector<std::string> to_table(const PipelineCounters& counters) {
   std::vector<std::string> lines{fmt::format("{:<8} {:>7} {:>10} {:>7} {:>9} {:>9} {:>10} {:>8} {:>8}",
                                              "stage", "frames", "fps alone", "busy", "no input", "no room",
                                              "median ms", "99 %", "worst")};
-  for (const auto& [name, member] : kStages) {
-    const StageCounters& stage = counters.*member;
-    const Shares shares = shares_of(stage);
-    const Latencies latencies = stage.latency.latencies();
-    lines.push_back(
-        fmt::format("{:<8} {:>7} {:>10.1f} {:>5.1f} % {:>7.1f} % {:>7.1f} % {:>10.3f} {:>8.3f} {:>8.3f}",
-                    name, stage.frames.load(), shares.fps_alone, 100 * shares.busy,
-                    100 * shares.waited_for_input, 100 * shares.waited_for_output,
-                    latencies.milliseconds(0.5), latencies.milliseconds(0.99), latencies.milliseconds(1)));
+  for (const Stage& stage : stages_of(counters)) {
+    const Shares shares = shares_of(stage.times);
+    lines.push_back(fmt::format("{:<8} {:>7} {:>10.1f} {:>5.1f} % {:>7.1f} % {:>7.1f} %", stage.name,
+                                stage.times.frames.load(), shares.fps_alone, 100 * shares.busy,
+                                100 * shares.waited_for_input, 100 * shares.waited_for_output));
+    if (stage.latency != nullptr) {
+      const Latencies latencies = stage.latency->latencies();
+      lines.back() += fmt::format(" {:>10.3f} {:>8.3f} {:>8.3f}", latencies.milliseconds(0.5),
+                                  latencies.milliseconds(0.99), latencies.milliseconds(1));
+    }
   }
   return lines;
 }
 
 nlohmann::ordered_json to_json(const PipelineCounters& counters) {
   nlohmann::ordered_json json;
-  for (const auto& [name, stage] : kStages) {
-    const Shares shares = shares_of(counters.*stage);
-    json[name] = {{"frames", (counters.*stage).frames.load()},
-                  {"fps_alone", shares.fps_alone},
-                  {"busy", shares.busy},
-                  {"waited_for_input", shares.waited_for_input},
-                  {"waited_for_output", shares.waited_for_output},
-                  {"latency_ms", to_json((counters.*stage).latency.latencies())}};
+  for (const Stage& stage : stages_of(counters)) {
+    const Shares shares = shares_of(stage.times);
+    json[stage.name] = {{"frames", stage.times.frames.load()},
+                        {"fps_alone", shares.fps_alone},
+                        {"busy", shares.busy},
+                        {"waited_for_input", shares.waited_for_input},
+                        {"waited_for_output", shares.waited_for_output}};
+    if (stage.latency != nullptr) {
+      json[stage.name]["latency_ms"] = to_json(stage.latency->latencies());
+    }
   }
   return json;
 }
@@ -216,7 +245,7 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
     };
     guarded([&] {
       try {
-        denoise_all(stages, options, counters.denoise, decoded, denoised);
+        denoise_all(stages, options, counters, decoded, denoised);
       } catch (const UsageError&) {
         throw;
       } catch (const Error& error) {

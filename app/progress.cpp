@@ -78,8 +78,12 @@ std::string to_line(const ProgressState& state) {
   } else if (state.eta() >= 0) {
     line += fmt::format("  ETA {}", whole_seconds(state.eta()));
   }
-  return line + fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
-                            100 * state.busy[2]);
+  line += fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
+                      100 * state.busy[2]);
+  if (state.on_device) {
+    line += fmt::format(" up {:.0f} down {:.0f}%", 100 * state.busy[3], 100 * state.busy[4]);
+  }
+  return line;
 }
 
 std::string to_json_line(const ProgressState& state) {
@@ -95,6 +99,10 @@ std::string to_json_line(const ProgressState& state) {
   json["busy"] = {{"decode", rounded(state.busy[0])},
                   {"denoise", rounded(state.busy[1])},
                   {"encode", rounded(state.busy[2])}};
+  if (state.on_device) {
+    json["busy"]["upload"] = rounded(state.busy[3]);
+    json["busy"]["download"] = rounded(state.busy[4]);
+  }
   json["finished"] = state.finished;
   return json.dump();
 }
@@ -124,7 +132,9 @@ Progress::~Progress() {
 Progress::Sample Progress::sample() const {
   return {Clock::now(),
           counters_.write.frames,
-          {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns}};
+          {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns,
+           counters_.device.upload.busy_ns, counters_.device.download.busy_ns},
+          counters_.device.filter.busy_ns};
 }
 
 ProgressState Progress::state(bool finished) {
@@ -134,6 +144,7 @@ ProgressState Progress::state(bool finished) {
   state.total = total_;
   state.source_fps = source_fps_;
   state.finished = finished;
+  state.on_device = counters_.device.upload.frames > 0;
   state.elapsed = seconds(now.time - start_.time);
   state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
   const std::scoped_lock lock(recent_mutex_);
@@ -145,10 +156,15 @@ ProgressState Progress::state(bool finished) {
   state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().frames) / span : 0;
   const Sample& since = finished ? start_ : recent_.front();
   const double nanoseconds = std::max(seconds(now.time - since.time) * 1e9, 1.0);
+  // A piece of work is counted when it is done, and may have begun before.
+  const auto share = [&](std::int64_t busy_ns) {
+    return std::min(1.0, static_cast<double>(busy_ns) / nanoseconds);
+  };
   for (std::size_t stage = 0; stage < state.busy.size(); ++stage) {
-    // A piece of work is counted when it is done, and may have begun before.
-    const auto busy = static_cast<double>(now.busy_ns[stage] - since.busy_ns[stage]);
-    state.busy[stage] = std::min(1.0, busy / nanoseconds);
+    state.busy[stage] = share(now.busy_ns[stage] - since.busy_ns[stage]);
+  }
+  if (state.on_device) {
+    state.busy[1] = share(now.filter_ns - since.filter_ns);
   }
   return state;
 }

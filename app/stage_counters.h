@@ -9,11 +9,14 @@
 namespace limpid::app {
 
 /// What one stage of a pipeline has done, readable while it runs.
-struct StageCounters {
+struct StageTimes {
   std::atomic<std::int64_t> frames = 0;
   std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
   std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
   std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
+};
+
+struct StageCounters : StageTimes {
   LatencyCounter latency;  ///< of each frame, from where the stage begins with it until it has it ready
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/brightness.h"
+#include "core/device_stages.h"
 #include "core/error.h"
 #include "core/frame.h"
 #include "core/parameters.h"
@@ -62,6 +63,10 @@ class Denoiser {
   /// How many frames it works on at a time. It is kept busy by who sends so many, and latency() more, before
   /// receiving the first.
   virtual int concurrency() const { return 1; }
+
+  /// What a device with memory of its own has done so far, up to the frame that was received last; no frames
+  /// if there is no such device. Several devices count as one that takes as many frames as all of them.
+  virtual DeviceStages device_stages() const { return {}; }
 };
 
 /// A place to compute. Thread-safe.

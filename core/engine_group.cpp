@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <future>
@@ -34,6 +35,11 @@ class Worker {
     }
     arrived_.notify_one();
     return result;
+  }
+
+  DeviceStages device_stages() {
+    const std::scoped_lock lock(mutex_);
+    return device_stages_;
   }
 
  private:
@@ -85,7 +91,12 @@ class Worker {
 
   void receive() {
     try {
-      under_way_.front().set_value(denoiser_->receive().value());
+      Frame result = denoiser_->receive().value();
+      {
+        const std::scoped_lock lock(mutex_);
+        device_stages_ = denoiser_->device_stages();
+      }
+      under_way_.front().set_value(std::move(result));
       under_way_.pop_front();
     } catch (...) {
       // Which frame the denoiser would give next is not known any more.
@@ -105,6 +116,7 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable_any arrived_;
   std::deque<Job> jobs_;
+  DeviceStages device_stages_;
 
   std::jthread thread_;  // the last: ends before what it works with
 };
@@ -149,6 +161,21 @@ class DenoiserGroup final : public Denoiser {
   int latency() const override { return 0; }
   // One more for each, so that a thread that has fetched a result finds a frame to send.
   int concurrency() const override { return concurrency_; }
+
+  DeviceStages device_stages() const override {
+    DeviceStages all;
+    for (const auto& worker : workers_) {
+      const DeviceStages one = worker->device_stages();
+      for (const auto stage : {&DeviceStages::upload, &DeviceStages::filter, &DeviceStages::download}) {
+        (all.*stage).frames += (one.*stage).frames;
+        for (const auto time :
+             {&DeviceStage::busy_ns, &DeviceStage::waited_for_input_ns, &DeviceStage::waited_for_output_ns}) {
+          (all.*stage).*time += (one.*stage).*time / static_cast<std::int64_t>(workers_.size());
+        }
+      }
+    }
+    return all;
+  }
 
  private:
   std::vector<std::shared_ptr<Engine>> engines_;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -83,11 +85,14 @@ void copy(const Frame& host, const std::array<SamplePlane, kMaxPlanes>& device, 
 // When the video decoder is done with what it has begun.
 void record_decoded(const Event& decoded) { check(cudaEventRecord(decoded.get(), cudaStreamLegacy)); }
 
-// copy() of a frame that a video decoder has left in the device's memory, once it is done there.
-void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPlanes>& out,
-                       const Event& decoded, const Stream& stream) {
+void wait_for_decoder(const Event& decoded, const Stream& stream) {
   record_decoded(decoded);
   stream.wait(decoded.get());
+}
+
+// copy() of a frame that a video decoder has left in the device's memory.
+void copy_from_decoder(const Frame& frame, const std::array<SamplePlane, kMaxPlanes>& out,
+                       const Stream& stream) {
   for (int p = 0; p < frame.format.plane_count(); ++p) {
     unpack_plane(frame.format, frame.planes[p], frame.padding_bits, out[p], stream.get());
   }
@@ -170,29 +175,36 @@ class FrameDenoiser final : public Denoiser {
 
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
+    Turns turns = take_turns();
     uploads_.wait(slot.filtered.get());
     if (on_device) {
-      copy_from_decoder(frame, slot.in.planes(), decoded_, uploads_);
+      wait_for_decoder(decoded_, uploads_);
+    }
+    turns.upload.begin.record(uploads_);
+    if (on_device) {
+      copy_from_decoder(frame, slot.in.planes(), uploads_);
     } else {
       copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
     }
-    slot.uploaded.record(uploads_);
+    turns.upload.end.record(uploads_);
 
-    kernels_.wait(slot.uploaded.get());
+    kernels_.wait(turns.upload.end.get());
     kernels_.wait(slot.downloaded.get());
+    turns.filter.begin.record(kernels_);
     filter_->enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
+    turns.filter.end.record(kernels_);
     slot.filtered.record(kernels_);
 
     downloads_.wait(slot.filtered.get());
+    turns.download.begin.record(downloads_);
     if (result_on_device) {
       copy_to_encoder(slot.out.planes(), out, downloads_);
     } else {
       copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
     }
     slot.downloaded.record(downloads_);
-    Event done = take_event();
-    done.record(downloads_);
-    under_way_.push_back({std::move(frame), std::move(out), std::move(done)});
+    turns.download.end.record(downloads_);
+    under_way_.push_back({std::move(frame), std::move(out), &slot, std::move(turns)});
   }
 
   std::optional<Frame> receive() override {
@@ -202,8 +214,8 @@ class FrameDenoiser final : public Denoiser {
     const DeviceScope scope(device_);
     UnderWay first = std::move(under_way_.front());
     under_way_.pop_front();
-    first.done.synchronize();
-    events_.push_back(std::move(first.done));
+    first.turns.download.end.synchronize();
+    count(*first.slot, std::move(first.turns));
     return std::move(first.out);
   }
 
@@ -215,29 +227,64 @@ class FrameDenoiser final : public Denoiser {
   int latency() const override { return 0; }
   int concurrency() const override { return static_cast<int>(slots_.size()); }
   std::vector<std::string> warnings() const override { return filter_->warnings(); }
+  DeviceStages device_stages() const override { return stages_; }
 
  private:
   struct Slot {
     explicit Slot(const FrameFormat& format) : in(format), out(format) {}
     DeviceFrame in;
     DeviceFrame out;
-    Event uploaded;
     Event filtered;
     Event downloaded;
+    // Of the frame that was received last, when both occurred.
+    std::int64_t filtered_ns = 0;
+    std::int64_t downloaded_ns = 0;
+  };
+  struct Turn {
+    Event begin = Event::timed();
+    Event end = Event::timed();
+  };
+  struct Turns {
+    Turn upload;
+    Turn filter;
+    Turn download;
   };
   struct UnderWay {
     Frame in;  // kept until its samples have been read
     Frame out;
-    Event done;
+    Slot* slot;
+    Turns turns;
   };
 
-  Event take_event() {
-    if (events_.empty()) {
+  Turns take_turns() {
+    if (idle_turns_.empty()) {
       return {};
     }
-    Event event = std::move(events_.back());
-    events_.pop_back();
-    return event;
+    Turns turns = std::move(idle_turns_.back());
+    idle_turns_.pop_back();
+    return turns;
+  }
+
+  // Counts the stages' turns at the frame that was in the slot, all of which is done.
+  void count(Slot& slot, Turns turns) {
+    // Told by the end of the last frame's upload, which comes before all of them, shortly.
+    const Event& origin = last_turns_ ? last_turns_->upload.end : turns.upload.begin;
+    const auto moment = [&origin, origin_ns = last_uploaded_ns_](const Event& event) {
+      return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
+    };
+    stages_.upload.add_turn(slot.filtered_ns, moment(turns.upload.begin), moment(turns.upload.end),
+                            last_uploaded_ns_);
+    stages_.filter.add_turn(slot.downloaded_ns, moment(turns.filter.begin), moment(turns.filter.end),
+                            last_filtered_ns_);
+    // There is always room: send() has taken it.
+    stages_.download.add_turn(0, moment(turns.download.begin), moment(turns.download.end),
+                              last_downloaded_ns_);
+    slot.filtered_ns = last_filtered_ns_;
+    slot.downloaded_ns = last_downloaded_ns_;
+    if (last_turns_) {
+      idle_turns_.push_back(std::move(*last_turns_));
+    }
+    last_turns_ = std::move(turns);
   }
 
   int device_;
@@ -253,8 +300,13 @@ class FrameDenoiser final : public Denoiser {
   Stream kernels_;
   Stream downloads_;
   Event decoded_;
-  std::vector<Event> events_;
   std::deque<UnderWay> under_way_;
+  std::vector<Turns> idle_turns_;
+  std::optional<Turns> last_turns_;  // of the frame that was received last
+  std::int64_t last_uploaded_ns_ = 0;
+  std::int64_t last_filtered_ns_ = 0;
+  std::int64_t last_downloaded_ns_ = 0;
+  DeviceStages stages_;
 };
 
 std::string describe(const cudaDeviceProp& properties) {
@@ -354,7 +406,8 @@ class CudaEngine final : public Engine {
   Looking& look_at(const Frame& frame) {
     Looking& looking = looking_for(frame.format);
     if (frame.cuda_device == device_) {
-      copy_from_decoder(frame, looking.samples.planes(), looking.decoded, looking.stream);
+      wait_for_decoder(looking.decoded, looking.stream);
+      copy_from_decoder(frame, looking.samples.planes(), looking.stream);
     } else {
       copy(frame, looking.samples.planes(), cudaMemcpyHostToDevice, looking.stream.get());
     }

@@ -106,7 +106,7 @@ DeviceLimits device_limits() {
               static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
 }
 
-Event::Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync)); }
+Event::Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags | cudaEventBlockingSync)); }
 Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
 Event& Event::operator=(Event&& other) noexcept {
   std::swap(event_, other.event_);
@@ -119,6 +119,11 @@ Event::~Event() {
 }
 void Event::record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
 void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
+double Event::milliseconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+  return milliseconds;
+}
 
 Frame allocate_pinned_frame(const FrameFormat& format) {
   const std::size_t bytes = frame_bytes(format);

@@ -87,7 +87,9 @@ class Stream {
 /// A point in a stream's work. `synchronize` sleeps rather than spins.
 class Event {
  public:
-  Event();
+  Event() : Event(cudaEventDisableTiming) {}
+  /// One that also notes when it occurs.
+  static Event timed() { return Event(cudaEventDefault); }
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
   Event(const Event&) = delete;
@@ -96,8 +98,12 @@ class Event {
   cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;
   void synchronize() const;
+  /// Between timed events that have occurred, `earlier` first. Exact to half a microsecond, but for times
+  /// above some seconds to seven digits.
+  double milliseconds_since(const Event& earlier) const;
 
  private:
+  explicit Event(unsigned flags);
   cudaEvent_t event_ = nullptr;
 };
 

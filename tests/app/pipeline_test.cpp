@@ -27,7 +27,7 @@ namespace limpid::app {
 namespace {
 
 /// Hands frames through, `latency` frames late, as a temporal filter does.
-class PassThrough final : public Denoiser {
+class PassThrough : public Denoiser {
  public:
   PassThrough(int latency, int concurrency, std::vector<NoiseLevel>* levels)
       : latency_(latency), concurrency_(concurrency), levels_(levels) {}
@@ -52,6 +52,27 @@ class PassThrough final : public Denoiser {
   std::vector<NoiseLevel>* levels_;
   std::deque<Frame> held_;
   bool flushed_ = false;
+};
+
+/// The same on a device that filters each frame for 4 ms, between copies of 1 ms.
+class PassThroughDevice final : public PassThrough {
+ public:
+  using PassThrough::PassThrough;
+  std::optional<Frame> receive() override {
+    std::optional<Frame> frame = PassThrough::receive();
+    received_ += frame ? 1 : 0;
+    return frame;
+  }
+  DeviceStages device_stages() const override {
+    const auto times = [&](std::int64_t busy_ms, std::int64_t input_ms, std::int64_t output_ms) {
+      const std::int64_t each = received_ * 1'000'000;
+      return DeviceStage{received_, each * busy_ms, each * input_ms, each * output_ms};
+    };
+    return {.upload = times(1, 0, 3), .filter = times(4, 0, 0), .download = times(1, 3, 0)};
+  }
+
+ private:
+  std::int64_t received_ = 0;
 };
 
 /// A packet that is known by a number; the pipeline never looks into packets.
@@ -317,6 +338,38 @@ TEST(Pipeline, CountsWhatEachStageDoes) {
   EXPECT_GE(json["encode"]["latency_ms"]["median"], kExact * kPause.count());
   EXPECT_GE(json["encode"]["latency_ms"]["worst"], json["encode"]["latency_ms"]["median"]);
   EXPECT_EQ(to_table(script.counters).size(), 4U);
+}
+
+TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
+  constexpr int kFrames = 5;
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+    return std::make_unique<PassThroughDevice>(0, 2, &script.levels);
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  const nlohmann::ordered_json json = to_json(script.counters);
+  std::vector<std::string> names;
+  for (const auto& [name, stage] : json.items()) {
+    names.push_back(name);
+    EXPECT_EQ(stage["frames"], kFrames) << name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"decode", "upload", "denoise", "download", "encode"}));
+  EXPECT_EQ(json["upload"]["busy"], 0.25);
+  EXPECT_EQ(json["upload"]["waited_for_output"], 0.75);
+  EXPECT_EQ(json["denoise"]["fps_alone"], 250);
+  EXPECT_EQ(json["denoise"]["busy"], 1);
+  EXPECT_TRUE(json["denoise"].contains("latency_ms"));
+  EXPECT_EQ(json["download"]["fps_alone"], 1000);
+  EXPECT_EQ(json["download"]["waited_for_input"], 0.75);
+  const std::vector<std::string> table = to_table(script.counters);
+  ASSERT_EQ(table.size(), 1 + names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(table[i + 1].starts_with(names[i])) << table[i + 1];
+  }
 }
 
 // How many results can wait for a writer that takes none.

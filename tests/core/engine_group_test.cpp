@@ -139,17 +139,24 @@ class EngineDouble final : public Engine {
       Frame frame = std::move(under_way_.front());
       under_way_.pop_front();
       script_.on_receive(frame);
+      ++received_;
       return frame;
     }
     void flush() override {}
     std::vector<std::string> warnings() const override { return {"a warning"}; }
     int latency() const override { return script_.latency; }
     int concurrency() const override { return script_.concurrency; }
+    DeviceStages device_stages() const override {
+      return {.upload = {received_, 10 * received_, 0, 30 * received_},
+              .filter = {received_, 40 * received_, 0, 0},
+              .download = {received_, 20 * received_, 20 * received_, 0}};
+    }
 
    private:
     const Script& script_;
     Counts& counts_;
     std::deque<Frame> under_way_;
+    std::int64_t received_ = 0;
   };
 
   Script script_;
@@ -220,6 +227,23 @@ TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
     EXPECT_LE(engine->counts().most_under_way, 2U);
   }
   EXPECT_EQ(threads.size(), kEngines + 1U);
+}
+
+TEST(EngineGroup, ItsDevicesCountAsOneThatTakesAllFrames) {
+  const Doubles doubles = make_doubles(2, {});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_EQ(group->device_stages().filter.frames, 0);
+  for (int i = 0; i < 6; ++i) {
+    group->send(numbered(i));
+    group->receive();
+  }
+  const DeviceStages stages = group->device_stages();
+  EXPECT_EQ(stages.upload.frames, 6);
+  EXPECT_EQ(stages.upload.busy_ns, 10 * 3);
+  EXPECT_EQ(stages.upload.waited_for_output_ns, 30 * 3);
+  EXPECT_EQ(stages.filter.busy_ns, 40 * 3);
+  EXPECT_EQ(stages.download.frames, 6);
+  EXPECT_EQ(stages.download.waited_for_input_ns, 20 * 3);
 }
 
 TEST(EngineGroup, SendDoesNotWaitForAnEngine) {

@@ -1,10 +1,12 @@
 // The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
 // memory and the list of devices.
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/denoiser.h"
@@ -151,6 +153,48 @@ TEST_F(CudaEngine, ManyFramesUnderWayGiveWhatSingleFramesGive) {
     EXPECT_EQ(result.index, i);
     EXPECT_TRUE(oracle::same_bits(result, run_filter(*engine_, frames[i], parameters, {{20, 10, 10}}))) << i;
   }
+}
+
+// A pause on the host's side is one for input; else, since filtering takes the longest, uploads wait for
+// room.
+TEST_F(CudaEngine, TellsWhatItsStagesDid) {
+  const FrameFormat format = gray(640, 480);
+  const auto denoiser = engine_->make_denoiser(bm3d_profile(Profile::kHigh), {{20}}, format);
+  const Frame frame = noisy_picture(format, 20);
+  EXPECT_EQ(denoiser->device_stages().upload.frames, 0);
+  constexpr std::int64_t kFrames = 40;
+  constexpr std::chrono::milliseconds kPause{50};
+  const auto begin = std::chrono::steady_clock::now();
+  std::int64_t received = 0;
+  for (int i = 0; i < kFrames; ++i) {
+    if (i == kFrames / 2) {
+      for (; received < i; ++received) {
+        denoiser->receive();
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+    denoiser->send(frame);
+    if (i - received + 1 == denoiser->concurrency()) {
+      denoiser->receive();
+      ++received;
+    }
+  }
+  for (; received < kFrames; ++received) {
+    denoiser->receive();
+  }
+  const std::chrono::nanoseconds whole = std::chrono::steady_clock::now() - begin;
+  const DeviceStages stages = denoiser->device_stages();
+  for (const DeviceStage& stage : {stages.upload, stages.filter, stages.download}) {
+    EXPECT_EQ(stage.frames, kFrames);
+    EXPECT_GT(stage.busy_ns, 0);
+    const std::chrono::nanoseconds pause = kPause;
+    EXPECT_GE(stage.waited_for_input_ns, pause.count() / 2);
+    EXPECT_LE(stage.busy_ns + stage.waited_for_input_ns + stage.waited_for_output_ns, whole.count());
+  }
+  EXPECT_GT(stages.filter.busy_ns, stages.upload.busy_ns);
+  EXPECT_GT(stages.filter.busy_ns, stages.download.busy_ns);
+  EXPECT_GT(stages.upload.waited_for_output_ns, 0);
+  EXPECT_EQ(stages.download.waited_for_output_ns, 0);
 }
 
 TEST_F(CudaEngine, FramesOutliveTheEngine) {
