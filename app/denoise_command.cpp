@@ -523,11 +523,11 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Messages, on standard error";
   command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
   command
-      .add_option("--progress", options.progress,
-                  "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, "
-                  "rates, and how many per cent of the last seconds decoding, denoising and encoding were "
-                  "busy, and a "
-                  "GPU's uploads and downloads")
+      .add_option(
+          "--progress", options.progress,
+          "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, rates, "
+          "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads and "
+          "downloads were busy")
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);

@@ -46,7 +46,7 @@ struct PipelineOptions {
 
 struct PipelineCounters {
   StageCounters read;
-  StageCounters denoise;  // as the calling thread sees it
+  StageCounters denoise;  ///< as the calling thread sees it
   StageCounters write;
   /// What the denoiser's device did, if it has memory of its own; otherwise no frames.
   struct {

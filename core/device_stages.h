@@ -5,25 +5,27 @@
 
 namespace limpid {
 
-/// What a device has done at one stage, in nanoseconds of its clock.
+/// What a device has done at one stage, in nanoseconds of its clock. From the first turn to the end of the
+/// last it was busy or waited.
 struct DeviceStage {
   std::int64_t frames = 0;
   std::int64_t busy_ns = 0;
   std::int64_t waited_for_input_ns = 0;   ///< for the stage before it
   std::int64_t waited_for_output_ns = 0;  ///< for the stage after it to make room
+  std::int64_t end_ns = 0;                ///< of the last turn
 
-  /// Adds a frame's turn, which began and ended then and for whose output there was room from `room` on,
-  /// which may have been long before. Turns in order, moments since any other, to a microsecond: `last_end`
-  /// is the end of the turn before, and becomes this one's.
-  void add_turn(std::int64_t room, std::int64_t begin, std::int64_t end, std::int64_t& last_end) {
-    const std::int64_t free = frames > 0 ? last_end : begin;
+  /// Adds the turn of the next frame: when it began and ended, and since when there was room for its output,
+  /// which may be long before. The moments count from any that is the same for all. Clocks are not exact: a
+  /// turn that seems to begin before the last has ended begins at its end.
+  void add_turn(std::int64_t room, std::int64_t begin, std::int64_t end) {
+    const std::int64_t free = frames > 0 ? end_ns : begin;
     begin = std::max(begin, free);
-    last_end = std::max(begin, end);
+    end_ns = std::max(begin, end);
     const std::int64_t had_room = std::clamp(room, free, begin);
     ++frames;
     waited_for_output_ns += had_room - free;
     waited_for_input_ns += begin - had_room;
-    busy_ns += last_end - begin;
+    busy_ns += end_ns - begin;
   }
 };
 

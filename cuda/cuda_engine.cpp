@@ -236,8 +236,7 @@ class FrameDenoiser final : public Denoiser {
     DeviceFrame out;
     Event filtered;
     Event downloaded;
-    // Of the frame that was received last, when both occurred.
-    std::int64_t filtered_ns = 0;
+    std::int64_t filtered_ns = 0;  // when, of the frame that was received last
     std::int64_t downloaded_ns = 0;
   };
   struct Turn {
@@ -269,18 +268,15 @@ class FrameDenoiser final : public Denoiser {
   void count(Slot& slot, Turns turns) {
     // Told by the end of the last frame's upload, which comes before all of them, shortly.
     const Event& origin = last_turns_ ? last_turns_->upload.end : turns.upload.begin;
-    const auto moment = [&origin, origin_ns = last_uploaded_ns_](const Event& event) {
+    const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
       return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
     };
-    stages_.upload.add_turn(slot.filtered_ns, moment(turns.upload.begin), moment(turns.upload.end),
-                            last_uploaded_ns_);
-    stages_.filter.add_turn(slot.downloaded_ns, moment(turns.filter.begin), moment(turns.filter.end),
-                            last_filtered_ns_);
+    stages_.upload.add_turn(slot.filtered_ns, moment(turns.upload.begin), moment(turns.upload.end));
+    stages_.filter.add_turn(slot.downloaded_ns, moment(turns.filter.begin), moment(turns.filter.end));
     // There is always room: send() has taken it.
-    stages_.download.add_turn(0, moment(turns.download.begin), moment(turns.download.end),
-                              last_downloaded_ns_);
-    slot.filtered_ns = last_filtered_ns_;
-    slot.downloaded_ns = last_downloaded_ns_;
+    stages_.download.add_turn(0, moment(turns.download.begin), moment(turns.download.end));
+    slot.filtered_ns = stages_.filter.end_ns;
+    slot.downloaded_ns = stages_.download.end_ns;
     if (last_turns_) {
       idle_turns_.push_back(std::move(*last_turns_));
     }
@@ -303,9 +299,6 @@ class FrameDenoiser final : public Denoiser {
   std::deque<UnderWay> under_way_;
   std::vector<Turns> idle_turns_;
   std::optional<Turns> last_turns_;  // of the frame that was received last
-  std::int64_t last_uploaded_ns_ = 0;
-  std::int64_t last_filtered_ns_ = 0;
-  std::int64_t last_downloaded_ns_ = 0;
   DeviceStages stages_;
 };
 

@@ -16,29 +16,27 @@ void expect_is(const DeviceStage& stage, const DeviceStage& expected) {
 
 TEST(DeviceStage, TellsWaitsForInputFromWaitsForRoom) {
   DeviceStage stage;
-  std::int64_t last_end = 0;
-  stage.add_turn(0, 1000, 1300, last_end);  // what was before the first turn is no wait
+  stage.add_turn(0, 1000, 1300);  // what was before the first turn is no wait
   expect_is(stage, {1, 300, 0, 0});
-  stage.add_turn(1100, 1350, 1400, last_end);  // there was room all the time
+  stage.add_turn(1100, 1350, 1400);  // there was room all the time
   expect_is(stage, {2, 350, 50, 0});
-  stage.add_turn(1600, 1600, 1700, last_end);  // it began when there was room
+  stage.add_turn(1600, 1600, 1700);  // it began when there was room
   expect_is(stage, {3, 450, 50, 200});
-  stage.add_turn(1730, 1800, 1900, last_end);  // there was room, and then input
+  stage.add_turn(1730, 1800, 1900);  // there was room, and then input
   expect_is(stage, {4, 550, 120, 230});
-  stage.add_turn(1950, 1900, 1950, last_end);  // more than the clocks can tell apart
+  stage.add_turn(1950, 1900, 1950);  // more than the clocks can tell apart
   expect_is(stage, {5, 600, 120, 230});
-  EXPECT_EQ(last_end, 1950);
+  EXPECT_EQ(stage.end_ns, 1950);
 }
 
 // Moments are told to half a microsecond only: one turn may seem to begin before the last has ended.
 TEST(DeviceStage, TimesAddUpToTheWholeWhateverTheClocksSay) {
   DeviceStage stage;
-  std::int64_t last_end = 0;
-  stage.add_turn(0, 1000, 2000, last_end);
-  stage.add_turn(0, 1800, 2500, last_end);
-  stage.add_turn(0, 2600, 2550, last_end);
+  stage.add_turn(0, 1000, 2000);
+  stage.add_turn(0, 1800, 2500);
+  stage.add_turn(0, 2600, 2550);
   expect_is(stage, {3, 1500, 100, 0});
-  EXPECT_EQ(last_end, 2600);
+  EXPECT_EQ(stage.end_ns, 2600);
 }
 
 }  // namespace
