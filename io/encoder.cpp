@@ -258,6 +258,22 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
     throw Error(url_ + ": the encoder " + codec_->name + " can't be used for " + to_string(source_.format) +
                 " as " + name_of(target_format_) + ": " + error_text(code) + logged_reason());
   }
+  const auto is_list_of_parameters = [](const auto& option) { return option.first.ends_with("-params"); };
+  if (std::ranges::any_of(options.encoder_options, is_list_of_parameters)) {
+    refuse_ignored_parameters();
+  }
+}
+
+// Of x264-params and x265-params libavcodec leaves out what it can't set, with a warning.
+void Encoder::refuse_ignored_parameters() const {
+  for (const std::string& warning : first_logged_warnings()) {
+    for (const char* complaint :
+         {"[libx264] Error parsing option", "[libx265] Unknown option", "[libx265] Invalid value"}) {
+      if (warning.starts_with(complaint)) {
+        throw UsageError(url_ + ": " + warning);
+      }
+    }
+  }
 }
 
 void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions& options) {

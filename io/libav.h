@@ -62,6 +62,9 @@ int check(int code, std::string_view subject, std::string_view what);
 void forget_logged_errors();
 std::string first_logged_error();
 
+/// What libav has logged as warnings on this thread since forget_logged_errors(), its first lines only.
+const std::vector<std::string>& first_logged_warnings();
+
 /// " (<first_logged_error()>)", or nothing.
 std::string logged_reason();
 

@@ -5,10 +5,12 @@ extern "C" {
 }
 
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "io/libav.h"
 
@@ -29,6 +31,8 @@ SinkHolder& sink_holder() {
 /// libav writes some lines in pieces: what came before the line break, by thread.
 thread_local std::string unfinished_line;
 thread_local std::string first_error;
+thread_local std::vector<std::string> first_warnings;
+constexpr std::size_t kMostWarnings = 8;
 
 LogSeverity severity_of(int level) {
   if (level <= AV_LOG_ERROR) {
@@ -65,6 +69,9 @@ void on_libav_message(void* object, int level, const char* format, va_list argum
   if (level <= AV_LOG_ERROR && first_error.empty()) {
     first_error = line;
   }
+  if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING && first_warnings.size() < kMostWarnings) {
+    first_warnings.push_back(line);
+  }
 
   std::shared_ptr<const LogSink> sink;
   {
@@ -89,8 +96,13 @@ void set_log_sink(LogSink sink) {
   holder.sink = std::make_shared<const LogSink>(std::move(sink));
 }
 
-void forget_logged_errors() { first_error.clear(); }
+void forget_logged_errors() {
+  first_error.clear();
+  first_warnings.clear();
+}
 
 std::string first_logged_error() { return first_error; }
+
+const std::vector<std::string>& first_logged_warnings() { return first_warnings; }
 
 }  // namespace limpid::io

@@ -162,6 +162,14 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
         message_of_writing(path("out.mkv"), {.codec = "ffv1", .encoder_options = {{option, value}}}),
         "usage: the encoder option '" + std::string(option) + "' can't be set: it follows from the frames");
   }
+  EXPECT_EQ(message_of_writing(path("out.mkv"), {.encoder_options = {{"x264-params", "qpmin=5:nonesuch=1"}}}),
+            "usage: " + path("out.mkv") + ": [libx264] Error parsing option 'nonesuch = 1'.");
+  EXPECT_EQ(message_of_writing(path("out.mkv"),
+                               {.codec = "libx265", .encoder_options = {{"x265-params", "nonesuch=1"}}}),
+            "usage: " + path("out.mkv") + ": [libx265] Unknown option: nonesuch.");
+  EXPECT_EQ(message_of_writing(path("out.mkv"),
+                               {.codec = "libx265", .encoder_options = {{"x265-params", "bframes=x"}}}),
+            "usage: " + path("out.mkv") + ": [libx265] Invalid value for bframes: x.");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "ffv1", .crf = "20"}),
             "usage: the encoder ffv1 has no option 'crf'");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.crf = "twenty"}),
