@@ -99,7 +99,7 @@ const AVCodec* find_cuda_decoder(AVCodecID codec) {
 BufferHandle open_cuda_device(int device) {
   Dictionary options;
   options.set("primary_ctx", "1");
-  forget_logged_errors();
+  forget_logged_messages();
   AVBufferRef* context = nullptr;
   const int code = av_hwdevice_ctx_create(&context, AV_HWDEVICE_TYPE_CUDA, std::to_string(device).c_str(),
                                           *options.get(), 0);

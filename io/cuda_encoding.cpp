@@ -30,7 +30,7 @@ CudaFramePool::CudaFramePool(int device, AVPixelFormat layout, const FrameFormat
   frames.sw_format = layout;
   frames.width = format.width;
   frames.height = format.height;
-  forget_logged_errors();
+  forget_logged_messages();
   if (const int code = av_hwframe_ctx_init(context_.get()); code < 0) {
     throw Error("the GPU can't have frames of " + name_of(layout) + ": " + error_text(code) +
                 logged_reason());

@@ -253,26 +253,26 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   choose_codec(container, options);
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
-  forget_logged_errors();
+  forget_logged_messages();
   if (const int code = avcodec_open2(context_.get(), codec_, nullptr); code < 0) {
     throw Error(url_ + ": the encoder " + codec_->name + " can't be used for " + to_string(source_.format) +
                 " as " + name_of(target_format_) + ": " + error_text(code) + logged_reason());
   }
-  const auto is_list_of_parameters = [](const auto& option) { return option.first.ends_with("-params"); };
-  if (std::ranges::any_of(options.encoder_options, is_list_of_parameters)) {
-    refuse_ignored_parameters();
-  }
+  refuse_ignored_parameters(options);
 }
 
-// Of x264-params and x265-params libavcodec leaves out what it can't set, with a warning.
-void Encoder::refuse_ignored_parameters() const {
-  for (const std::string& warning : first_logged_warnings()) {
-    for (const char* complaint :
-         {"[libx264] Error parsing option", "[libx265] Unknown option", "[libx265] Invalid value"}) {
-      if (warning.starts_with(complaint)) {
-        throw UsageError(url_ + ": " + warning);
-      }
-    }
+// Of such lists as x264-params libavcodec leaves out what it can't set, with a warning.
+void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
+  const std::vector<std::string> warnings = first_logged_warnings();
+  const auto list = std::ranges::find_if(
+      options.encoder_options, [](const auto& option) { return option.first.ends_with("-params"); });
+  const auto ignored = std::ranges::find_if(warnings, [](const std::string& warning) {
+    constexpr std::array kComplaints{"] Error parsing option", "] Unknown option", "] Invalid value"};
+    return std::ranges::any_of(
+        kComplaints, [&](const char* complaint) { return warning.find(complaint) != std::string::npos; });
+  });
+  if (list != options.encoder_options.end() && ignored != warnings.end()) {
+    throw UsageError(url_ + ": " + list->first + ": " + *ignored);
   }
 }
 

@@ -61,7 +61,7 @@ class Encoder {
   std::int64_t copies() const { return copies_; }
 
  private:
-  void refuse_ignored_parameters() const;
+  void refuse_ignored_parameters(const WriterOptions& options) const;
   void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
   void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
                            std::vector<std::string>& warnings);

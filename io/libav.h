@@ -57,13 +57,13 @@ std::string error_text(int code);
 /// <what>: <libav's text>", such as "out.mkv: can't write: No space left on device".
 int check(int code, std::string_view subject, std::string_view what);
 
-/// What libav has logged as an error on this thread since forget_logged_errors(), its first line only; empty
-/// if nothing. It says more than the error code when an encoder or muxer turns something down.
-void forget_logged_errors();
+/// What libav has logged as an error on this thread since forget_logged_messages(), its first line only;
+/// empty if nothing. It says more than the error code when an encoder or muxer turns something down.
+void forget_logged_messages();
 std::string first_logged_error();
 
-/// What libav has logged as warnings on this thread since forget_logged_errors(), its first lines only.
-const std::vector<std::string>& first_logged_warnings();
+/// What libav has logged as warnings on this thread since forget_logged_messages(), its first lines only.
+std::vector<std::string> first_logged_warnings();
 
 /// " (<first_logged_error()>)", or nothing.
 std::string logged_reason();

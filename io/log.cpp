@@ -96,13 +96,13 @@ void set_log_sink(LogSink sink) {
   holder.sink = std::make_shared<const LogSink>(std::move(sink));
 }
 
-void forget_logged_errors() {
+void forget_logged_messages() {
   first_error.clear();
   first_warnings.clear();
 }
 
 std::string first_logged_error() { return first_error; }
 
-const std::vector<std::string>& first_logged_warnings() { return first_warnings; }
+std::vector<std::string> first_logged_warnings() { return first_warnings; }
 
 }  // namespace limpid::io

@@ -135,7 +135,7 @@ void Reader::State::open(const ReaderOptions& options) {
     context->pb = pipe->bytes();
   }
   Dictionary remaining(options.options);
-  forget_logged_errors();
+  forget_logged_messages();
   // On failure libav frees the context.
   const int code = avformat_open_input(&context, libav_url(url).c_str(), format, remaining.get());
   if (code < 0) {
@@ -245,7 +245,7 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   } else if (options.cuda_device) {
     video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
   }
-  forget_logged_errors();
+  forget_logged_messages();
   if (const int code = avcodec_open2(decoder.get(), codec, codec_options.get()); code < 0) {
     throw Error(url + ": can't open the decoder " + codec->name + ": " + error_text(code) + logged_reason());
   }

@@ -309,7 +309,7 @@ void Writer::State::open(const Reader::State& source) {
   copy_chapters(source);
   warn_of_losses(source);
   last_dts.assign(muxer->nb_streams, AV_NOPTS_VALUE);
-  forget_logged_errors();
+  forget_logged_messages();
   if (const int code = avformat_write_header(muxer.get(), nullptr); code < 0) {
     throw Error(url + ": can't begin the file as " + container_name + ": " + error_text(code) +
                 logged_reason());

@@ -162,14 +162,14 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
         message_of_writing(path("out.mkv"), {.codec = "ffv1", .encoder_options = {{option, value}}}),
         "usage: the encoder option '" + std::string(option) + "' can't be set: it follows from the frames");
   }
-  EXPECT_EQ(message_of_writing(path("out.mkv"), {.encoder_options = {{"x264-params", "qpmin=5:nonesuch=1"}}}),
-            "usage: " + path("out.mkv") + ": [libx264] Error parsing option 'nonesuch = 1'.");
-  EXPECT_EQ(message_of_writing(path("out.mkv"),
-                               {.codec = "libx265", .encoder_options = {{"x265-params", "nonesuch=1"}}}),
-            "usage: " + path("out.mkv") + ": [libx265] Unknown option: nonesuch.");
-  EXPECT_EQ(message_of_writing(path("out.mkv"),
-                               {.codec = "libx265", .encoder_options = {{"x265-params", "bframes=x"}}}),
-            "usage: " + path("out.mkv") + ": [libx265] Invalid value for bframes: x.");
+  for (const auto& [codec, key, value, complaint] :
+       {std::tuple{"libx264", "x264-params", "qpmin=5:nonesuch=1", "Error parsing option 'nonesuch = 1'."},
+        {"libx264rgb", "x264-params", "nonesuch=1", "Error parsing option 'nonesuch = 1'."},
+        {"libx265", "x265-params", "nonesuch=1", "Unknown option: nonesuch."},
+        {"libx265", "x265-params", "bframes=x", "Invalid value for bframes: x."}}) {
+    EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = codec, .encoder_options = {{key, value}}}),
+              "usage: " + path("out.mkv") + ": " + key + ": [" + codec + "] " + complaint);
+  }
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "ffv1", .crf = "20"}),
             "usage: the encoder ffv1 has no option 'crf'");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.crf = "twenty"}),
