@@ -76,8 +76,9 @@ class Stopwatch {
   std::clock_t cpu_start_ = std::clock();
 };
 
-// A frame of input that has begun again, whose own timestamps go back then: how long frames last decides how
-// well, and how fast, some encoders encode them.
+// A frame at the source's mean rate, without properties of its own. Alone, kept frames are encoded again and
+// again: their timestamps would go back, and how long a frame lasts decides how well, and how fast, some
+// encoders encode it. The chain's frames are numbered, too, to be the same work.
 Frame numbered(Frame frame, std::int64_t index) {
   frame.index = index;
   frame.attachment.reset();
