@@ -64,8 +64,8 @@ class Denoiser {
   /// receiving the first.
   virtual int concurrency() const { return 1; }
 
-  /// What a device with memory of its own has done so far, up to the frame that was received last; no frames
-  /// if there is no such device. Several devices count as one that takes as many frames as all of them.
+  /// What a device with memory of its own has done so far with frames that are done, received or not; none if
+  /// there is no such device. Several devices count as one that takes as many frames as all of them.
   virtual DeviceStages device_stages() const { return {}; }
 };
 

@@ -10,7 +10,7 @@ namespace limpid {
 struct DeviceStage {
   std::int64_t frames = 0;
   std::int64_t busy_ns = 0;
-  std::int64_t waited_for_input_ns = 0;   ///< for the stage before it
+  std::int64_t waited_for_input_ns = 0;   ///< for the stage before it, or to be given another frame
   std::int64_t waited_for_output_ns = 0;  ///< for the stage after it to make room
   std::int64_t end_ns = 0;                ///< of the last turn
 

@@ -27,15 +27,11 @@ class Worker {
 
   /// Does not wait. The result is the denoised frame, or what the denoiser has thrown.
   std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
-    std::promise<Frame> promise;
-    std::future<Frame> result = promise.get_future();
-    {
-      const std::scoped_lock lock(mutex_);
-      jobs_.push_back({std::move(frame), noise, std::move(promise)});
-    }
-    arrived_.notify_one();
-    return result;
+    return enqueue({std::move(frame), noise, {}});
   }
+
+  /// Waits until the denoiser knows that there are no more frames. Throws what it has thrown.
+  void flush() { enqueue({}).get(); }
 
   DeviceStages device_stages() {
     const std::scoped_lock lock(mutex_);
@@ -44,10 +40,20 @@ class Worker {
 
  private:
   struct Job {
-    Frame frame;
+    std::optional<Frame> frame;  // none to flush
     NoiseLevel noise;
     std::promise<Frame> result;
   };
+
+  std::future<Frame> enqueue(Job job) {
+    std::future<Frame> result = job.result.get_future();
+    {
+      const std::scoped_lock lock(mutex_);
+      jobs_.push_back(std::move(job));
+    }
+    arrived_.notify_one();
+    return result;
+  }
 
   // Sends what has arrived before it waits for a result.
   void run(const std::stop_token& stop) {
@@ -78,11 +84,18 @@ class Worker {
 
   void send(Job job) {
     try {
+      if (!job.frame) {
+        if (!failure_) {  // its frames tell
+          denoiser_->flush();
+        }
+        job.result.set_value({});
+        return;
+      }
       if (failure_) {
         std::rethrow_exception(failure_);
       }
       denoiser_->set_noise(job.noise);
-      denoiser_->send(std::move(job.frame));
+      denoiser_->send(std::move(*job.frame));
       under_way_.push_back(std::move(job.result));
     } catch (...) {
       job.result.set_exception(std::current_exception());
@@ -156,7 +169,11 @@ class DenoiserGroup final : public Denoiser {
     return result.get();
   }
 
-  void flush() override {}
+  void flush() override {
+    for (const auto& worker : workers_) {
+      worker->flush();
+    }
+  }
   std::vector<std::string> warnings() const override { return warnings_; }
   int latency() const override { return 0; }
   // One more for each, so that a thread that has fetched a result finds a frame to send.

@@ -219,10 +219,13 @@ class FrameDenoiser final : public Denoiser {
     return std::move(first.out);
   }
 
-  // A device that has failed may have ended the stream, by its decoder.
+  // To the decoder of a device that has failed the rest of the stream is damaged: that there is none left may
+  // be the device's failure, which nothing else tells if no frame is under way.
   void flush() override {
-    const DeviceScope scope(device_);
-    check(cudaStreamSynchronize(kernels_.get()));
+    if (under_way_.empty()) {
+      const DeviceScope scope(device_);
+      check(cudaStreamSynchronize(kernels_.get()));
+    }
   }
   int latency() const override { return 0; }
   int concurrency() const override { return static_cast<int>(slots_.size()); }
@@ -266,7 +269,7 @@ class FrameDenoiser final : public Denoiser {
 
   // Counts the stages' turns at the frame that was in the slot, all of which is done.
   void count(Slot& slot, Turns turns) {
-    // Told by the end of the last frame's upload, which comes before all of them, shortly.
+    // Told by the end of the last frame's upload, which comes before all of them and mostly not long.
     const Event& origin = last_turns_ ? last_turns_->upload.end : turns.upload.begin;
     const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
       return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));

@@ -89,6 +89,7 @@ class EngineDouble final : public Engine {
     std::optional<int> cuda_device = std::nullopt;
     std::function<void(const Frame&)> on_send = [](const Frame&) {};
     std::function<void(const Frame&)> on_receive = [](const Frame&) {};
+    std::function<void()> on_flush = [] {};
   };
   struct Counts {
     std::set<std::thread::id> threads;
@@ -142,7 +143,7 @@ class EngineDouble final : public Engine {
       ++received_;
       return frame;
     }
-    void flush() override {}
+    void flush() override { script_.on_flush(); }
     std::vector<std::string> warnings() const override { return {"a warning"}; }
     int latency() const override { return script_.latency; }
     int concurrency() const override { return script_.concurrency; }
@@ -285,6 +286,20 @@ TEST(EngineGroup, AFailureComesOutInItsFramesPlace) {
     // What that engine would give next is certain only if it has not taken the frame.
     EXPECT_EQ(message_of([&] { group->receive(); }), at_send ? "" : "the GPU fell off at frame 4");
   }
+}
+
+TEST(EngineGroup, FlushesEachEngineAndTellsItsFailure) {
+  std::atomic<int> flushed = 0;
+  const Doubles doubles = make_doubles(3, {.on_flush = [&] {
+                                         if (++flushed == 3) {
+                                           throw Error("the GPU fell off");
+                                         }
+                                       }});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  group->send(numbered(0));
+  EXPECT_EQ(message_of([&] { group->flush(); }), "the GPU fell off");
+  EXPECT_EQ(flushed, 3);
+  EXPECT_EQ(group->receive().value().index, 0);
 }
 
 TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
