@@ -526,8 +526,9 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
       .add_option(
           "--progress", options.progress,
           "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, rates, "
-          "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads and "
-          "downloads were busy")
+          "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads, "
+          "filtering "
+          "and downloads were busy")
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);

@@ -85,9 +85,9 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
       return true;
     }
     const DeviceStages device = stage.device_stages();
-    copy(device.upload, all_counters.device.upload);
-    copy(device.filter, all_counters.device.filter);
-    copy(device.download, all_counters.device.download);
+    copy(device.upload, all_counters.upload);
+    copy(device.filter, all_counters.filter);
+    copy(device.download, all_counters.download);
     const std::size_t cost = result_cost(*result, options);
     return push(denoised, counters, std::move(*result), cost);
   };
@@ -157,17 +157,15 @@ struct Stage {
 };
 
 std::vector<Stage> stages_of(const PipelineCounters& counters) {
-  const Stage decode{"decode", counters.read, &counters.read.latency};
-  const Stage encode{"encode", counters.write, &counters.write.latency};
-  const auto& device = counters.device;
-  if (device.filter.frames == 0) {
-    return {decode, {"denoise", counters.denoise, &counters.denoise.latency}, encode};
+  std::vector<Stage> stages{{"decode", counters.read, &counters.read.latency},
+                            {"denoise", counters.denoise, &counters.denoise.latency}};
+  if (counters.on_device()) {
+    stages.push_back({"upload", counters.upload, nullptr});
+    stages.push_back({"filter", counters.filter, nullptr});
+    stages.push_back({"download", counters.download, nullptr});
   }
-  return {decode,
-          {"upload", device.upload, nullptr},
-          {"denoise", device.filter, &counters.denoise.latency},
-          {"download", device.download, nullptr},
-          encode};
+  stages.push_back({"encode", counters.write, &counters.write.latency});
+  return stages;
 }
 
 }  // namespace

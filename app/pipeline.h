@@ -46,14 +46,14 @@ struct PipelineOptions {
 
 struct PipelineCounters {
   StageCounters read;
-  StageCounters denoise;  ///< as the calling thread sees it
+  StageCounters denoise;
   StageCounters write;
-  /// What the denoiser's device did, if it has memory of its own; otherwise no frames.
-  struct {
-    StageTimes upload;
-    StageTimes filter;
-    StageTimes download;
-  } device;
+  /// What the denoiser's device did for `denoise`, if it has memory of its own; otherwise no frames.
+  StageTimes upload;
+  StageTimes filter;
+  StageTimes download;
+
+  bool on_device() const { return filter.frames > 0; }
 };
 
 /// What run_pipeline() throws if denoising fails: the frames before have been written. The sentence is that
@@ -65,8 +65,7 @@ class DenoisingFailure : public Error {
 
 /// A line for each stage: its frames, the rate that it would have alone, the shares of its time (busy,
 /// without input, without room for its output), and how long it had a frame: the median, 99 % and the worst,
-/// in ms. Of a device, upload and download have lines of their own; denoising's time is then the device's,
-/// and a frame's from being sent until its result was received.
+/// in ms. Denoising on a device has lines for its uploads, filtering and downloads, too, without the latter.
 std::vector<std::string> to_table(const PipelineCounters& counters);
 
 /// The same, for reports.

@@ -81,7 +81,8 @@ std::string to_line(const ProgressState& state) {
   line += fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
                       100 * state.busy[2]);
   if (state.on_device) {
-    line += fmt::format(" up {:.0f} down {:.0f}%", 100 * state.busy[3], 100 * state.busy[4]);
+    line += fmt::format(" up {:.0f} flt {:.0f} down {:.0f}%", 100 * state.busy[3], 100 * state.busy[4],
+                        100 * state.busy[5]);
   }
   return line;
 }
@@ -101,7 +102,8 @@ std::string to_json_line(const ProgressState& state) {
                   {"encode", rounded(state.busy[2])}};
   if (state.on_device) {
     json["busy"]["upload"] = rounded(state.busy[3]);
-    json["busy"]["download"] = rounded(state.busy[4]);
+    json["busy"]["filter"] = rounded(state.busy[4]);
+    json["busy"]["download"] = rounded(state.busy[5]);
   }
   json["finished"] = state.finished;
   return json.dump();
@@ -133,8 +135,7 @@ Progress::Sample Progress::sample() const {
   return {Clock::now(),
           counters_.write.frames,
           {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns,
-           counters_.device.upload.busy_ns, counters_.device.download.busy_ns},
-          counters_.device.filter.busy_ns};
+           counters_.upload.busy_ns, counters_.filter.busy_ns, counters_.download.busy_ns}};
 }
 
 ProgressState Progress::state(bool finished) {
@@ -144,7 +145,7 @@ ProgressState Progress::state(bool finished) {
   state.total = total_;
   state.source_fps = source_fps_;
   state.finished = finished;
-  state.on_device = counters_.device.upload.frames > 0;
+  state.on_device = counters_.on_device();
   state.elapsed = seconds(now.time - start_.time);
   state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
   const std::scoped_lock lock(recent_mutex_);
@@ -156,15 +157,10 @@ ProgressState Progress::state(bool finished) {
   state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().frames) / span : 0;
   const Sample& since = finished ? start_ : recent_.front();
   const double nanoseconds = std::max(seconds(now.time - since.time) * 1e9, 1.0);
-  // A piece of work is counted when it is done, and may have begun before.
-  const auto share = [&](std::int64_t busy_ns) {
-    return std::min(1.0, static_cast<double>(busy_ns) / nanoseconds);
-  };
   for (std::size_t stage = 0; stage < state.busy.size(); ++stage) {
-    state.busy[stage] = share(now.busy_ns[stage] - since.busy_ns[stage]);
-  }
-  if (state.on_device) {
-    state.busy[1] = share(now.filter_ns - since.filter_ns);
+    // A piece of work is counted when it is done, and may have begun before.
+    const auto busy = static_cast<double>(now.busy_ns[stage] - since.busy_ns[stage]);
+    state.busy[stage] = std::min(1.0, busy / nanoseconds);
   }
   return state;
 }

@@ -31,12 +31,12 @@ struct ProgressState {
   double elapsed = 0;      ///< seconds
   double fps = 0;          ///< over the last seconds
   double average_fps = 0;
-  /// Decoding, denoising, encoding, and a device's uploads and downloads: the share of the last seconds, and
-  /// in the end of the whole run, that it worked instead of waiting for the others.
-  std::array<double, 5> busy{};
-  bool on_device = false;  ///< there are uploads and downloads
-  double source_fps = 0;   ///< 0 if not known
-  bool finished = false;   ///< the run is over, however it ended
+  /// Decoding, denoising, encoding, and of denoising on a device uploads, filtering and downloads: the share
+  /// of the last seconds, and in the end of the whole run, that it worked instead of waiting for the others.
+  std::array<double, 6> busy{};
+  bool on_device = false;
+  double source_fps = 0;  ///< 0 if not known
+  bool finished = false;  ///< the run is over, however it ended
 
   /// Multiple of real time, from the average; 0 if not known.
   double speed() const;
@@ -44,8 +44,8 @@ struct ProgressState {
   double eta() const;
 };
 
-/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35%", with " up 9 down 8%"
-/// behind it for a device's.
+/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35%", of a device
+/// with " up 9 flt 90 down 8%" behind it.
 std::string to_line(const ProgressState& state);
 std::string to_json_line(const ProgressState& state);
 
@@ -68,8 +68,7 @@ class Progress {
   struct Sample {
     Clock::time_point time;
     std::int64_t frames = 0;
-    std::array<std::int64_t, 5> busy_ns{};
-    std::int64_t filter_ns = 0;  // of the device
+    std::array<std::int64_t, 6> busy_ns{};
   };
   Sample sample() const;
   void report(bool finished);

@@ -81,27 +81,28 @@ TEST(Progress, BusySharesComeFromTheStagesCounters) {
   counters.write.frames = 3;
   const ProgressState state = progress.state();
   EXPECT_EQ(state.frames, 3);
-  EXPECT_EQ(state.busy, (std::array<double, 5>{0, 1, 0, 0, 0}));
+  EXPECT_EQ(state.busy, (std::array<double, 6>{0, 1, 0, 0, 0, 0}));
   EXPECT_FALSE(state.on_device);
 }
 
-TEST(Progress, BusySharesOfADeviceAreTheDevices) {
+TEST(Progress, ShowsWhatADeviceDoes) {
   ProgressState state = quarter_done();
   state.on_device = true;
   state.busy[3] = 0.21;
-  state.busy[4] = 0.09;
-  EXPECT_TRUE(to_line(state).ends_with("dec 12 den 100 enc 35% up 21 down 9%")) << to_line(state);
+  state.busy[4] = 0.93;
+  state.busy[5] = 0.09;
+  EXPECT_TRUE(to_line(state).ends_with("dec 12 den 100 enc 35% up 21 flt 93 down 9%")) << to_line(state);
   const nlohmann::json json = nlohmann::json::parse(to_json_line(state));
   EXPECT_EQ(json["busy"]["upload"], 0.21);
+  EXPECT_EQ(json["busy"]["filter"], 0.93);
   EXPECT_EQ(json["busy"]["download"], 0.09);
 
   Console console;
   PipelineCounters counters;
   Progress progress(console, ProgressStyle::kNone, counters, 10, 25);
-  counters.denoise.busy_ns = 1'000'000'000'000'000;  // waiting for the device
-  counters.device.upload.frames = 1;
-  counters.device.download.busy_ns = 1'000'000'000'000'000;
-  EXPECT_EQ(progress.state().busy, (std::array<double, 5>{0, 0, 0, 0, 1}));
+  counters.filter.frames = 1;
+  counters.download.busy_ns = 1'000'000'000'000'000;
+  EXPECT_EQ(progress.state().busy, (std::array<double, 6>{0, 0, 0, 0, 0, 1}));
   EXPECT_TRUE(progress.state().on_device);
 }
 
