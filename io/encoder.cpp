@@ -276,6 +276,23 @@ void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
   }
 }
 
+// SVT-AV1 (1.4) waits for ever for the end of a stream that has no frame.
+void Encoder::Closer::operator()(AVCodecContext* context) const {
+  const bool waits = avcodec_is_open(context) != 0 && context->frame_number == 0 &&
+                     std::string_view(context->codec->name) == "libsvtav1";
+  AVFrame* blank = waits ? av_frame_alloc() : nullptr;
+  if (blank != nullptr) {
+    blank->format = context->pix_fmt;
+    blank->width = context->width;
+    blank->height = context->height;
+    if (av_frame_get_buffer(blank, 0) >= 0) {
+      avcodec_send_frame(context, blank);
+    }
+  }
+  av_frame_free(&blank);
+  avcodec_free_context(&context);
+}
+
 void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions& options) {
   if (options.codec.empty()) {
     const AVPixelFormat requested =

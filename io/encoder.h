@@ -79,7 +79,10 @@ class Encoder {
   std::string url_;
   EncoderSource source_;
   const AVCodec* codec_ = nullptr;
-  CodecHandle context_;
+  struct Closer {
+    void operator()(AVCodecContext* context) const;
+  };
+  std::unique_ptr<AVCodecContext, Closer> context_;
   std::vector<std::pair<std::string, std::string>> muxer_options_;
 
   AVPixelFormat source_format_ = AV_PIX_FMT_NONE;  ///< that holds the frames' samples

@@ -7,6 +7,7 @@ extern "C" {
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -87,6 +88,9 @@ void on_libav_message(void* object, int level, const char* format, va_list argum
 /// libav's default prints to stderr. Replaced before main(), so that a callback which the program sets itself
 /// stays.
 [[maybe_unused]] const bool kCallbackInstalled = (av_log_set_callback(on_libav_message), true);
+
+/// SVT-AV1 would print what it is set to, whatever libav's level. Who wants that can set the variable.
+[[maybe_unused]] const bool kSvtSilenced = (setenv("SVT_LOG", "0", 0), true);
 
 }  // namespace
 

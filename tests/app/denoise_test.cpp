@@ -323,5 +323,20 @@ TEST_F(DenoiseTest, QuietPrintsNothingAndLogFilesHoldFfmpegsMessages) {
       << read_file(path("log.txt"));
 }
 
+// Their libraries print by themselves; and one, which libav may be without, can't be closed without a frame.
+TEST_F(DenoiseTest, EncodersAreQuietAndEndWithoutFrames) {
+  const std::string input = make_clip("in.mkv", 5, "64x64");
+  for (const char* codec : {"libx265", "libsvtav1"}) {
+    const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-q", "-y", "-c", codec}));
+    if (outcome.err.find("no encoder is called") != std::string::npos) {
+      continue;
+    }
+    expect_success(outcome);
+    EXPECT_EQ(outcome.out + outcome.err, "") << codec;
+    expect_failure(limpid(denoise(input, path("out.mkv"), {"-q", "-y", "-c", codec, "-e", "nonesuch=1"})), 2,
+                   {codec, "has no option 'nonesuch'"});
+  }
+}
+
 }  // namespace
 }  // namespace limpid::test
