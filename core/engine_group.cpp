@@ -27,11 +27,11 @@ class Worker {
 
   /// Does not wait. The result is the denoised frame, or what the denoiser has thrown.
   std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
-    return enqueue({std::move(frame), noise, {}});
+    return enqueue({std::move(frame), noise, {}, false});
   }
 
   /// Waits until the denoiser knows that there are no more frames. Throws what it has thrown.
-  void flush() { enqueue({}).get(); }
+  void flush() { enqueue({{}, {}, {}, true}).get(); }
 
   DeviceStages device_stages() {
     const std::scoped_lock lock(mutex_);
@@ -40,9 +40,10 @@ class Worker {
 
  private:
   struct Job {
-    std::optional<Frame> frame;  // none to flush
+    Frame frame;
     NoiseLevel noise;
     std::promise<Frame> result;
+    bool is_flush;  // without a frame
   };
 
   std::future<Frame> enqueue(Job job) {
@@ -84,7 +85,7 @@ class Worker {
 
   void send(Job job) {
     try {
-      if (!job.frame) {
+      if (job.is_flush) {
         if (!failure_) {  // its frames tell
           denoiser_->flush();
         }
@@ -95,7 +96,7 @@ class Worker {
         std::rethrow_exception(failure_);
       }
       denoiser_->set_noise(job.noise);
-      denoiser_->send(std::move(*job.frame));
+      denoiser_->send(std::move(job.frame));
       under_way_.push_back(std::move(job.result));
     } catch (...) {
       job.result.set_exception(std::current_exception());

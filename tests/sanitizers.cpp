@@ -8,6 +8,10 @@
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libx265.so\nleak:libdbus-1.so\n"; }
 
+/// A program's own words are looked at.
+extern "C" const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
+
 /// ThreadSanitizer doesn't see the atomic counters by which libav and the encoders hand frames from thread to
 /// thread, nor what oneTBB does inside; core/cpu/parallel.h shows it the order of our own tasks. libstdc++
 /// counts the references to an exception inside the library: the thread that lets go of one last seems to
