@@ -527,8 +527,7 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
           "--progress", options.progress,
           "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, rates, "
           "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads, "
-          "filtering "
-          "and downloads were busy")
+          "filtering and downloads were busy")
       ->type_name("STYLE")
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);

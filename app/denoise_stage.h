@@ -29,8 +29,8 @@ class DenoiseStage {
   /// Of the denoiser; 0 and 1 before there is one.
   int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
   int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
-  /// Of the denoiser; none before there is one.
-  DeviceStages device_stages() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
+  /// The denoiser's Denoiser::device_stages(); no frames before there is one.
+  DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
 
   /// `make` makes the denoiser if there is none.
   void send(Frame frame, const NoiseLevel& level, const Maker& make);

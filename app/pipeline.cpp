@@ -84,7 +84,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     if (!result) {
       return true;
     }
-    const DeviceStages device = stage.device_stages();
+    const DeviceStages device = stage.on_device();
     copy(device.upload, all_counters.upload);
     copy(device.filter, all_counters.filter);
     copy(device.download, all_counters.download);
