@@ -14,12 +14,12 @@ struct DeviceStage {
   std::int64_t waited_for_output_ns = 0;  ///< for the stage after it to make room
   std::int64_t end_ns = 0;                ///< of the last turn
 
-  /// Adds the turn of the next frame: when it began and ended, and since when there was room for its output,
-  /// which may be long before. The moments count from any that is the same for all. Clocks are not exact: a
-  /// turn that seems to begin before the last has ended begins at its end.
-  void add_turn(std::int64_t room, std::int64_t begin, std::int64_t end) {
-    const std::int64_t free = frames > 0 ? end_ns : begin;
-    begin = std::max(begin, free);
+  /// Adds the turn of the next frame, which began when the last had ended, its input was there and there was
+  /// room for its output, and ended at `end`. The moments count from any that is the same for all. Clocks are
+  /// not exact: a turn that seems to end before it began took no time.
+  void add_turn(std::int64_t input, std::int64_t room, std::int64_t end) {
+    const std::int64_t free = frames > 0 ? end_ns : std::max(input, room);
+    const std::int64_t begin = std::max({free, input, room});
     end_ns = std::max(begin, end);
     const std::int64_t had_room = std::clamp(room, free, begin);
     ++frames;

@@ -1,3 +1,4 @@
+#include "core/code_values.h"
 #include "cuda/convert.h"
 #include "cuda/launch.h"
 
@@ -61,7 +62,7 @@ __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, flo
   for (int i = 0; i < kRowsPerThread; ++i) {
     float value = values[i] * scale;
     if constexpr (sizeof(Sample) == sizeof(float)) {
-      value = value == value ? fminf(fmaxf(value, -4096.0F), 4096.0F) : 0.0F;
+      value = usable_code_value(value);
     }
     if (y + i < out.height) {
       out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] = value;

@@ -175,36 +175,37 @@ class FrameDenoiser final : public Denoiser {
 
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
-    Turns turns = take_turns();
-    uploads_.wait(slot.filtered.get());
+    Turns& turns = take_turns();
+    if (slot.last != nullptr) {
+      uploads_.wait(slot.last->filtered.get());
+    }
     if (on_device) {
       wait_for_decoder(decoded_, uploads_);
     }
-    turns.upload.begin.record(uploads_);
+    turns.begun.record(uploads_);
     if (on_device) {
       copy_from_decoder(frame, slot.in.planes(), uploads_);
     } else {
       copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
     }
-    turns.upload.end.record(uploads_);
+    turns.uploaded.record(uploads_);
 
-    kernels_.wait(turns.upload.end.get());
-    kernels_.wait(slot.downloaded.get());
-    turns.filter.begin.record(kernels_);
+    kernels_.wait(turns.uploaded.get());
+    if (slot.last != nullptr) {
+      kernels_.wait(slot.last->downloaded.get());
+    }
     filter_->enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
-    turns.filter.end.record(kernels_);
-    slot.filtered.record(kernels_);
+    turns.filtered.record(kernels_);
 
-    downloads_.wait(slot.filtered.get());
-    turns.download.begin.record(downloads_);
+    downloads_.wait(turns.filtered.get());
     if (result_on_device) {
       copy_to_encoder(slot.out.planes(), out, downloads_);
     } else {
       copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
     }
-    slot.downloaded.record(downloads_);
-    turns.download.end.record(downloads_);
-    under_way_.push_back({std::move(frame), std::move(out), &slot, std::move(turns)});
+    turns.downloaded.record(downloads_);
+    slot.last = &turns;
+    under_way_.push_back({std::move(frame), std::move(out), &slot, &turns});
   }
 
   std::optional<Frame> receive() override {
@@ -214,8 +215,8 @@ class FrameDenoiser final : public Denoiser {
     const DeviceScope scope(device_);
     UnderWay first = std::move(under_way_.front());
     under_way_.pop_front();
-    first.turns.download.end.synchronize();
-    count(*first.slot, std::move(first.turns));
+    first.turns->downloaded.synchronize();
+    count(*first.slot, *first.turns);
     return std::move(first.out);
   }
 
@@ -233,57 +234,59 @@ class FrameDenoiser final : public Denoiser {
   DeviceStages device_stages() const override { return stages_; }
 
  private:
+  // When a frame, on its way, got to where a stage begins or ends.
+  struct Turns {
+    Event begun = Event::timed();
+    Event uploaded = Event::timed();
+    Event filtered = Event::timed();
+    Event downloaded = Event::timed();
+  };
   struct Slot {
     explicit Slot(const FrameFormat& format) : in(format), out(format) {}
     DeviceFrame in;
     DeviceFrame out;
-    Event filtered;
-    Event downloaded;
+    const Turns* last = nullptr;   // of the frame that was sent to it last, until that is received
     std::int64_t filtered_ns = 0;  // when, of the frame that was received last
     std::int64_t downloaded_ns = 0;
-  };
-  struct Turn {
-    Event begin = Event::timed();
-    Event end = Event::timed();
-  };
-  struct Turns {
-    Turn upload;
-    Turn filter;
-    Turn download;
   };
   struct UnderWay {
     Frame in;  // kept until its samples have been read
     Frame out;
     Slot* slot;
-    Turns turns;
+    Turns* turns;
   };
 
-  Turns take_turns() {
+  Turns& take_turns() {
     if (idle_turns_.empty()) {
-      return {};
+      return turns_.emplace_back();
     }
-    Turns turns = std::move(idle_turns_.back());
+    Turns& turns = *idle_turns_.back();
     idle_turns_.pop_back();
     return turns;
   }
 
   // Counts the stages' turns at the frame that was in the slot, all of which is done.
-  void count(Slot& slot, Turns turns) {
+  void count(Slot& slot, Turns& turns) {
     // Told by the end of the last frame's upload, which comes before all of them and mostly not long.
-    const Event& origin = last_turns_ ? last_turns_->upload.end : turns.upload.begin;
+    const Event& origin = last_turns_ != nullptr ? last_turns_->uploaded : turns.begun;
     const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
       return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
     };
-    stages_.upload.add_turn(slot.filtered_ns, moment(turns.upload.begin), moment(turns.upload.end));
-    stages_.filter.add_turn(slot.downloaded_ns, moment(turns.filter.begin), moment(turns.filter.end));
+    const std::int64_t uploaded = moment(turns.uploaded);
+    const std::int64_t filtered = moment(turns.filtered);
+    stages_.upload.add_turn(moment(turns.begun), slot.filtered_ns, uploaded);
+    stages_.filter.add_turn(uploaded, slot.downloaded_ns, filtered);
     // There is always room: send() has taken it.
-    stages_.download.add_turn(0, moment(turns.download.begin), moment(turns.download.end));
+    stages_.download.add_turn(filtered, 0, moment(turns.downloaded));
     slot.filtered_ns = stages_.filter.end_ns;
     slot.downloaded_ns = stages_.download.end_ns;
-    if (last_turns_) {
-      idle_turns_.push_back(std::move(*last_turns_));
+    if (slot.last == &turns) {
+      slot.last = nullptr;
     }
-    last_turns_ = std::move(turns);
+    if (last_turns_ != nullptr) {
+      idle_turns_.push_back(last_turns_);
+    }
+    last_turns_ = &turns;
   }
 
   int device_;
@@ -300,8 +303,9 @@ class FrameDenoiser final : public Denoiser {
   Stream downloads_;
   Event decoded_;
   std::deque<UnderWay> under_way_;
-  std::vector<Turns> idle_turns_;
-  std::optional<Turns> last_turns_;  // of the frame that was received last
+  std::deque<Turns> turns_;  // of the most frames that were under way, and one
+  std::vector<Turns*> idle_turns_;
+  Turns* last_turns_ = nullptr;  // of the frame that was received last
   DeviceStages stages_;
 };
 

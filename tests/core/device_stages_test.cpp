@@ -16,26 +16,35 @@ void expect_is(const DeviceStage& stage, const DeviceStage& expected) {
 
 TEST(DeviceStage, TellsWaitsForInputFromWaitsForRoom) {
   DeviceStage stage;
-  stage.add_turn(0, 1000, 1300);  // what was before the first turn is no wait
+  stage.add_turn(1000, 0, 1300);  // what was before the first turn is no wait
   expect_is(stage, {1, 300, 0, 0});
-  stage.add_turn(1100, 1350, 1400);  // there was room all the time
+  stage.add_turn(1350, 1100, 1400);  // there was room all the time
   expect_is(stage, {2, 350, 50, 0});
-  stage.add_turn(1600, 1600, 1700);  // it began when there was room
+  stage.add_turn(1200, 1600, 1700);  // there was input all the time
   expect_is(stage, {3, 450, 50, 200});
-  stage.add_turn(1730, 1800, 1900);  // there was room, and then input
+  stage.add_turn(1800, 1730, 1900);  // there was room, and then input
   expect_is(stage, {4, 550, 120, 230});
-  stage.add_turn(1950, 1900, 1950);  // more than the clocks can tell apart
-  expect_is(stage, {5, 600, 120, 230});
-  EXPECT_EQ(stage.end_ns, 1950);
+  stage.add_turn(1920, 1950, 2000);  // there was input, and then room, for which it would have waited anyway
+  expect_is(stage, {5, 600, 120, 280});
+  stage.add_turn(1700, 1600, 2100);  // there was both before the last had ended
+  expect_is(stage, {6, 700, 120, 280});
+  EXPECT_EQ(stage.end_ns, 2100);
 }
 
-// Moments are told to half a microsecond only: one turn may seem to begin before the last has ended.
+TEST(DeviceStage, BeginsWithInputAndRoom) {
+  DeviceStage stage;
+  stage.add_turn(1000, 1200, 1300);
+  expect_is(stage, {1, 100, 0, 0});
+}
+
+// Moments are told to half a microsecond only: one turn may seem to end before the last has.
 TEST(DeviceStage, TimesAddUpToTheWholeWhateverTheClocksSay) {
   DeviceStage stage;
-  stage.add_turn(0, 1000, 2000);
-  stage.add_turn(0, 1800, 2500);
-  stage.add_turn(0, 2600, 2550);
-  expect_is(stage, {3, 1500, 100, 0});
+  stage.add_turn(1000, 0, 2000);
+  stage.add_turn(1800, 0, 2500);
+  stage.add_turn(2600, 0, 2550);
+  stage.add_turn(2500, 0, 2590);
+  expect_is(stage, {4, 1500, 100, 0});
   EXPECT_EQ(stage.end_ns, 2600);
 }
 
