@@ -263,6 +263,7 @@ class Benchmark {
     stages.write_packet = [](const io::Packet&) {};
     PipelineOptions pipeline_options;
     pipeline_options.frame_limit = options_.frames;
+    pipeline_options.queued_frames = queued_frames(*engine_);
     run_pipeline(stages, pipeline_options, counters, std::stop_token());
     if (writer) {
       writer->finish();

@@ -253,8 +253,14 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
     check_strictly(writer.damaged_packets() > 0);
   };
 
+  const auto broken_off = [&](const std::string& failure) {
+    const std::int64_t frames = counters.write.frames;
+    return Error(fmt::format("{}; {} has the {} {} before that", failure, options.output, frames,
+                             frames == 1 ? "frame" : "frames"));
+  };
   PipelineOptions pipeline_options;
   pipeline_options.frame_limit = options.frames;
+  pipeline_options.queued_frames = queued_frames(*session.engine);
   ProgressState end;
   {
     Progress progress(console, session.progress_style, counters,
@@ -262,20 +268,16 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
     try {
       run_pipeline(stages, pipeline_options, counters, interrupts.stop());
     } catch (const DenoisingFailure& failure) {
-      const std::int64_t written = counters.write.frames;
-      if (written == 0) {
+      if (counters.write.frames == 0) {
         throw;
       }
       writer.finish();
-      throw Error(
-          fmt::format("{}; {} has the {} frames before that", failure.what(), options.output, written));
+      throw broken_off(failure.what());
     }
     if (counters.write.frames > 0) {
       writer.finish();
       if (!reader.failure().empty()) {
-        throw Error(fmt::format("{}: can't be read to its end: {}; {} has the {} frames before that",
-                                options.input, reader.failure(), options.output,
-                                counters.write.frames.load()));
+        throw broken_off(options.input + ": can't be read to its end: " + reader.failure());
       }
     }
     end = progress.state();

@@ -77,4 +77,6 @@ int encoder_threads(const Engine& engine) {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
 }
 
+std::size_t queued_frames(const Engine& engine) { return engine.cuda_device() ? 32 : 3; }
+
 }  // namespace limpid::app

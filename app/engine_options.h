@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -36,5 +37,9 @@ std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<E
 /// The threads of an encoder (io::WriterOptions): it shares the processors with the CPU engine, which has all
 /// of them; beside a GPU it has as many as libavcodec or the encoder itself thinks right.
 int encoder_threads(const Engine& engine);
+
+/// How many frames should wait to be denoised at most (PipelineOptions): beside a GPU, which is at times the
+/// faster of the two, as many as the processors decode in a burst.
+std::size_t queued_frames(const Engine& engine);
 
 }  // namespace limpid::app

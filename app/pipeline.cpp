@@ -27,17 +27,25 @@ using Queue = BoundedQueue<Item>;
 constexpr std::size_t kFrameCost = 64;
 constexpr std::size_t kPacketCost = 1;
 
-constexpr std::size_t kResultBytes = std::size_t{128} << 20;
+constexpr std::size_t kQueuedBytes = std::size_t{128} << 20;
+constexpr std::size_t kFewestFrames = 3;
 
-/// In the queue of results.
-std::size_t result_cost(const Frame& result, const PipelineOptions& options) {
-  const std::size_t capacity = options.queued_results * kFrameCost;
-  return std::clamp(frame_bytes(result.format) * capacity / kResultBytes, kFrameCost,
-                    std::max(capacity / options.queued_frames, kFrameCost));
+// Of a frame in a queue of up to `most`.
+std::size_t greatest_cost(std::size_t most) {
+  return std::max(most / kFewestFrames, std::size_t{1}) * kFrameCost;
 }
 
-bool push(Queue& queue, StageCounters& counters, Item item, std::size_t frame_cost = kFrameCost) {
-  const std::size_t cost = std::holds_alternative<Frame>(item) ? frame_cost : kPacketCost;
+std::size_t cost_of(const Frame& frame, std::size_t most) {
+  return std::clamp(frame_bytes(frame.format) * most * kFrameCost / kQueuedBytes, kFrameCost,
+                    greatest_cost(most));
+}
+
+// A GPU's decoder has few frames to spare.
+std::size_t cost_of_decoded(const Frame& frame, std::size_t most) {
+  return frame.cuda_device == Frame::kHostMemory ? cost_of(frame, most) : greatest_cost(most);
+}
+
+bool push(Queue& queue, StageCounters& counters, Item item, std::size_t cost) {
   return timed(counters.waited_for_output_ns, [&] { return queue.push(std::move(item), cost); });
 }
 
@@ -57,7 +65,9 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
     if (is_frame) {
       counters.latency.add(std::chrono::steady_clock::now() - begin);
     }
-    if (!push(decoded, counters, std::move(item))) {
+    const std::size_t cost =
+        is_frame ? cost_of_decoded(std::get<Frame>(item), options.queued_frames) : kPacketCost;
+    if (!push(decoded, counters, std::move(item), cost)) {
       break;
     }
     if (is_frame && ++counters.frames == options.frame_limit) {
@@ -88,7 +98,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     copy(device.upload, all_counters.upload);
     copy(device.filter, all_counters.filter);
     copy(device.download, all_counters.download);
-    const std::size_t cost = result_cost(*result, options);
+    const std::size_t cost = cost_of(*result, options.queued_results);
     return push(denoised, counters, std::move(*result), cost);
   };
   for (;;) {
@@ -106,7 +116,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
       if (stage.is_full() && !forward()) {
         return;
       }
-    } else if (!push(denoised, counters, std::move(*item))) {
+    } else if (!push(denoised, counters, std::move(*item), kPacketCost)) {
       return;
     }
   }

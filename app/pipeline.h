@@ -36,11 +36,11 @@ struct PipelineStages {
 
 struct PipelineOptions {
   std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
-  /// Most frames waiting to be denoised. Each costs memory (of GPUs' decoders, which have little to spare)
-  /// and, on an interrupt, the time to finish it.
+  /// Most frames waiting to be denoised, which costs, on an interrupt, the time to finish them; and most
+  /// results waiting to be encoded. Decoders and encoders that work on many frames at once give and take them
+  /// in bursts. Fewer, down to three, where they would take more than 128 MiB; and three of a GPU's decoder,
+  /// which has few to spare.
   std::size_t queued_frames = 3;
-  /// Most results waiting to be encoded; fewer, down to `queued_frames`, where they would take more than 128
-  /// MiB. Decoders and encoders that work on many frames at once give and take them in bursts.
   std::size_t queued_results = 16;
 };
 

@@ -371,28 +371,69 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
   }
 }
 
+/// Frames that nobody looks at, and how many of them a queue should hold.
+struct Waiting {
+  int side;
+  int device;
+  std::int64_t most;
+};
+
+/// A source of `count` frames of that kind, without samples.
+std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t count) {
+  std::deque<io::Reader::Item> source;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Frame frame = make_frame(i);
+    frame.format.width = frame.format.height = waiting.side;
+    frame.cuda_device = waiting.device;
+    source.emplace_back(std::move(frame));
+  }
+  return source;
+}
+
+/// Called of each frame by who lets the others wait: no more than `ahead` are read, and of the first that
+/// many are.
+void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std::int64_t ahead) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (frame.index == 0 && counters.read.frames < ahead && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_GE(counters.read.frames, frame.index == 0 ? ahead : 0);
+  EXPECT_LE(counters.read.frames - frame.index, ahead);
+}
+
+// How many frames can wait for a denoiser that takes none.
+TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
+  constexpr std::int64_t kFrames = 40;
+  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 32}, Waiting{4096, Frame::kHostMemory, 8},
+                                 Waiting{16384, Frame::kHostMemory, 3}, Waiting{1, 0, 3}}) {
+    SCOPED_TRACE(waiting.side);
+    Script script;
+    script.source = waiting_frames(waiting, kFrames);
+    PipelineStages stages = script.stages();
+    stages.noise = [&](const Frame& frame) {
+      expect_read_ahead(script.counters, frame, 1 + waiting.most);
+      return NoiseLevel{};
+    };
+    PipelineOptions options;
+    options.queued_frames = 32;
+    run_pipeline(stages, options, script.counters, {});
+    EXPECT_EQ(script.frames, first_numbers(kFrames));
+  }
+}
+
 // How many results can wait for a writer that takes none.
 TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
   constexpr std::int64_t kFrames = 40;
-  for (const auto& [side, most] : {std::pair{1, 16}, std::pair{4096, 8}, std::pair{16384, 3}}) {
+  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 16}, Waiting{4096, Frame::kHostMemory, 8},
+                                 Waiting{16384, Frame::kHostMemory, 3}}) {
+    SCOPED_TRACE(waiting.side);
     Script script;
-    for (std::int64_t i = 0; i < kFrames; ++i) {
-      Frame frame = make_frame(i);
-      frame.format.width = frame.format.height = side;  // without samples, which nobody looks at
-      script.source.emplace_back(std::move(frame));
-    }
-    // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
-    const std::int64_t ahead = 1 + most + 1 + 3;
+    script.source = waiting_frames(waiting, kFrames);
     PipelineStages stages = script.stages();
     const auto write = stages.write_frame;
     stages.write_frame = [&](const Frame& frame) {
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      while (frame.index == 0 && script.counters.read.frames < ahead &&
-             std::chrono::steady_clock::now() < deadline) {
-        std::this_thread::yield();
-      }
-      EXPECT_GE(script.counters.read.frames, frame.index == 0 ? ahead : 0) << side;
-      EXPECT_LE(script.counters.read.frames - frame.index, ahead) << side;
+      // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
+      expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3);
       write(frame);
     };
     run_pipeline(stages, {}, script.counters, {});
