@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "core/engine_group.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -31,8 +30,8 @@ void EngineChoice::add_decoding_to(CommandLine& command) {
   command
       .add_option(
           "--hwaccel", hwaccel,
-          "Decoding by the GPU that denoises: auto, where it can and is the only one; none; cuda, by the "
-          "first, with a warning where it can't [auto]")
+          "Decoding by the GPU that denoises, of several the first: auto, where it can; none; cuda, with a "
+          "warning where it can't [auto]")
       ->type_name("NAME")
       ->one_of({"auto", "none", "cuda"})
       ->group(kGroup);
@@ -46,9 +45,7 @@ std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
     throw UsageError("--hwaccel cuda: the engine " + std::string(engine.name()) +
                      " can't read frames in the memory of a GPU; one such as cuda:0 is needed");
   }
-  // Of several, all but the first would get their frames by a detour through the host's memory.
-  const bool several = expand_engine_name(engine.name(), EngineRegistry::instance().list()).size() > 1;
-  return hwaccel == "auto" && several ? std::nullopt : engine.cuda_device();
+  return engine.cuda_device();
 }
 
 void report_decoding(const EngineChoice& choice, const io::Reader& reader) {

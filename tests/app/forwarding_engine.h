@@ -29,7 +29,7 @@ class ForwardingDenoiser : public Denoiser {
 };
 
 /// The CPU engine, whose denoisers a test wraps.
-class ForwardingEngine final : public Engine {
+class ForwardingEngine : public Engine {
  public:
   using Wrap = std::function<std::unique_ptr<Denoiser>(std::unique_ptr<Denoiser>)>;
 

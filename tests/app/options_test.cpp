@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -8,11 +9,14 @@
 
 #include "app/bm3d_options.h"
 #include "app/command_line.h"
+#include "app/engine_options.h"
 #include "app/filter_options.h"
 #include "app/noise_options.h"
 #include "core/denoiser.h"
+#include "core/engine_group.h"
 #include "core/error.h"
 #include "core/frame.h"
+#include "tests/app/forwarding_engine.h"
 
 namespace limpid::app {
 namespace {
@@ -22,6 +26,29 @@ TEST(SigmaOption, TakesOneOrThreeNumbersOrAuto) {
   EXPECT_EQ(parse_sigma("10,4,5"), (NoiseLevel{{10, 4, 5}}));
   EXPECT_EQ(parse_sigma("0"), NoiseLevel{});
   EXPECT_EQ(parse_sigma("auto"), std::nullopt);
+}
+
+/// A GPU's by its name alone.
+class GpuEngine final : public test::ForwardingEngine {
+ public:
+  explicit GpuEngine(int device) : ForwardingEngine("cuda:" + std::to_string(device), {}), device_(device) {}
+  std::optional<int> cuda_device() const override { return device_; }
+
+ private:
+  int device_;
+};
+
+TEST(EngineChoice, TheEnginesGpuDecodes) {
+  const auto one = std::make_shared<GpuEngine>(1);
+  const auto several = make_engine_group("cuda:1,0", {one, std::make_shared<GpuEngine>(0)});
+  const auto cpu = EngineRegistry::instance().open("cpu");
+  for (const char* hwaccel : {"auto", "cuda"}) {
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*one), 1) << hwaccel;
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*several), 1) << hwaccel;
+  }
+  EXPECT_EQ(EngineChoice{.hwaccel = "none"}.decoding_device(*several), std::nullopt);
+  EXPECT_EQ(EngineChoice{.hwaccel = "auto"}.decoding_device(*cpu), std::nullopt);
+  EXPECT_THROW(EngineChoice{.hwaccel = "cuda"}.decoding_device(*cpu), UsageError);
 }
 
 class BadSigma : public testing::TestWithParam<const char*> {};
