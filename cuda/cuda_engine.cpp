@@ -303,7 +303,7 @@ class FrameDenoiser final : public Denoiser {
   Stream downloads_;
   Event decoded_;
   std::deque<UnderWay> under_way_;
-  std::deque<Turns> turns_;  // of the most frames that were under way, and one
+  std::deque<Turns> turns_;  // all there are: of frames under way, idle, and the last
   std::vector<Turns*> idle_turns_;
   Turns* last_turns_ = nullptr;  // of the frame that was received last
   DeviceStages stages_;

@@ -107,16 +107,7 @@ DeviceLimits device_limits() {
 }
 
 Event::Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags | cudaEventBlockingSync)); }
-Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-Event& Event::operator=(Event&& other) noexcept {
-  std::swap(event_, other.event_);
-  return *this;
-}
-Event::~Event() {
-  if (event_ != nullptr) {
-    cudaEventDestroy(event_);
-  }
-}
+Event::~Event() { cudaEventDestroy(event_); }
 void Event::record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
 void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
 double Event::milliseconds_since(const Event& earlier) const {

@@ -90,8 +90,6 @@ class Event {
   Event() : Event(cudaEventDisableTiming) {}
   /// One that also notes when it occurs.
   static Event timed() { return Event(cudaEventDefault); }
-  Event(Event&& other) noexcept;
-  Event& operator=(Event&& other) noexcept;
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   ~Event();
