@@ -38,8 +38,9 @@ std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<E
 /// of them; beside a GPU it has as many as libavcodec or the encoder itself thinks right.
 int encoder_threads(const Engine& engine);
 
-/// How many frames should wait to be denoised at most (PipelineOptions): beside a GPU, which is at times the
-/// faster of the two, as many as the processors decode in a burst.
+/// How many frames should wait to be denoised at most (PipelineOptions): for a GPU, which may be faster than
+/// the decoder, enough that the bursts in which libavcodec's threads give frames don't make these threads
+/// wait.
 std::size_t queued_frames(const Engine& engine);
 
 }  // namespace limpid::app

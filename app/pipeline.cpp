@@ -28,12 +28,10 @@ constexpr std::size_t kFrameCost = 64;
 constexpr std::size_t kPacketCost = 1;
 
 constexpr std::size_t kQueuedBytes = std::size_t{128} << 20;
-constexpr std::size_t kFewestFrames = 3;
 
-// Of a frame in a queue of up to `most`.
-std::size_t greatest_cost(std::size_t most) {
-  return std::max(most / kFewestFrames, std::size_t{1}) * kFrameCost;
-}
+// Of a frame in a queue of up to `most`. So many that three fit: a little more than a quarter of the
+// capacity.
+std::size_t greatest_cost(std::size_t most) { return std::max(most * kFrameCost / 4 + 1, kFrameCost); }
 
 std::size_t cost_of(const Frame& frame, std::size_t most) {
   return std::clamp(frame_bytes(frame.format) * most * kFrameCost / kQueuedBytes, kFrameCost,

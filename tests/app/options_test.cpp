@@ -51,6 +51,13 @@ TEST(EngineChoice, TheEnginesGpuDecodes) {
   EXPECT_THROW(EngineChoice{.hwaccel = "cuda"}.decoding_device(*cpu), UsageError);
 }
 
+TEST(QueuedFrames, AreManyForGpusAndFewForTheCpu) {
+  const auto gpu = std::make_shared<GpuEngine>(0);
+  EXPECT_EQ(queued_frames(*gpu), 32U);
+  EXPECT_EQ(queued_frames(*make_engine_group("cuda:0,1", {gpu, std::make_shared<GpuEngine>(1)})), 32U);
+  EXPECT_EQ(queued_frames(*EngineRegistry::instance().open("cpu")), 3U);
+}
+
 class BadSigma : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadSigma, IsAUsageErrorThatNamesTheOption) {
