@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -138,7 +139,7 @@ void log_engine(const Engine& engine) {
       others += fmt::format("; no {} engine: {}", info.name, info.description);
     }
   }
-  spdlog::info("engine: {}, {}{}", engine.name(), engine.description(), others);
+  spdlog::info(fmt::format("engine: {}, {}{}", engine.name(), engine.description(), others));
 }
 
 std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limit) {
@@ -216,7 +217,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
 
   io::Writer writer(options.output, reader, options.writer);
   for (const std::string& warning : writer.warnings()) {
-    spdlog::warn("{}", warning);
+    spdlog::warn(warning);
   }
 
   NoiseControl noise(sigma, strength, planes);
@@ -243,7 +244,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
       denoiser->set_result_frames(cuda_frames);
     }
     for (const std::string& warning : denoiser->warnings()) {
-      spdlog::warn("{}", warning);
+      spdlog::warn(warning);
     }
     return denoiser;
   };
@@ -286,23 +287,25 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
     throw Error(options.input + ": has no frames that could be decoded");
   }
   if (!reader.damage().empty()) {
-    spdlog::warn("{}: is damaged and can't be read beyond its first {} frames: {}", options.input,
-                 counters.read.frames.load(), reader.damage());
+    spdlog::warn(fmt::format("{}: is damaged and can't be read beyond its first {} frames: {}", options.input,
+                             counters.read.frames.load(), reader.damage()));
   }
   const std::int64_t damaged_packets = reader.damaged_packets() + writer.damaged_packets();
   if (damaged_packets > 0) {
-    spdlog::warn("{}: {} damaged packets were skipped", options.input, damaged_packets);
+    spdlog::warn(fmt::format("{}: {} damaged packets were skipped", options.input, damaged_packets));
   }
   if (reader.damaged_frames() > 0) {
-    spdlog::warn("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
-                 options.input, reader.damaged_frames());
+    spdlog::warn(fmt::format("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
+                             options.input, reader.damaged_frames()));
   }
   if (reader.converted_frames() > 0) {
-    spdlog::warn("{}: {} frames differ from the first in size or pixel format and were converted to its",
-                 options.input, reader.converted_frames());
+    spdlog::warn(
+        fmt::format("{}: {} frames differ from the first in size or pixel format and were converted to its",
+                    options.input, reader.converted_frames()));
   }
-  spdlog::info("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
-               end.average_fps, options.output, static_cast<double>(writer.bytes_written()) / 1e6);
+  spdlog::info(fmt::format("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
+                           end.average_fps, options.output,
+                           static_cast<double>(writer.bytes_written()) / 1e6));
   if (options.stats) {
     for (const std::string& line : to_table(counters)) {
       console.print_line(line);
@@ -335,9 +338,9 @@ nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, con
       break;
     }
     options.input = input.file;
-    spdlog::info("{} ({} of {})", input.file, reports.size() + 1, jobs.inputs.size());
+    spdlog::info(fmt::format("{} ({} of {})", input.file, reports.size() + 1, jobs.inputs.size()));
     const auto fail = [&](const std::string& sentence) {
-      spdlog::error("{}", sentence);
+      spdlog::error(sentence);
       ++counts.failed;
       reports.push_back({{"input", input.file}, {"error", sentence}});
     };
@@ -348,7 +351,7 @@ nlohmann::ordered_json denoise_all(DenoiseOptions options, const Jobs& jobs, con
       }
     } catch (const io::NoVideo& error) {
       if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
-        spdlog::info("skipped: {}", error.what());
+        spdlog::info(fmt::format("skipped: {}", error.what()));
         reports.push_back({{"input", input.file}, {"skipped", error.what()}});
         ++counts.skipped;
       } else {
@@ -428,7 +431,7 @@ int denoise(DenoiseOptions options, Console& console) {
     if (counts.failed > 0 || (counts.done == 0 && !interrupts.interrupted())) {
       throw Error(summary);
     }
-    spdlog::info("{}", summary);
+    spdlog::info(summary);
   }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }

@@ -52,7 +52,7 @@ void report_decoding(const EngineChoice& choice, const io::Reader& reader) {
   const io::VideoProperties& video = reader.video();
   if (!video.why_not_on_cuda.empty()) {
     spdlog::log(choice.hwaccel == "cuda" ? spdlog::level::warn : spdlog::level::info,
-                "{}: decoded by the CPU: {}", reader.url(), video.why_not_on_cuda);
+                reader.url() + ": decoded by the CPU: " + video.why_not_on_cuda);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "app/jobs.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
@@ -27,13 +28,13 @@ std::vector<Jobs::Input> files_of(const std::string& folder) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       const std::string path = entry.path().string();
       if (entry.path().filename().string().starts_with('.')) {
-        spdlog::debug("{}: skipped, hidden", path);
+        spdlog::debug(fmt::format("{}: skipped, hidden", path));
       } else if (entry.is_directory()) {
-        spdlog::info("{}: skipped, a folder in the folder", path);
+        spdlog::info(fmt::format("{}: skipped, a folder in the folder", path));
       } else if (entry.is_regular_file()) {
         files.push_back({path, true});
       } else {
-        spdlog::info("{}: skipped, not a file", path);
+        spdlog::info(fmt::format("{}: skipped, not a file", path));
       }
     }
   } catch (const fs::filesystem_error& error) {

@@ -16,6 +16,9 @@ struct LoggingOptions {
 /// them reaches the user as the sentence of an Error, the rest at level trace. The log file holds debug
 /// messages even if the console doesn't. Throws UsageError for an unknown level and Error if the file can't
 /// be written.
+///
+/// Messages are given to spdlog as whole strings (fmt::format()): where it formats them itself, each file
+/// takes four seconds longer to compile.
 void set_up_logging(Console& console, const LoggingOptions& options);
 
 }  // namespace limpid::app

@@ -22,7 +22,7 @@ constexpr const char* kExitCodes =
 /// Every failure is one line, whatever the libraries have put into their messages.
 int fail(std::string sentence, int exit_code) {
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-  spdlog::error("{}", sentence);
+  spdlog::error(sentence);
   return exit_code;
 }
 

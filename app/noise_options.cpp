@@ -1,5 +1,6 @@
 #include "app/noise_options.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -113,7 +114,7 @@ void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {
   for (std::size_t plane = 0; plane < names.size(); ++plane) {
     text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
   }
-  spdlog::info("noise: estimated sigma {} (from frame {} on)", text, frame.index);
+  spdlog::info(fmt::format("noise: estimated sigma {} (from frame {} on)", text, frame.index));
   if (estimate == NoiseLevel{}) {
     spdlog::warn(
         "no noise was found, so frames pass unchanged; noise that a camera or a codec has smoothed isn't "

@@ -1,3 +1,4 @@
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -51,7 +52,7 @@ int preview(PreviewOptions& options, Console& console) {
     std::string why;
     audio = io::AudioOutput::open(reader, viewing.reader, why);
     if (audio == nullptr) {
-      spdlog::debug("no sound: {}", why);
+      spdlog::debug(fmt::format("no sound: {}", why));
     }
   }
   ViewerReport report;
@@ -70,7 +71,7 @@ int preview(PreviewOptions& options, Console& console) {
     }
   }
   if (reader.damaged_packets() > 0) {
-    spdlog::warn("{}: {} damaged packets were skipped", options.input, reader.damaged_packets());
+    spdlog::warn(fmt::format("{}: {} damaged packets were skipped", options.input, reader.damaged_packets()));
   }
   return viewing.tell(report, interrupts);
 }

@@ -1,5 +1,6 @@
 #include "app/viewer.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -159,7 +160,7 @@ void Viewer::run(const std::stop_token& stop) {
   if (!options_.screenshot.empty() && shown_ != nullptr) {
     draw();
     io::write_png(options_.screenshot, window_.snapshot(), io::Overwrite::kAlways);
-    spdlog::info("screenshot: {}", options_.screenshot);
+    spdlog::info(fmt::format("screenshot: {}", options_.screenshot));
   }
   if (audio_ != nullptr) {
     audio_->set_playing(false);
@@ -191,11 +192,11 @@ void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
     }
   }
   if (player_->paused()) {
-    spdlog::debug("frame: {}", frame->noisy.index);
+    spdlog::debug(fmt::format("frame: {}", frame->noisy.index));
   }
   if (awaited_ && frame->settings == *awaited_) {
-    spdlog::debug("shown: frame {} with {}", frame->noisy.index,
-                  sigma_text(frame->level, color_plane_names(options_.format)));
+    spdlog::debug(fmt::format("shown: frame {} with {}", frame->noisy.index,
+                              sigma_text(frame->level, color_plane_names(options_.format))));
     awaited_.reset();
   }
   if (!options_.screenshot.empty() && report_.shown < options_.frames) {
@@ -587,7 +588,7 @@ void Viewer::press(const std::string& key) {
 }
 
 void Viewer::notice(const std::string& text) {
-  spdlog::debug("key: {}", text);
+  spdlog::debug(fmt::format("key: {}", text));
   notice_ = text;
   notice_until_ = Clock::now() + kNoticeTime;
   redraw_ = true;
@@ -720,10 +721,10 @@ void Viewer::save_pictures() {
                                         {"split", split}}) {
       io::write_png(fmt::format("{}-{}.png", stem, name), picture);
     }
-    spdlog::info("pictures: {}-noisy.png, -denoised.png, -split.png", stem);
+    spdlog::info(fmt::format("pictures: {}-noisy.png, -denoised.png, -split.png", stem));
     notice("pictures saved");
   } catch (const Error& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error(error.what());
     notice(error.what());
   }
 }
@@ -734,10 +735,10 @@ void Viewer::save_window() {
         free_stem(options_.picture_folder, options_.source, shown_->noisy.index) + "-window.png";
     draw();
     io::write_png(path, window_.snapshot());
-    spdlog::info("picture: {}", path);
+    spdlog::info(fmt::format("picture: {}", path));
     notice("picture saved");
   } catch (const Error& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error(error.what());
     notice(error.what());
   }
 }

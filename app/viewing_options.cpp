@@ -1,5 +1,6 @@
 #include "app/viewing_options.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -188,7 +189,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
     const Filter filter = filter_.filter(settings.filter, settings.profile, level);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     for (const std::string& warning : denoiser->warnings()) {
-      spdlog::warn("{}", warning);
+      spdlog::warn(warning);
     }
     return denoiser;
   };
@@ -236,7 +237,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
 }
 
 int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
-  spdlog::info("{} frames shown, {} dropped", report.shown, report.dropped);
+  spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
   if (json) {
     print_report(to_json(report));
   }

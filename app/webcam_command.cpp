@@ -1,3 +1,4 @@
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -158,9 +159,9 @@ void finish(const Sinks& sinks, std::exception_ptr failure) {
   for (const auto& [name, sink] : sinks) {
     try {
       sink->finish();
-      spdlog::info(
+      spdlog::info(fmt::format(
           "{} frames to {}{}", sink->written(), name,
-          sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : "");
+          sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : ""));
     } catch (...) {
       if (failure == nullptr) {
         failure = std::current_exception();
@@ -189,7 +190,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   if (!options.record.empty()) {
     io::Writer writer = open_recording(options, reader, *engine);
     for (const std::string& warning : writer.warnings()) {
-      spdlog::warn("{}", warning);
+      spdlog::warn(warning);
     }
     sinks.emplace_back(options.record, std::make_unique<FrameSink>(std::move(writer)));
   }
@@ -231,7 +232,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   }
   finish(sinks, failure);
   if (!reader.failure().empty()) {
-    spdlog::warn("{}: the source is gone: {}", options.source, reader.failure());
+    spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, reader.failure()));
   }
   return viewing.tell(report, interrupts);
 }
