@@ -362,6 +362,7 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
   EXPECT_EQ(json["upload"]["waited_for_output"], 0.75);
   EXPECT_EQ(json["filter"]["fps_alone"], 250);
   EXPECT_EQ(json["filter"]["busy"], 1);
+  EXPECT_TRUE(json["denoise"].contains("latency_ms"));
   EXPECT_EQ(json["download"]["fps_alone"], 1000);
   EXPECT_EQ(json["download"]["waited_for_input"], 0.75);
   const std::vector<std::string> table = to_table(script.counters);
@@ -374,7 +375,7 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
 /// Frames that nobody looks at, and how many of them a queue should hold.
 struct Waiting {
   int side;
-  int device;
+  int memory;  ///< Frame::cuda_device
   std::int64_t most;
 };
 
@@ -384,7 +385,7 @@ std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t
   for (std::int64_t i = 0; i < count; ++i) {
     Frame frame = make_frame(i);
     frame.format.width = frame.format.height = waiting.side;
-    frame.cuda_device = waiting.device;
+    frame.cuda_device = waiting.memory;
     source.emplace_back(std::move(frame));
   }
   return source;

@@ -193,6 +193,7 @@ TEST_F(CudaEngine, TellsWhatItsStagesDid) {
   EXPECT_GT(stages.filter.busy_ns, stages.upload.busy_ns);
   EXPECT_GT(stages.filter.busy_ns, stages.download.busy_ns);
   EXPECT_GT(stages.upload.waited_for_output_ns, 0);
+  EXPECT_EQ(stages.download.waited_for_output_ns, 0);
 }
 
 TEST_F(CudaEngine, FramesOutliveTheEngine) {
