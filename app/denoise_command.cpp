@@ -216,9 +216,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
   options.writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
 
   io::Writer writer(options.output, reader, options.writer);
-  for (const std::string& warning : writer.warnings()) {
-    spdlog::warn(warning);
-  }
+  log_warnings(writer.warnings());
 
   NoiseControl noise(sigma, strength, planes);
   PipelineCounters counters;
@@ -243,9 +241,7 @@ std::optional<nlohmann::ordered_json> denoise_file(DenoiseOptions options, const
     if (const auto cuda_frames = writer.cuda_frames()) {
       denoiser->set_result_frames(cuda_frames);
     }
-    for (const std::string& warning : denoiser->warnings()) {
-      spdlog::warn(warning);
-    }
+    log_warnings(denoiser->warnings());
     return denoiser;
   };
   stages.write_frame = [&](const Frame& frame) { writer.write(frame); };

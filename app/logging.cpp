@@ -51,7 +51,7 @@ class ConsoleSink final : public spdlog::sinks::base_sink<spdlog::details::null_
 
 void log_ffmpeg_message(io::LogSeverity severity, const std::string& line) {
   const bool trouble = severity == io::LogSeverity::kError || severity == io::LogSeverity::kWarning;
-  spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: {}", line);
+  spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: " + line);
 }
 
 spdlog::level::level_enum parse_level(const std::string& name) {
@@ -92,6 +92,12 @@ void set_up_logging(Console& console, const LoggingOptions& options) {
   }
   spdlog::set_default_logger(std::move(logger));
   io::set_log_sink(log_ffmpeg_message);
+}
+
+void log_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    spdlog::warn(warning);
+  }
 }
 
 }  // namespace limpid::app

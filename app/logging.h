@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/console.h"
 
@@ -20,5 +21,8 @@ struct LoggingOptions {
 /// Messages are given to spdlog as whole strings (fmt::format()): where it formats them itself, each file
 /// takes four seconds longer to compile.
 void set_up_logging(Console& console, const LoggingOptions& options);
+
+/// Logs each as a warning.
+void log_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace limpid::app

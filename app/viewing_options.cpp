@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/json_report.h"
+#include "app/logging.h"
 #include "app/noise_options.h"
 #include "core/error.h"
 
@@ -188,9 +189,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
                                                   const NoiseLevel& level) {
     const Filter filter = filter_.filter(settings.filter, settings.profile, level);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
-    for (const std::string& warning : denoiser->warnings()) {
-      spdlog::warn(warning);
-    }
+    log_warnings(denoiser->warnings());
     return denoiser;
   };
   return stages;

@@ -20,6 +20,7 @@
 #include "app/frame_sink.h"
 #include "app/interrupt.h"
 #include "app/json_report.h"
+#include "app/logging.h"
 #include "app/viewing_options.h"
 #include "core/error.h"
 #include "io/camera.h"
@@ -189,9 +190,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   Sinks sinks;
   if (!options.record.empty()) {
     io::Writer writer = open_recording(options, reader, *engine);
-    for (const std::string& warning : writer.warnings()) {
-      spdlog::warn(warning);
-    }
+    log_warnings(writer.warnings());
     sinks.emplace_back(options.record, std::make_unique<FrameSink>(std::move(writer)));
   }
   if (!options.loopback.empty()) {
