@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   cmake ninja-build g++ pkg-config git ca-certificates
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev
-  libswresample-dev libavdevice-dev libsdl2-dev libx11-dev
+  libswresample-dev libavdevice-dev libsdl2-dev libsdl2-ttf-dev libfontconfig-dev libx11-dev
   libspdlog-dev libcli11-dev libhwy-dev libtbb-dev nlohmann-json3-dev
 )
 for group in "$@"; do
@@ -40,6 +40,16 @@ if [[ $(id -u) -ne 0 ]]; then
   as_root=(sudo)
 fi
 echo "Installing ${missing[*]}"
-"${as_root[@]}" apt-get update -qq </dev/null
+# Another apt may be at work, as after a start of the machine. For the packages' lists it would not be waited for.
+for ((tries = 60; ; --tries)); do
+  if message=$("${as_root[@]}" apt-get update -qq </dev/null 2>&1); then
+    break
+  fi
+  if [[ $message != *"Could not get lock"* || $tries -eq 0 ]]; then
+    printf '%s\n' "$message" >&2
+    exit 1
+  fi
+  sleep 5
+done
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-  -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null >/dev/null
+  -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "${missing[@]}" </dev/null >/dev/null

@@ -282,7 +282,7 @@ class Benchmark {
   }
 
   std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
-    auto denoiser = engine_->make_denoiser(options_.filter.filter(level), level, frame.format);
+    auto denoiser = engine_->make_denoiser(options_.filter.filter(), level, frame.format);
     if (cuda_frames_) {
       denoiser->set_result_frames(cuda_frames_);
     }
@@ -353,18 +353,18 @@ void find_limits(Results& results) {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-nlohmann::ordered_json to_json(const Rate& rate) {
+nlohmann::ordered_json rate_json(const Rate& rate) {
   return {{"frames", rate.frames}, {"fps", rate.fps()}, {"cpu_ms", rate.cpu_ms()}};
 }
 
-nlohmann::ordered_json to_json(const Results& results) {
+nlohmann::ordered_json results_json(const Results& results) {
   nlohmann::ordered_json json;
   for (const auto& [name, rate] : results.alone) {
-    json["alone"][name] = to_json(rate);
+    json["alone"][name] = rate_json(rate);
   }
   json["processors"] = std::thread::hardware_concurrency();
   json["alone"]["denoise"]["latency_ms"] = to_json(results.latencies);
-  json["chain"] = to_json(results.chain);
+  json["chain"] = rate_json(results.chain);
   json["chain"]["of_slowest"] = ratio(results.chain.fps(), results.slowest_fps);
   json["chain"]["possible_fps"] = results.possible_fps;
   json["chain"]["of_possible"] = ratio(results.chain.fps(), results.possible_fps);
@@ -419,7 +419,8 @@ void print(const std::vector<Part>& parts) {
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
-  static_cast<void>(options.filter.filter(parse_sigma(options.sigma).value_or(NoiseLevel{})));
+  static_cast<void>(parse_sigma(options.sigma));
+  static_cast<void>(options.filter.filter());
   Benchmark run(options);
   Results results;
   run.keep_frames();
@@ -436,7 +437,7 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
 
   if (options.json) {
     nlohmann::ordered_json json{{"input", options.input}, {"engine", run.engine().name()}};
-    json.update(to_json(results));
+    json.update(results_json(results));
     print_report(json);
     return kExitDone;
   }

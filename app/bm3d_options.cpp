@@ -50,11 +50,9 @@ void Bm3dOptions::Step::apply(Bm3dStep& parameters) const {
 }
 
 void Bm3dOptions::add_to(CommandLine& command) {
-  command
-      .add_option("--profile", profile_,
-                  "fast, lc, np, high or vn, from fastest to best; vn is for strong noise "
-                  "[np, or vn if sigma is over 40 at the start]")
+  command.add_option("--profile", profile_, "fast, lc, np or high, from fastest to best [np]")
       ->type_name("NAME")
+      ->any_case()
       ->group("Denoising");
   command.add_option("--steps", steps_, "1: hard thresholding alone; 2: and a Wiener step [2]")
       ->type_name("1|2")
@@ -66,12 +64,14 @@ void Bm3dOptions::add_to(CommandLine& command) {
                   "to differ "
                   "by noise alone [statistical]")
       ->type_name("NAME")
+      ->any_case()
       ->group("Denoising");
   command
       .add_option("--transform", transform_,
                   "separable: --transform-2d and --transform-1d; dft2d+1d and fft3d, Fourier transforms by "
                   "cuFFT, for comparisons [separable]")
       ->type_name("NAME")
+      ->any_case()
       ->group("Denoising");
   hard_threshold_.add_to(command, "");
   command.add_option("--lambda", lambda_, "Coefficients up to lambda x sigma are zeroed")
@@ -80,13 +80,10 @@ void Bm3dOptions::add_to(CommandLine& command) {
   wiener_.add_to(command, "-2");
 }
 
-std::optional<Profile> Bm3dOptions::profile() const {
-  return profile_ ? std::optional(parse_profile(*profile_)) : std::nullopt;
-}
+Profile Bm3dOptions::profile() const { return profile_ ? parse_profile(*profile_) : Profile::kNp; }
 
-Bm3dParameters Bm3dOptions::parameters(const NoiseLevel& noise, std::optional<Profile> other_profile) const {
-  const std::optional<Profile> chosen = other_profile ? other_profile : profile();
-  Bm3dParameters parameters = bm3d_profile(chosen.value_or(default_profile(noise)));
+Bm3dParameters Bm3dOptions::parameters(std::optional<Profile> other_profile) const {
+  Bm3dParameters parameters = bm3d_profile(other_profile ? *other_profile : profile());
   hard_threshold_.apply(parameters.hard_threshold);
   replace(parameters.lambda, lambda_);
   if (matching_) {

@@ -15,13 +15,12 @@ class Bm3dOptions {
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CommandLine& command);
 
-  /// The profile that the option names, if any. Throws UsageError for an unknown one.
-  std::optional<Profile> profile() const;
+  /// The profile that the option names, or the default. Throws UsageError for an unknown one.
+  Profile profile() const;
 
-  /// The parameters for a stream whose noise level is `noise`, of `other_profile` instead of the option's if
-  /// there is one. Throws UsageError if the options contradict each other or make illegal parameters.
-  Bm3dParameters parameters(const NoiseLevel& noise,
-                            std::optional<Profile> other_profile = std::nullopt) const;
+  /// The parameters, of `other_profile` instead of the option's if there is one. Throws UsageError if the
+  /// options contradict each other or make illegal parameters.
+  Bm3dParameters parameters(std::optional<Profile> other_profile = std::nullopt) const;
 
   /// --patch-size and --search-window, which other filters have too.
   std::optional<int> patch_size() const { return hard_threshold_.patch_size; }

@@ -4,17 +4,48 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <sstream>
+#include <system_error>
 
 #include "core/error.h"
+#include "core/suggestion.h"
 
 namespace limpid::app {
 namespace {
 
-/// CLI11's check, without what it adds to the option's help.
-CLI::Validator silent(CLI::Validator check) { return check.description(""); }
+template <typename Number>
+std::optional<Number> parse(const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+/// What to say of a value that is no number from `least` to `most`.
+template <typename Number>
+std::string out_of_range(const std::string& text, Number least, Number most, const std::string& wanted) {
+  const std::optional<Number> number = parse<Number>(text);
+  return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, wanted);
+}
+
+template <typename Values>
+std::string none_of(const std::string& text, const Values& values) {
+  std::vector<std::string> names;
+  names.reserve(std::size(values));
+  for (const auto& value : values) {
+    names.push_back(fmt::format("{}", value));
+  }
+  if (std::find(names.begin(), names.end(), text) != names.end()) {
+    return "";
+  }
+  return fmt::format("'{}' is not one of {}", text, fmt::join(names, ", "));
+}
+
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -49,37 +80,52 @@ Option* Option::allow_extra_args(bool allow) {
 }
 
 Option* Option::one_of(std::initializer_list<int> values) {
-  option_->check(silent(CLI::IsMember(values)));
-  return this;
+  return check(
+      [values = std::vector<int>(values)](const std::string& text) { return none_of(text, values); });
 }
 
 Option* Option::one_of(std::initializer_list<const char*> values) {
-  option_->check(silent(CLI::IsMember(values)));
-  return this;
+  return check([values = std::vector<std::string>(values.begin(), values.end())](const std::string& text) {
+    return none_of(text, values);
+  });
 }
 
 Option* Option::in_range(int least, int most) {
-  option_->check(silent(CLI::Range(least, most)));
-  return this;
+  return check([least, most](const std::string& text) {
+    return out_of_range(text, least, most, fmt::format("a whole number from {} to {}", least, most));
+  });
 }
 
 Option* Option::in_range(double least, double most) {
-  option_->check(silent(CLI::Range(least, most)));
-  return this;
+  return check([least, most](const std::string& text) {
+    return out_of_range(text, least, most, fmt::format("a number from {} to {}", least, most));
+  });
 }
 
 Option* Option::positive() {
-  option_->check(silent(CLI::PositiveNumber));
-  return this;
+  return check([](const std::string& text) {
+    return out_of_range<std::int64_t>(text, 1, kMostNumber, "a whole number from 1 on");
+  });
 }
 
 Option* Option::not_negative() {
-  option_->check(silent(CLI::NonNegativeNumber));
-  return this;
+  return check([](const std::string& text) {
+    return out_of_range<std::int64_t>(text, 0, kMostNumber, "a whole number from 0 on");
+  });
 }
 
 Option* Option::check(const std::function<std::string(const std::string& value)>& complaint) {
   option_->check(CLI::Validator(complaint, ""));
+  return this;
+}
+
+Option* Option::any_case() {
+  option_->transform(CLI::Validator(
+      [](std::string& text) {
+        text = CLI::detail::to_lower(text);
+        return std::string();
+      },
+      ""));
   return this;
 }
 
@@ -141,15 +187,63 @@ std::string CommandLine::get_footer() const { return app_.get_footer(); }
 
 void CommandLine::callback(const std::function<void()>& function) { app_.callback(function); }
 
+void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) const {
+  const std::vector<CLI::App*> chosen = app_.get_subcommands();  // those that were named
+  const std::vector<CLI::App*> known = app_.get_subcommands([](const CLI::App*) { return true; });
+  if (chosen.empty() && !known.empty()) {
+    const auto word = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const std::string& argument) { return !argument.starts_with('-'); });
+    const std::string hint = "; " + app_.get_name() + " --help lists the commands";
+    if (word == arguments.end()) {
+      throw UsageError(fmt::format("the command is missing{}", hint));
+    }
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const CLI::App* command : known) {
+      names.push_back(command->get_name());
+    }
+    if (std::error_code ignored; std::filesystem::exists(*word, ignored)) {
+      throw UsageError(fmt::format("the command is missing; perhaps: {} {} {}", app_.get_name(),
+                                   names.front(), fmt::join(arguments, " ")));
+    }
+    const std::string meant = did_you_mean(*word, names);
+    throw UsageError(fmt::format("there is no command '{}'{}", *word, meant.empty() ? hint : meant));
+  }
+  const CLI::App& command = chosen.empty() ? app_ : *chosen.front();
+  const std::vector<std::string> unexpected = app_.remaining(true);
+  const auto option = std::find_if(unexpected.begin(), unexpected.end(), [](const std::string& argument) {
+    return argument.size() > 1 && argument.starts_with('-');
+  });
+  if (option == unexpected.end()) {
+    throw UsageError(fmt::format("'{}' is one argument too many",
+                                 unexpected.empty() ? std::string() : unexpected.front()));
+  }
+  const std::string name = option->substr(0, option->find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* known_option : command.get_options()) {
+    for (const std::string& long_name : known_option->get_lnames()) {
+      names.push_back("--" + long_name);
+    }
+  }
+  throw UsageError(fmt::format("there is no option {}{}", name, did_you_mean(name, names)));
+}
+
 std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  if (!arguments.empty() && arguments.front() == "help" && !subcommands_.empty()) {
+    arguments.erase(arguments.begin());
+    arguments.resize(std::min<std::size_t>(arguments.size(), 1));
+    arguments.emplace_back("--help");
+  }
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
   try {
-    app_.parse(std::move(arguments));
+    app_.parse(std::move(reversed));
     return std::nullopt;
   } catch (const CLI::Success& asked_for) {
     std::ostringstream text;
     app_.exit(asked_for, text, text);
     return text.str();
+  } catch (const CLI::ExtrasError&) {
+    explain_unexpected(arguments);
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

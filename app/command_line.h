@@ -38,13 +38,17 @@ class Option {
   /// Values that are none of these are refused.
   Option* one_of(std::initializer_list<int> values);
   Option* one_of(std::initializer_list<const char*> values);
-  /// Values that are not from `least` to `most` are refused.
+  /// Whole numbers, or numbers, that are not from `least` to `most` are refused, as is what is none.
   Option* in_range(int least, int most);
   Option* in_range(double least, double most);
+  /// Whole numbers that are not above 0, or below it, are refused.
   Option* positive();
   Option* not_negative();
   /// Values that `complaint` has something to say of are refused with that.
   Option* check(const std::function<std::string(const std::string& value)>& complaint);
+
+  /// Capital letters are taken for small ones: names are the same in either.
+  Option* any_case();
 
   std::string get_name() const;
   std::string get_group() const;
@@ -87,11 +91,13 @@ class CommandLine {
   void callback(const std::function<void()>& function);
 
   /// `arguments`: without the program's name. Returns what should be printed and nothing else be done, if
-  /// help or the version is asked for. Throws UsageError.
+  /// help or the version is asked for. Throws UsageError, with a name that may have been meant in place of an
+  /// unknown one.
   std::optional<std::string> parse(std::vector<std::string> arguments);
 
  private:
   explicit CommandLine(CLI::App& subcommand);
+  [[noreturn]] void explain_unexpected(const std::vector<std::string>& arguments) const;
 
   std::unique_ptr<CLI::App> own_;  ///< nothing for a subcommand
   CLI::App& app_;

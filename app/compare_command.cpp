@@ -166,7 +166,7 @@ class Comparison {
     results.reserve(frame_count());
     const HostMemory memory;
     const auto make_denoiser = [&] {
-      return engine_->make_denoiser(filter.filter(noise_.front()), noise_.front(), format());
+      return engine_->make_denoiser(filter.filter(), noise_.front(), format());
     };
     {
       // What the engine makes at the first frame isn't to be timed. A stream that has ended takes no more.

@@ -27,6 +27,26 @@ void write_text(const std::string& text) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // In UTF-8, C2 80 to C2 9F are control characters too.
+    const bool second = i > 0 && text[i - 1] == '\xC2' && byte >= 0x80 && byte < 0xA0;
+    if (second) {
+      result.pop_back();
+      result += "\\xc2";
+    }
+    if (byte < ' ' || byte == 0x7F || second) {
+      result += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 0xF];
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
 Console::Console() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void Console::print_line(std::string_view line) {

@@ -6,6 +6,10 @@
 
 namespace limpid::app {
 
+/// The text with its control characters, which a file's name may have, as "\\x1b": a terminal would obey
+/// them.
+std::string printable(std::string_view text);
+
 /// Standard error, shared by log lines and the progress line so that neither breaks the other. Thread-safe.
 class Console {
  public:

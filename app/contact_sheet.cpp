@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kLeastCell = 320;  // to which pictures are enlarged
 constexpr int kGap = 8;
-constexpr int kTextScale = 2;
-constexpr io::Pixel kPaper = io::make_pixel(32, 32, 32);
+constexpr int kTitleScale = 2;
+constexpr io::Pixel kSheetColor = io::make_pixel(32, 32, 32);
 constexpr io::Pixel kInk = io::make_pixel(240, 240, 240);
 
 std::vector<std::string> broken(const std::vector<std::string>& lines, int width) {
-  const auto most = static_cast<std::size_t>(std::max(width / io::text_width("m", kTextScale), 1));
+  const auto most = static_cast<std::size_t>(std::max(width / io::text_width("m", kTitleScale), 1));
   std::vector<std::string> all;
   for (const std::string& line : lines) {
     for (std::size_t begin = 0; begin < line.size(); begin += most) {
@@ -99,7 +99,7 @@ io::RgbImage ContactSheet::draw() const {
   for (const Entry& entry : entries_) {
     lines = std::max(lines, broken(entry.label, cell_width).size());
   }
-  const int label_height = static_cast<int>(lines) * io::text_height(kTextScale) + kGap;
+  const int label_height = static_cast<int>(lines) * io::text_height(kTitleScale) + kGap;
   const int cell_height = label_height + picture_height;
   const int count = static_cast<int>(entries_.size());
   const int columns = static_cast<int>(std::ceil(std::sqrt(count)));
@@ -107,14 +107,14 @@ io::RgbImage ContactSheet::draw() const {
 
   io::RgbImage sheet;
   sheet.resize(columns * (cell_width + kGap) + kGap, rows * (cell_height + kGap) + kGap);
-  std::fill(sheet.pixels.begin(), sheet.pixels.end(), kPaper);
+  std::fill(sheet.pixels.begin(), sheet.pixels.end(), kSheetColor);
   for (int i = 0; i < count; ++i) {
     const int x = kGap + (i % columns) * (cell_width + kGap);
     int y = kGap + (i / columns) * (cell_height + kGap);
     paste(enlarge(entries_[i].picture, factor), x, y + label_height, sheet);
     for (const std::string& line : broken(entries_[i].label, cell_width)) {
-      io::draw_text(sheet, x, y, line, kTextScale, kInk);
-      y += io::text_height(kTextScale);
+      io::draw_text(sheet, x, y, line, kTitleScale, kInk);
+      y += io::text_height(kTitleScale);
     }
   }
   return sheet;

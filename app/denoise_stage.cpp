@@ -4,10 +4,15 @@
 
 namespace limpid::app {
 
+void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
+  const std::scoped_lock lock(mutex_);
+  denoiser_.swap(denoiser);
+}
+
 void DenoiseStage::send(Frame frame, const NoiseLevel& level, const Maker& make) {
   timed(counters_.busy_ns, [&] {
     if (!denoiser_) {
-      denoiser_ = make(frame, level);
+      own(make(frame, level));
     } else if (level != noise_) {
       denoiser_->set_noise(level);
     }
@@ -19,7 +24,13 @@ void DenoiseStage::send(Frame frame, const NoiseLevel& level, const Maker& make)
 }
 
 std::optional<Frame> DenoiseStage::receive() {
+  const auto at_work = [this](bool is) {
+    const std::scoped_lock lock(mutex_);
+    at_work_since_ = is ? std::optional(std::chrono::steady_clock::now()) : std::nullopt;
+  };
+  at_work(true);
   std::optional<Frame> result = timed(counters_.busy_ns, [&] { return denoiser_->receive(); });
+  at_work(false);
   if (result) {
     counters_.latency.add(std::chrono::steady_clock::now() - sent_.front());
     sent_.pop_front();
@@ -37,9 +48,21 @@ void DenoiseStage::flush() {
 }
 
 void DenoiseStage::abandon() {
-  denoiser_.reset();
+  own(nullptr);
   sent_.clear();
   wants_more_ = false;
+}
+
+void DenoiseStage::cancel() {
+  const std::scoped_lock lock(mutex_);
+  if (denoiser_) {
+    denoiser_->cancel();
+  }
+}
+
+std::optional<std::chrono::steady_clock::time_point> DenoiseStage::at_work_since() const {
+  const std::scoped_lock lock(mutex_);
+  return at_work_since_;
 }
 
 }  // namespace limpid::app

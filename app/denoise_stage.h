@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "app/stage_counters.h"
@@ -40,9 +41,18 @@ class DenoiseStage {
   void flush();
   /// Drops the denoiser, with the frames that are with it.
   void abandon();
+  /// Has it end soon with what it is at, of which there may be no result then: it is to be abandoned. May be
+  /// called on any thread.
+  void cancel();
+  /// Since when it has been working on what is not in the counters yet; nothing if it isn't. On any thread.
+  std::optional<std::chrono::steady_clock::time_point> at_work_since() const;
 
  private:
+  void own(std::unique_ptr<Denoiser> denoiser);
+
   StageCounters& counters_;
+  mutable std::mutex mutex_;  // of what other threads ask
+  std::optional<std::chrono::steady_clock::time_point> at_work_since_;
   std::unique_ptr<Denoiser> denoiser_;
   NoiseLevel noise_;
   std::deque<std::chrono::steady_clock::time_point> sent_;  // when, of the frames under way

@@ -19,6 +19,7 @@ void EngineChoice::add_to(CommandLine& command) {
       .add_option("--engine", name,
                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
       ->type_name("NAME")
+      ->any_case()
       ->group(kGroup);
   command.add_option("--threads", threads, "Threads of the CPU engine [all processors]")
       ->type_name("N")
@@ -33,6 +34,7 @@ void EngineChoice::add_decoding_to(CommandLine& command) {
           "Decoding by the GPU that denoises, of several the first: auto, where it can; none; cuda, with a "
           "warning where it can't [auto]")
       ->type_name("NAME")
+      ->any_case()
       ->one_of({"auto", "none", "cuda"})
       ->group(kGroup);
 }

@@ -33,6 +33,7 @@ void FilterOptions::add_to(CommandLine& command) {
       .add_option("--filter", name_,
                   join(kFilterNames) + ": bm3d removes most and costs most, then nlm, then bilateral [bm3d]")
       ->type_name("NAME")
+      ->any_case()
       ->group("Denoising");
 
   const std::vector<Option*> others = command.get_options();
@@ -64,12 +65,12 @@ void FilterOptions::add_to(CommandLine& command) {
   add("--kappa", kappa_, "X", "Factor of the local deviation that is the second pass's range sigma",
       {kAdaptive});
   add("--epsilon", epsilon_, "X", "What is added to the local variance", {kAdaptive});
-  add("--h", h_, "X", "Decay of the weight of a patch's distance, in 8-bit code values", {kNlm});
+  add("--decay", h_, "X", "Decay h of the weight of a patch's distance, in 8-bit code values", {kNlm});
   add("--patch-sigma", patch_sigma_, "X",
       "Deviation of the weight of a patch's distance, in 8-bit code values", {kNlmBilateral});
 }
 
-Filter FilterOptions::filter(const NoiseLevel& noise) const {
+Filter FilterOptions::filter() const {
   try {
     static_cast<void>(parse_filter(name_));
   } catch (const UsageError& error) {
@@ -81,14 +82,13 @@ Filter FilterOptions::filter(const NoiseLevel& noise) const {
                                    join(filters)));
     }
   }
-  return filter(name_, std::nullopt, noise);
+  return filter(name_, profile());
 }
 
-Filter FilterOptions::filter(const std::string& name, std::optional<Profile> profile,
-                             const NoiseLevel& noise) const {
+Filter FilterOptions::filter(const std::string& name, Profile profile) const {
   Filter filter = parse_filter(name);
   if (std::holds_alternative<Bm3dParameters>(filter)) {
-    return bm3d_.parameters(noise, profile);
+    return bm3d_.parameters(profile);
   }
   if (auto* bilateral = std::get_if<BilateralParameters>(&filter)) {
     *bilateral = {radius_, spatial_sigma_, range_sigma_};
@@ -120,7 +120,7 @@ FilterText::FilterText(const std::string& text)
     if (command_->parse(arguments)) {
       throw UsageError("help is no option of a filter");
     }
-    static_cast<void>(filter(NoiseLevel()));
+    static_cast<void>(filter());
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   }

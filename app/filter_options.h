@@ -18,14 +18,14 @@ class FilterOptions {
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CommandLine& command);
 
-  /// The filter for a stream whose noise level is `noise`. Throws UsageError for an unknown name, options
-  /// that don't belong to the filter or contradict each other, and illegal values.
-  Filter filter(const NoiseLevel& noise) const;
+  /// Throws UsageError for an unknown name, options that don't belong to the filter or contradict each other,
+  /// and illegal values.
+  Filter filter() const;
   /// That of another name and, for BM3D, profile, with those of the options that belong to it.
-  Filter filter(const std::string& name, std::optional<Profile> profile, const NoiseLevel& noise) const;
+  Filter filter(const std::string& name, Profile profile) const;
 
   const std::string& name() const { return name_; }
-  std::optional<Profile> profile() const { return bm3d_.profile(); }
+  Profile profile() const { return bm3d_.profile(); }
 
  private:
   struct Owned {
@@ -49,7 +49,7 @@ class FilterText {
 
   const std::string& text() const { return text_; }
   /// As FilterOptions::filter().
-  Filter filter(const NoiseLevel& noise) const { return options_->filter(noise); }
+  Filter filter() const { return options_->filter(); }
 
  private:
   std::string text_;

@@ -1,7 +1,11 @@
 #include "app/frame_sink.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <optional>
 #include <utility>
+
+#include "core/error.h"
 
 namespace limpid::app {
 namespace {
@@ -23,21 +27,39 @@ FrameSink::~FrameSink() {
 
 void FrameSink::run() {
   try {
+    double begin = 0;
     while (const std::optional<Frame> frame = queue_.pop()) {
       writer_.write(*frame);
+      const double time = io::presentation_time(*frame).value_or(0);
+      begin = written_ == 0 ? time : begin;
+      seconds_ = time - begin;
       ++written_;
     }
+  } catch (const Error& error) {
+    fail(written_ > 0 ? keep_the_beginning(error) : std::current_exception());
   } catch (...) {
-    error_ = std::current_exception();
-    failed_ = true;
-    queue_.cancel();
+    fail(std::current_exception());
+  }
+}
+
+void FrameSink::fail(std::exception_ptr error) {
+  queue_.cancel();
+  error_ = std::move(error);
+  failed_ = true;
+}
+
+std::exception_ptr FrameSink::keep_the_beginning(const Error& failure) {
+  try {
+    const std::string name = writer_.finish_partial();
+    const std::int64_t frames = writer_.frames_written();
+    return std::make_exception_ptr(Error(fmt::format("{}; {} has the {} {} before that", failure.what(), name,
+                                                     frames, frames == 1 ? "frame" : "frames")));
+  } catch (const Error&) {
+    return std::make_exception_ptr(failure);
   }
 }
 
 void FrameSink::offer(const Frame& frame) {
-  if (failed_) {
-    std::rethrow_exception(error_);
-  }
   if (!queue_.try_push(frame)) {
     ++dropped_;
   }
@@ -45,12 +67,19 @@ void FrameSink::offer(const Frame& frame) {
 
 void FrameSink::finish() {
   queue_.close();
-  thread_.join();
+  const std::scoped_lock lock(finishing_);
+  if (thread_.joinable()) {
+    thread_.join();
+    if (!failed_ && written_ > 0) {
+      try {
+        writer_.finish();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+    }
+  }
   if (failed_) {
     std::rethrow_exception(error_);
-  }
-  if (written_ > 0) {
-    writer_.finish();
   }
 }
 

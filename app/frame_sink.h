@@ -4,17 +4,20 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
 #include "app/bounded_queue.h"
+#include "core/error.h"
 #include "core/frame.h"
 #include "io/writer.h"
 
 namespace limpid::app {
 
 /// Writes frames on a thread of its own and never holds up who offers them: what the writer is too slow for
-/// is dropped and counted.
+/// is dropped and counted. If writing fails, as on a full disk, what has been written is completed at once,
+/// as Writer::finish_partial() does. Thread-safe.
 class FrameSink {
  public:
   explicit FrameSink(io::Writer writer);
@@ -25,23 +28,32 @@ class FrameSink {
   /// Without finish() nothing is left of what was written.
   ~FrameSink();
 
-  /// Throws what writing an earlier frame has thrown.
   void offer(const Frame& frame);
-  /// Writes what has been offered and completes the file.
+  /// Writes what has been offered and completes the file, once; who calls it meanwhile waits until that is
+  /// done. Throws what writing has thrown, with the name of what could be kept.
   void finish();
 
   std::int64_t written() const { return written_; }
   std::int64_t dropped() const { return dropped_; }
+  /// Of video that has been written.
+  double seconds() const { return seconds_; }
+  std::int64_t bytes() const { return writer_.bytes_written(); }
+  bool has_failed() const { return failed_; }
 
  private:
   void run();
+  void fail(std::exception_ptr error);
+  /// Returns what to tell.
+  std::exception_ptr keep_the_beginning(const Error& failure);
 
   io::Writer writer_;
   BoundedQueue<Frame> queue_;
   std::atomic<std::int64_t> written_ = 0;
   std::atomic<std::int64_t> dropped_ = 0;
+  std::atomic<double> seconds_ = 0;
   std::atomic<bool> failed_ = false;
   std::exception_ptr error_;  ///< set before failed_
+  std::mutex finishing_;
   std::thread thread_;
 };
 

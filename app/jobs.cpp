@@ -69,6 +69,12 @@ Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_opt
     if (arguments.size() > 2) {
       throw UsageError("several inputs need a folder for the outputs: -o FOLDER");
     }
+    // A pattern such as *.mkv may have matched two files: the second is an input then.
+    if (std::error_code ignored; fs::is_regular_file(arguments.back(), ignored)) {
+      throw UsageError(arguments.back() +
+                       ": exists, so it may be meant as a second input; name the output with "
+                       "-o");
+    }
     jobs.output = arguments.back();
     arguments.pop_back();
   }

@@ -22,7 +22,8 @@ struct Jobs {
 };
 
 /// IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. The files of a folder come in
-/// the order of their names; what is left out of it is logged. Throws UsageError for what can't be meant, and
+/// the order of their names; what is left out of it is logged. An OUT that is a file already needs -o. Throws
+/// UsageError for what can't be meant, and
 /// Error for a folder that can't be read or has no files.
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
 

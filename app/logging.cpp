@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
@@ -23,14 +26,12 @@ class ConsoleSink final : public spdlog::sinks::base_sink<spdlog::details::null_
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    std::string line(prefix(message.level));
-    line.append(message.payload.data(), message.payload.size());
-    console_.print_line(line);
+    console_.print_line(prefix(message.level) + printable({message.payload.data(), message.payload.size()}));
   }
   void flush_() override {}
 
  private:
-  static std::string_view prefix(spdlog::level::level_enum level) {
+  static std::string prefix(spdlog::level::level_enum level) {
     switch (level) {
       case spdlog::level::trace:
         return "trace: ";
@@ -78,8 +79,13 @@ void set_up_logging(Console& console, const LoggingOptions& options) {
   auto console_sink = std::make_shared<ConsoleSink>(console);
   console_sink->set_level(level);
   auto logger = std::make_shared<spdlog::logger>("limpid", console_sink);
-  logger->set_level(level);
+  logger->set_level(std::min(level, spdlog::level::warn));  // for WarningRecorder
   if (!options.file.empty()) {
+    // spdlog would make the folders of a name that is mistyped.
+    const std::filesystem::path folder = std::filesystem::path(options.file).parent_path();
+    if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+      throw Error("--log-file: can't write to '" + options.file + "': there is no folder " + folder.string());
+    }
     try {
       auto file_sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, true);
       file_sink->set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%l] %v");
@@ -93,6 +99,33 @@ void set_up_logging(Console& console, const LoggingOptions& options) {
   spdlog::set_default_logger(std::move(logger));
   io::set_log_sink(log_ffmpeg_message);
 }
+
+class WarningRecorder::Sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  std::vector<std::string> warnings() {
+    const std::scoped_lock lock(mutex_);
+    return warnings_;
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (message.level == spdlog::level::warn) {
+      warnings_.emplace_back(message.payload.data(), message.payload.size());
+    }
+  }
+  void flush_() override {}
+
+ private:
+  std::vector<std::string> warnings_;
+};
+
+WarningRecorder::WarningRecorder() : sink_(std::make_shared<Sink>()) {
+  spdlog::default_logger()->sinks().push_back(sink_);
+}
+
+WarningRecorder::~WarningRecorder() { std::erase(spdlog::default_logger()->sinks(), sink_); }
+
+std::vector<std::string> WarningRecorder::warnings() const { return sink_->warnings(); }
 
 void log_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,24 @@ struct LoggingOptions {
 /// Messages are given to spdlog as whole strings (fmt::format()): where it formats them itself, each file
 /// takes four seconds longer to compile.
 void set_up_logging(Console& console, const LoggingOptions& options);
+
+/// Gathers the warnings that are logged, by whatever thread, while it lives, whether or not the console shows
+/// them. Made and destroyed while no other thread logs.
+class WarningRecorder {
+ public:
+  WarningRecorder();
+  WarningRecorder(const WarningRecorder&) = delete;
+  WarningRecorder& operator=(const WarningRecorder&) = delete;
+  WarningRecorder(WarningRecorder&&) = delete;
+  WarningRecorder& operator=(WarningRecorder&&) = delete;
+  ~WarningRecorder();
+
+  std::vector<std::string> warnings() const;
+
+ private:
+  class Sink;
+  std::shared_ptr<Sink> sink_;
+};
 
 /// Logs each as a warning.
 void log_warnings(const std::vector<std::string>& warnings);

@@ -1,6 +1,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -11,13 +13,14 @@
 #include "app/logging.h"
 #include "app/version.h"
 #include "core/error.h"
+#include "io/log.h"
 
 namespace limpid::app {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done so far is a valid file when "
-    "interrupted, or when the engine fails or the source breaks off.";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done when a run breaks off is "
+    "NAME.partial.EXT, a valid file.";
 
 /// Every failure is one line, whatever the libraries have put into their messages.
 int fail(std::string sentence, int exit_code) {
@@ -26,10 +29,16 @@ int fail(std::string sentence, int exit_code) {
   return exit_code;
 }
 
+/// A report that is lost, on a full disk or in a closed pipe, is a failure.
+void require_written() {
+  if (!std::cout.flush()) {
+    throw Error(std::string("standard output: can't write: ") + std::strerror(errno));
+  }
+}
+
 int run(Console& console, int argc, char** argv) {
   CommandLine program("Limpid removes noise from video.", "limpid");
   program.set_version_flag("-V,--version", version_text());
-  program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
   Command command;
   add_denoise_command(program, command);
   add_benchmark_command(program, command);
@@ -43,14 +52,18 @@ int run(Console& console, int argc, char** argv) {
     const std::string own = subcommand->get_footer();
     subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
   }
+  program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
   if (const auto text = program.parse({argv + 1, argv + argc})) {
     std::cout << *text;
+    require_written();
     return kExitDone;
   }
   if (!command) {
     throw UsageError("there is no command; limpid --help lists the commands");
   }
-  return command(console);
+  const int exit_code = command(console);
+  require_written();
+  return exit_code;
 }
 
 int guarded_run(int argc, char** argv) {
@@ -70,4 +83,7 @@ int guarded_run(int argc, char** argv) {
 }  // namespace
 }  // namespace limpid::app
 
-int main(int argc, char** argv) { return limpid::app::guarded_run(argc, argv); }
+int main(int argc, char** argv) {
+  limpid::io::take_over_logs();
+  return limpid::app::guarded_run(argc, argv);
+}

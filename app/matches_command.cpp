@@ -42,8 +42,8 @@ struct MatchesOptions {
   bool json = false;
 };
 
-constexpr int kLeastSide = 640;  // to which the picture is enlarged
-constexpr int kMargin = 8;       // samples around the search window
+constexpr int kLeastPictureSide = 640;  // to which the picture is enlarged
+constexpr int kMargin = 8;              // samples around the search window
 constexpr int kTextScale = 2;
 constexpr io::Pixel kReferenceColor = io::make_pixel(255, 64, 64);
 constexpr io::Pixel kWindowColor = io::make_pixel(255, 220, 0);
@@ -117,7 +117,7 @@ io::RgbImage draw(const Picture& picture, const cpu::MatchedGroup& group) {
   place.width = std::min(group.window_x1 + k - 1 + kMargin, whole.width) - place.x;
   place.height = std::min(group.window_y1 + k - 1 + kMargin, whole.height) - place.y;
   const int side = std::max(place.width, place.height);
-  const int factor = (kLeastSide + side - 1) / side;
+  const int factor = (kLeastPictureSide + side - 1) / side;
   io::RgbImage view = enlarge(crop(whole, place), factor);
 
   draw_outline(view, place, factor, group.window_x0, group.window_y0,
@@ -177,7 +177,7 @@ int matches(const MatchesOptions& options, Console& console) {
   const Picture picture = read_picture(options);
   const NoiseLevel noise = sigma ? *sigma : estimate_noise(picture.frame);
   const cpu::MatchedGroup group =
-      cpu::find_matches(picture.frame, options.bm3d.parameters(noise), noise, at.x, at.y);
+      cpu::find_matches(picture.frame, options.bm3d.parameters(), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),
                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
   if (options.json) {

@@ -46,6 +46,7 @@ void AverageQuality::add(const Qualities& frame) {
   for (std::size_t plane = 0; plane < frame.size(); ++plane) {
     sums_[plane].mse += frame[plane].mse;
     sums_[plane].ssim += frame[plane].ssim;
+    sums_[plane].peak = frame[plane].peak;
   }
   ++count_;
 }
@@ -55,7 +56,7 @@ Qualities AverageQuality::result() const {
   for (PlaneQuality& plane : average) {
     plane.mse /= static_cast<double>(count_);
     plane.ssim /= static_cast<double>(count_);
-    plane.psnr = psnr_from_mse(plane.mse);
+    plane.psnr = psnr_from_mse(plane.mse, plane.peak);
   }
   return average;
 }

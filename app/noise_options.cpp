@@ -94,8 +94,21 @@ NoiseLevel NoiseControl::level_for(const Frame& frame, Engine& engine) {
     const bool luma = plane == 0;
     const bool chosen = planes_ == PlaneChoice::kAll || luma == (planes_ == PlaneChoice::kLuma);
     level.sigma[plane] = chosen ? std::min(level.sigma[plane] * strength_, kMaxSigma) : 0;
+    sums_[plane] += static_cast<double>(level.sigma[plane]);
   }
+  if (frames_++ == 0) {
+    first_ = level;
+  }
+  last_ = level;
   return level;
+}
+
+NoiseControl::Levels NoiseControl::levels() const {
+  Levels levels{first_, {}, last_};
+  for (std::size_t plane = 0; plane < sums_.size() && frames_ > 0; ++plane) {
+    levels.mean.sigma[plane] = static_cast<float>(sums_[plane] / static_cast<double>(frames_));
+  }
+  return levels;
 }
 
 void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -30,6 +32,15 @@ class NoiseControl {
   /// new or has changed markedly.
   NoiseLevel level_for(const Frame& frame, Engine& engine);
 
+  /// Of the levels that frames were filtered with so far, for reports.
+  struct Levels {
+    NoiseLevel first;
+    NoiseLevel mean;
+    NoiseLevel last;
+  };
+  Levels levels() const;
+  bool is_estimated() const { return !sigma_; }
+
  private:
   void report(const NoiseLevel& estimate, const Frame& frame);
 
@@ -38,6 +49,9 @@ class NoiseControl {
   PlaneChoice planes_;
   NoiseTracker tracker_;
   std::optional<NoiseLevel> reported_;
+  NoiseLevel first_, last_;
+  std::array<double, 3> sums_{};
+  std::int64_t frames_ = 0;
 };
 
 }  // namespace limpid::app

@@ -9,32 +9,50 @@
 
 namespace limpid::app {
 
-std::vector<std::string> to_lines(const Statistics& statistics) {
+std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   const Statistics& s = statistics;
-  std::vector<std::string> lines;
-  lines.push_back(s.source);
-  lines.push_back(s.format);
   std::string position = time_text(s.position);
   if (s.duration > 0) {
-    position += " / " + time_text(s.duration);
+    // Containers' durations may leave the last frame's out.
+    position += " / " + time_text(std::max(s.duration, s.position));
   }
-  lines.push_back(fmt::format("{}   frame {}   {}", position, s.frame, s.state));
-  lines.push_back(
-      fmt::format("source {:.4g} fps   shown {:.1f} fps   dropped {}", s.source_fps, s.shown_fps, s.dropped));
-  lines.push_back(fmt::format("denoise {:.1f} fps (alone {:.1f})   {} {:.1f} ms", s.denoise_fps,
-                              s.denoise_fps_alone, s.live ? "latency" : "frame latency", 1000 * s.latency));
-  lines.push_back(fmt::format("engine {}   filter {}{}", s.engine, s.filter,
-                              s.profile.empty() ? "" : "   profile " + s.profile));
+  position += fmt::format("   frame {}   {}", s.frame, s.state);
   std::string sigma = "sigma";
   for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
     sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);
   }
-  lines.push_back(sigma + (s.estimated ? "   (estimated)" : "   (set)"));
-  std::string loads = "load";
+  sigma += s.estimated ? "   (estimated)" : "   (set)";
+  const std::string filter =
+      fmt::format("filter {}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile);
+  if (detail == Detail::kLeast) {
+    return {position};
+  }
+  if (detail == Detail::kFew) {
+    return {position, filter, sigma};
+  }
+  std::vector<std::string> lines{s.source, s.format, position};
+  std::string rates;
+  if (s.source_fps > 0) {
+    rates = fmt::format("source {:.4g} fps   ", s.source_fps);
+  }
+  if (s.runs) {
+    rates += fmt::format("shown {:.1f} fps   ", s.shown_fps);
+  }
+  lines.push_back(rates + fmt::format("dropped {}", s.dropped));
+  const std::string latency =
+      fmt::format("{} {:.1f} ms", s.live ? "latency" : "frame latency", 1000 * s.latency);
+  lines.push_back(s.runs ? fmt::format("denoise {:.1f} fps (alone {:.1f})   {}", s.denoise_fps,
+                                       s.denoise_fps_alone, latency)
+                         : latency);
+  lines.push_back(fmt::format("engine {}   {}", s.engine, filter));
+  lines.push_back(sigma);
+  std::string loads;
   for (const auto& [stage, share] : s.loads) {
     loads += fmt::format("  {} {:.0f}%", stage, 100 * share);
   }
-  lines.push_back(loads);
+  if (s.runs && !loads.empty()) {
+    lines.push_back("load" + loads);
+  }
   return lines;
 }
 
@@ -43,30 +61,32 @@ const std::vector<KeyHelp>& key_help() {
       {"SPACE p", "pause, play"},
       {". ,", "a frame forward, back"},
       {"LEFT RIGHT", "5 s back, forward; with Shift, or PGDN PGUP: 60 s"},
-      {"HOME", "to the beginning"},
+      {"HOME END", "to the beginning, to the end"},
       {"[ ] BACKSPACE", "slower, faster, as the source"},
       {"UP DOWN + -", "sigma"},
       {"a", "sigma estimated from the frames"},
       {"m c", "next filter, next profile"},
       {"0 1 2 3", "difference, noisy, denoised, split"},
-      {"mouse", "moves the split line"},
+      {"mouse, drag", "moves the split line"},
+      {"l |", "locks the split line; puts it into the middle"},
       {"wheel z Z", "zoom: fit, 1:1, 2:1, 4:1, 8:1; drag to move"},
       {"f, double click", "full screen"},
       {"s S", "pictures of noisy, denoised and split; of the window"},
       {"i ?", "statistics; these keys"},
-      {"q ESC", "quit"},
+      {"q ESC", "quit; ESC leaves the full screen first"},
   };
   return help;
 }
 
-std::vector<std::string> key_help_lines() {
+std::vector<std::string> key_help_lines(const char* separator) {
   std::size_t width = 0;
   for (const KeyHelp& help : key_help()) {
     width = std::max(width, std::strlen(help.keys));
   }
   std::vector<std::string> lines;
   for (const auto& [keys, action] : key_help()) {
-    lines.push_back(fmt::format("{:<{}}  {}", keys, width, action));
+    lines.push_back(separator != nullptr ? fmt::format("{}{}{}", keys, separator, action)
+                                         : fmt::format("{:<{}}  {}", keys, width, action));
   }
   return lines;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Statistics {
   std::int64_t dropped = 0;
   double latency = 0;  ///< seconds: of a live source from decoding to the screen, else of denoising
   bool live = false;
+  bool runs = true;  ///< false while paused and at the end: there are no rates then
   std::string filter;
   std::string profile;              ///< empty if the filter has none
   std::vector<std::string> planes;  ///< names of the colour planes
@@ -35,7 +37,9 @@ struct Statistics {
   std::vector<Load> loads;
 };
 
-std::vector<std::string> to_lines(const Statistics& statistics);
+/// What to tell, from all of it to the least: for windows that the longer text would cover.
+enum class Detail : std::uint8_t { kAll, kFew, kLeast };
+std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = Detail::kAll);
 
 /// A key or mouse action, for the display and the manuals.
 struct KeyHelp {
@@ -43,6 +47,7 @@ struct KeyHelp {
   const char* action;
 };
 const std::vector<KeyHelp>& key_help();
-std::vector<std::string> key_help_lines();
+/// A line for each; `separator` between keys and action, else these in two columns of equally wide letters.
+std::vector<std::string> key_help_lines(const char* separator = nullptr);
 
 }  // namespace limpid::app

@@ -1,7 +1,9 @@
 #include "app/player.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -17,13 +19,25 @@ constexpr int kFramesAhead = 2;
 constexpr std::chrono::milliseconds kPatience{500};
 // Containers round times.
 constexpr double kSameTime = 0.0005;
+// So long a frame may be with the denoiser until it is shown as it is, or given up for new settings.
+constexpr std::chrono::milliseconds kLong{200};
+// More than these are hardly stepped through one by one.
+constexpr std::size_t kMostKept = 250;
+
+std::size_t bytes_of(const FrameFormat& format) {
+  std::size_t samples = 0;
+  for (int plane = 0; plane < format.plane_count(); ++plane) {
+    samples += static_cast<std::size_t>(format.plane_width(plane)) * format.plane_height(plane);
+  }
+  return samples * format.bytes_per_sample();
+}
 
 }  // namespace
 
 // On the denoise thread. Frames are sent and received without the mutex, all else happens with it.
 class Player::Denoising {
  public:
-  explicit Denoising(Player& player) : player_(player), stage_(player.counters_.denoise) {}
+  explicit Denoising(Player& player) : player_(player), stage_(player.stage_) {}
 
   void run() {
     std::unique_lock lock(player_.mutex_);
@@ -66,7 +80,6 @@ class Player::Denoising {
   struct Sent {
     Job job;
     DenoiseSettings settings;
-    Profile profile;
     NoiseLevel level;
     Clock::time_point at;
   };
@@ -108,6 +121,32 @@ class Player::Denoising {
     player_.concurrency_ = stage_.concurrency();
   }
 
+  // Who waits for the first frame, or the first behind a seek, sees it before it is denoised, unless that is
+  // a matter of a moment.
+  void show_waiting(const Sent& sent) {
+    const std::scoped_lock lock(player_.mutex_);
+    const bool soon = player_.shown_ != nullptr && player_.turnaround_ < seconds_of(kLong);
+    if (soon || player_.clock_runs_ || stage_.under_way() > 0 || epoch_ != player_.epoch_) {
+      return;
+    }
+    player_.finished_.push_back({epoch_, frame_of(sent)});
+    player_.finished_.back().frame->is_waiting = true;
+    player_.changed_.notify_all();
+  }
+  static std::shared_ptr<PlayedFrame> frame_of(const Sent& sent) {
+    auto frame = std::make_shared<PlayedFrame>();
+    frame->noisy = sent.job.frame;
+    frame->settings = sent.settings;
+    frame->level = sent.level;
+    frame->time = sent.job.time;
+    frame->sequence = sent.job.sequence;
+    frame->decoded_at = sent.job.decoded_at;
+    frame->sent_at = sent.at;
+    frame->source_is_late = sent.job.source_is_late;
+    return frame;
+  }
+  static double seconds_of(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
   // Keeps what is denoised again for new settings: the frame that is shown and those under way, and before
   // either as many as a temporal filter needs. Frames between them have been dropped, any number if nobody
   // takes frames.
@@ -133,22 +172,17 @@ class Player::Denoising {
     }
     const NoiseLevel level = timed(player_.counters_.denoise.busy_ns,
                                    [&] { return noise_->level_for(job.frame, *stages.engine); });
-    DenoiseSettings used = used_;
-    if (settings != settings_ || !used.profile) {
-      used = settings;
-      used.profile = settings.profile.value_or(default_profile(level));
-    }
     std::unique_ptr<Denoiser> next;
-    if (stage_.has_denoiser() && !used.same_denoiser(used_)) {
-      next = stages.make_denoiser(used, job.frame, level);
+    if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
+      next = stages.make_denoiser(settings, job.frame, level);
       drain();
       stage_.abandon();
     }
     settings_ = settings;
-    used_ = used;
-    sent_.push_back({job, settings, *used.profile, level, Clock::now()});
+    sent_.push_back({job, settings, level, Clock::now()});
+    show_waiting(sent_.back());
     stage_.send(std::move(job.frame), level, [&](const Frame& frame, const NoiseLevel& noise) {
-      return next != nullptr ? std::move(next) : stages.make_denoiser(used, frame, noise);
+      return next != nullptr ? std::move(next) : stages.make_denoiser(settings, frame, noise);
     });
   }
 
@@ -164,19 +198,9 @@ class Player::Denoising {
     if (!denoised) {
       return false;
     }
-    Sent sent = std::move(sent_.front());
+    const std::shared_ptr<PlayedFrame> frame = frame_of(sent_.front());
     sent_.pop_front();
-    auto frame = std::make_shared<PlayedFrame>();
-    frame->noisy = std::move(sent.job.frame);
     frame->denoised = std::move(*denoised);
-    frame->settings = std::move(sent.settings);
-    frame->profile = sent.profile;
-    frame->level = sent.level;
-    frame->time = sent.job.time;
-    frame->sequence = sent.job.sequence;
-    frame->decoded_at = sent.job.decoded_at;
-    frame->sent_at = sent.at;
-    frame->source_is_late = sent.job.source_is_late;
     if (player_.stages_.denoised) {
       player_.stages_.denoised(*frame);
     }
@@ -189,16 +213,15 @@ class Player::Denoising {
       --player_.outstanding_;
       return true;
     }
-    player_.finished_.push_back({epoch_, std::move(frame)});
+    player_.finished_.push_back({epoch_, frame});
     player_.changed_.notify_all();
     return true;
   }
 
   Player& player_;
-  DenoiseStage stage_;
+  DenoiseStage& stage_;
   std::optional<NoiseControl> noise_;
   DenoiseSettings settings_;
-  DenoiseSettings used_;    // those, with the profile that they or the noise have decided on
   std::deque<Sent> sent_;   // whose results are to come
   std::deque<Job> recent_;  // see remember()
   std::deque<Job> again_;   // frames of `recent_` to be sent once more
@@ -211,16 +234,18 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       options_(options),
       settings_(options.settings),
       idle_since_(Clock::now()),
-      reader_([this] { guarded([this] { read_loop(); }); }),
-      denoiser_([this] { guarded([this] { denoise_loop(); }); }),
-      preparer_([this] { guarded([this] { prepare_loop(); }); }) {}
-
-Player::~Player() {
-  stop(std::chrono::milliseconds(0));
-  reader_.join();
-  denoiser_.join();
-  preparer_.join();
+      stage_(counters_.denoise) {
+  try {
+    reader_ = std::jthread([this] { guarded([this] { read_loop(); }); });
+    denoiser_ = std::jthread([this] { guarded([this] { denoise_loop(); }); });
+    preparer_ = std::jthread([this] { guarded([this] { prepare_loop(); }); });
+  } catch (...) {
+    stop(std::chrono::milliseconds(0));  // those that run
+    throw;
+  }
 }
+
+Player::~Player() { stop(std::chrono::milliseconds(0)); }
 
 void Player::guarded(const std::function<void()>& loop) {
   try {
@@ -244,89 +269,244 @@ void Player::guarded(const std::function<void()>& loop) {
 bool Player::stop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   stopped_ = true;
+  stage_.cancel();
   changed_.notify_all();
   return changed_.wait_for(lock, patience, [&] { return at_work_ == 0; });
 }
 
-std::optional<Player::Job> Player::read_frame() {
-  return timed(counters_.read.busy_ns, [&]() -> std::optional<Job> {
+std::optional<Frame> Player::decode_frame() {
+  return timed(counters_.read.busy_ns, [&]() -> std::optional<Frame> {
     for (;;) {
       io::Reader::Item item = stages_.read();
       if (std::holds_alternative<io::Reader::End>(item)) {
         return std::nullopt;
       }
       if (Frame* const frame = std::get_if<Frame>(&item)) {
-        Job job;
-        job.sequence = next_sequence_++;
-        job.time = io::presentation_time(*frame).value_or(static_cast<double>(frame->index) /
-                                                          options_.frames_per_second);
-        job.frame = std::move(*frame);
-        job.decoded_at = Clock::now();
         ++counters_.read.frames;
-        return job;
+        return std::move(*frame);
       }
     }
   });
 }
 
-// The frame that is wanted, and the one behind it if that had to be looked at. Nothing if there is none.
-std::deque<Player::Job> Player::look_for(const Target& target) {
-  // Frames may be farther apart than the average: then the search begins earlier.
-  const std::array<double, 3> margins{1.5 / options_.frames_per_second, 1, 10};
-  std::deque<Job> found;
-  for (const double margin : margins) {
-    const double from = target.time - margin;
-    stages_.seek(from);
-    while (std::optional<Job> job = read_frame()) {
-      const double time = job->time;
-      const bool behind = target.before ? time > target.time - kSameTime : time > target.time + kSameTime;
-      if (!behind) {
-        found.clear();
-      }
-      found.push_back(std::move(*job));
-      if (behind) {
-        break;
-      }
+// Nothing at the end, or if somebody wants to go elsewhere meanwhile.
+std::optional<Player::Job> Player::read_frame() {
+  if (next_kept_ == kept_.size() && !source_follows_ && !kept_to_the_end_) {
+    if (!decode_up_to({.time = kept_.back().time, .before = false})) {
+      return std::nullopt;
     }
-    const bool has_it = !found.empty() && found.front().time <= target.time + kSameTime &&
-                        !(target.before && found.front().time > target.time - kSameTime);
-    if (has_it || from <= 0 || margin == margins.back()) {
-      return found;
-    }
-    found.clear();
+    next_kept_ = std::min(next_kept_ + 1, kept_.size());
   }
-  return found;
+  if (next_kept_ == kept_.size()) {
+    std::optional<Frame> frame = kept_to_the_end_ ? std::nullopt : decode_frame();
+    if (!frame) {
+      kept_to_the_end_ = !options_.live;
+      return std::nullopt;
+    }
+    const double time = time_of(*frame);
+    kept_.push_back({std::move(*frame), time});
+  }
+  Job job = next_kept();
+  while (next_kept_ > 0 && kept_.size() > kept_frames(job.frame)) {
+    kept_.pop_front();
+    kept_from_the_beginning_ = false;
+    --next_kept_;
+  }
+  return job;
+}
+
+Player::Job Player::next_kept() {
+  const Kept& kept = kept_[next_kept_++];
+  Job job;
+  job.sequence = next_sequence_++;
+  job.time = kept.time;
+  job.frame = kept.frame;
+  job.decoded_at = Clock::now();
+  return job;
+}
+
+double Player::time_of(const Frame& frame) const {
+  return io::presentation_time(frame).value_or(static_cast<double>(frame.index) / options_.frames_per_second);
+}
+
+std::size_t Player::kept_frames(const Frame& frame) const {
+  if (options_.live || !stages_.seek) {
+    return 0;
+  }
+  return std::min(options_.kept_bytes / std::max<std::size_t>(bytes_of(frame.format), 1), kMostKept);
+}
+
+void Player::forget_kept() {
+  kept_.clear();
+  next_kept_ = 0;
+  kept_to_the_end_ = kept_from_the_beginning_ = false;
+  source_follows_ = true;
+}
+
+// Makes the frame that is wanted the next to be read, if it is among those that are kept.
+bool Player::find_kept(const Target& target) {
+  const double latest = target.before ? target.time - kSameTime : target.time + kSameTime;
+  const auto behind =
+      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.time > latest; });
+  if ((behind == kept_.begin() && !(kept_from_the_beginning_ && !kept_.empty())) ||
+      (behind == kept_.end() && !kept_to_the_end_)) {
+    return false;
+  }
+  next_kept_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - kept_.begin(), 1)) - 1;
+  return true;
+}
+
+// Decodes until the frame that is wanted and the one behind it are kept, or the end. False if nobody wants it
+// any more.
+bool Player::decode_up_to(const Target& target) {
+  const auto given_up = [this] {
+    const std::scoped_lock lock(mutex_);
+    return is_given_up();
+  };
+  // Which frame is the last one before a time is known once there is a later one. That it is farther from
+  // it than frames are apart on average is rare.
+  constexpr double kAnywhere = 1e6;
+  constexpr std::size_t kLeast = 2;
+  // Who seeks may step back a little, who steps back will go on. Decoders leave out half of the frames that
+  // nobody sees.
+  constexpr std::size_t kFew = 12;
+  const auto frames_before = [&](std::size_t kept) {
+    return kLeast + (target.before ? kept / 2 : std::min(kept, kFew));
+  };
+  std::size_t most = frames_before(kept_.empty() ? 0 : kept_frames(kept_.front().frame));
+  const double latest = target.before ? target.time - kSameTime : target.time + kSameTime;
+  for (const double before : {static_cast<double>(most) / options_.frames_per_second, kAnywhere}) {
+    forget_kept();
+    timed(counters_.read.busy_ns,
+          [&] { stages_.seek(target.before ? target.time - 2 * kSameTime : target.time, before, given_up); });
+    while (!kept_to_the_end_ && !given_up() && (kept_.empty() || kept_.back().time <= latest)) {
+      std::optional<Frame> frame = decode_frame();
+      kept_to_the_end_ = !frame;
+      if (frame) {
+        most = frames_before(kept_frames(*frame));
+        const double time = time_of(*frame);
+        kept_.push_back({std::move(*frame), time});
+      }
+      while (kept_.size() > most) {
+        kept_.pop_front();
+      }
+    }
+    if (given_up()) {
+      forget_kept();  // where the source is now is not known
+      return false;
+    }
+    if (find_kept(target)) {
+      break;
+    }
+  }
+  return true;  // with the first frame, if there is none so early
+}
+
+// While earlier frames are decoded: hands on what is wanted of those that are kept. False if that won't do.
+bool Player::serve_from_kept() {
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || !stepping_back_) {
+    return false;
+  }
+  if (target_ && !find_kept(*target_)) {
+    // What is being decoded may be just that.
+    return target_->before && std::abs(target_->time - kept_.front().time) <= kSameTime;
+  }
+  target_.reset();
+  bool handed_on = false;
+  for (; decoded_.size() < kDecodedFrames && next_kept_ < kept_.size(); handed_on = true) {
+    decoded_.push_back(next_kept());
+  }
+  if (handed_on) {
+    changed_.notify_all();
+  }
+  return !decoded_.empty() || kept_to_the_end_;
+}
+
+// Decodes from the last key frame before those that are kept on, up to these; keeps those of the last
+// `before` seconds. False if something else is wanted.
+bool Player::decode_group_before(std::deque<Kept>& earlier, double before) {
+  const double end = kept_.front().time - kSameTime;
+  const std::size_t most = kept_frames(kept_.front().frame) / 2;
+  bool is_given_up = false;  // for good: where the source is then is not known
+  const auto given_up = [&] { return is_given_up = is_given_up || !serve_from_kept(); };
+  source_follows_ = false;
+  timed(counters_.read.busy_ns, [&] { stages_.seek(end - kSameTime, before, given_up); });
+  while (!given_up()) {
+    std::optional<Frame> frame = decode_frame();
+    if (!frame || time_of(*frame) >= end) {
+      return true;
+    }
+    const double time = time_of(*frame);
+    earlier.push_back({std::move(*frame), time});
+    if (earlier.size() > most) {
+      earlier.pop_front();
+    }
+  }
+  return false;
+}
+
+// Has frames ready for further steps back: the whole group of pictures before takes longer to decode than
+// anybody wants to wait for one frame.
+void Player::decode_earlier() {
+  const std::size_t most = kept_frames(kept_.front().frame);
+  constexpr double kAnywhere = 1e6;
+  std::deque<Kept> earlier;
+  for (const double before : {static_cast<double>(most) / (2 * options_.frames_per_second), kAnywhere}) {
+    if (!decode_group_before(earlier, before)) {
+      return;
+    }
+    if (!earlier.empty()) {
+      break;
+    }
+  }
+  kept_from_the_beginning_ = earlier.empty();
+  next_kept_ += earlier.size();
+  kept_.insert(kept_.begin(), std::make_move_iterator(earlier.begin()),
+               std::make_move_iterator(earlier.end()));
+  while (kept_.size() > std::max(most, next_kept_ + kDecodedFrames)) {
+    kept_.pop_back();
+    kept_to_the_end_ = false;
+  }
 }
 
 void Player::read_loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    timed(counters_.read.waited_for_output_ns, [&] {
-      changed_.wait(lock, [&] {
-        return stopped_ || target_ || (!source_ended_ && (options_.live || decoded_.size() < kDecodedFrames));
-      });
-    });
+    const auto is_wanted = [&] {
+      // Who steps back sees none of those behind, for which the source would have to be sought anew.
+      const bool has_enough = stepping_back_ && !source_follows_ && next_kept_ == kept_.size();
+      const std::size_t enough = has_enough ? 1 : kDecodedFrames;
+      return stopped_ || target_ || (!source_ended_ && (options_.live || decoded_.size() < enough));
+    };
+    if (!is_wanted() && may_step_farther_back()) {
+      lock.unlock();
+      decode_earlier();
+      lock.lock();
+      continue;
+    }
+    timed(counters_.read.waited_for_output_ns, [&] { changed_.wait(lock, is_wanted); });
     if (stopped_) {
       return;
     }
     const std::optional<Target> target = std::exchange(target_, std::nullopt);
     lock.unlock();
-    std::deque<Job> jobs;
-    if (target) {
-      jobs = look_for(*target);
-    } else if (std::optional<Job> job = read_frame()) {
-      jobs.push_back(std::move(*job));
+    std::optional<Job> job;
+    if (!target || find_kept(*target) || decode_up_to(*target)) {
+      job = read_frame();
     }
     lock.lock();
-    if (target_ || (source_ended_ && !target)) {
+    if (is_given_up() || (source_ended_ && !target)) {
       continue;  // somebody wants to go elsewhere, or has seen enough
     }
-    source_ended_ = source_ended_ || jobs.empty();
-    if (options_.live && !jobs.empty()) {
+    source_ended_ = source_ended_ || !job;
+    if (options_.live && job) {
       counters_.dropped_before += static_cast<std::int64_t>(decoded_.size());
       decoded_.clear();
     }
-    std::move(jobs.begin(), jobs.end(), std::back_inserter(decoded_));
+    if (job) {
+      decoded_.push_back(std::move(*job));
+    }
     changed_.notify_all();
   }
 }
@@ -346,11 +526,18 @@ void Player::prepare_loop() {
     ++preparing_;
     lock.unlock();
     timed(counters_.prepare.busy_ns, [&] { stages_.prepare(*next.frame); });
-    ++counters_.prepare.frames;
+    counters_.prepare.frames += next.frame->is_waiting ? 0 : 1;
     next.frame->ready_at = Clock::now();
     lock.lock();
     --preparing_;
     if (next.epoch != epoch_) {
+      continue;
+    }
+    if (next.frame->is_waiting) {
+      waiting_ = std::move(next.frame);
+      lock.unlock();
+      stages_.wake();
+      lock.lock();
       continue;
     }
     const double took = std::chrono::duration<double>(next.frame->ready_at - next.frame->sent_at).count();
@@ -446,11 +633,20 @@ Player::Taken Player::take(Clock::time_point now) {
       ++counters_.shown;
       shown_ = next;
       taken.frame = next;
+      waiting_.reset();
       changed_.notify_all();
     }
   }
   if (follows_clock() && !ready_.empty()) {
     taken.next_at = clock_.due(ready_.front()->time);
+  }
+  if (waiting_ != nullptr && ready_.empty()) {
+    const Clock::time_point long_since = shown_ == nullptr ? now : waiting_->sent_at + kLong;
+    if (long_since <= now) {
+      taken.waiting = std::exchange(waiting_, nullptr);
+    } else {
+      taken.next_at = long_since;
+    }
   }
   if (nothing_to_come() && !taken.frame) {
     const bool waits = shown_ != nullptr && !options_.live && !clock_.paused();
@@ -465,9 +661,24 @@ void Player::forget_frames_under_way() {
   ++epoch_;
   finished_.clear();
   ready_.clear();
+  waiting_.reset();
   outstanding_ = 0;
   drained_ = false;
+  stage_.cancel();
   changed_.notify_all();
+}
+
+bool Player::is_given_up() const { return stopped_ || target_.has_value(); }
+
+// Whether the frames are running out that are kept for steps back.
+bool Player::may_step_farther_back() const {
+  return stepping_back_ && !kept_.empty() && !kept_from_the_beginning_ &&
+         next_kept_ < decoded_.size() + kept_frames(kept_.front().frame) / 2;
+}
+
+Player::Clock::duration Player::at_work() const {
+  const std::optional<Clock::time_point> since = stage_.at_work_since();
+  return since ? Clock::now() - *since : Clock::duration::zero();
 }
 
 void Player::go_to(const Target& target) {
@@ -478,6 +689,7 @@ void Player::go_to(const Target& target) {
   clock_runs_ = false;
   target_ = target;
   going_to_ = target.time;
+  going_before_ = stepping_back_ = target.before;
 }
 
 void Player::set_settings(const DenoiseSettings& settings) {
@@ -486,10 +698,12 @@ void Player::set_settings(const DenoiseSettings& settings) {
     return;
   }
   settings_ = settings;
-  if (clock_.paused() && !options_.live) {
+  // What takes long is not waited for.
+  const bool anew = clock_.paused() || !clock_runs_ || at_work() > kLong;
+  if (anew && !options_.live) {
     forget_frames_under_way();
     again_ = true;
-    show_next_ = clock_runs_;
+    show_next_ = clock_runs_ && clock_.paused();
   }
 }
 
@@ -504,6 +718,7 @@ void Player::set_paused(bool paused) {
     return;
   }
   paused ? clock_.pause(Clock::now()) : clock_.resume(Clock::now());
+  stepping_back_ = false;
   changed_.notify_all();
 }
 
@@ -529,6 +744,7 @@ void Player::step_forward() {
     clock_.pause(Clock::now());
   }
   show_next_ = !nothing_to_come();
+  stepping_back_ = false;
   changed_.notify_all();
 }
 
@@ -537,7 +753,9 @@ void Player::step_back() {
   if (!clock_.paused()) {
     clock_.pause(Clock::now());
   }
-  if (stages_.seek && shown_ != nullptr) {
+  // Who is impatient doesn't make it begin anew.
+  const bool is_on_its_way = going_to_ && going_before_ && *going_to_ == shown_->time;
+  if (stages_.seek && shown_ != nullptr && !is_on_its_way) {
     go_to({.time = shown_->time, .before = true});
   }
 }
@@ -557,6 +775,11 @@ bool Player::seek(double time) {
 double Player::position() const {
   const std::scoped_lock lock(mutex_);
   return going_to_.value_or(shown_ != nullptr ? shown_->time : 0);
+}
+
+bool Player::is_seeking() const {
+  const std::scoped_lock lock(mutex_);
+  return going_to_.has_value();
 }
 
 void Player::follow_audio(double position) {

@@ -28,7 +28,7 @@ namespace limpid::app {
 /// How frames are denoised; what the keys change.
 struct DenoiseSettings {
   std::string filter = "bm3d";
-  std::optional<Profile> profile;   ///< nothing: what suits the noise
+  Profile profile = Profile::kNp;   ///< if the filter has profiles
   std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
   float strength = 1;               ///< scales sigma
   PlaneChoice planes = PlaneChoice::kAll;
@@ -48,15 +48,13 @@ struct PlayedFrame {
   Frame denoised;
   DenoiseSettings settings;  ///< it was denoised with
   NoiseLevel level;
-  /// It was denoised with, if the filter has profiles. What suits the noise is decided at the first frame
-  /// with new settings and stays, as noise varies but a stream has one denoiser.
-  Profile profile{};
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;
   Clock::time_point sent_at;  ///< to the denoiser
   Clock::time_point ready_at;
   bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
+  bool is_waiting = false;  ///< it is with the denoiser: `denoised` and what it was denoised with are to come
 
   /// What PlayerStages::prepare makes for the screen.
   std::shared_ptr<io::RgbImage> noisy_picture;
@@ -67,9 +65,8 @@ struct PlayedFrame {
 struct PlayerStages {
   /// The source: frames and End; packets are passed over.
   std::function<io::Reader::Item()> read;
-  /// Goes to the first frame at or after a time; empty if the source can't. On the same thread as read().
-  std::function<void(double)> seek;
-  /// The settings have a profile.
+  /// Goes to a time, as io::Reader::seek() does; empty if the source can't. On the same thread as read().
+  std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
       make_denoiser;
   std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
@@ -88,6 +85,9 @@ struct PlayerOptions {
   double frames_per_second = 25;  ///< of the source; a guess will do
   double duration = 0;            ///< seconds; seeks stay within it. 0 if not known
   DenoiseSettings settings;
+  /// Of frames as they were decoded, for steps back: these need no decoding. At most some hundred frames, and
+  /// half as many again while more are decoded.
+  std::size_t kept_bytes = std::size_t{256} << 20;
 };
 
 /// What is known while it plays.
@@ -129,6 +129,8 @@ class Player {
     bool begins = false;  ///< the clock begins with it: it is the first, or the first behind a seek
     std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
     bool ended = false;                        ///< the source's last frame has been shown for its time
+    /// The frame to be shown next, undenoised, if that takes the denoiser long; once.
+    std::shared_ptr<const PlayedFrame> waiting;
   };
   /// What to show at `now`. Throws what a stage has thrown.
   Taken take(Clock::time_point now);
@@ -148,11 +150,15 @@ class Player {
   bool can_seek() const { return static_cast<bool>(stages_.seek); }
   /// Where it is, or is going, in seconds.
   double position() const;
+  /// Whether it is going somewhere, whose frame isn't shown yet.
+  bool is_seeking() const;
+  /// For how long the denoiser has been at work on what the counters don't have yet.
+  Clock::duration at_work() const;
   /// Lets the clock follow the audio, which is at `position`.
   void follow_audio(double position);
 
-  /// Ends all stages. False if one of them is still at work after `patience`: on a frame that takes an engine
-  /// long, or waiting for the source.
+  /// Ends all stages; frames under way are dropped. False if one of them is still at work after `patience`:
+  /// with an engine that can't be stopped, or waiting for the source.
   bool stop(std::chrono::milliseconds patience);
   /// Ends reading, and returns when all frames under way have gone through stages.denoised. Throws what a
   /// stage has thrown.
@@ -179,6 +185,10 @@ class Player {
     std::uint64_t epoch = 0;
     std::shared_ptr<PlayedFrame> frame;
   };
+  struct Kept {
+    Frame frame;
+    double time = 0;
+  };
   class Denoising;  // what the denoise thread has for itself
 
   void guarded(const std::function<void()>& loop);
@@ -187,8 +197,17 @@ class Player {
   void prepare_loop();
 
   // On the reader's thread, without the mutex.
+  std::optional<Frame> decode_frame();
   std::optional<Job> read_frame();
-  std::deque<Job> look_for(const Target& target);
+  Job next_kept();
+  double time_of(const Frame& frame) const;
+  std::size_t kept_frames(const Frame& frame) const;
+  void forget_kept();
+  bool find_kept(const Target& target);
+  bool decode_up_to(const Target& target);
+  bool serve_from_kept();
+  bool decode_group_before(std::deque<Kept>& earlier, double before);
+  void decode_earlier();
 
   // All below with the mutex held.
   bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
@@ -198,6 +217,8 @@ class Player {
   bool nothing_to_come() const;
   void forget_frames_under_way();
   void go_to(const Target& target);
+  bool is_given_up() const;
+  bool may_step_farther_back() const;
 
   const PlayerStages stages_;
   const PlayerOptions options_;
@@ -217,9 +238,19 @@ class Player {
 
   std::optional<Target> target_;
   std::optional<double> going_to_;  ///< until the frame there is shown
+  bool going_before_ = false;       ///< to the frame before that
   std::deque<Job> decoded_;
   bool source_ended_ = false;
   std::uint64_t next_sequence_ = 0;
+
+  bool stepping_back_ = false;  ///< the last that was asked for
+
+  // Of the reader's thread: decoded frames without a gap between them, and the next of these to be read.
+  std::deque<Kept> kept_;
+  std::size_t next_kept_ = 0;
+  bool kept_to_the_end_ = false;          ///< the source ends behind them
+  bool kept_from_the_beginning_ = false;  ///< there are none before them
+  bool source_follows_ = true;            ///< what it gives next is the one behind them
 
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
   bool elsewhere_ = false;   ///< the new epoch lies behind a seek
@@ -235,10 +266,12 @@ class Player {
   std::deque<Finished> finished_;
   int preparing_ = 0;
   std::deque<std::shared_ptr<PlayedFrame>> ready_;
+  std::shared_ptr<PlayedFrame> waiting_;  ///< prepared
 
-  std::thread reader_;
-  std::thread denoiser_;
-  std::thread preparer_;
+  DenoiseStage stage_;  ///< of the denoiser's thread, but for what any may call
+  std::jthread reader_;
+  std::jthread denoiser_;
+  std::jthread preparer_;
 };
 
 }  // namespace limpid::app

@@ -37,7 +37,9 @@ int preview(PreviewOptions& options, Console& console) {
   PlayerStages stages = viewing.stages(engine);
   stages.read = [&reader] { return reader.read(); };
   if (reader.can_seek()) {
-    stages.seek = [&reader](double seconds) { reader.seek(seconds); };
+    stages.seek = [&reader](double seconds, double before, const std::function<bool()>& given_up) {
+      reader.seek(seconds, before, given_up);
+    };
   }
   const std::string name =
       options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
@@ -51,8 +53,8 @@ int preview(PreviewOptions& options, Console& console) {
   if (!options.no_audio && !scripted) {
     std::string why;
     audio = io::AudioOutput::open(reader, viewing.reader, why);
-    if (audio == nullptr) {
-      spdlog::debug(fmt::format("no sound: {}", why));
+    if (!why.empty()) {
+      spdlog::info(fmt::format("no sound: {}", why));
     }
   }
   ViewerReport report;
@@ -64,7 +66,7 @@ int preview(PreviewOptions& options, Console& console) {
     report = viewer.report();
     viewing.closing = true;
     // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
-    if (constexpr std::chrono::milliseconds kPatience{300}; !viewer.stop(kPatience)) {
+    if (constexpr std::chrono::milliseconds kStopPatience{300}; !viewer.stop(kStopPatience)) {
       const int exit_code = viewing.tell(report, interrupts);
       spdlog::default_logger()->flush();
       std::_Exit(exit_code);
@@ -92,6 +94,10 @@ void add_preview_command(CommandLine& program, Command& selected) {
       ->add_option("--input-format", options->viewing.reader.input_format,
                    "Demuxer to use [from the content]")
       ->type_name("NAME")
+      ->group("Input");
+  command
+      ->add_flag("--allow-references", options->viewing.reader.allow_references,
+                 "Read playlists, manifests and lists, and the other files that they lead to")
       ->group("Input");
   options->viewing.add_to(*command);
   std::string keys = "Keys (the key ? shows them in the window):\n";

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <stop_token>
+#include <utility>
 
 #include "app/time_options.h"
 #include "core/error.h"
@@ -89,6 +90,9 @@ std::string to_line(const ProgressState& state) {
 
 std::string to_json_line(const ProgressState& state) {
   nlohmann::ordered_json json;
+  if (!state.input.empty()) {
+    json["input"] = state.input;
+  }
   json["frames"] = state.frames;
   json["total"] = state.total > 0 ? nlohmann::json(state.total) : nlohmann::json();
   json["percent"] = state.total > 0 ? nlohmann::json(rounded(100 * fraction(state))) : nlohmann::json();
@@ -106,16 +110,17 @@ std::string to_json_line(const ProgressState& state) {
     json["busy"]["download"] = rounded(state.busy[5]);
   }
   json["finished"] = state.finished;
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters& counters,
-                   std::int64_t total, double source_fps)
+                   std::int64_t total, double source_fps, std::string input)
     : console_(console),
       style_(style),
       counters_(counters),
       total_(total),
       source_fps_(source_fps),
+      input_(std::move(input)),
       start_(sample()) {
   recent_.push_back(start_);
   if (style_ != ProgressStyle::kNone) {
@@ -144,6 +149,7 @@ ProgressState Progress::state(bool finished) {
   state.frames = now.frames;
   state.total = total_;
   state.source_fps = source_fps_;
+  state.input = input_;
   state.finished = finished;
   state.on_device = counters_.on_device();
   state.elapsed = seconds(now.time - start_.time);

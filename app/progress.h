@@ -36,6 +36,7 @@ struct ProgressState {
   std::array<double, 6> busy{};
   bool on_device = false;
   double source_fps = 0;  ///< 0 if not known
+  std::string input;      ///< the source's name, for to_json_line(); empty: left out
   bool finished = false;  ///< the run is over, however it ended
 
   /// Multiple of real time, from the average; 0 if not known.
@@ -53,7 +54,7 @@ std::string to_json_line(const ProgressState& state);
 class Progress {
  public:
   Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
-           double source_fps);
+           double source_fps, std::string input = {});
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   Progress(Progress&&) = delete;
@@ -79,6 +80,7 @@ class Progress {
   const PipelineCounters& counters_;
   const std::int64_t total_;
   const double source_fps_;
+  const std::string input_;
   const Sample start_;
   std::mutex recent_mutex_;
   std::deque<Sample> recent_;

@@ -77,4 +77,65 @@ int View::picture_column(double x, io::Size window) const {
   return std::clamp(static_cast<int>(std::lround(column)), 0, picture_.width);
 }
 
+namespace {
+
+// Pixels of the window: of either side that can always be seen, how near to the line it is meant, and by how
+// much a pointer that hasn't been moved may seem to move.
+constexpr int kLeastSide = 12;
+constexpr double kNear = 16;
+constexpr double kStill = 2;
+// Of the width, at either side: who gets there may be on the way out.
+constexpr double kBorder = 0.1;
+
+}  // namespace
+
+int SplitLine::column(int width) const {
+  const int least = std::min(kLeastSide, width / 2);
+  return std::clamp(static_cast<int>(std::lround(share_ * width)), least, width - least);
+}
+
+void SplitLine::move(double x, int width) {
+  share_ = std::clamp(x / std::max(width, 1), 0.0, 1.0);
+  if (share_ >= kBorder && share_ <= 1 - kBorder) {
+    inner_ = share_;
+  }
+}
+
+bool SplitLine::point(double x, int width) {
+  if (!pointer_) {
+    pointer_ = x;
+    inner_ = share_;
+    return false;
+  }
+  if (locked_ || std::abs(x - *pointer_) <= kStill) {
+    return false;
+  }
+  pointer_ = x;
+  move(x, width);
+  return true;
+}
+
+void SplitLine::leave() {
+  if (!locked_ && pointer_) {
+    share_ = inner_;
+  }
+}
+
+bool SplitLine::drag(double x, double to, int width, bool touch, bool picture_moves) {
+  if (!holds_) {
+    // A line that follows the pointer is always near it.
+    holds_ = !picture_moves || ((touch || locked_) && std::abs(x - column(width)) <= kNear);
+  }
+  if (*holds_) {
+    pointer_ = to;
+    move(to, width);
+  }
+  return *holds_;
+}
+
+void SplitLine::center() {
+  share_ = inner_ = 0.5;
+  locked_ = true;
+}
+
 }  // namespace limpid::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "io/window.h"
 
@@ -47,6 +48,43 @@ class View {
   // Of the picture, in the middle of the window when zoomed.
   double center_x_ = 0;
   double center_y_ = 0;
+};
+
+/// The line between noisy and denoised: it follows the pointer, unless it is locked, and can be dragged.
+class SplitLine {
+ public:
+  /// `share`: of the window's width.
+  explicit SplitLine(double share) : share_(share) {}
+
+  double share() const { return share_; }
+  /// In a window of this width; always so far within it that both sides can be seen.
+  int column(int width) const;
+
+  /// The pointer is at `x`. Where it appears first, or after the window has changed, moves nothing. Whether
+  /// the line has moved.
+  bool point(double x, int width);
+  /// The pointer has left: the line goes back to where it was before the pointer neared the border.
+  void leave();
+  /// The window has another size, so where the pointer is isn't known.
+  void forget_pointer() { pointer_.reset(); }
+  /// A button, or a finger, has been pressed at `x` and has moved to `to`. Whether it has the line, rather
+  /// than the picture, if that can be moved.
+  bool drag(double x, double to, int width, bool touch, bool picture_moves);
+  void release() { holds_.reset(); }
+
+  bool locked() const { return locked_; }
+  void toggle_lock() { locked_ = !locked_; }
+  /// Into the middle, where it stays.
+  void center();
+
+ private:
+  void move(double x, int width);
+
+  double share_;
+  double inner_ = 0.5;  // where it was last well within the window
+  bool locked_ = false;
+  std::optional<double> pointer_;
+  std::optional<bool> holds_;  // while something is dragged: whether it is the line
 };
 
 }  // namespace limpid::app

@@ -16,7 +16,6 @@
 #include "app/time_options.h"
 #include "core/error.h"
 #include "io/png.h"
-#include "io/text.h"
 
 namespace limpid::app {
 namespace {
@@ -33,6 +32,7 @@ enum : std::size_t {
   kDifferencePicture,
   kStatisticsBox,
   kNoticeBox,
+  kHintBox,
   kHelpBox,
   kNoisyLabel,
   kDenoisedLabel,
@@ -42,6 +42,9 @@ enum : std::size_t {
 constexpr int kDifferenceGain = 4;
 constexpr milliseconds kStatisticsInterval{1000};
 constexpr milliseconds kNoticeTime{1500};
+// So long nothing is said of what the user waits for; and so often in a row a second has to be too slow.
+constexpr milliseconds kHintAfter{300};
+constexpr int kReliable = 3;
 constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
 constexpr double kFastest = 20;
@@ -106,11 +109,12 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
     : options_(std::move(options)),
       player_options_(std::move(player_options)),
       window_(window_options(options_)),
-      converter_(options_.format, options_.display),
+      converter_(options_.format, options_.display, options_.threads),
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
       side_(options_.side),
-      split_(options_.split) {
-  const io::Size size = window_.size();
+      split_(options_.split),
+      labels_(options_.statistics) {
+  const io::Size size = window_size_ = window_.size();
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
   stages.prepare = [this](PlayedFrame& frame) { prepare(frame); };
   stages.wake = [this] { window_.wake(); };
@@ -128,6 +132,8 @@ void Viewer::run(const std::stop_token& stop) {
     const Player::Taken taken = player_->take(Clock::now());
     if (taken.frame != nullptr) {
       show(taken.frame);
+    } else if (taken.waiting != nullptr) {
+      hand_to_screen(taken.waiting);
     }
     if (taken.begins) {
       audio_waits_ = false;
@@ -143,6 +149,7 @@ void Viewer::run(const std::stop_token& stop) {
       notice_.clear();
       redraw_ = true;
     }
+    hint(now);
     if (redraw_ && shown_ != nullptr && window_.is_visible()) {
       draw();
       timed(presenting_.busy_ns, [&] { window_.present(); });
@@ -157,6 +164,10 @@ void Viewer::run(const std::stop_token& stop) {
       wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
     }
   }
+  if (!options_.screenshot.empty() && ended_ && report_.shown < options_.frames) {
+    throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
+                            options_.frames, report_.shown));
+  }
   if (!options_.screenshot.empty() && shown_ != nullptr) {
     draw();
     io::write_png(options_.screenshot, window_.snapshot(), io::Overwrite::kAlways);
@@ -168,13 +179,21 @@ void Viewer::run(const std::stop_token& stop) {
   report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
 }
 
-void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
+void Viewer::hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame) {
   shown_ = frame;
-  ended_ = false;
+  handed_at_ = Clock::now();
   noisy_ = frame->noisy_picture;
   denoised_ = frame->denoised_picture;
   pictures_changed_ = true;
   redraw_ = true;
+  for (const std::string& key : std::exchange(early_keys_, {})) {
+    press(key);
+  }
+}
+
+void Viewer::show(const std::shared_ptr<const PlayedFrame>& frame) {
+  hand_to_screen(frame);
+  ended_ = false;
   const Clock::time_point now = Clock::now();
   const double latency = duration<double>(now - frame->decoded_at).count();
   constexpr double kShare = 0.1;
@@ -227,6 +246,9 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
   if (next) {
     until = std::min(until, *next);
   }
+  if (const Clock::time_point hint_at = asked_at_ + kHintAfter; hint_at > now) {
+    until = std::min(until, hint_at);
+  }
   // Events are waited for in whole milliseconds; the rest of the time is slept exactly.
   constexpr milliseconds kRest{1};
   const auto wait = std::max(duration_cast<milliseconds>(until - now) - kRest, milliseconds(0));
@@ -245,11 +267,11 @@ void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_t
 
 void Viewer::prepare(PlayedFrame& frame) {
   const Side side = side_;
-  if (side != Side::kDenoised) {
+  if (side != Side::kDenoised || frame.is_waiting) {
     frame.noisy_picture = pictures_.take();
     converter_.convert(frame.noisy, *frame.noisy_picture);
   }
-  if (side != Side::kNoisy) {
+  if (side != Side::kNoisy && !frame.is_waiting) {
     frame.denoised_picture = pictures_.take();
     converter_.convert(frame.denoised, *frame.denoised_picture);
   }
@@ -261,31 +283,74 @@ void Viewer::complete_pictures() {
     noisy_ = pictures_.take();
     converter_.convert(shown_->noisy, *noisy_);
   }
-  if (denoised_ == nullptr) {
+  if (denoised_ == nullptr && !shown_->is_waiting) {
     denoised_ = pictures_.take();
     converter_.convert(shown_->denoised, *denoised_);
   }
 }
 
-int Viewer::split_column(io::Size window) const {
-  return std::clamp(static_cast<int>(std::lround(split_ * window.width)), 0, window.width);
+// Of a line of text, in pixels: 14 points of a screen of 96 dots an inch, more on a large one that is looked
+// at from afar, less where that would cover the picture.
+int Viewer::text_size() const {
+  constexpr double kUsual = 16.0 / 96;  // inches
+  constexpr double kLeast = 9;
+  const io::Size size = window_.size();
+  const double wished = std::max(kUsual * window_.dots_per_inch(), size.height / 70.0) * options_.text_size;
+  const double fitting = std::min(size.width / 26.0, size.height / 16.0) * std::max(options_.text_size, 1.0);
+  return static_cast<int>(std::lround(std::max(std::min(wished, fitting), kLeast)));
 }
 
-int Viewer::text_scale() const {
-  const int fitting = window_.size().width / 420;  // the longest lines have some 70 characters of 6 pixels
-  return std::clamp(static_cast<int>(std::lround(1.5 * window_.pixel_ratio() + 0.1)), 1,
-                    std::max(fitting, 1));
+io::RgbImage Viewer::text_box(const std::vector<std::string>& lines, int width) {
+  return lettering_.box(lines, text_size(), width);
+}
+
+// What the window tells unasked.
+std::string Viewer::standing_hint(Clock::time_point now) const {
+  const bool is_long = now - asked_at_ > kHintAfter;
+  if (shown_->is_waiting && handed_at_ > asked_at_) {
+    return std::string(report_.shown == 0 ? "denoising the first frame" : "denoising") +
+           "; m: a quicker filter";
+  }
+  if (player_->is_seeking()) {
+    return is_long ? "seeking " + time_text(player_->position(), false) : "";
+  }
+  if (awaited_ && is_long && shown_->settings != *awaited_) {
+    return "denoising with the new settings; m: a quicker filter";
+  }
+  const NoiseLevel& level = shown_->level;
+  if (!shown_->settings.sigma &&
+      std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
+    return "no noise found, nothing is changed; UP: denoise all the same";
+  }
+  if (slow_measurements_ >= kReliable && !ended_ && !player_->paused()) {
+    return !denoising_is_slow_ ? "too slow: this source can't be decoded in time"
+           : has_profiles(player_->settings().filter)
+               ? "too slow to show every frame; m: a quicker filter, c: another profile"
+               : "too slow to show every frame; m: another filter";
+  }
+  return "";
+}
+
+void Viewer::hint(Clock::time_point now) {
+  std::string next = options_.statistics && shown_ != nullptr ? standing_hint(now) : "";
+  if (next != hint_) {
+    hint_ = std::move(next);
+    if (!hint_.empty()) {
+      spdlog::debug(fmt::format("hint: {}", hint_));
+    }
+    redraw_ = true;
+  }
 }
 
 void Viewer::draw() {
-  const Side side = side_;
+  const Side side = shown_side();
   if (pictures_changed_) {
     if (side == Side::kSplit || side == Side::kDifference || (side == Side::kNoisy && noisy_ == nullptr) ||
         (side == Side::kDenoised && denoised_ == nullptr)) {
       complete_pictures();
     }
     if (side == Side::kDifference) {
-      io::amplified_difference(*noisy_, *denoised_, kDifferenceGain, difference_);
+      converter_.amplify_difference(*noisy_, *denoised_, kDifferenceGain, difference_);
       window_.set_picture(kDifferencePicture, difference_);
     }
     if (side == Side::kSplit || side == Side::kNoisy) {
@@ -303,7 +368,7 @@ void Viewer::draw() {
                  placement.smooth);
   };
   window_.clear();
-  const int split = split_column(size);
+  const int split = split_.column(size.width);
   switch (side) {
     case Side::kSplit:
       draw_picture(kNoisyPicture, 0, split);
@@ -326,18 +391,17 @@ void Viewer::draw() {
 }
 
 void Viewer::draw_labels(int split) {
-  if (!options_.statistics) {
+  if (!labels_) {
     return;
   }
-  const int scale = text_scale();
   const io::Size size = window_.size();
-  const int margin = 4 * scale;
+  const int margin = text_size() / 3;
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
-    const io::RgbImage box = io::text_box({text}, scale);
+    const io::RgbImage box = text_box({text}, size.width);
     window_.set_picture(number, box, true);
     window_.draw(number, left_of_it ? x - margin - box.width : x + margin, size.height - margin - box.height);
   };
-  switch (side_.load()) {
+  switch (shown_side()) {
     case Side::kSplit:
       label(kNoisyLabel, "noisy", split, true);
       label(kDenoisedLabel, "denoised", split, false);
@@ -355,22 +419,47 @@ void Viewer::draw_labels(int split) {
 }
 
 void Viewer::draw_text(Clock::time_point now) {
-  const int scale = text_scale();
-  const int margin = 4 * scale;
+  const int line = text_size();
+  const int margin = line / 3;
   const io::Size size = window_.size();
+  const int inner = size.width - 2 * margin;
   if (options_.statistics && !help_) {
-    window_.set_picture(kStatisticsBox, io::text_box(to_lines(statistics()), scale), true);
-    window_.draw(kStatisticsBox, margin, margin);
+    // What is looked at is the picture.
+    constexpr double kGreatestShare = 0.25;
+    const Statistics all = statistics();
+    for (const Detail detail : {Detail::kAll, Detail::kFew, Detail::kLeast}) {
+      const io::RgbImage box =
+          text_box(to_lines(all, detail), std::max(inner * 3 / 5, std::min(inner, 16 * line)));
+      if (detail == Detail::kLeast ||
+          static_cast<double>(box.width) * box.height <= kGreatestShare * size.width * size.height) {
+        window_.set_picture(kStatisticsBox, box, true);
+        window_.draw(kStatisticsBox, margin, margin);
+        break;
+      }
+    }
   }
+  int bottom = size.height - margin - 2 * line - margin;  // above the labels
+  const auto tell = [&](std::size_t number, const std::string& text) {
+    const io::RgbImage box = text_box({text}, inner);
+    window_.set_picture(number, box, true);
+    bottom -= box.height;
+    window_.draw(number, (size.width - box.width) / 2, bottom);
+    bottom -= margin;
+  };
   if (!notice_.empty() && now < notice_until_) {
-    const io::RgbImage box = io::text_box({notice_}, scale);
-    window_.set_picture(kNoticeBox, box, true);
-    window_.draw(kNoticeBox, (size.width - box.width) / 2, size.height - 4 * margin - 2 * box.height);
+    tell(kNoticeBox, notice_);
+  }
+  if (!hint_.empty() && !help_) {
+    tell(kHintBox, hint_);
   }
   if (help_) {
-    const io::RgbImage box = io::text_box(key_help_lines(), scale);
+    // As large as fits.
+    io::RgbImage box = text_box(key_help_lines("\t"), inner);
+    for (int smaller = line - 1; box.height > size.height - 2 * margin && smaller > 7; --smaller) {
+      box = lettering_.box(key_help_lines("\t"), smaller, inner);
+    }
     window_.set_picture(kHelpBox, box, true);
-    window_.draw(kHelpBox, (size.width - box.width) / 2, (size.height - box.height) / 2);
+    window_.draw(kHelpBox, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
   }
 }
 
@@ -380,7 +469,7 @@ Viewer::Sample Viewer::sample() const {
           .shown = counters.shown,
           .denoised = counters.denoise.frames,
           .read_ns = counters.read.busy_ns,
-          .denoise_ns = counters.denoise.busy_ns,
+          .denoise_ns = counters.denoise.busy_ns + player_->at_work().count(),
           .prepare_ns = counters.prepare.busy_ns,
           .present_ns = presenting_.busy_ns};
 }
@@ -396,17 +485,25 @@ void Viewer::measure(Clock::time_point now) {
     const double span = duration<double>(next.at - last.at).count();
     // Work is counted when it's done, and may have begun before.
     const auto share = [span](std::int64_t from, std::int64_t to) {
-      return std::min(static_cast<double>(to - from) / 1e9 / span, 1.0);
+      return std::clamp(static_cast<double>(to - from) / 1e9 / span, 0.0, 1.0);
     };
     const auto denoised = static_cast<double>(next.denoised - last.denoised);
     const double busy = share(last.denoise_ns, next.denoise_ns);
     shown_fps_ = static_cast<double>(next.shown - last.shown) / span;
     denoise_fps_ = denoised / span;
     denoise_fps_alone_ = busy > 0 ? denoise_fps_ / busy : 0;
-    loads_ = {{"decode", share(last.read_ns, next.read_ns)},
-              {"denoise", busy},
+    loads_ = {{"denoise", busy},
               {"convert", share(last.prepare_ns, next.prepare_ns)},
               {"present", share(last.present_ns, next.present_ns)}};
+    if (!player_options_.live) {  // of which reading is waiting
+      loads_.insert(loads_.begin(), {"decode", share(last.read_ns, next.read_ns)});
+    }
+    constexpr double kFewer = 0.8;
+    const double wanted = player_options_.frames_per_second * player_->speed();
+    denoising_is_slow_ = busy > kFewer;
+    const bool is_slow = !player_->paused() && !ended_ && shown_fps_ < kFewer * wanted &&
+                         (denoising_is_slow_ || share(last.read_ns, next.read_ns) > kFewer);
+    slow_measurements_ = is_slow && !player_options_.live ? slow_measurements_ + 1 : 0;
   }
   last_sample_ = next;
   redraw_ = redraw_ || options_.statistics;
@@ -419,16 +516,21 @@ Statistics Viewer::statistics() const {
   statistics.format = limpid::to_string(options_.format) + "  " +
                       io::to_string(options_.display, options_.format.color_model);
   statistics.engine = options_.engine;
-  statistics.position = shown_->time;
+  statistics.position = player_->is_seeking() ? player_->position() : shown_->time;
   statistics.duration = options_.duration;
   statistics.frame = shown_->noisy.index;
   const double speed = player_->speed();
-  statistics.state = ended_                 ? "end"
+  statistics.runs = !ended_ && !player_->paused();
+  statistics.state = player_->is_seeking()  ? "seeking"
+                     : ended_               ? "end"
                      : player_->paused()    ? "paused"
                      : player_options_.live ? "live"
                      : speed != 1           ? fmt::format("playing x{:.2f}", speed)
                                             : "playing";
-  statistics.source_fps = player_options_.frames_per_second;
+  if (const std::string recording = options_.recording ? options_.recording() : ""; !recording.empty()) {
+    statistics.state += "   " + recording;
+  }
+  statistics.source_fps = options_.still_picture ? 0 : player_options_.frames_per_second;
   statistics.shown_fps = shown_fps_;
   statistics.denoise_fps = denoise_fps_;
   statistics.denoise_fps_alone = denoise_fps_alone_;
@@ -438,7 +540,7 @@ Statistics Viewer::statistics() const {
   const DenoiseSettings& settings = shown_->settings;
   statistics.filter = settings.filter;
   if (has_profiles(settings.filter)) {
-    statistics.profile = to_string(shown_->profile);
+    statistics.profile = to_string(settings.profile);
   }
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
@@ -451,6 +553,12 @@ Statistics Viewer::statistics() const {
 
 void Viewer::follow_audio() {
   if (audio_ == nullptr) {
+    return;
+  }
+  if (const std::string failure = audio_->failure(); !failure.empty()) {
+    spdlog::warn(fmt::format("{}: no more sound: {}", options_.source, failure));
+    notice("no more sound: " + failure);
+    audio_.reset();
     return;
   }
   const bool plays = !audio_waits_ && !ended_ && !player_->paused() && player_->speed() == 1;
@@ -483,11 +591,24 @@ void Viewer::handle(const io::WindowEvent& event) {
     case Kind::kPointer:
       pointer_x_ = event.x;
       pointer_y_ = event.y;
-      split_ = event.x / std::max(size.width, 1);
-      redraw_ = redraw_ || side_ == Side::kSplit;
+      split_.release();
+      redraw_ = (split_.point(event.x, size.width) && side_ == Side::kSplit) || redraw_;
       break;
-    case Kind::kDrag:
-      view_.pan(event.dx, event.dy);
+    case Kind::kDrag: {
+      const bool picture_moves = view_.zoom() > 0 || side_ != Side::kSplit;
+      pointer_x_ = event.x;
+      pointer_y_ = event.y;
+      if (!split_.drag(event.x - event.dx, event.x, size.width, event.touch, picture_moves)) {
+        view_.pan(event.dx, event.dy);
+      }
+      redraw_ = true;
+      break;
+    }
+    case Kind::kRelease:
+      split_.release();
+      break;
+    case Kind::kLeave:
+      split_.leave();
       redraw_ = true;
       break;
     case Kind::kWheel:
@@ -499,6 +620,10 @@ void Viewer::handle(const io::WindowEvent& event) {
       window_.toggle_full_screen();
       break;
     case Kind::kChanged:
+      if (size != window_size_) {
+        window_size_ = size;
+        split_.forget_pointer();
+      }
       redraw_ = true;
       break;
     case Kind::kWake:
@@ -508,13 +633,7 @@ void Viewer::handle(const io::WindowEvent& event) {
 
 void Viewer::press(const std::string& key) {
   using Action = std::function<void(Viewer&)>;
-  static const auto pause = [](Viewer& v) {
-    v.player_->set_paused(!v.player_->paused());
-    if (!v.player_->paused()) {
-      v.seek_audio(v.player_->position());  // frames may have been stepped through
-    }
-    v.notice(v.player_->paused() ? "paused" : "playing");
-  };
+  static const auto pause = [](Viewer& v) { v.toggle_pause(); };
   static const auto zoom = [](bool greater) {
     return [greater](Viewer& v) {
       int next = v.view_.next_zoom(greater);
@@ -534,14 +653,37 @@ void Viewer::press(const std::string& key) {
       {" ", pause},
       {"p", pause},
       {".", [](Viewer& v) { v.player_->step_forward(); }},
-      {",", [](Viewer& v) { v.player_->step_back(); }},
+      {",",
+       [](Viewer& v) {
+         v.asked_at_ = Clock::now();
+         v.ended_ = false;
+         v.player_->step_back();
+       }},
       {"LEFT", seek(-5)},
       {"RIGHT", seek(5)},
       {"Shift+LEFT", seek(-60)},
       {"Shift+RIGHT", seek(60)},
       {"PGDN", seek(-60)},
       {"PGUP", seek(60)},
-      {"HOME", [](Viewer& v) { v.seek_by(-v.player_->position()); }},
+      {"HOME", [](Viewer& v) { v.seek_to(0); }},
+      {"END",
+       [](Viewer& v) {
+         if (v.options_.duration <= 0) {
+           return v.notice("how long this source is isn't known");
+         }
+         v.player_->set_paused(true);  // to be looked at
+         v.seek_to(v.options_.duration);
+       }},
+      {"l",
+       [](Viewer& v) {
+         v.split_.toggle_lock();
+         v.notice(v.split_.locked() ? "split line locked" : "split line follows the pointer");
+       }},
+      {"|",
+       [](Viewer& v) {
+         v.split_.center();
+         v.notice("split line in the middle");
+       }},
       {"[", [](Viewer& v) { v.change_speed(v.player_->speed() / kSpeedStep); }},
       {"]", [](Viewer& v) { v.change_speed(v.player_->speed() * kSpeedStep); }},
       {"BACKSPACE", [](Viewer& v) { v.change_speed(1); }},
@@ -570,6 +712,7 @@ void Viewer::press(const std::string& key) {
       {"i",
        [](Viewer& v) {
          v.options_.statistics = !v.options_.statistics;
+         v.labels_ = true;
          v.notice(v.options_.statistics ? "statistics" : "no statistics");
        }},
       {"?",
@@ -578,12 +721,19 @@ void Viewer::press(const std::string& key) {
          v.notice(v.help_ ? "keys" : "");
        }},
       {"q", quit},
-      {"ESC", quit},
+      {"ESC",
+       [](Viewer& v) {
+         if (v.window_.is_full_screen()) {
+           v.window_.toggle_full_screen();
+         } else {
+           v.quit_ = true;
+         }
+       }},
   };
-  if (const auto action = actions.find(key); action != actions.end() && shown_ != nullptr) {
+  if (shown_ == nullptr && key != "q" && key != "ESC") {
+    early_keys_.push_back(key);
+  } else if (const auto action = actions.find(key); action != actions.end()) {
     action->second(*this);
-  } else if (key == "q" || key == "ESC") {
-    quit_ = true;
   }
 }
 
@@ -618,18 +768,34 @@ void Viewer::change_speed(double speed) {
   notice(fmt::format("speed x{:.2f}", speed));
 }
 
-void Viewer::seek_by(double seconds) {
-  double target = std::max(player_->position() + seconds, 0.0);
+void Viewer::seek_by(double seconds) { seek_to(player_->position() + seconds); }
+
+void Viewer::seek_to(double seconds) {
+  double target = std::max(seconds, 0.0);
   if (options_.duration > 0) {
     target = std::min(target, options_.duration);
   }
   if (!player_->seek(target)) {
     return notice("this source can't go back or forth");
   }
+  asked_at_ = Clock::now();
   seek_audio(target);
   audio_waits_ = true;
   ended_ = false;
   notice(time_text(target, false));
+}
+
+void Viewer::toggle_pause() {
+  if (ended_ && player_->can_seek()) {
+    player_->set_paused(false);
+    seek_to(0);
+    return notice("from the beginning");
+  }
+  player_->set_paused(!player_->paused());
+  if (!player_->paused()) {
+    seek_audio(player_->position());  // frames may have been stepped through
+  }
+  notice(player_->paused() ? "paused" : "playing");
 }
 
 void Viewer::change_settings(const DenoiseSettings& settings, const std::string& text) {
@@ -641,6 +807,8 @@ void Viewer::change_settings(const DenoiseSettings& settings, const std::string&
     return notice(error.what());
   }
   awaited_ = settings;
+  asked_at_ = Clock::now();
+  slow_measurements_ = 0;
   player_->set_settings(settings);
   notice(text);
 }
@@ -675,16 +843,14 @@ void Viewer::change_sigma(int direction) {
 }
 
 void Viewer::next_profile() {
-  static constexpr std::array kProfiles{Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh,
-                                        Profile::kVn};
+  static constexpr std::array kProfiles{Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh};
   DenoiseSettings settings = player_->settings();
   if (!has_profiles(settings.filter)) {
     return notice(settings.filter + " has no profiles");
   }
-  const Profile now = settings.profile.value_or(shown_->profile);
-  const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), now);
+  const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), settings.profile);
   settings.profile = kProfiles[static_cast<std::size_t>(place - kProfiles.begin() + 1) % kProfiles.size()];
-  change_settings(settings, fmt::format("profile {}", to_string(*settings.profile)));
+  change_settings(settings, fmt::format("profile {}", to_string(settings.profile)));
 }
 
 void Viewer::next_filter() {
@@ -705,8 +871,11 @@ void Viewer::change_zoom(int zoom, double x, double y) {
 }
 
 void Viewer::save_pictures() {
+  if (shown_->is_waiting) {
+    return notice("the frame is not denoised yet");
+  }
   complete_pictures();
-  const int column = view_.picture_column(split_column(window_.size()), window_.size());
+  const int column = view_.picture_column(split_.column(window_.size().width), window_.size());
   io::RgbImage split = *denoised_;
   for (int y = 0; y < split.height; ++y) {
     std::copy_n(noisy_->row(y), column, split.row(y));

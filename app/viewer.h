@@ -16,6 +16,7 @@
 #include "core/frame.h"
 #include "io/audio_output.h"
 #include "io/display.h"
+#include "io/lettering.h"
 #include "io/rgb_image.h"
 #include "io/window.h"
 
@@ -26,9 +27,11 @@ struct ViewerOptions {
   FrameFormat format;
   io::DisplayProperties display;
   std::string engine;
+  int threads = 0;         ///< to make pictures for the screen; 0: all processors
   double duration = 0;     ///< seconds; 0 if not known
   bool keep_open = false;  ///< stay at the last frame
   bool loop = false;
+  bool still_picture = false;
   std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
   std::string
       screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
@@ -36,10 +39,14 @@ struct ViewerOptions {
   bool statistics = true;
   Side side = Side::kSplit;
   int zoom = 0;
-  double split = 0.5;  ///< of the window's width
+  double split = 0.5;  ///< of the window's width, until the pointer moves
   io::WindowOptions window;
+  double text_size = 1;              ///< times what suits the screen and the window
   std::vector<std::string> filters;  ///< to choose from with a key
   bool keep_times = false;           ///< of every frame shown, for the report
+  /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
+  /// the words.
+  std::function<std::string()> recording;
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
 };
@@ -85,6 +92,9 @@ class Viewer {
   using Clock = Player::Clock;
 
   void show(const std::shared_ptr<const PlayedFrame>& frame);
+  void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
+  /// What is shown: a frame that is still with the denoiser is so as it is.
+  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_.load(); }
   void handle_end();
   void handle(const io::WindowEvent& event);
   void press(const std::string& key);
@@ -110,8 +120,12 @@ class Viewer {
   void follow_audio();
   void seek_audio(double time);
   void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
-  int split_column(io::Size window) const;
-  int text_scale() const;
+  int text_size() const;
+  io::RgbImage text_box(const std::vector<std::string>& lines, int width);
+  void toggle_pause();
+  void seek_to(double seconds);
+  void hint(Clock::time_point now);
+  std::string standing_hint(Clock::time_point now) const;
 
   ViewerOptions options_;
   const PlayerOptions player_options_;
@@ -120,7 +134,9 @@ class Viewer {
   io::RgbImagePool pictures_;
   View view_;
   std::atomic<Side> side_;
-  double split_;  ///< of the window's width
+  io::Lettering lettering_;
+  SplitLine split_;
+  io::Size window_size_;
   double pointer_x_ = 0;
   double pointer_y_ = 0;
 
@@ -133,7 +149,14 @@ class Viewer {
   bool quit_ = false;
   bool ended_ = false;
   bool help_ = false;
+  bool labels_;  ///< over the picture: which side is which
 
+  std::vector<std::string> early_keys_;  ///< pressed before there was a frame
+  std::string hint_;                     ///< what the window tells unasked, as long as it holds
+  Clock::time_point asked_at_;           ///< when the user last asked for another frame or other settings
+  Clock::time_point handed_at_;          ///< when the frame that is shown was taken
+  bool denoising_is_slow_ = false;       ///< rather than decoding
+  int slow_measurements_ = 0;            ///< in a row, of which the picture was too slow for the source
   std::string notice_;
   Clock::time_point notice_until_;
   std::vector<std::string> statistics_text_;

@@ -115,6 +115,10 @@ void ViewingOptions::add_to(CommandLine& command) {
       ->type_name("X")
       ->in_range(0.0, 1.0)
       ->group(kWindow);
+  command.add_option("--text-size", text_size_, "Of the text, times what suits the screen [1]")
+      ->type_name("X")
+      ->in_range(0.5, 5.0)
+      ->group(kWindow);
   command.add_option("--window-size", window_size_, "Of the window [the picture's, or what fits the screen]")
       ->type_name("WxH")
       ->group(kWindow);
@@ -152,8 +156,7 @@ void ViewingOptions::check() {
   if (luma_only_ && chroma_only_) {
     throw UsageError("--luma-only and --chroma-only exclude each other");
   }
-  const DenoiseSettings begin = settings();
-  static_cast<void>(filter_.filter(begin.sigma.value_or(NoiseLevel{})));
+  static_cast<void>(filter_.filter());
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -187,7 +190,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   stages.engine = denoising_engine;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                   const NoiseLevel& level) {
-    const Filter filter = filter_.filter(settings.filter, settings.profile, level);
+    const Filter filter = filter_.filter(settings.filter, settings.profile);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
@@ -211,6 +214,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.format = source.video().format;
   options.display = source.display();
   options.engine = denoising_engine.name();
+  options.threads = engine.threads;
   options.filters.assign(kFilterNames.begin(), kFilterNames.end());
   options.duration = source.video().duration;
   options.frames = frames_;
@@ -221,16 +225,21 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.side = parse_side(view_);
   options.zoom = zoom_;
   options.split = split_;
-  options.window.title = name + " - limpid";
+  options.text_size = text_size_;
+  options.still_picture = source.video().still_picture;
+  options.window.title = io::valid_utf8(name) + " - limpid";
   if (!window_size_.empty()) {
     options.window.size = parse_size(window_size_);
     options.window.fixed = true;
   }
   options.window.vsync = !no_vsync_;
   options.window.full_screen = full_screen_;
+  options.window.display_lost = [] {
+    spdlog::error("the connection to the display is lost");
+    spdlog::default_logger()->flush();
+  };
   options.check = [this](const DenoiseSettings& settings) {
-    static_cast<void>(
-        filter_.filter(settings.filter, settings.profile, settings.sigma.value_or(NoiseLevel{})));
+    static_cast<void>(filter_.filter(settings.filter, settings.profile));
   };
   return options;
 }

@@ -58,6 +58,7 @@ class ViewingOptions {
   std::string view_ = "split";
   int zoom_ = 0;
   double split_ = 0.5;
+  double text_size_ = 1;
   std::string window_size_;
   bool full_screen_ = false;
   bool no_vsync_ = false;

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -21,6 +24,7 @@
 #include "app/interrupt.h"
 #include "app/json_report.h"
 #include "app/logging.h"
+#include "app/time_options.h"
 #include "app/viewing_options.h"
 #include "core/error.h"
 #include "io/camera.h"
@@ -38,6 +42,7 @@ struct WebcamOptions {
   std::string record;
   bool overwrite = false;
   io::WriterOptions writer;
+  std::vector<std::string> encoder_options;
   std::string loopback;
   ViewingOptions viewing;
 };
@@ -57,15 +62,20 @@ int list(const std::string& device, bool as_json) {
         formats.push_back({{"name", format.name}, {"description", format.description}, {"modes", modes}});
       }
       json["cameras"].push_back({{"device", camera.node}, {"name", camera.name}, {"formats", formats}});
+      if (!camera.failure.empty()) {
+        json["cameras"].back()["failure"] = camera.failure;
+      }
     }
     print_report(json);
     return kExitDone;
   }
   if (cameras.empty()) {
-    std::cout << "no camera found\n";
+    std::cout << "no camera found: there is no /dev/video* that captures\n";
+    spdlog::info(
+        "other sources are taken by their --input-format: x11grab for a screen, lavfi for a filter graph");
   }
   for (const io::Camera& camera : cameras) {
-    std::cout << fmt::format("{}  {}\n", camera.node, camera.name);
+    std::cout << fmt::format("{}  {}\n", camera.node, camera.failure.empty() ? camera.name : camera.failure);
     for (const io::CameraFormat& format : camera.formats) {
       std::cout << fmt::format("  {}  ({})\n", format.name, format.description);
       for (const auto& [size, rates] : format.modes) {
@@ -79,6 +89,40 @@ int list(const std::string& device, bool as_json) {
     }
   }
   return kExitDone;
+}
+
+/// So many pictures a second, as an option or nothing if it isn't a plain number or ratio.
+std::optional<double> parse_rate(const std::string& text) {
+  double numerator = 0;
+  double denominator = 1;
+  char rest = 0;
+  const int parts = std::sscanf(text.c_str(), "%lf/%lf%c", &numerator, &denominator, &rest);
+  return (parts == 1 && text.find('/') == std::string::npos) || parts == 2
+             ? std::optional(numerator / denominator)
+             : std::nullopt;
+}
+
+/// Cameras give what is nearest to what they were asked for.
+void warn_of_other_choice(const WebcamOptions& options, const io::VideoProperties& video) {
+  std::vector<std::string> changes;
+  int width = 0;
+  int height = 0;
+  char rest = 0;
+  if (std::sscanf(options.size.c_str(), "%dx%d%c", &width, &height, &rest) == 2 &&
+      (width != video.format.width || height != video.format.height)) {
+    changes.push_back(
+        fmt::format("{}x{} instead of {}", video.format.width, video.format.height, options.size));
+  }
+  constexpr double kSame = 0.01;
+  if (const std::optional<double> wanted = parse_rate(options.fps);
+      wanted && video.frames_per_second > 0 && std::abs(video.frames_per_second / *wanted - 1) > kSame) {
+    changes.push_back(
+        fmt::format("{:.4g} frames a second instead of {}", video.frames_per_second, options.fps));
+  }
+  if (!changes.empty()) {
+    spdlog::warn(fmt::format("{} gives {} (limpid webcam --list {} tells what it offers)", options.source,
+                             fmt::join(changes, " and "), options.source));
+  }
 }
 
 /// Decides on what the options mean to libavdevice.
@@ -100,6 +144,11 @@ void settle_input(WebcamOptions& options) {
     } else {
       throw UsageError("the device is missing: limpid webcam DEVICE --input-format " + options.input_format);
     }
+  }
+  std::error_code ignored;
+  if (reader.input_format == "v4l2" && std::filesystem::is_regular_file(options.source, ignored)) {
+    throw UsageError(fmt::format("{}: is a file, not a camera (limpid preview {} plays it)", options.source,
+                                 options.source));
   }
   if (!options.size.empty()) {
     reader.options.emplace_back("video_size", options.size);
@@ -141,7 +190,19 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   }
   writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   writer.encoder_threads = encoder_threads(engine);
-  return io::Writer(options.record, reader, writer);
+  io::Writer recording(options.record, reader, writer);
+  log_warnings(recording.warnings());
+  // What cameras and screens give has more chroma than most players of H.264 and HEVC know.
+  const std::string format = recording.pixel_format();
+  const bool is_h26x = recording.codec().find("264") != std::string::npos ||
+                       recording.codec().find("265") != std::string::npos;
+  if (writer.pixel_format.empty() && is_h26x && !format.starts_with("yuv420") &&
+      !format.starts_with("nv12")) {
+    spdlog::warn(
+        fmt::format("{}: browsers and many players don't show {} of {}; --pix-fmt yuv420p is what all do",
+                    options.record, format, recording.codec()));
+  }
+  return recording;
 }
 
 io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
@@ -149,30 +210,93 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
   writer.container = "v4l2";
   writer.codec = "rawvideo";
   writer.pixel_format = "yuv420p";  // which every program takes
-  return io::Writer(device, reader, writer);
+  std::error_code ignored;
+  try {
+    return {device, reader, writer};
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    if (!std::filesystem::exists(device, ignored)) {
+      throw Error(
+          device +
+          ": there is no such device; as root, 'modprobe v4l2loopback exclusive_caps=1' makes one, once "
+          "v4l2loopback-dkms is installed");
+    }
+    throw Error(
+        fmt::format("{} (it has to be a v4l2loopback device that nobody else writes to)", error.what()));
+  }
 }
 
-using Sinks = std::vector<std::pair<std::string, std::unique_ptr<FrameSink>>>;  // by what to call them
+/// The recording and the loopback device.
+class Sinks {
+ public:
+  void add(std::string name, io::Writer writer) {
+    sinks_.push_back({std::move(name), std::make_unique<FrameSink>(std::move(writer))});
+  }
 
-/// Completes what has been recorded, whatever else has failed: the camera doesn't see it again. Then throws
-/// `failure`, or else the first of the sinks' own.
-void finish(const Sinks& sinks, std::exception_ptr failure) {
-  for (const auto& [name, sink] : sinks) {
-    try {
-      sink->finish();
-      spdlog::info(fmt::format(
-          "{} frames to {}{}", sink->written(), name,
-          sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : ""));
-    } catch (...) {
-      if (failure == nullptr) {
-        failure = std::current_exception();
+  /// Each goes on when another fails; throws the failure of the last. On one thread.
+  void offer(const Frame& frame) {
+    bool one_works = sinks_.empty();
+    for (auto& [name, sink, is_told] : sinks_) {
+      sink->offer(frame);
+      one_works = one_works || !sink->has_failed();
+    }
+    for (auto& [name, sink, is_told] : sinks_) {
+      if (!sink->has_failed() || (one_works && std::exchange(is_told, true))) {
+        continue;
+      }
+      try {
+        sink->finish();
+      } catch (const Error& error) {
+        if (!one_works) {
+          throw;
+        }
+        spdlog::warn(fmt::format("{} gets no more frames: {}", name, error.what()));
       }
     }
   }
-  if (failure != nullptr) {
-    std::rethrow_exception(failure);
+
+  /// "REC 0:12 3.4 MB", or what has become of the recording of that name. On any thread.
+  std::string recording(const std::string& record) const {
+    const auto found =
+        std::find_if(sinks_.begin(), sinks_.end(), [&](const Sink& sink) { return sink.name == record; });
+    if (found == sinks_.end()) {
+      return "";
+    }
+    const FrameSink& sink = *found->sink;
+    return sink.has_failed() ? "RECORDING FAILED"
+                             : fmt::format("REC {} {:.1f} MB", time_text(sink.seconds(), false),
+                                           static_cast<double>(sink.bytes()) / 1e6);
   }
-}
+
+  /// Completes what has been written, whatever else has failed: the camera doesn't see it again. Then throws
+  /// `failure`, or else the first of the sinks' own. On any thread.
+  void finish(std::exception_ptr failure) {
+    for (const auto& [name, sink, is_told] : sinks_) {
+      try {
+        sink->finish();
+        spdlog::info(fmt::format(
+            "{} frames to {}{}", sink->written(), name,
+            sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : ""));
+      } catch (...) {
+        if (failure == nullptr) {
+          failure = std::current_exception();
+        }
+      }
+    }
+    if (failure != nullptr) {
+      std::rethrow_exception(failure);
+    }
+  }
+
+ private:
+  struct Sink {
+    std::string name;
+    std::unique_ptr<FrameSink> sink;
+    bool is_told = false;  ///< that it has failed
+  };
+  std::vector<Sink> sinks_;
+};
 
 int show_webcam(WebcamOptions& options, Console& console) {
   ViewingOptions& viewing = options.viewing;
@@ -181,21 +305,21 @@ int show_webcam(WebcamOptions& options, Console& console) {
     return list(options.source, viewing.json);
   }
   viewing.check();
+  options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
   settle_input(options);
+  options.record = io::local_name(options.record);
   InterruptWatch interrupts;
 
   const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
   io::Reader reader(options.source, viewing.reader);
+  warn_of_other_choice(options, reader.video());
 
   Sinks sinks;
   if (!options.record.empty()) {
-    io::Writer writer = open_recording(options, reader, *engine);
-    log_warnings(writer.warnings());
-    sinks.emplace_back(options.record, std::make_unique<FrameSink>(std::move(writer)));
+    sinks.add(options.record, open_recording(options, reader, *engine));
   }
   if (!options.loopback.empty()) {
-    sinks.emplace_back(options.loopback,
-                       std::make_unique<FrameSink>(open_loopback(options.loopback, reader)));
+    sinks.add(options.loopback, open_loopback(options.loopback, reader));
   }
 
   PlayerStages stages = viewing.stages(engine);
@@ -207,33 +331,38 @@ int show_webcam(WebcamOptions& options, Console& console) {
     }
     return item;
   };
-  stages.denoised = [&sinks](const PlayedFrame& frame) {
-    for (const auto& [name, sink] : sinks) {
-      sink->offer(frame.denoised);
-    }
-  };
+  stages.denoised = [&sinks](const PlayedFrame& frame) { sinks.offer(frame.denoised); };
   PlayerOptions player_options = viewing.player_options(reader);
   player_options.live = true;
   player_options.duration = 0;
   ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);
   viewer_options.duration = 0;
 
-  ViewerReport report;
+  viewer_options.recording = [&sinks, &options] { return sinks.recording(options.record); };
+  viewer_options.window.display_lost = [&sinks, tell = viewer_options.window.display_lost] {
+    try {
+      sinks.finish(nullptr);
+    } catch (const std::exception& error) {
+      spdlog::error(error.what());
+    }
+    tell();
+  };
+
+  Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
+  const ClosingNotice notice(viewing.closing);
   std::exception_ptr failure;
   try {
-    Viewer viewer(std::move(viewer_options), std::move(stages), std::move(player_options));
-    const ClosingNotice notice(viewing.closing);
     viewer.run(interrupts.stop());
     viewer.finish();
-    report = viewer.report();
   } catch (...) {
     failure = std::current_exception();
   }
-  finish(sinks, failure);
+  // Before the window goes, for which one may have to wait.
+  sinks.finish(failure);
   if (!reader.failure().empty()) {
     spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, reader.failure()));
   }
-  return viewing.tell(report, interrupts);
+  return viewing.tell(viewer.report(), interrupts);
 }
 
 }  // namespace
@@ -273,6 +402,16 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->group(kOutput);
   command->add_option("--preset", options->writer.preset, "Speed preset of the encoder")
+      ->type_name("NAME")
+      ->group(kOutput);
+  command->add_option("-e,--encoder-option", options->encoder_options, "Encoder option, any number")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(kOutput);
+  command
+      ->add_option("--pix-fmt", options->writer.pixel_format,
+                   "Pixel format of the recording, such as yuv420p, which all players know [the source's]")
       ->type_name("NAME")
       ->group(kOutput);
   command

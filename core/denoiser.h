@@ -19,7 +19,9 @@ namespace limpid {
 
 /// A stream of frames through one filter on one engine, in the shape of libav's codecs: send frames, receive
 /// results, flush at the end. Results come out in the order the frames went in, each exactly once. Not
-/// thread-safe: one thread at a time, except that several denoisers may run at once.
+/// thread-safe: one call at a time, on any thread. An engine may have any number of denoisers, of any formats
+/// and filters, on one thread or on many at once, inside a host's own oneTBB tasks too; they share its
+/// threads or its device, and may outlive it.
 class Denoiser {
  public:
   Denoiser() = default;
@@ -50,6 +52,11 @@ class Denoiser {
   /// input is needed first or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
+  /// Nobody wants the results any more: a receive() that is under way, on whatever thread, may return nothing
+  /// at once, as may those to come. May be called on any thread, any time. Engines that are quick need not
+  /// heed it.
+  virtual void cancel() {}
+
   /// No more frames will be sent: receive() then hands out all that remain.
   virtual void flush() = 0;
 
@@ -69,7 +76,7 @@ class Denoiser {
   virtual DeviceStages device_stages() const { return {}; }
 };
 
-/// A place to compute. Thread-safe.
+/// A place to compute. Thread-safe: all may be called on several threads at once.
 class Engine {
  public:
   Engine() = default;
@@ -118,38 +125,50 @@ struct EngineOptions {
 
 /// What the registry knows of an engine before it is opened.
 struct EngineInfo {
-  std::string name;         ///< "cpu", "cuda:0", ...; "cuda" alone if none of its devices can be listed
-  std::string description;  ///< the processor, or why the engine can't run
+  /// The family's name, or that with a colon and what follows: "cpu", "cuda:0", ...; "cuda" alone if none of
+  /// its devices can be listed.
+  std::string name;
+  std::string description;         ///< the processor, or why the engine can't run
   std::uint64_t memory_bytes = 0;  ///< of the device; 0 if not known
   bool available = false;
 };
 
-/// The engines of this process, best first. Thread-safe.
+/// The engines of a process, best first. Thread-safe; listers and openers may themselves ask it.
 class EngineRegistry {
  public:
   using Lister = std::function<std::vector<EngineInfo>()>;
   using Opener = std::function<std::shared_ptr<Engine>(std::string_view name, const EngineOptions&)>;
 
+  /// The process's own.
   static EngineRegistry& instance();
 
-  /// Adds a family of engines, ahead of those already there.
-  void add(Lister list, Opener open);
+  /// With the engines that Limpid brings: CUDA's, if their module is there (core/engine_module.h), and the
+  /// CPU's.
+  EngineRegistry();
+
+  /// Adds a family of engines, ahead of those already there. `list` and `open` may be called on several
+  /// threads at once.
+  void add(std::string family, Lister list, Opener open);
   /// All engines, those that can't run included, best first.
   std::vector<EngineInfo> list() const;
   /// Opens an engine by name; "auto" is the first that is available, "cuda:0,1" and "cuda:all" are several as
-  /// one (core/engine_group.h). Throws UsageError for an unknown name and Error, with the reason, for one
-  /// that can't run.
+  /// one (core/engine_group.h). Asks no other family than the one named, and for "auto" none behind the first
+  /// that has an engine. Throws UsageError for an unknown name and Error, with the reason, for one that can't
+  /// run.
   std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
 
  private:
-  EngineRegistry();
-  std::shared_ptr<Engine> open_one(std::string_view name, const EngineOptions& options) const;
   struct Family {
+    std::string name;
     Lister list;
     Opener open;
   };
+  using Families = std::vector<std::shared_ptr<const Family>>;
+  // Those there are now, to be asked without the lock.
+  Families families() const;
+
   mutable std::mutex mutex_;
-  std::vector<Family> families_;
+  Families families_;
 };
 
 }  // namespace limpid

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "core/denoiser.h"
 
@@ -12,14 +14,21 @@ struct EngineModule {
   EngineRegistry::Opener open;
 };
 
-/// The one symbol that a module exports, with C linkage: fills in the EngineModule. Modules are built by the
-/// same compiler from the same sources as the program, so that C++ types may cross.
-using EngineModuleEntry = void (*)(EngineModule& module);
-inline constexpr const char* kEngineModuleEntry = "limpid_engine_module";
+/// Defined by each module: fills in the EngineModule. CMake's limpid_engine_module() adds the entry that
+/// calls it, the one symbol that is looked for. C++ types cross there, so the entry's name holds the version
+/// and a digest of the headers that define them: what was built from others has no such symbol, and isn't
+/// called. Both must also be built with the same C++ standard library.
+void provide_engines(EngineModule& module);
 
-/// The engines of liblimpid_<family>.so, looked for in the running program's folder and in ../lib/limpid from
-/// there when they are first asked for. If it can't be loaded, `list` has one engine named `family` that is
-/// not available, and says why.
-EngineModule load_engine_module(const std::string& family);
+/// Where modules are looked for: the folder of the program or shared library that this code is in; `limpid`
+/// in it and ../lib/limpid from there, as installed; the folder that installing would use; and last those of
+/// the environment variable LIMPID_ENGINE_PATH, separated by colons, which can so add modules but not replace
+/// those that came with the program.
+std::vector<std::filesystem::path> engine_module_folders();
+
+/// The engines of liblimpid_<family>-<version>.so, loaded when they are first asked for from the first of
+/// `folders`, at least one, that has one which can be. If none can, `list` has one engine named `family` that
+/// is not available, and says why.
+EngineModule load_engine_module(const std::string& family, std::vector<std::filesystem::path> folders);
 
 }  // namespace limpid

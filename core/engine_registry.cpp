@@ -17,13 +17,22 @@ bool is_device_of(std::string_view name, const std::string& family) {
          name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
 }
 
+UsageError no_such_engine(std::string_view name, const std::vector<EngineInfo>& engines) {
+  std::string known = "auto";
+  for (const EngineInfo& engine : engines) {
+    known += ", " + engine.name;
+  }
+  return UsageError("there is no engine \"" + std::string(name) + "\"; there are " + known);
+}
+
 }  // namespace
 
 EngineRegistry::EngineRegistry() {
-  add([] { return std::vector<EngineInfo>{cpu::describe_cpu()}; },
+  add(
+      "cpu", [] { return std::vector<EngineInfo>{cpu::describe_cpu()}; },
       [](std::string_view /*name*/, const EngineOptions& options) { return cpu::open_cpu(options); });
-  EngineModule cuda = load_engine_module("cuda");
-  add(std::move(cuda.list), std::move(cuda.open));
+  EngineModule cuda = load_engine_module("cuda", engine_module_folders());
+  add("cuda", std::move(cuda.list), std::move(cuda.open));
 }
 
 EngineRegistry& EngineRegistry::instance() {
@@ -31,48 +40,62 @@ EngineRegistry& EngineRegistry::instance() {
   return registry;
 }
 
-void EngineRegistry::add(Lister list, Opener open) {
+void EngineRegistry::add(std::string family, Lister list, Opener open) {
+  auto added = std::make_shared<const Family>(Family{std::move(family), std::move(list), std::move(open)});
   const std::scoped_lock lock(mutex_);
-  families_.insert(families_.begin(), {std::move(list), std::move(open)});
+  families_.insert(families_.begin(), std::move(added));
+}
+
+EngineRegistry::Families EngineRegistry::families() const {
+  const std::scoped_lock lock(mutex_);
+  return families_;
 }
 
 std::vector<EngineInfo> EngineRegistry::list() const {
-  const std::scoped_lock lock(mutex_);
   std::vector<EngineInfo> engines;
-  for (const Family& family : families_) {
-    std::ranges::move(family.list(), std::back_inserter(engines));
+  for (const auto& family : families()) {
+    std::ranges::move(family->list(), std::back_inserter(engines));
   }
   return engines;
 }
 
 std::shared_ptr<Engine> EngineRegistry::open(std::string_view name, const EngineOptions& options) const {
-  std::vector<std::shared_ptr<Engine>> engines;
-  for (const std::string& single : expand_engine_name(name, list())) {
-    engines.push_back(open_one(single, options));
-  }
-  return engines.size() == 1 ? engines.front() : make_engine_group(std::string(name), std::move(engines));
-}
-
-std::shared_ptr<Engine> EngineRegistry::open_one(std::string_view name, const EngineOptions& options) const {
-  const std::scoped_lock lock(mutex_);
-  std::string known = "auto";
-  for (const Family& family : families_) {
-    for (const EngineInfo& engine : family.list()) {
-      known += ", " + engine.name;
-      const bool asked = engine.name == name || (!engine.available && is_device_of(name, engine.name));
-      if (name == "auto" ? !engine.available : !asked) {
-        continue;
-      }
-      if (!engine.available) {
-        throw Error("the engine \"" + std::string(name) + "\" can't run: " + engine.description);
-      }
-      return family.open(engine.name, options);
+  const std::string_view family_name = name.substr(0, name.find(':'));
+  for (const auto& family : families()) {
+    if (name != "auto" && family->name != family_name) {
+      continue;
     }
+    const std::vector<EngineInfo> engines = family->list();
+    if (name == "auto") {
+      const auto first = std::ranges::find_if(engines, &EngineInfo::available);
+      if (first != engines.end()) {
+        return family->open(first->name, options);
+      }
+      continue;
+    }
+    const std::vector<std::string> names = expand_engine_name(name, engines);
+    for (const std::string& single : names) {
+      const auto asked = std::ranges::find_if(engines, [&](const EngineInfo& engine) {
+        return engine.name == single || (!engine.available && is_device_of(single, engine.name));
+      });
+      if (asked == engines.end()) {
+        throw no_such_engine(single, list());
+      }
+      if (!asked->available) {
+        throw Error("the engine \"" + single + "\" can't run: " + asked->description);
+      }
+    }
+    std::vector<std::shared_ptr<Engine>> opened;
+    opened.reserve(names.size());
+    for (const std::string& single : names) {
+      opened.push_back(family->open(single, options));
+    }
+    return opened.size() == 1 ? opened.front() : make_engine_group(std::string(name), std::move(opened));
   }
   if (name == "auto") {
     throw Error("no engine can run on this machine");
   }
-  throw UsageError("there is no engine \"" + std::string(name) + "\"; there are " + known);
+  throw no_such_engine(name, list());
 }
 
 }  // namespace limpid

@@ -65,6 +65,13 @@ void FrameFormat::validate(const std::string& name) const {
     throw Error(name + ": a size of " + std::to_string(width) + "x" + std::to_string(height) +
                 " is not supported (1 to " + std::to_string(kMaxDimension) + " each way)");
   }
+  const bool known = (color_model == ColorModel::kGray || color_model == ColorModel::kYuv ||
+                      color_model == ColorModel::kRgb) &&
+                     (sample_type == SampleType::kUint8 || sample_type == SampleType::kUint16 ||
+                      sample_type == SampleType::kFloat32);
+  if (!known) {
+    throw Error(name + ": this colour model or type of sample is not known");
+  }
   const bool depth_fits = sample_type == SampleType::kFloat32  ? bit_depth == 32
                           : sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
                                                                : bit_depth == 8;

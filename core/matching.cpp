@@ -17,12 +17,16 @@ MatchingDistances matching_distances(Matching matching, bool second_step, const 
   constexpr double kCentre = static_cast<double>(kGuideKernelCentre) / kGuideKernelSum;
   constexpr double kEnergy = 2 * kSide * kSide + kCentre * kCentre;
   constexpr double kFirstStep = 0.9 * 2 * kEnergy * kEnergy;
-  constexpr double kSecondStep = 2 * 0.1 * 0.1;
+  // What is left in the basic estimate: a tenth of the noise, but less of strong noise, which clipping
+  // weakens in dark and bright places.
+  constexpr double kResidual = 0.1;
+  constexpr double kStrongNoise = 25;
 
   const auto tau = static_cast<double>(step.max_distance);
-  const double noise = matching == Matching::kNearest
-                           ? 0
-                           : (second_step ? kSecondStep : kFirstStep) * guide_sigma * guide_sigma;
+  const double residual = kResidual * std::min(guide_sigma, kStrongNoise);
+  const double noise = matching == Matching::kNearest ? 0
+                       : second_step                  ? 2 * residual * residual
+                                                      : kFirstStep * guide_sigma * guide_sigma;
   const double unit = static_cast<double>(step.patch_size) * step.patch_size * scale.scale * scale.scale;
   constexpr double kMost = std::numeric_limits<std::int32_t>::max() - 1;
   const double limit = std::min(std::floor(tau * unit), kMost);

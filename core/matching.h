@@ -47,7 +47,7 @@ struct MatchingDistances {
 /// are those whose distance is near E(d) (Frosio and Kautz, "Statistical nearest neighbors for image
 /// denoising", TIP 2019). Measured here on the six images of the literature, against nearest neighbours: 0.03
 /// / 0.06 / 0.10 dB at sigma 15 / 25 / 50. In the first step 0.9 E(d) for the smoothed guide's noise was
-/// best, in the second a residual noise of sigma / 10; both are kept under half of tau.
+/// best, in the second a residual noise of sigma / 10, up to 2.5; both are kept under half of tau.
 MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,
                                      const MatchingScale& scale, double guide_sigma);
 

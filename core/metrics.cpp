@@ -68,7 +68,12 @@ double ssim_of(double mean_x, double mean_y, double squares, double product) {
 
 }  // namespace
 
-double psnr_from_mse(double mse) { return 10 * std::log10(kPeak * kPeak / mse); }
+double peak_of(const FrameFormat& format) {
+  return format.sample_type == SampleType::kFloat32 ? kPeak
+                                                    : (std::exp2(format.bit_depth) - 1) / format.code_value();
+}
+
+double psnr_from_mse(double mse, double peak) { return 10 * std::log10(peak * peak / mse); }
 
 double mean_squared_error(const Plane& reference, const FrameFormat& reference_format, const Plane& test,
                           const FrameFormat& test_format) {
@@ -148,7 +153,8 @@ std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test) {
   std::vector<PlaneQuality> quality(a.color_plane_count());
   for (int p = 0; p < a.color_plane_count(); ++p) {
     quality[p].mse = mean_squared_error(reference.planes[p], a, test.planes[p], b);
-    quality[p].psnr = psnr_from_mse(quality[p].mse);
+    quality[p].peak = peak_of(a);
+    quality[p].psnr = psnr_from_mse(quality[p].mse, quality[p].peak);
     quality[p].ssim = ssim(reference.planes[p], a, test.planes[p], b);
   }
   return quality;

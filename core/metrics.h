@@ -8,13 +8,17 @@ namespace limpid {
 
 /// How alike two planes are.
 struct PlaneQuality {
-  double mse = 0;   ///< mean squared error in squared 8-bit code values
-  double psnr = 0;  ///< dB against a peak of 255 code values; infinite for equal planes
-  double ssim = 0;  ///< -1 to 1; see ssim()
+  double mse = 0;     ///< mean squared error in squared 8-bit code values
+  double psnr = 0;    ///< dB; infinite for equal planes
+  double ssim = 0;    ///< -1 to 1; see ssim()
+  double peak = 255;  ///< that of `psnr`, in 8-bit code values: the reference's peak_of()
 };
 
-/// 10 log10(255^2 / mse); infinite for 0.
-double psnr_from_mse(double mse);
+/// The greatest sample, 2^n - 1 of n bits, in 8-bit code values: 255 of 8 bits and of floats, 255.75 of 10.
+double peak_of(const FrameFormat& format);
+
+/// 10 log10(peak^2 / mse); infinite for 0.
+double psnr_from_mse(double mse, double peak = 255);
 
 /// Mean squared error of two planes of the same size, in squared 8-bit code values (samples are divided by
 /// their format's code_value() first, so that PSNR doesn't depend on the bit depth). Throws Error if the

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/code_values.h"
-#include "core/cpu/parallel.h"
 #include "core/cpu/planes.h"
 #include "core/noise_blocks.h"
+#include "core/parallel.h"
 
 namespace limpid {
 namespace {
@@ -33,7 +33,7 @@ std::vector<Block> analyse(const Plane& plane, const FrameFormat& format) {
   const noise::CellGrid grid = noise::cell_grid(plane.width, plane.height);
   std::vector<Block> blocks(static_cast<std::size_t>(grid.blocks()));
   constexpr int kRowsAtATime = 8;
-  cpu::for_each_index(grid.rows, kRowsAtATime, [&](int row_of_cells) {
+  for_each_index(grid.rows, kRowsAtATime, [&](int row_of_cells) {
     auto block = blocks.begin() + static_cast<std::ptrdiff_t>(row_of_cells) * grid.columns * kBlocksPerCell;
     std::array<std::array<float, kCell>, kCell> cell;
     for (int column = 0; column < grid.columns; ++column) {
@@ -129,7 +129,7 @@ NoiseLevel estimate_noise(const Frame& frame) {
   NoiseLevel level;
   const auto planes = frame.interlaced ? cpu::field_of(frame.format, frame.planes, 0) : frame.planes;
   // Whoever denoises on a GPU waits for this several times as long as for a frame.
-  cpu::for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
+  for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
     const Plane& plane = planes[p];
     PlaneBlocks blocks(plane, frame.format);
     noise::SigmaSearch search(blocks.counts(), static_cast<std::int64_t>(plane.width) * plane.height);

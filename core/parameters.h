@@ -61,12 +61,10 @@ struct Bm3dParameters {
   void validate() const;
 };
 
-/// Named sets of BM3D parameters, from fastest to best; kVn is for noise over sigma 40.
-enum class Profile : std::uint8_t { kFast, kLc, kNp, kHigh, kVn };
+/// Named sets of BM3D parameters, from fastest to best, for noise of any strength. kNp is the default.
+enum class Profile : std::uint8_t { kFast, kLc, kNp, kHigh };
 
 Bm3dParameters bm3d_profile(Profile profile);
-/// The profile used when none is asked for: kNp, or kVn for noise whose greatest sigma is over 40.
-Profile default_profile(const NoiseLevel& noise);
 
 // The edge-preserving filters: every sample p of a plane becomes a weighted mean of the samples q of a window
 // around it, I(p) + sum w(p, q) (I(q) - I(p)) / sum w(p, q). core/README.md says what all engines compute,
@@ -138,6 +136,9 @@ using Filter = std::variant<Bm3dParameters, BilateralParameters, AdaptiveBilater
 inline constexpr std::array<std::string_view, 5> kFilterNames = {"bm3d", "bilateral", "adaptive-bilateral",
                                                                  "nlm", "nlm-bilateral"};
 static_assert(kFilterNames.size() == std::variant_size_v<Filter>);
+
+/// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.
+void validate(const Filter& filter);
 
 std::string_view to_string(const Filter& filter);
 /// The filter of that name, with the parameters that it has unless told otherwise (BM3D: profile np). Throws

@@ -86,7 +86,6 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(width)) *
                            MatchingPlane::rows_of(height) * sizeof(std::int16_t));
   std::size_t members = 0;
-  std::size_t groups = 0;
   std::size_t scratch = 0;
   for (Step* step : {&hard_, wiener_ ? &*wiener_ : nullptr}) {
     if (step == nullptr) {
@@ -101,7 +100,6 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
                                                         static_cast<std::size_t>(grid.rows));
       step_groups = std::max(step_groups, count);
     }
-    groups = std::max(groups, step_groups);
     members = std::max(members, step_groups * step->capacity);
     if (parameters.transform != GroupTransform::kSeparable) {
       step->fourier = std::make_unique<FourierFilter>(parameters.transform, step->parameters, step->capacity,
@@ -114,8 +112,6 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   }
   ranges_ = DeviceMemory(3 * sizeof(float));
   members_ = DeviceMemory(members * sizeof(std::int16_t));
-  left_over_ = DeviceMemory((groups + 2) * sizeof(unsigned));
-  check(cudaMemset(left_over_.as(), 0, 2 * sizeof(unsigned)));
   if (scratch > 0) {
     scratch_ = DeviceMemory(scratch);
   }
@@ -123,7 +119,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
 
 std::size_t Bm3d::memory() const {
   std::size_t bytes = guide_.bytes() + matching_.bytes() + numerator_.bytes() + weight_.bytes() +
-                      members_.bytes() + left_over_.bytes() + ranges_.bytes() + scratch_.bytes();
+                      members_.bytes() + ranges_.bytes() + scratch_.bytes();
   for (int p = 0; p < 3; ++p) {
     bytes += noisy_[p].bytes() + basic_[p].bytes();
   }
@@ -264,13 +260,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     }
     groups.first_row = first_row;
     groups.last_row = std::min(first_row + band, grid.rows);
-    LeftOver left_over;
-    if (step.match_fast) {
-      auto* counters = left_over_.as<unsigned>();
-      left_over = {counters, counters + 1, counters + 2};
-      match_fast(plane, grid, step.parameters, distances, groups, left_over, stream);
-    }
-    match_any(plane, grid, step.parameters, distances, groups, left_over, stream);
+    (step.match_fast ? match_fast : match_any)(plane, grid, step.parameters, distances, groups, stream);
   };
   for (Component* component : components) {
     FilterJob job;

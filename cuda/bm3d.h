@@ -74,7 +74,6 @@ class Bm3d final : public FrameFilter {
   DeviceMemory numerator_;
   DeviceMemory weight_;
   DeviceMemory members_;
-  DeviceMemory left_over_;
   DeviceMemory ranges_;
   DeviceMemory scratch_;
   Stream clearing_;  // clears the sums while groups are found

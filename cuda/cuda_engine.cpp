@@ -2,17 +2,21 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -106,6 +110,19 @@ void copy_to_encoder(const std::array<SamplePlane, kMaxPlanes>& in, const Frame&
   }
 }
 
+// Calls `enqueue`, which puts work into the stream, and waits until all of it is done, even where not all
+// could be enqueued: then the device leaves the memory alone.
+template <typename Enqueue>
+void enqueue_and_wait(const Stream& stream, const Enqueue& enqueue) {
+  try {
+    enqueue();
+  } catch (...) {
+    cudaStreamSynchronize(stream.get());
+    throw;
+  }
+  check(cudaStreamSynchronize(stream.get()));
+}
+
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
     return std::make_unique<Bm3d>(*bm3d, format);
@@ -116,7 +133,7 @@ std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat
 // Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to
 // frame. The kernels of successive frames follow each other and share their working memory; samples have a
 // slot per frame in flight. A slot is used again as soon as the device is done with it: send() waits for
-// nothing.
+// nothing. A frame's memory is kept until the device is done with it, whatever fails.
 class FrameDenoiser final : public Denoiser {
  public:
   FrameDenoiser(const FrameDenoiser&) = delete;
@@ -140,9 +157,7 @@ class FrameDenoiser final : public Denoiser {
 
   ~FrameDenoiser() override {
     const DeviceScope scope(device_, std::nothrow);
-    cudaStreamSynchronize(uploads_.get());
-    cudaStreamSynchronize(kernels_.get());
-    cudaStreamSynchronize(downloads_.get());
+    wait_for_all();
   }
 
   void set_noise(const NoiseLevel& noise) override {
@@ -153,6 +168,9 @@ class FrameDenoiser final : public Denoiser {
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
 
   void send(Frame frame) override {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
     if (frame.format != format_) {
       throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                   ", but the filter was set up for " + to_string(format_));
@@ -176,48 +194,31 @@ class FrameDenoiser final : public Denoiser {
     Slot& slot = slots_[next_slot_];
     next_slot_ = (next_slot_ + 1) % slots_.size();
     Turns& turns = take_turns();
-    if (slot.last != nullptr) {
-      uploads_.wait(slot.last->filtered.get());
-    }
-    if (on_device) {
-      wait_for_decoder(decoded_, uploads_);
-    }
-    turns.begun.record(uploads_);
-    if (on_device) {
-      copy_from_decoder(frame, slot.in.planes(), uploads_);
-    } else {
-      copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
-    }
-    turns.uploaded.record(uploads_);
-
-    kernels_.wait(turns.uploaded.get());
-    if (slot.last != nullptr) {
-      kernels_.wait(slot.last->downloaded.get());
-    }
-    filter_->enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
-    turns.filtered.record(kernels_);
-
-    downloads_.wait(turns.filtered.get());
-    if (result_on_device) {
-      copy_to_encoder(slot.out.planes(), out, downloads_);
-    } else {
-      copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
-    }
-    turns.downloaded.record(downloads_);
-    slot.last = &turns;
     under_way_.push_back({std::move(frame), std::move(out), &slot, &turns});
+    try {
+      enqueue(under_way_.back());
+    } catch (...) {
+      // What was enqueued may be any part of it. A result can't come, nor be relied on in later frames, which
+      // share the filter's memory; those before it are whole.
+      failure_ = std::current_exception();
+      wait_for_all();
+      under_way_.pop_back();
+      throw;
+    }
   }
 
+  // What it throws it throws again: the frame stays under way.
   std::optional<Frame> receive() override {
     if (under_way_.empty()) {
       return std::nullopt;
     }
     const DeviceScope scope(device_);
-    UnderWay first = std::move(under_way_.front());
-    under_way_.pop_front();
+    UnderWay& first = under_way_.front();
     first.turns->downloaded.synchronize();
     count(*first.slot, *first.turns);
-    return std::move(first.out);
+    Frame out = std::move(first.out);
+    under_way_.pop_front();
+    return out;
   }
 
   // To the decoder of a device that has failed the rest of the stream is damaged: that there is none left may
@@ -256,6 +257,49 @@ class FrameDenoiser final : public Denoiser {
     Turns* turns;
   };
 
+  void enqueue(UnderWay& next) {
+    const auto& [frame, out, slot_address, turns_address] = next;
+    Slot& slot = *slot_address;
+    Turns& turns = *turns_address;
+    const bool on_device = frame.cuda_device == device_;
+    if (slot.last != nullptr) {
+      uploads_.wait(slot.last->filtered.get());
+    }
+    if (on_device) {
+      wait_for_decoder(decoded_, uploads_);
+    }
+    turns.begun.record(uploads_);
+    if (on_device) {
+      copy_from_decoder(frame, slot.in.planes(), uploads_);
+    } else {
+      copy(frame, slot.in.planes(), cudaMemcpyHostToDevice, uploads_.get());
+    }
+    turns.uploaded.record(uploads_);
+
+    kernels_.wait(turns.uploaded.get());
+    if (slot.last != nullptr) {
+      kernels_.wait(slot.last->downloaded.get());
+    }
+    filter_->enqueue(slot.in.planes(), slot.out.planes(), frame.interlaced, noise_, kernels_.get());
+    turns.filtered.record(kernels_);
+
+    downloads_.wait(turns.filtered.get());
+    if (out.cuda_device == device_) {
+      copy_to_encoder(slot.out.planes(), out, downloads_);
+    } else {
+      copy(out, slot.out.planes(), cudaMemcpyDeviceToHost, downloads_.get());
+    }
+    turns.downloaded.record(downloads_);
+    slot.last = &turns;
+  }
+
+  // A device that can't say that it is done has failed as a whole, and writes nothing any more.
+  void wait_for_all() const {
+    for (const Stream* stream : {&uploads_, &kernels_, &downloads_}) {
+      cudaStreamSynchronize(stream->get());
+    }
+  }
+
   Turns& take_turns() {
     if (idle_turns_.empty()) {
       return turns_.emplace_back();
@@ -272,21 +316,23 @@ class FrameDenoiser final : public Denoiser {
     const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
       return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
     };
+    const std::int64_t begun = moment(turns.begun);
     const std::int64_t uploaded = moment(turns.uploaded);
     const std::int64_t filtered = moment(turns.filtered);
-    stages_.upload.add_turn(moment(turns.begun), slot.filtered_ns, uploaded);
+    const std::int64_t downloaded = moment(turns.downloaded);
+    if (last_turns_ != nullptr) {
+      idle_turns_.push_back(last_turns_);
+    }
+    last_turns_ = &turns;
+    stages_.upload.add_turn(begun, slot.filtered_ns, uploaded);
     stages_.filter.add_turn(uploaded, slot.downloaded_ns, filtered);
     // There is always room: send() has taken it.
-    stages_.download.add_turn(filtered, 0, moment(turns.downloaded));
+    stages_.download.add_turn(filtered, 0, downloaded);
     slot.filtered_ns = stages_.filter.end_ns;
     slot.downloaded_ns = stages_.download.end_ns;
     if (slot.last == &turns) {
       slot.last = nullptr;
     }
-    if (last_turns_ != nullptr) {
-      idle_turns_.push_back(last_turns_);
-    }
-    last_turns_ = &turns;
   }
 
   int device_;
@@ -303,7 +349,8 @@ class FrameDenoiser final : public Denoiser {
   Stream downloads_;
   Event decoded_;
   std::deque<UnderWay> under_way_;
-  std::deque<Turns> turns_;  // all there are: of frames under way, idle, and the last
+  std::exception_ptr failure_;  // of the frame that could not be sent
+  std::deque<Turns> turns_;     // all there are: of frames under way, idle, and the last
   std::vector<Turns*> idle_turns_;
   Turns* last_turns_ = nullptr;  // of the frame that was received last
   DeviceStages stages_;
@@ -331,6 +378,9 @@ class CudaEngine final : public Engine {
 
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
                                           const FrameFormat& format) override {
+    validate(filter);
+    noise.validate();
+    format.validate("frame");
     return std::make_unique<FrameDenoiser>(device_, pool_, filter, noise, format);
   }
 
@@ -349,18 +399,24 @@ class CudaEngine final : public Engine {
     copied.attachment = frame.attachment;
     const std::scoped_lock lock(looking_mutex_);
     const DeviceScope scope(device_);
-    const Looking& looking = look_at(frame);
-    copy(copied, looking.samples.planes(), cudaMemcpyDeviceToHost, looking.stream.get());
-    check(cudaStreamSynchronize(looking.stream.get()));
+    const Looking& looking = begin_looking();
+    enqueue_and_wait(looking.stream, [&] {
+      copy(copied, upload(frame).planes(), cudaMemcpyDeviceToHost, looking.stream.get());
+    });
     return copied;
   }
 
   NoiseLevel estimate_noise(const Frame& frame) override {
     const std::scoped_lock lock(looking_mutex_);
     const DeviceScope scope(device_);
-    Looking& looking = look_at(frame);
-    looking.uploaded.record(looking.stream);
-    return looking.noise.estimate(frame.format, looking.samples.planes(), frame.interlaced, looking.uploaded);
+    Looking& looking = begin_looking();
+    NoiseLevel level;
+    enqueue_and_wait(looking.stream, [&] {
+      const DeviceFrame& samples = upload(frame);
+      looking.uploaded.record(looking.stream);
+      level = looking.noise.estimate(frame.format, samples.planes(), frame.interlaced, looking.uploaded);
+    });
+    return level;
   }
 
   Brightness brightness(const Frame& frame) override {
@@ -369,7 +425,7 @@ class CudaEngine final : public Engine {
     }
     const std::scoped_lock lock(looking_mutex_);
     const DeviceScope scope(device_);
-    Looking& looking = looking_for(frame.format);
+    Looking& looking = begin_looking();
     record_decoded(looking.decoded);
     return looking.noise.brightness(frame.format, frame.planes[brightness_plane(frame.format)],
                                     frame.padding_bits, looking.decoded);
@@ -383,35 +439,46 @@ class CudaEngine final : public Engine {
   }
 
  private:
-  // What looking at single frames needs, of the format that was last asked for.
+  // What looking at single frames needs.
   struct Looking {
-    explicit Looking(const FrameFormat& frame_format) : format(frame_format), samples(frame_format) {}
-    FrameFormat format;
-    DeviceFrame samples;
     NoiseEstimator noise;
     Event decoded;
     Event uploaded;
     Stream stream{Stream::Priority::kUrgent};
+    // Of the formats that were looked at last, the newest first: streams of several may take turns.
+    std::list<std::pair<FrameFormat, DeviceFrame>> samples;
   };
+  static constexpr std::size_t kMostFormats = 4;
 
-  Looking& looking_for(const FrameFormat& format) {
-    if (!looking_ || looking_->format != format) {
-      looking_.reset();
-      looking_.emplace(format);
+  // The mutex is locked and the device is the current one for these two.
+  Looking& begin_looking() {
+    if (!looking_) {
+      looking_.emplace();
     }
     return *looking_;
   }
 
-  // With the frame's samples on their way.
-  Looking& look_at(const Frame& frame) {
-    Looking& looking = looking_for(frame.format);
-    if (frame.cuda_device == device_) {
-      wait_for_decoder(looking.decoded, looking.stream);
-      copy_from_decoder(frame, looking.samples.planes(), looking.stream);
+  // Enqueues the way of a frame's samples to the device.
+  const DeviceFrame& upload(const Frame& frame) {
+    auto& samples = looking_->samples;
+    const auto known = std::ranges::find(samples, frame.format, &std::pair<FrameFormat, DeviceFrame>::first);
+    if (known != samples.end()) {
+      samples.splice(samples.begin(), samples, known);
     } else {
-      copy(frame, looking.samples.planes(), cudaMemcpyHostToDevice, looking.stream.get());
+      if (samples.size() == kMostFormats) {
+        samples.pop_back();
+      }
+      samples.emplace_front(std::piecewise_construct, std::forward_as_tuple(frame.format),
+                            std::forward_as_tuple(frame.format));
     }
-    return looking;
+    const DeviceFrame& device_frame = samples.front().second;
+    if (frame.cuda_device == device_) {
+      wait_for_decoder(looking_->decoded, looking_->stream);
+      copy_from_decoder(frame, device_frame.planes(), looking_->stream);
+    } else {
+      copy(frame, device_frame.planes(), cudaMemcpyHostToDevice, looking_->stream.get());
+    }
+    return device_frame;
   }
 
   int device_;

@@ -416,18 +416,46 @@ __device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset,
   }
 }
 
-// A warp moves the sums of every `row_stride`-th row from `first_row` on to the plane; others may add
-// meanwhile.
+// Moves a sum of the tile to the plane's sample (x, y); others may add meanwhile.
+__device__ __forceinline__ void empty_sum(const Arguments& arguments, unsigned* sum, int x, int y) {
+  const long long value = static_cast<int>(atomicExch(sum, 0U));
+  if (value != 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
+                  static_cast<std::ptrdiff_t>(y) * arguments.grid.width + x,
+              static_cast<unsigned long long>(value));
+  }
+}
+
+// All of a block's warps move the sums to the plane.
 template <int kPitch>
 __device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
-                                           int width, int height, int first_row, int row_stride) {
-  for (int y = first_row; y < height; y += row_stride) {
+                                           int width, int height) {
+  for (int y = threadIdx.x / kWarp; y < height; y += kWarps) {
     for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
-      const long long sum = static_cast<int>(atomicExch(tile + y * kPitch + kSums + x, 0U));
-      if (sum != 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
-                      static_cast<std::ptrdiff_t>(y0 + y) * arguments.grid.width + x0 + x,
-                  static_cast<unsigned long long>(sum));
+      empty_sum(arguments, tile + y * kPitch + kSums + x, x0 + x, y0 + y);
+    }
+  }
+}
+
+// Sums have 31 bits. A warp may add kBudget to each before it looks for those over kGreatestKept and moves
+// them, so that what is kept and what all warps add fits: kGreatestKept + kWarps * kBudget < 2^31.
+constexpr int kGreatestKept = 1 << 28;
+constexpr float kBudget = 0.99F * (0x1p31F - kGreatestKept) / kWarps;
+
+template <int kPitch>
+__device__ __forceinline__ void relieve_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
+                                             int height) {
+  constexpr int kQuads = kTileWidth / 4;
+  for (int i = threadIdx.x % kWarp; i < height * kQuads; i += kWarp) {
+    const int x = i % kQuads * 4;
+    const int y = i / kQuads;
+    unsigned* sums = tile + y * kPitch + kSums + x;
+    const int4 four = *reinterpret_cast<const int4*>(sums);
+    const auto is_great = [](int sum) { return abs(sum) > kGreatestKept; };
+    if (is_great(four.x) || is_great(four.y) || is_great(four.z) || is_great(four.w)) {
+#pragma unroll 1
+      for (int j = 0; j < 4; ++j) {
+        empty_sum(arguments, sums + j, x0 + x + j, y0 + y);
       }
     }
   }
@@ -527,10 +555,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
     __syncwarp();
     members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
     __syncwarp();
-    // Sums have 31 bits, of which each warp may use an eighth before it empties them.
-    constexpr float kBudget = 0.99F * (1 << 28);
     if (used + arguments.worst_group > kBudget) {
-      empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height, 0, 1);
+      relieve_tile<kPitch>(arguments, tile, tile_x, tile_y, height);
       used = 0;
     }
     Added added;
@@ -549,7 +575,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
     used += added.most;
   }
   __syncthreads();
-  empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height, warp, kWarps);
+  empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height);
 }
 
 // Samples that a group may span in each direction.

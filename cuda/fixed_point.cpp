@@ -23,7 +23,7 @@
 // is out of reach for pictures.
 //
 // filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
-// what each group can have added and empties its sums, into 64 bits, before they could overflow.
+// what each group can have added and moves great sums, into 64 bits, before they could overflow.
 
 namespace limpid::cuda {
 namespace {
@@ -121,8 +121,8 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bo
   // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
   result.weight_bits = std::min(std::ilogb(0x1p31 / (static_cast<double>(reach) * reach + 1)), 24);
   if (fast) {
-    // The worst of groups takes half of a warp's share of 2^28, and a single contribution stays below 2^22 to
-    // be rounded by an addition.
+    // The worst of groups takes a little over half of what a warp may add before it looks for great sums, and
+    // a single contribution stays below 2^22 to be rounded by an addition.
     result.numerator_scale = static_cast<float>(std::min(0x1p27 / per_group, 0x1p22) / (1.01 * bound));
     result.most_hits = static_cast<float>(per_group);
     result.worst_group = static_cast<float>(1.01 * bound * per_group) * result.numerator_scale;

@@ -24,8 +24,6 @@ __device__ __forceinline__ void follow_stream() {
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
             cudaStream_t stream, const Arguments&... arguments) {
-  cudaFuncAttributes compiled{};
-  check(cudaFuncGetAttributes(&compiled, kernel));
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -35,7 +33,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = &overlap;
-  config.numAttrs = compiled.ptxVersion >= 90 ? 1 : 0;
+  config.numAttrs = compiled_to_overlap(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
@@ -57,11 +55,12 @@ __device__ inline float range_unit(const AggregationSums& sums) {
 }
 
 /// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that
-/// every kernel may.
+/// every kernel may. It may then use all that the device has, whatever `bytes`: other threads launch the same
+/// kernel with other sizes.
 template <typename Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
   if (bytes > 24 * 1024) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    allow_all_shared_memory(reinterpret_cast<const void*>(kernel));
   }
 }
 

@@ -33,26 +33,16 @@ struct MatchingPlane {
 /// Fills `out` from `guide`, which is smoothed first if `smooth` says so (core/matching.h).
 void prepare_matching(const FloatPlane& guide, bool smooth, const MatchingPlane& out, cudaStream_t stream);
 
-/// References that the fast kernel leaves to the general one. The counters are zero at first, and again when
-/// the general one has done its part.
-struct LeftOver {
-  unsigned* count = nullptr;
-  unsigned* finished = nullptr;  ///< blocks
-  unsigned* numbers = nullptr;   ///< of groups, room for all
-};
-
 /// Whether match_fast() can do it: patches of 8x8, a moderate window, and a current device that multiplies
 /// such matrices.
 bool can_match_fast(const Bm3dStep& step);
 
-/// Finds `groups` by tensor cores, but for those that it appends to `left_over`.
+/// Finds `groups` by tensor cores.
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-                cudaStream_t stream);
+                const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
 
-/// Finds those of `groups` that are in `left_over`, or all if it has none, whatever the parameters.
+/// Finds `groups` whatever the parameters.
 void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-               cudaStream_t stream);
+               const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
 
 }  // namespace limpid::cuda

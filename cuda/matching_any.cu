@@ -9,9 +9,8 @@
 // candidates go to shared memory; a warp finds by bisection the greatest that belongs to the group, and ranks
 // the group's candidates by (distance, place).
 //
-// With a list of references, which are few and would take long, a block of 8 warps computes the distances of
-// one reference; without, each warp those of its own. Shared memory: an int per candidate of each reference
-// under way. Bound by arithmetic, about three instructions per sample of each candidate.
+// Shared memory: an int per candidate of each reference under way. Bound by arithmetic, about three
+// instructions per sample of each candidate.
 
 namespace limpid::cuda {
 namespace {
@@ -178,48 +177,19 @@ __global__ void match_any_kernel(AnyArguments arguments) {
   }
 }
 
-__global__ void match_list_kernel(AnyArguments arguments, LeftOver left_over) {
-  follow_stream();
-  extern __shared__ int window_distances[];
-  __shared__ unsigned long long closest[kMaxGroup];
-  const unsigned count = *left_over.count;
-  if (count == 0) {
-    return;
-  }
-  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
-    const auto number = static_cast<int>(left_over.numbers[i]);
-    const Search search(arguments, number);
-    find_distances(arguments, search, threadIdx.x, blockDim.x, window_distances);
-    __syncthreads();
-    if (threadIdx.x < kWarp) {
-      select_group(arguments, search, number, window_distances, closest);
-    }
-    __syncthreads();
-  }
-  if (threadIdx.x == 0 && atomicInc(left_over.finished, gridDim.x - 1) == gridDim.x - 1) {
-    *left_over.count = 0;  // every block has read it
-  }
-}
-
 }  // namespace
 
 void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-               const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-               cudaStream_t stream) {
+               const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
   const AnyArguments arguments{plane, grid, groups, step.search_window / 2, distances, groups.capacity};
   const std::size_t bytes = static_cast<std::size_t>(step.search_window) * step.search_window * sizeof(int);
   constexpr int kBlocks = 1056;  // eight for each multiprocessor of a large GPU
-  if (left_over.count != nullptr) {
-    allow_shared_memory(match_list_kernel, bytes);
-    launch(match_list_kernel, kBlocks, kMaxWarps * kWarp, bytes, stream, arguments, left_over);
-  } else {
-    constexpr std::size_t kSharedBytes = 64 * 1024;
-    const int warps = static_cast<int>(std::clamp<std::size_t>(kSharedBytes / bytes, 1, kMaxWarps));
-    allow_shared_memory(match_any_kernel, warps * bytes);
-    const int references = grid.columns * (groups.last_row - groups.first_row);
-    launch(match_any_kernel, std::min((references + warps - 1) / warps, kBlocks), warps * kWarp,
-           warps * bytes, stream, arguments);
-  }
+  constexpr std::size_t kSharedBytes = 64 * 1024;
+  const int warps = static_cast<int>(std::clamp<std::size_t>(kSharedBytes / bytes, 1, kMaxWarps));
+  allow_shared_memory(match_any_kernel, warps * bytes);
+  const int references = grid.columns * (groups.last_row - groups.first_row);
+  launch(match_any_kernel, std::min((references + warps - 1) / warps, kBlocks), warps * kWarp, warps * bytes,
+         stream, arguments);
 }
 
 }  // namespace limpid::cuda

@@ -21,8 +21,12 @@
 //      within the N-th least of these.
 //   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) go to a pool of 88 per reference in
 //      shared memory, and the pool is sorted. Since they are few, four rows are compared before any lane
-//      looks at what passed; the offsets wait in shared memory, where a lane can index them. References whose
-//      pool overflows, where many distances are equal, are left to match_any().
+//      looks at what passed; the offsets wait in shared memory, where a lane can index them.
+//
+// Where many distances are equal, as in flats, many more are within the bound. A full pool is thinned out:
+// what is not among the N least keys so far, which are distances and then places, goes, and the greatest key
+// kept is the new bound. Walking down, candidates as far as that are soon behind its place, so that from
+// there on only closer ones are looked at.
 //
 // Shared memory holds words of two samples side by side, so that a fragment of B is one word wherever it
 // begins. A matrix product takes rows i and i + 4 of the patch, whose words are a pair of registers for four
@@ -42,7 +46,6 @@ namespace limpid::cuda {
 namespace {
 
 constexpr int kPitch = 92;       // words from one row to the next
-constexpr int kPool = 88;        // candidates per reference
 constexpr int kReferences = 16;  // per tile
 constexpr int kTilesY = 2;
 constexpr int kMaxTilesX = 4;
@@ -60,7 +63,6 @@ struct FastArguments {
   MatchingPlane plane;
   ReferenceGrid grid;
   Groups groups;
-  LeftOver left_over;
   int radius;
   MatchingDistances distances;
   int tiles_x;
@@ -77,35 +79,57 @@ bool is_wide(const FastArguments& arguments) {
 // Warps that share a tile.
 int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
 
-struct SharedRegion {
-  unsigned* words;   // [sample_rows][kPitch]
-  float* energies;   // [position_rows][kPitch]: -|b|^2 / 2
-  float4* offsets;   // [warps][4][kWarp]: those of four rows, as the lanes have them
-  unsigned* pools;   // [tiles][kReferences][kPool]: keys of one word or two
-  unsigned* counts;  // [tiles][kReferences]
-  float* bounds;     // [tiles][kReferences]
+// What a warp has of each reference of its tile: candidates, and which further ones it takes.
+template <typename Key, int kRoom>
+struct Selection {
+  Key keys[kReferences][kRoom];
+  Key last[kReferences];            // greater ones are not wanted any more
+  unsigned counts[kReferences];     // of keys; more than kRoom where some had no room
+  float limits[kReferences];        // offsets below it are taken
+  int last_rows[kReferences];       // in rows up to this one,
+  float limits_below[kReferences];  // and in those below, offsets below this
+};
 
-  __device__ SharedRegion(float4* memory, const FastArguments& arguments, int parts, int key_words) {
-    const int tiles = arguments.tiles_x * kTilesY;
+// Candidates of a reference that a warp has room for, as shared memory allows.
+template <int kParts, bool kWide>
+constexpr int kRoomOf = kParts == 1 ? 88
+                        : kWide     ? 44
+                                    : 76;
+
+template <int kParts, bool kWide>
+using SelectionOf = Selection<typename PoolOf<kWide>::Key, kRoomOf<kParts, kWide>>;
+
+struct SharedRegion {
+  float4* offsets;        // [warps][4][kWarp]: those of four rows, as the lanes have them
+  unsigned* words;        // [sample_rows][kPitch]
+  float* energies;        // [position_rows][kPitch]: -|b|^2 / 2
+  std::byte* selections;  // [warps]
+  float* bounds;          // [tiles][kReferences], if warps share tiles
+
+  __device__ SharedRegion(float4* memory, const FastArguments& arguments, int parts, int selection_bytes) {
+    const int warps = arguments.tiles_x * kTilesY * parts;
     offsets = memory;
-    words = reinterpret_cast<unsigned*>(offsets + tiles * parts * 4 * kWarp);
+    words = reinterpret_cast<unsigned*>(offsets + warps * 4 * kWarp);
     energies = reinterpret_cast<float*>(words + arguments.sample_rows * kPitch);
-    pools = reinterpret_cast<unsigned*>(energies + arguments.position_rows * kPitch);
-    counts = pools + tiles * kReferences * kPool * key_words;
-    bounds = reinterpret_cast<float*>(counts + tiles * kReferences);
+    selections = reinterpret_cast<std::byte*>(energies + arguments.position_rows * kPitch);
+    bounds = reinterpret_cast<float*>(selections + warps * selection_bytes);
   }
   static std::size_t bytes(const FastArguments& arguments) {
+    const int parts = parts_of(arguments);
     const auto tiles = static_cast<std::size_t>(arguments.tiles_x) * kTilesY;
-    return tiles * parts_of(arguments) * 4 * kWarp * sizeof(float4) +
+    const std::size_t selection = is_wide(arguments) ? sizeof(SelectionOf<2, true>)
+                                  : parts == 1       ? sizeof(SelectionOf<1, false>)
+                                                     : sizeof(SelectionOf<2, false>);
+    return tiles * parts * (4 * kWarp * sizeof(float4) + selection) +
            (static_cast<std::size_t>(arguments.sample_rows + arguments.position_rows) * kPitch +
-            tiles * kReferences * (kPool * (is_wide(arguments) ? 2 : 1) + 2)) *
-               sizeof(unsigned);
+            (parts == 1 ? 0 : tiles * kReferences)) *
+               sizeof(float);
   }
 };
 
 // Loads the region whose first sample is (x0, y0) of the margined plane. Energies are sums of squares along
 // rows, then down columns, eight of one another by adding what enters and subtracting what leaves; sums of
-// rows reach into the pools.
+// rows reach into the selections.
 __device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0) {
   constexpr int kRun = 8;
   constexpr int kPairs = kPitch / 2;
@@ -176,13 +200,105 @@ __device__ __forceinline__ void sync_tile(int tile) {
   }
 }
 
+// A warp thins out its pools: of those with `wanted` keys or more, at least the `wanted` least stay, and not
+// many more, and the greatest of these becomes the bound. Not only those that are full: where distances tie,
+// others soon will be. Four lanes share a reference. Returns the greatest of the references' last rows.
+template <typename Pool, int kRoom>
+__device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wanted, const int (&shift)[2],
+                        int lane) {
+  using Key = typename Pool::Key;
+  const int g = lane / 4;
+  const int t = lane % 4;
+  const int enough = wanted + (kRoom - wanted) / 8;
+#pragma unroll 1
+  for (int h = 0; h < 2; ++h) {
+    const int r = g + 8 * h;
+    Key* keys = selection.keys[r];
+    const int count = min(static_cast<int>(selection.counts[r]), kRoom);
+    const bool bounded = count >= wanted;
+    if (!__any_sync(kAllLanes, bounded)) {
+      continue;
+    }
+    // By bisection. The reference's own key, 0, stays in any case.
+    Key low = Pool::kNone;
+    Key high = 0;
+#pragma unroll kRoom / 8
+    for (int i = t; i < kRoom; i += 4) {
+      const Key key = keys[i];
+      low = key == 0 || i >= count ? low : min(low, key);
+      high = i >= count ? high : max(high, key);
+    }
+    const auto quad_sum = [](int value) {
+      value += __shfl_xor_sync(kAllLanes, value, 1);
+      return value + __shfl_xor_sync(kAllLanes, value, 2);
+    };
+    const auto count_within = [&](Key bound) {
+      int within = 0;
+#pragma unroll kRoom / 8
+      for (int i = t; i < kRoom; i += 4) {
+        within += i < count && keys[i] <= bound ? 1 : 0;
+      }
+      return quad_sum(within);
+    };
+#pragma unroll
+    for (int i = 1; i < 4; i *= 2) {
+      low = min(low, __shfl_xor_sync(kAllLanes, low, i));
+      high = max(high, __shfl_xor_sync(kAllLanes, high, i));
+    }
+    low -= 1;
+    high = min(high, selection.last[r]);
+    int within = count_within(high);
+#pragma unroll 1
+    while (true) {
+      const bool open = bounded && high - low > 1 && within > enough;
+      if (!__any_sync(kAllLanes, open)) {
+        break;
+      }
+      const Key middle = low + (high - low) / 2;
+      const int within_middle = count_within(middle);
+      if (open) {
+        if (within_middle >= wanted) {
+          high = middle;
+          within = within_middle;
+        } else {
+          low = middle;
+        }
+      }
+    }
+    const bool crowded = bounded && count > within;
+    if (__any_sync(kAllLanes, crowded)) {
+      int kept = 0;
+#pragma unroll 2
+      for (int i = 0; i < kRoom; i += 4) {
+        const Key key = keys[i + t];
+        const bool stays = crowded && i + t < count && key <= high;
+        const unsigned four = __ballot_sync(kAllLanes, stays) >> 4 * g & 0xFU;
+        if (stays) {
+          keys[kept + __popc(four & ((1U << t) - 1))] = key;
+        }
+        kept += __popc(four);
+      }
+    }
+    if (bounded && t == 0) {
+      selection.counts[r] = within;
+      selection.last[r] = high;
+      selection.last_rows[r] = Pool::row(high);
+      selection.limits[r] = fminf(selection.limits[r], Pool::limit_after(high, shift[h]));
+      selection.limits_below[r] = fminf(selection.limits_below[r], Pool::limit_at(high, shift[h]));
+    }
+  }
+  __syncwarp();
+  return greatest_of_warp(selection.last_rows[lane % kReferences]);
+}
+
 template <int kParts, bool kWide>
 __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArguments arguments) {
   using Pool = PoolOf<kWide>;
   using Key = typename Pool::Key;
   follow_stream();
   extern __shared__ float4 shared_memory[];
-  const SharedRegion region(shared_memory, arguments, kParts, sizeof(Key) / sizeof(unsigned));
+  constexpr int kRoom = kRoomOf<kParts, kWide>;
+  const SharedRegion region(shared_memory, arguments, kParts, sizeof(SelectionOf<kParts, kWide>));
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
   const int lane = threadIdx.x % kWarp;
@@ -195,11 +311,12 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const int block_y = grid.y(block_row);
   load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
               block_y - radius + MatchingPlane::kMargin);
-  Key* pool = reinterpret_cast<Key*>(region.pools) + tile * kReferences * kPool;
-  unsigned* counts = region.counts + tile * kReferences;
-  if (part == 0 && lane < kReferences) {
-    counts[lane] = 1;  // the reference itself, whose key is 0
-    pool[lane * kPool] = 0;
+  auto& selection = reinterpret_cast<SelectionOf<kParts, kWide>*>(region.selections)[warp];
+  if (lane < kReferences) {
+    selection.counts[lane] = part == 0 ? 1 : 0;  // the reference itself, whose key is 0
+    selection.keys[lane][0] = 0;
+    selection.last[lane] = Pool::kNone;
+    selection.last_rows[lane] = -1;
   }
   __syncthreads();
   const int first_column = block_column + tile % arguments.tiles_x * 4;
@@ -461,18 +578,29 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   }
 
   // Pass 2. Offsets below the limit are within the bound.
-  const float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
+  float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
+  if (t == 0) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      selection.limits[g + 8 * h] = limit[h];
+      selection.limits_below[g + 8 * h] = limit[h];
+    }
+  }
+  __syncwarp();
   const int self[2] = {Pool::place(radius + ox, radius + oy[0]), Pool::place(radius + ox, radius + oy[1])};
+  int last_row = -1;  // the greatest of the references'
 #pragma unroll 1
   for (int j = first_sweep; j < last_sweep; ++j) {
+    limit[0] = selection.limits[g];
+    limit[1] = selection.limits[g + 8];
     sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
       // Bit 15 - k is of the references k / 8, row k / 2 % 4 and offset k % 2. The sign of the difference
       // goes to the low end.
       unsigned passed = 0;
-      const auto compare = [&](int s, int h) {
+      const auto compare = [&](int s, int h, float below, unsigned& bits) {
 #pragma unroll
         for (int c = 2 * h; c < 2 * h + 2; ++c) {
-          passed = __funnelshift_l(__float_as_uint(fabsf(offsets[s][c]) - limit[h]), passed, 1);
+          bits = __funnelshift_l(__float_as_uint(fabsf(offsets[s][c]) - below), bits, 1);
         }
       };
 #pragma unroll
@@ -480,7 +608,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
         if (kParts == 1 || any_valid(y, h)) {
 #pragma unroll
           for (int s = 0; s < 4; ++s) {
-            compare(s, h);
+            compare(s, h, limit[h], passed);
           }
         } else {
           passed <<= 8;
@@ -492,40 +620,86 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
           passed &= row_is_valid(y + i % 4, i / 4) ? ~0U : ~(0xC000U >> 2 * i);
         }
       }
-      if (passed != 0) {
+      if (y <= last_row) {
+        unsigned near = 0;
 #pragma unroll
-        for (int s = 0; s < 4; ++s) {
-          own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
-        }
-        const int first_place = Pool::place(8 * j + 2 * t, y);
-        do {
-          const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
-          passed ^= 0x8000U >> k;
-          const bool second = k >= 8;
-          const unsigned row = k / 2 % 4;
-          const int place = first_place + Pool::place(static_cast<int>(k % 2), static_cast<int>(row));
-          if (place != (second ? self[1] : self[0])) {
-            const float offset = reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
-            const int r = g + (second ? 8 : 0);
-            const unsigned slot = atomicAdd(counts + r, 1U);
-            if (slot < kPool) {
-              pool[r * kPool + slot] = Pool::key(offset, second ? shift[1] : shift[0], place);
-            }
+        for (int h = 0; h < 2; ++h) {
+          const float below = selection.limits_below[g + 8 * h];
+#pragma unroll
+          for (int s = 0; s < 4; ++s) {
+            compare(s, h, below, near);
           }
-        } while (passed != 0);
+          const int rows = min(max(selection.last_rows[g + 8 * h] + 1 - y, 0), 4);
+          near |= 0xFF00U >> 2 * rows & 0xFFU;
+          limit[h] = y + 4 <= last_row ? limit[h] : below;
+        }
+        passed &= near;
+      }
+      if (__any_sync(kAllLanes, passed != 0)) {
+        if (passed != 0) {
+#pragma unroll
+          for (int s = 0; s < 4; ++s) {
+            own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
+          }
+        }
+        while (true) {
+          unsigned refused = 0;
+          if (passed != 0) {
+            const int first_place = Pool::place(8 * j + 2 * t, y);
+            do {
+              const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
+              passed ^= 0x8000U >> k;
+              const bool second = k >= 8;
+              const unsigned row = k / 2 % 4;
+              const int place = first_place + Pool::place(static_cast<int>(k % 2), static_cast<int>(row));
+              if (place != (second ? self[1] : self[0])) {
+                const float offset =
+                    reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
+                const int r = g + (second ? 8 : 0);
+                const unsigned slot = atomicAdd(&selection.counts[r], 1U);
+                if (slot < kRoom) {
+                  selection.keys[r][slot] = Pool::key(offset, second ? shift[1] : shift[0], place);
+                } else {
+                  refused |= 0x8000U >> k;
+                }
+              }
+            } while (passed != 0);
+          }
+          if (!__any_sync(kAllLanes, refused != 0)) {
+            break;
+          }
+          __syncwarp();
+          last_row = thin_out<Pool, kRoom>(selection, arguments.groups.capacity, shift, lane);
+          const float* limits = y + 4 <= last_row ? selection.limits : selection.limits_below;
+          limit[0] = limits[g];
+          limit[1] = limits[g + 8];
+          passed = refused;
+        }
       }
     });
   }
   sync_tile<kParts>(tile);
 
+  // Those that the warps of a tile have found, one warp's behind the other's.
+  const auto* selections = &selection - part;
 #pragma unroll 1
   for (int i = part; i < kReferences / 2; i += kParts) {
     const int column = first_column + i % 2 * 2;
     const int row = first_row + i / 2;
-    write_groups<Pool, kPool>(
-        arguments.groups, arguments.left_over, (row - arguments.groups.first_row) * grid.columns + column,
-        row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0, pool + 2 * i * kPool,
-        {static_cast<int>(counts[2 * i]), static_cast<int>(counts[2 * i + 1])},
+    const int own[2] = {static_cast<int>(selections[0].counts[2 * i]),
+                        static_cast<int>(selections[0].counts[2 * i + 1])};
+    int found[2] = {own[0], own[1]};
+    if constexpr (kParts == 2) {
+      found[0] += static_cast<int>(selections[1].counts[2 * i]);
+      found[1] += static_cast<int>(selections[1].counts[2 * i + 1]);
+    }
+    write_groups<Pool>(
+        arguments.groups, (row - arguments.groups.first_row) * grid.columns + column,
+        row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0, found,
+        [&](int c, int k) {
+          return kParts == 1 || k < own[c] ? selections[0].keys[2 * i + c][k]
+                                           : selections[kParts - 1].keys[2 * i + c][k - own[c]];
+        },
         [&](int c) {
           return Pool::place(radius + offset_in_union_x(i % 2 * 2 + c), radius + offset_in_union_y(i / 2));
         },
@@ -561,10 +735,9 @@ bool can_match_fast(const Bm3dStep& step) {
 }
 
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-                cudaStream_t stream) {
+                const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
   if (can_match_narrow(step)) {
-    match_narrow(plane, grid, step, distances, groups, left_over, stream);
+    match_narrow(plane, grid, step, distances, groups, stream);
     return;
   }
   int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
@@ -577,7 +750,6 @@ void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3
   arguments.plane = plane;
   arguments.grid = grid;
   arguments.groups = groups;
-  arguments.left_over = left_over;
   arguments.radius = step.search_window / 2;
   arguments.distances = distances;
   const std::size_t bytes = SharedRegion::bytes(arguments);

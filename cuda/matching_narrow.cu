@@ -15,7 +15,9 @@
 // one for each row of the patch, compare both references with 32 x 2 candidates.
 //
 // The candidates within a bound go to a pool in shared memory, which is sorted. At least N of a reference's
-// are within the N-th least of the least offsets of 64 groups of candidates.
+// are within the N-th least of the least offsets of 64 groups of candidates. Where too many are, since many
+// distances are equal, bisection over all of them finds a bound that fits, and of those at it the first rows
+// are taken.
 //
 // Shared memory holds words of two samples side by side, those that begin in even columns before those in odd
 // ones, so that the words of B lie in 16 consecutive banks; with a pitch of 16 mod 32 words, the other row's
@@ -51,7 +53,6 @@ struct NarrowArguments {
   MatchingPlane plane;
   ReferenceGrid grid;
   Groups groups;
-  LeftOver left_over;
   int radius;
   MatchingDistances distances;
   int columns;      // of references that a block treats; even
@@ -151,6 +152,40 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
   sums_to_energies<kEnergyPitch, kEnergyPitch>(sums, arguments.sample_rows - kPatch + 1, arguments.plane, x0,
                                                y0,
                                                [&](int y, int r) { return y + r < arguments.sample_rows; });
+}
+
+// Of a reference's candidates that are within some bound, more than the pool has room for, the bits of those
+// that are the `wanted` first by distance, row and column, and of not many others. Bit kOffsets - 1 - k is of
+// offset k % 2 of iteration k / 2, as what within(distance) gives: the bits within a distance. `distance` is
+// that bound's, `least` one that no candidate is within.
+template <int kOffsets, typename Within>
+__device__ unsigned first_candidates(int wanted, int least, int distance, unsigned candidates,
+                                     const Within& within) {
+  const auto count = [](unsigned bits) { return sum_over_warp(__popc(bits)); };
+  unsigned nearer = 0;  // fewer than wanted
+  while (distance - least > 1) {
+    const int middle = least + (distance - least) / 2;
+    const unsigned bits = candidates & within(middle);
+    const int found = count(bits);
+    if (found < wanted) {
+      least = middle;
+      nearer = bits;
+      continue;
+    }
+    distance = middle;
+    candidates = bits;
+    if (found < kPool) {
+      return candidates;
+    }
+  }
+  // All others are at one distance: those of two rows after the other.
+  unsigned rows = 0;
+  unsigned taken = nearer;
+  for (int k = 0; count(taken) < wanted && k < kOffsets; k += 2) {
+    rows |= 3U << (kOffsets - 2 - k);
+    taken = nearer | (candidates & rows);
+  }
+  return taken;
 }
 
 template <int kMaxRadius>
@@ -331,6 +366,26 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
     }
     // Bit kOffsets - 1 - k is of offset k % 2 of iteration k / 2: the sign of its difference from the limit
     // goes to the low end.
+    const auto below = [&](int h, float limit) {
+      unsigned bits = 0;
+#pragma unroll
+      for (int k = 0; k < kOffsets; ++k) {
+        bits = __funnelshift_l(__float_as_uint(fabsf(offsets[k / 2][2 * h + k % 2]) - limit), bits, 1);
+      }
+      return bits;
+    };
+    // The next float, so that offsets below it are within the bound.
+    const auto after = [](float bound) {
+      return bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
+    };
+    const auto nearest = [&](int h) {
+      float offset = kFar;
+#pragma unroll
+      for (int k = 0; k < kOffsets; ++k) {
+        offset = fminf(offset, fabsf(offsets[k / 2][2 * h + k % 2]));
+      }
+      return least_of_warp(offset);
+    };
     unsigned passed[2] = {};
     int shift[2];
 #pragma unroll
@@ -340,16 +395,15 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
                           : is_enough(reachable_count, h) ? fminf(greatest, high[h])
                                                           : greatest;
       shift[h] = Pool::shift_for(bound);
-      // The next float, so that offsets below it are within the bound.
-      const float limit = bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
-#pragma unroll
-      for (int k = 0; k < kOffsets; ++k) {
-        passed[h] =
-            __funnelshift_l(__float_as_uint(fabsf(offsets[k / 2][2 * h + k % 2]) - limit), passed[h], 1);
-      }
+      passed[h] = below(h, after(bound));
       const int own_column = x[h] - base_x - first_column;
       if (radius % 2 == first_row && (own_column == 0 || own_column == 8)) {
         passed[h] &= ~((1U << (kOffsets - 1)) >> (radius / 2 * 2 + own_column / 8));
+      }
+      if (sum_over_warp(__popc(passed[h])) >= kPool) {
+        passed[h] = first_candidates<kOffsets>(
+            static_cast<int>(wanted), __float2int_rd(2 * nearest(h)) - 1, __float2int_ru(2 * bound),
+            passed[h], [&](int distance) { return below(h, after(0.5F * static_cast<float>(distance))); });
       }
     }
     // How many candidates the lanes before have of each reference, the second's in the upper half.
@@ -382,16 +436,13 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
         left ^= (1U << (kOffsets - 1)) >> k;
         const float offset = reinterpret_cast<const float*>(offsets_of_lane + k / 4 * kWarp)[k % 4];
         ++slot;
-        if (slot < kPool) {
-          pool[h * kPool + slot] =
-              Pool::key(offset, shift[h], first_place + Pool::place(k % 2 * 8, k / 2 * 2));
-        }
+        pool[h * kPool + slot] = Pool::key(offset, shift[h], first_place + Pool::place(k % 2 * 8, k / 2 * 2));
       } while (left != 0);
     }
     __syncwarp();
     const int number = (row - arguments.groups.first_row) * grid.columns + column;
-    write_groups<Pool, kPool>(
-        arguments.groups, arguments.left_over, number, references, pool, found,
+    write_groups<Pool>(
+        arguments.groups, number, references, found, [&](int c, int k) { return pool[c * kPool + k]; },
         [&](int c) { return Pool::place((c == 0 ? x[0] : x[1]) - base_x, radius); }, lane);
     __syncwarp();
   }
@@ -426,13 +477,11 @@ bool can_match_narrow(const Bm3dStep& step) {
 }
 
 void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                  const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-                  cudaStream_t stream) {
+                  const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
   NarrowArguments arguments{};
   arguments.plane = plane;
   arguments.grid = grid;
   arguments.groups = groups;
-  arguments.left_over = left_over;
   arguments.radius = step.search_window / 2;
   arguments.distances = distances;
   const DeviceLimits device = device_limits();

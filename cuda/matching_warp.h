@@ -20,8 +20,7 @@ bool can_match_narrow(const Bm3dStep& step);
 
 /// match_fast() for such steps.
 void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                  const MatchingDistances& distances, const Groups& groups, const LeftOver& left_over,
-                  cudaStream_t stream);
+                  const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
 
 inline constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
 inline constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
@@ -131,10 +130,25 @@ struct Candidates {
     const unsigned rank = kRankBits < 32 ? min(distance >> shift, (1U << kRankBits % 32) - 2) : distance;
     return (Key{rank} << kPlaceBits | static_cast<unsigned>(place)) + 1;
   }
+  // Offsets below it may have a key that is no greater than `key`, which is not 0; and such a one at any
+  // place.
+  __device__ static float limit_after(Key key, int shift) {
+    return limit_of((key - 1 >> kPlaceBits) + 1, shift);
+  }
+  __device__ static float limit_at(Key key, int shift) { return limit_of(key - 1 >> kPlaceBits, shift); }
+  __device__ static int row(Key key) {
+    return static_cast<int>(static_cast<unsigned>(key - 1) / kSide % kSide);
+  }
   // Of a key, relative to the reference's own place.
   __device__ static std::int16_t offset(Key key, int own_place) {
     const int place = static_cast<int>(key - 1) & (kSide * kSide - 1);
     return pack_offset(place % kSide - own_place % kSide, place / kSide - own_place / kSide);
+  }
+
+ private:
+  // Rounded up: more may pass it than have such a key, but none that has is kept out.
+  __device__ static float limit_of(unsigned long long rank, int shift) {
+    return 0.5F * __ull2float_ru(rank << shift);
   }
 };
 
@@ -174,12 +188,11 @@ __device__ Key merge_lanes(Key ascending, Key descending, int lane) {
 }
 
 // A warp writes the groups of `references` (at most 2) references side by side, the first of them `number`.
-// Each has counts[c] keys at pool[c * kPool], kPool being the most that there is room for; own_place(c) is
-// its place.
-template <typename Pool, int kPool, typename OwnPlace>
-__device__ __forceinline__ void write_groups(const Groups& groups, const LeftOver& left_over, int number,
-                                             int references, const typename Pool::Key* pool,
-                                             const int (&found)[2], const OwnPlace& own_place, int lane) {
+// Each has found[c] keys, key_at(c, 0), key_at(c, 1), ...; own_place(c) is its place.
+template <typename Pool, typename KeyAt, typename OwnPlace>
+__device__ __forceinline__ void write_groups(const Groups& groups, int number, int references,
+                                             const int (&found)[2], const KeyAt& key_at,
+                                             const OwnPlace& own_place, int lane) {
   using Key = typename Pool::Key;
   const int wanted = groups.capacity;
   // `key` is the i-th least of reference c. The first is that of the reference itself, 0.
@@ -195,7 +208,7 @@ __device__ __forceinline__ void write_groups(const Groups& groups, const LeftOve
   const int own_found = half == 0 ? found[0] : found[1];
   if (wanted <= kWarp / 2 && __all_sync(kAllLanes, own_found <= kWarp / 2)) {
     const int own_lane = lane % (kWarp / 2);
-    const Key own_key = own_lane < own_found ? pool[half * kPool + own_lane] : Pool::kNone;
+    const Key own_key = own_lane < own_found ? key_at(half, own_lane) : Pool::kNone;
     const Key key = sort_lanes<true, kWarp / 2>(own_key, lane);
     if (half < references) {
       store(half, own_lane, key, own_found);
@@ -205,16 +218,10 @@ __device__ __forceinline__ void write_groups(const Groups& groups, const LeftOve
 #pragma unroll 1
   for (int c = 0; c < references; ++c) {
     const int count = c == 0 ? found[0] : found[1];
-    if (count > kPool) {
-      if (lane == 0) {
-        left_over.numbers[atomicAdd(left_over.count, 1U)] = number + c;
-      }
-      continue;
-    }
-    Key key = sort_lanes<true>(lane < count ? pool[c * kPool + lane] : Pool::kNone, lane);
+    Key key = sort_lanes<true>(lane < count ? key_at(c, lane) : Pool::kNone, lane);
 #pragma unroll 1
     for (int j = kWarp; j < count; j += kWarp) {
-      const Key more = lane + j < count ? pool[c * kPool + j + lane] : Pool::kNone;
+      const Key more = lane + j < count ? key_at(c, j + lane) : Pool::kNone;
       key = merge_lanes(key, sort_lanes<false>(more, lane), lane);
     }
     store(c, lane, key, count);

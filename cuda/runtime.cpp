@@ -2,7 +2,9 @@
 
 #include <cudaTypedefs.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace limpid::cuda {
@@ -19,6 +21,41 @@ Function driver_function(const char* name, unsigned version) {
     throw Error(std::string("the GPU's driver has no function ") + name);
   }
   return reinterpret_cast<Function>(function);
+}
+
+// What the driver says of kernels, which takes it longer than to launch one.
+struct Kernels {
+  struct State {
+    bool overlaps = false;
+    int static_shared_memory = 0;
+    bool all_shared_memory = false;
+  };
+  std::mutex mutex;
+  std::map<std::pair<int, const void*>, State> states;  // by device and kernel
+
+  State& of(int device, const void* kernel) {
+    const auto known = states.find({device, kernel});
+    if (known != states.end()) {
+      return known->second;
+    }
+    cudaFuncAttributes compiled{};
+    check(cudaFuncGetAttributes(&compiled, kernel));
+    State& state = states[{device, kernel}];
+    state.overlaps = compiled.ptxVersion >= 90;
+    state.static_shared_memory = static_cast<int>(compiled.sharedSizeBytes);
+    return state;
+  }
+};
+
+Kernels& kernels() {
+  static Kernels all;
+  return all;
+}
+
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  return device;
 }
 
 }  // namespace
@@ -47,10 +84,17 @@ DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
 void wait_by_sleeping(int device) {
   // By the driver's own functions: the runtime's may add a flag, which libav would take for another way.
   const auto get = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
+  const auto get_state =
+      driver_function<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
   const auto set_flags =
       driver_function<PFN_cuDevicePrimaryCtxSetFlags_v11000>("cuDevicePrimaryCtxSetFlags", 11000);
   CUdevice handle = 0;
-  if (get(&handle, device) != CUDA_SUCCESS || set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS) {
+  unsigned flags = 0;
+  int active = 0;
+  const bool known =
+      get(&handle, device) == CUDA_SUCCESS && get_state(handle, &flags, &active) == CUDA_SUCCESS;
+  // A context that is in use is somebody's who has set it up: a host's, or ours.
+  if (!known || (active == 0 && set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS)) {
     throw Error("the GPU can't be set up");
   }
 }
@@ -91,19 +135,46 @@ Stream::~Stream() { cudaStreamDestroy(stream_); }
 void Stream::wait(cudaEvent_t event) const { check(cudaStreamWaitEvent(stream_, event, 0)); }
 
 DeviceLimits device_limits() {
-  int device = 0;
-  check(cudaGetDevice(&device));
+  const int device = current_device();
+  static std::mutex mutex;
+  static std::map<int, DeviceLimits> known;
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(device);
+  if (found != known.end()) {
+    return found->second;
+  }
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
     check(cudaDeviceGetAttribute(&value, which, device));
     return value;
   };
   constexpr int kStatic = 2048;
-  return {.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-                                attribute(cudaDevAttrComputeCapabilityMinor),
-          .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
-          .shared_memory =
-              static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
+  const DeviceLimits limits{.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                                                  attribute(cudaDevAttrComputeCapabilityMinor),
+                            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
+                            .shared_memory = static_cast<std::size_t>(
+                                attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
+  known.emplace(device, limits);
+  return limits;
+}
+
+bool compiled_to_overlap(const void* kernel) {
+  const int device = current_device();
+  const std::scoped_lock lock(kernels().mutex);
+  return kernels().of(device, kernel).overlaps;
+}
+
+void allow_all_shared_memory(const void* kernel) {
+  const int device = current_device();
+  const std::scoped_lock lock(kernels().mutex);
+  Kernels::State& state = kernels().of(device, kernel);
+  if (!state.all_shared_memory) {
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               most - state.static_shared_memory));
+    state.all_shared_memory = true;
+  }
 }
 
 Event::Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags | cudaEventBlockingSync)); }

@@ -33,7 +33,8 @@ class DeviceScope {
   int previous_ = 0;
 };
 
-/// Has threads that wait for the device sleep, whatever they wait for. libav shares the device's primary
+/// Has threads that wait for the device sleep, whatever they wait for, unless somebody uses the device's
+/// primary context already: then it stays as it is, and Event::synchronize() alone sleeps. libav shares that
 /// context, of its decoders and encoders, with a program that has set it up so and with no other.
 void wait_by_sleeping(int device);
 
@@ -43,8 +44,15 @@ struct DeviceLimits {
   int multiprocessors = 0;
   std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
 };
-/// Those of the current device.
+/// Those of the current device, which is asked once.
 DeviceLimits device_limits();
+
+/// Whether a kernel's machine code for the current device lets the next kernel start before its end
+/// (follow_stream() in cuda/launch.h).
+bool compiled_to_overlap(const void* kernel);
+/// Lets a kernel use all the dynamic shared memory that a block on the current device may have. Of this and
+/// the former the driver is asked once for each kernel and device.
+void allow_all_shared_memory(const void* kernel);
 
 /// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
 class DeviceMemory {

@@ -28,6 +28,14 @@ __device__ __forceinline__ Integer sum_over_warp(Integer value) {
 #endif
 }
 
+__device__ __forceinline__ int greatest_of_warp(int value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+  return combine_warp(value, [](int a, int b) { return max(a, b); });
+#endif
+}
+
 /// Of values that are not negative, whose bits are ordered as they are.
 __device__ __forceinline__ float least_of_warp(float value) {
 #if __CUDA_ARCH__ >= 800

@@ -2,6 +2,7 @@
 
 extern "C" {
 #include <libavutil/channel_layout.h>
+#include <libavutil/samplefmt.h>
 #include <libswresample/swresample.h>
 }
 
@@ -12,13 +13,16 @@ extern "C" {
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "io/libav.h"
 #include "io/reader_state.h"
 #include "io/sdl.h"
@@ -32,6 +36,8 @@ constexpr int kBytesPerSecond = kRate * kChannels * static_cast<int>(sizeof(floa
 // Sound decoded ahead, in seconds; and how often to look whether there is still so much.
 constexpr double kAhead = 0.3;
 constexpr std::chrono::milliseconds kInterval{50};
+// Converted at a time: packets of sound with few samples a second hold hours.
+constexpr double kPiece = 0.25;
 // Seconds by which sound may be off its time before silence is put in or samples are left out: less than is
 // heard against the picture, more than containers' rounding of times.
 constexpr double kTolerance = 0.03;
@@ -53,19 +59,33 @@ class Resampler {
     av_channel_layout_uninit(&layout_);
   }
 
-  /// Interleaved samples. Throws Error if there is no way to convert them.
-  std::vector<float> convert(const AVFrame& frame) {
+  /// Makes interleaved samples of those from `first` on, of at most so many seconds but one at least, and
+  /// returns how many it has taken.
+  /// Throws Error if there is no way to convert them.
+  int convert(const AVFrame& frame, int first, double most_seconds, std::vector<float>& samples) {
     if (context_ == nullptr || frame.sample_rate != rate_ || frame.format != format_ ||
         av_channel_layout_compare(&frame.ch_layout, &layout_) != 0) {
       set_up(frame);
     }
-    std::vector<float> samples(static_cast<std::size_t>(swr_get_out_samples(context_, frame.nb_samples)) *
-                               kChannels);
+    const int count = std::clamp(static_cast<int>(most_seconds * rate_), 1, frame.nb_samples - first);
+    const auto format = static_cast<AVSampleFormat>(format_);
+    const bool planar = av_sample_fmt_is_planar(format) != 0;
+    const int planes = planar ? frame.ch_layout.nb_channels : 1;
+    const std::ptrdiff_t offset =
+        std::ptrdiff_t{first} * av_get_bytes_per_sample(format) * (planar ? 1 : frame.ch_layout.nb_channels);
+    std::vector<const std::uint8_t*> in;
+    in.reserve(static_cast<std::size_t>(planes));
+    for (int plane = 0; plane < planes; ++plane) {
+      in.push_back(frame.extended_data[plane] + offset);
+    }
+    // libav's own bound counts what its filter holds, too: half a minute at one sample a second.
+    constexpr int kRest = 64;
+    const int room = static_cast<int>(std::int64_t{count} * kRate / rate_) + kRest;
+    samples.resize(static_cast<std::size_t>(room) * kChannels);
     auto* out = reinterpret_cast<std::uint8_t*>(samples.data());
-    const int count = swr_convert(context_, &out, static_cast<int>(samples.size()) / kChannels,
-                                  const_cast<const std::uint8_t**>(frame.extended_data), frame.nb_samples);
-    samples.resize(static_cast<std::size_t>(std::max(count, 0)) * kChannels);
-    return samples;
+    const int made = check(swr_convert(context_, &out, room, in.data(), count), "sound", "can't convert it");
+    samples.resize(static_cast<std::size_t>(made) * kChannels);
+    return count;
   }
   /// Seconds of sound that are still inside.
   double delay() const {
@@ -75,6 +95,11 @@ class Resampler {
 
  private:
   void set_up(const AVFrame& frame) {
+    // The filter that takes a rate down to the device's grows with it. DSD has the greatest, 2.8 MHz.
+    constexpr int kGreatestRate = 4'000'000;
+    if (frame.sample_rate < 1 || frame.sample_rate > kGreatestRate) {
+      throw Error(std::to_string(frame.sample_rate) + " samples a second can't be played");
+    }
     rate_ = frame.sample_rate;
     format_ = frame.format;
     check(av_channel_layout_copy(&layout_, &frame.ch_layout), "sound", "can't convert it");
@@ -139,10 +164,12 @@ struct AudioOutput::State {
   bool playing = false;
   std::optional<double> target;        ///< of a seek
   std::optional<double> queued_until;  ///< time of the end of what is queued
+  std::string failure;                 ///< why there is no more sound
   std::thread thread;
 
   bool is_over() const { return stopped || (interrupted && interrupted()); }
   void run();
+  void fail(const std::string& why);
   double queued() const { return static_cast<double>(SDL_GetQueuedAudioSize(device.id())) / kBytesPerSecond; }
 
  private:
@@ -150,21 +177,27 @@ struct AudioOutput::State {
     double begin = 0;
     std::vector<float> samples;
 
-    double end() const { return begin + static_cast<double>(samples.size()) / kChannels / kRate; }
+    double length() const { return static_cast<double>(samples.size()) / kChannels / kRate; }
+    double end() const { return begin + length(); }
   };
 
   void go_to(double seconds);
   bool decode_some();
-  void receive();
+  void begin_frame();
+  void convert_some();
   void take_out_clock_jump(double begin);
   void queue_some();
 
   // Of the thread.
   Resampler resampler_;
-  double offset_ = 0;           ///< source_offset, less the jumps of the source's clock
-  double from_ = 0;             ///< where what is heard begins
-  std::optional<double> next_;  ///< when what is decoded next should begin
-  std::deque<Piece> decoded_;
+  double offset_ = 0;                 ///< source_offset, less the jumps of the source's clock
+  double from_ = 0;                   ///< where what is heard begins
+  std::optional<double> next_;        ///< when what is decoded next should begin
+  FrameHandle frame_ = make_frame();  ///< the decoder's last
+  int converted_ = 0;                 ///< samples of it
+  double frame_begin_ = 0;
+  std::optional<Piece> piece_;  ///< to be queued
+  bool flushed_ = false;
   bool ended_ = false;
 };
 
@@ -177,9 +210,9 @@ void AudioOutput::State::run() {
       lock.unlock();
       go_to(seconds);
       lock.lock();
-    } else if ((ended_ && decoded_.empty()) || queued() >= kAhead) {
+    } else if ((ended_ && !piece_) || queued() >= kAhead) {
       changed.wait_for(lock, kInterval);
-    } else if (!decoded_.empty()) {
+    } else if (piece_) {
       queue_some();
     } else {
       lock.unlock();
@@ -187,6 +220,13 @@ void AudioOutput::State::run() {
       lock.lock();
     }
   }
+}
+
+void AudioOutput::State::fail(const std::string& why) {
+  const std::scoped_lock lock(mutex);
+  failure = why;
+  SDL_ClearQueuedAudio(device.id());
+  queued_until.reset();
 }
 
 void AudioOutput::State::go_to(double seconds) {
@@ -197,40 +237,56 @@ void AudioOutput::State::go_to(double seconds) {
   offset_ = source_offset;
   from_ = seconds;
   next_.reset();
-  decoded_.clear();
+  av_frame_unref(frame_.get());
+  converted_ = 0;
+  piece_.reset();
+  flushed_ = false;
   ended_ = false;
   const std::scoped_lock lock(mutex);
   SDL_ClearQueuedAudio(device.id());
   queued_until.reset();
 }
 
-/// False at the end, or if the sound can't go on.
+/// Goes one step towards the next piece. False at the end, or if the sound can't go on.
 bool AudioOutput::State::decode_some() {
-  const PacketHandle packet = make_packet();
-  if (av_read_frame(input.get(), packet.get()) < 0) {
-    avcodec_send_packet(decoder.get(), nullptr);
-    receive();
+  if (converted_ < frame_->nb_samples) {
+    convert_some();
+    return true;
+  }
+  if (avcodec_receive_frame(decoder.get(), frame_.get()) >= 0) {
+    begin_frame();
+    return true;
+  }
+  if (flushed_) {
     return false;
   }
-  if (packet->stream_index == stream->index && avcodec_send_packet(decoder.get(), packet.get()) >= 0) {
-    receive();  // damaged packets are passed over
+  const PacketHandle packet = make_packet();
+  if (av_read_frame(input.get(), packet.get()) < 0) {
+    flushed_ = true;
+    avcodec_send_packet(decoder.get(), nullptr);
+  } else if (packet->stream_index == stream->index) {
+    avcodec_send_packet(decoder.get(), packet.get());  // damaged packets are passed over
   }
   return true;
 }
 
-void AudioOutput::State::receive() {
-  const FrameHandle frame = make_frame();
-  while (avcodec_receive_frame(decoder.get(), frame.get()) >= 0) {
-    if (frame->best_effort_timestamp == AV_NOPTS_VALUE) {
-      continue;
-    }
-    const double time = static_cast<double>(frame->best_effort_timestamp) * av_q2d(stream->time_base);
-    take_out_clock_jump(time);
-    const double begin = time + offset_;
-    next_ = begin + static_cast<double>(frame->nb_samples) / frame->sample_rate;
-    const double delay = resampler_.delay();
-    decoded_.push_back({begin - delay, resampler_.convert(*frame)});
+void AudioOutput::State::begin_frame() {
+  if (frame_->best_effort_timestamp == AV_NOPTS_VALUE || frame_->sample_rate < 1) {
+    converted_ = frame_->nb_samples;
+    return;
   }
+  converted_ = 0;
+  const double time = static_cast<double>(frame_->best_effort_timestamp) * av_q2d(stream->time_base);
+  take_out_clock_jump(time);
+  frame_begin_ = time + offset_;
+  next_ = frame_begin_ + static_cast<double>(frame_->nb_samples) / frame_->sample_rate;
+}
+
+void AudioOutput::State::convert_some() {
+  Piece piece;
+  piece.begin = frame_begin_ + static_cast<double>(converted_) / frame_->sample_rate - resampler_.delay();
+  converted_ += resampler_.convert(*frame_, converted_, kPiece, piece.samples);
+  piece_ = std::move(piece);
 }
 
 /// As Reader does with the pictures.
@@ -247,7 +303,7 @@ void AudioOutput::State::take_out_clock_jump(double begin) {
 /// With the mutex held: queues what has been decoded, at its time: behind silence if it begins later than
 /// what is queued ends, without its first samples if it begins earlier.
 void AudioOutput::State::queue_some() {
-  Piece& piece = decoded_.front();
+  const Piece& piece = *piece_;
   const double expected = queued_until.value_or(from_);
   const double tolerance = queued_until ? kTolerance : 0;
   const double gap = piece.begin - expected;
@@ -265,19 +321,22 @@ void AudioOutput::State::queue_some() {
     return;
   }
   const std::size_t left_out =
-      std::min(gap < -tolerance ? samples_in(-gap) : std::size_t{0}, piece.samples.size());
+      gap < -tolerance ? std::min(samples_in(std::min(-gap, 2 * piece.length())), piece.samples.size()) : 0;
   if (left_out < piece.samples.size()) {
     queue(piece.samples.data() + left_out, piece.samples.size() - left_out);
     queued_until = piece.end();
   }
-  decoded_.pop_front();
+  piece_.reset();
 }
 
 AudioOutput::AudioOutput(std::unique_ptr<State> state) : state_(std::move(state)) {
   state_->thread = std::thread([this] {
     try {
       state_->run();
-    } catch (const Error&) {  // silence from here on
+    } catch (const std::bad_alloc&) {
+      state_->fail(kOutOfMemory);
+    } catch (const std::exception& error) {
+      state_->fail(error.what());
     }
   });
 }
@@ -294,14 +353,14 @@ AudioOutput::~AudioOutput() {
 std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const ReaderOptions& options,
                                                std::string& why) {
   const AVFormatContext& original = *source.state_->input;
-  if (source.state_->pipe) {
-    why = "the sound of a pipe isn't played";
-    return nullptr;
-  }
   const int index = av_find_best_stream(source.state_->input.get(), AVMEDIA_TYPE_AUDIO, -1,
                                         source.state_->video_stream->index, nullptr, 0);
+  why.clear();
   if (index < 0) {
-    why = "the source has no sound";
+    return nullptr;
+  }
+  if (source.state_->pipe) {
+    why = "the sound of a pipe isn't played";
     return nullptr;
   }
   try {
@@ -339,7 +398,7 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
     check(avcodec_open2(state->decoder.get(), codec, nullptr), source.url(), "can't decode its sound");
     state->source_offset = static_cast<double>(source.state_->time_offset) / AV_TIME_BASE;
     return std::unique_ptr<AudioOutput>(new AudioOutput(std::move(state)));
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     why = error.what();
     return nullptr;
   }
@@ -368,6 +427,11 @@ std::optional<double> AudioOutput::position() const {
   }
   // What the device has taken is heard a buffer later.
   return *state_->queued_until - queued - static_cast<double>(kDeviceSamples) / kRate;
+}
+
+std::string AudioOutput::failure() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->failure;
 }
 
 }  // namespace limpid::io

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "io/reader.h"
 
@@ -9,12 +10,13 @@ namespace limpid::io {
 
 /// Plays the sound of a Reader's source on the default audio device, from a demuxer and a thread of its own,
 /// so that sound and pictures don't wait for each other. Silent until set_playing(). Thread-safe. What goes
-/// wrong with the sound while it plays ends the sound, not the program.
+/// wrong with the sound while it plays ends the sound, not the program: see failure().
 class AudioOutput {
  public:
   /// Of `options`, which `source` was opened with, it takes those of the demuxer, and `interrupted`, which
-  /// its thread asks, too. Nothing if the source has no sound that can be decoded, can't be opened twice (a
-  /// pipe), there is no audio device, or it is interrupted; `why` then says so in a sentence.
+  /// its thread asks, too. Nothing if the source has no sound; or if that can't be decoded, the source can't
+  /// be opened twice (a pipe), there is no audio device, or it is interrupted, which `why` then says in a
+  /// sentence.
   static std::unique_ptr<AudioOutput> open(const Reader& source, const ReaderOptions& options,
                                            std::string& why);
 
@@ -31,6 +33,8 @@ class AudioOutput {
   /// The time that is being heard; nothing while that isn't known: before the sound, behind it, or during a
   /// seek.
   std::optional<double> position() const;
+  /// Why there is no more sound, in a sentence; empty while nothing has gone wrong.
+  std::string failure() const;
 
  private:
   struct State;

@@ -157,6 +157,13 @@ std::optional<Camera> describe(const DeviceFile& file, const std::string& device
   return camera;
 }
 
+/// By errno.
+std::string why_not_open() {
+  const int error = errno;
+  return std::string("can't open it: ") + std::strerror(error) +
+         (error == EACCES ? " (the group video may, as a rule)" : "");
+}
+
 }  // namespace
 
 std::vector<Camera> list_cameras(const std::string& device) {
@@ -164,7 +171,7 @@ std::vector<Camera> list_cameras(const std::string& device) {
   if (!device.empty()) {
     const DeviceFile file(device);
     if (!file.is_open()) {
-      throw Error(device + ": can't open it: " + std::strerror(errno));
+      throw Error(device + ": " + why_not_open());
     }
     std::optional<Camera> camera = describe(file, device);
     if (!camera) {
@@ -177,6 +184,12 @@ std::vector<Camera> list_cameras(const std::string& device) {
     const std::string path = "/dev/video" + std::to_string(number);
     const DeviceFile file(path);
     if (!file.is_open()) {
+      if (errno != ENOENT) {
+        Camera closed;
+        closed.node = path;
+        closed.failure = why_not_open();
+        cameras.push_back(std::move(closed));
+      }
       continue;
     }
     if (std::optional<Camera> camera = describe(file, path)) {

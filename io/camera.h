@@ -24,10 +24,11 @@ struct Camera {
   std::string node;  ///< such as /dev/video0
   std::string name;
   std::vector<CameraFormat> formats;
+  std::string failure;  ///< why it can't be opened, in which case nothing else is known; else empty
 };
 
-/// Video4Linux devices that capture video: all of /dev/video*, or only `device` if that isn't empty. Throws
-/// Error if `device` can't be opened or is no camera.
+/// Video4Linux devices that capture video: all of /dev/video*, with those that can't be opened, or only
+/// `device` if that isn't empty. Throws Error if `device` can't be opened or is no camera.
 std::vector<Camera> list_cameras(const std::string& device = "");
 
 /// Whether libavdevice captures by that name, as in ReaderOptions::input_format ("v4l2", "x11grab", "lavfi",

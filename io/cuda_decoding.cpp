@@ -48,8 +48,8 @@ class CodeReader {
 bool is_monochrome_h264(const AVCodecContext& decoder) {
   const std::span<const std::uint8_t> bytes(decoder.extradata,
                                             static_cast<std::size_t>(decoder.extradata_size));
-  const int profile = decoder.profile & ~(FF_PROFILE_H264_CONSTRAINED | FF_PROFILE_H264_INTRA);
-  if (decoder.codec_id != AV_CODEC_ID_H264 || profile < FF_PROFILE_H264_HIGH) {
+  const int profile = decoder.profile & ~kH264Flags;
+  if (decoder.codec_id != AV_CODEC_ID_H264 || profile < kH264High) {
     return false;  // the lower profiles have chroma
   }
   constexpr unsigned kParameterSet = 7;

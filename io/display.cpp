@@ -1,5 +1,7 @@
 #include "io/display.h"
 
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/parallel.h"
 #include "core/error.h"
+#include "core/parallel.h"
+#include "io/light_rows.h"
 
 namespace limpid::io {
 namespace {
@@ -18,14 +21,6 @@ namespace {
 constexpr int kStripRows = 16;
 // Diffuse white of HDR video (ITU-R BT.2408) in cd/m2.
 constexpr double kReferenceWhite = 203;
-
-using Weights = std::array<float, 3>;
-
-// From BT.2020's primaries to BT.709's, in linear light (ITU-R BT.2087, inverse).
-constexpr std::array<Weights, 3> kBt2020ToBt709{{{1.660491F, -0.587641F, -0.072850F},
-                                                 {-0.124550F, 1.132900F, -0.008349F},
-                                                 {-0.018151F, -0.100579F, 1.118730F}}};
-constexpr Weights kBt2020Luminance{0.2627F, 0.6780F, 0.0593F};
 
 // Light, in cd/m2, of a PQ code value of 0 to 1 (SMPTE ST 2084).
 double pq_light(double value) {
@@ -75,30 +70,17 @@ class ToneCurve {
   double scale_ = 1;
 };
 
-// A function of 2^-24 to 1 by its value in each 256th of an octave, found by a float's leading bits: 0.2 %
-// between neighbours, which is a fifth of a code value after the display's curve.
-class LogTable {
- public:
-  template <typename Function>
-  explicit LogTable(const Function& function) : values_(kOctaves * kSteps + 1) {
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      const auto bits = static_cast<std::uint32_t>((i << kShift) + (1U << (kShift - 1))) + kFirst;
-      values_[i] = static_cast<float>(function(std::min<double>(std::bit_cast<float>(bits), 1.0)));
-    }
+// The values of a function as LogIndex finds them.
+template <typename Function>
+std::vector<float> log_table(const Function& function) {
+  std::vector<float> values(LogIndex::kOctaves * LogIndex::kSteps + 1);
+  constexpr std::int32_t kMiddle = 1 << (LogIndex::kShift - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int32_t bits = (static_cast<std::int32_t>(i) << LogIndex::kShift) + kMiddle + LogIndex::kFirst;
+    values[i] = static_cast<float>(function(std::min<double>(std::bit_cast<float>(bits), 1.0)));
   }
-  float operator()(float x) const {
-    const float clamped = std::min(std::max(x, kLeast), 1.0F);
-    return values_[(std::bit_cast<std::uint32_t>(clamped) - kFirst) >> kShift];
-  }
-
- private:
-  static constexpr int kOctaves = 24;
-  static constexpr int kSteps = 256;
-  static constexpr int kShift = 23 - 8;
-  static constexpr float kLeast = 1.0F / (1 << kOctaves);
-  static constexpr std::uint32_t kFirst = std::bit_cast<std::uint32_t>(kLeast);
-  std::vector<float> values_;
-};
+  return values;
+}
 
 // Light of a code value of 0 to 1, 1 being the reference white; of the scene for HLG.
 double decoded_light(double code, Transfer transfer) {
@@ -116,73 +98,40 @@ double decoded_light(double code, Transfer transfer) {
 // Coded RGB in wide gamut or HDR to the display's RGB, by tables.
 class LightMapper {
  public:
-  explicit LightMapper(const DisplayProperties& properties)
-      : wide_gamut_(properties.wide_gamut),
-        hlg_(properties.transfer == Transfer::kHlg),
-        peak_(properties.transfer == Transfer::kSdr
-                  ? 1.0F
-                  : static_cast<float>(std::max(properties.peak / kReferenceWhite, 1.0))),
-        tone_gain_([curve = ToneCurve(peak_), peak = static_cast<double>(peak_)](double x) {
-          return curve(x * peak) / (x * peak);
-        }),
-        // The display's system gamma of 1.2 belongs to a peak of 1000 cd/m2 (ITU-R BT.2100).
-        hlg_gain_([peak = properties.peak](double luminance) {
-          return peak / kReferenceWhite * std::pow(luminance, 0.2 + 0.42 * std::log10(peak / 1000));
-        }),
-        code_([](double light) { return std::pow(light, 1 / kDisplayGamma); }) {
+  explicit LightMapper(const DisplayProperties& properties) : light_(LightTables::kCodes + 2) {
+    const double peak =
+        properties.transfer == Transfer::kSdr ? 1.0 : std::max(properties.peak / kReferenceWhite, 1.0);
+    tables_.peak = static_cast<float>(peak);
+    tables_.wide_gamut = properties.wide_gamut;
     for (std::size_t i = 0; i < light_.size(); ++i) {
-      const double code = std::min(static_cast<double>(i) / kCodes, 1.0);
+      const double code = std::min(static_cast<double>(i) / LightTables::kCodes, 1.0);
       light_[i] = static_cast<float>(decoded_light(code, properties.transfer));
     }
+    tables_.light = light_.data();
+    const double told_peak = tables_.peak;
+    tone_gain_ = log_table(
+        [&, curve = ToneCurve(told_peak)](double x) { return curve(x * told_peak) / (x * told_peak); });
+    tables_.tone_gain = tone_gain_.data();
+    code_ = log_table([](double light) { return std::pow(light, 1 / kDisplayGamma); });
+    tables_.code = code_.data();
+    if (properties.transfer == Transfer::kHlg) {
+      // The display's system gamma of 1.2 belongs to a peak of 1000 cd/m2 (ITU-R BT.2100).
+      hlg_gain_ = log_table([&](double luminance) {
+        return properties.peak / kReferenceWhite *
+               std::pow(luminance, 0.2 + 0.42 * std::log10(properties.peak / 1000));
+      });
+      tables_.hlg_gain = hlg_gain_.data();
+    }
   }
 
-  // All are 0 to 1.
-  void map(float& r, float& g, float& b) const {
-    r = light(r);
-    g = light(g);
-    b = light(b);
-    if (hlg_) {
-      const float gain = hlg_gain_(weigh(kBt2020Luminance, r, g, b));
-      r *= gain;
-      g *= gain;
-      b *= gain;
-    }
-    if (wide_gamut_) {
-      const float red = weigh(kBt2020ToBt709[0], r, g, b);
-      const float green = weigh(kBt2020ToBt709[1], r, g, b);
-      const float blue = weigh(kBt2020ToBt709[2], r, g, b);
-      r = red;
-      g = green;
-      b = blue;
-    }
-    // All three by the same factor, which keeps the hue.
-    const float gain = tone_gain_(std::max({r, g, b}) / peak_);
-    r = code_(r * gain);
-    g = code_(g * gain);
-    b = code_(b * gain);
-  }
+  const LightTables& tables() const { return tables_; }
 
  private:
-  static constexpr int kCodes = 4095;
-
-  static float weigh(const Weights& weights, float r, float g, float b) {
-    return weights[0] * r + weights[1] * g + weights[2] * b;
-  }
-  // Interpolated: the primaries' change subtracts what may be nearly the same.
-  float light(float code) const {
-    const float position = std::min(std::max(code, 0.0F), 1.0F) * kCodes;
-    const auto below = static_cast<std::int32_t>(position);
-    const float* const value = light_.data() + below;
-    return value[0] + (position - static_cast<float>(below)) * (value[1] - value[0]);
-  }
-
-  bool wide_gamut_;
-  bool hlg_;
-  float peak_;
-  LogTable tone_gain_;
-  LogTable hlg_gain_;
-  LogTable code_;
-  std::array<float, kCodes + 2> light_{};
+  std::vector<float> light_;
+  std::vector<float> tone_gain_;
+  std::vector<float> hlg_gain_;
+  std::vector<float> code_;
+  LightTables tables_;
 };
 
 // Coded values of a plane to what they mean: (sample - offset) * scale.
@@ -274,6 +223,8 @@ inline Pixel to_pixel(float r, float g, float b) {
 }  // namespace
 
 struct DisplayConverter::State {
+  explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {}
+
   // Rows of floats that one task works in.
   struct Scratch {
     explicit Scratch(const State& state)
@@ -299,6 +250,7 @@ struct DisplayConverter::State {
   Normalisation chroma;
   YuvToRgb matrix;
   std::unique_ptr<LightMapper> light;  // none for SDR of BT.709's primaries
+  tbb::task_arena arena;
 };
 
 // A row of chroma at the positions of row `y` of luma.
@@ -369,9 +321,7 @@ void DisplayConverter::State::convert_row(const Frame& frame, int y, Scratch& sc
       break;
   }
   if (light != nullptr) {
-    for (int x = 0; x < width; ++x) {
-      light->map(r[x], g[x], b[x]);
-    }
+    map_light(light->tables(), r, g, b, width);
   }
   for (int x = 0; x < width; ++x) {
     out[x] = to_pixel(r[x], g[x], b[x]);
@@ -406,8 +356,9 @@ void DisplayConverter::State::convert_strip(const Frame& frame, int first, int l
   }
 }
 
-DisplayConverter::DisplayConverter(const FrameFormat& format, const DisplayProperties& properties)
-    : state_(std::make_unique<State>()) {
+DisplayConverter::DisplayConverter(const FrameFormat& format, const DisplayProperties& properties,
+                                   int threads)
+    : state_(std::make_unique<State>(threads)) {
   format.validate("frame");
   state_->format = format;
   state_->properties = properties;
@@ -441,8 +392,10 @@ void DisplayConverter::convert(const Frame& frame, RgbImage& image) const {
   }
   image.resize(width(), height());
   const int rows = state_->format.height;
-  cpu::for_each_index((rows + kStripRows - 1) / kStripRows, 1, [&](int strip) {
-    state_->convert_strip(frame, strip * kStripRows, std::min((strip + 1) * kStripRows, rows), image);
+  run_in(state_->arena, [&] {
+    for_each_index((rows + kStripRows - 1) / kStripRows, 1, [&](int strip) {
+      state_->convert_strip(frame, strip * kStripRows, std::min((strip + 1) * kStripRows, rows), image);
+    });
   });
 }
 
@@ -465,9 +418,10 @@ std::string to_string(const DisplayProperties& properties, ColorModel color_mode
   return text;
 }
 
-void amplified_difference(const RgbImage& a, const RgbImage& b, int gain, RgbImage& out) {
+void DisplayConverter::amplify_difference(const RgbImage& a, const RgbImage& b, int gain,
+                                          RgbImage& out) const {
   out.resize(a.width, a.height);
-  cpu::for_each_index(a.height, kStripRows, [&](int y) {
+  const auto amplify_row = [&](int y) {
     const Pixel* const from = a.row(y);
     const Pixel* const other = b.row(y);
     Pixel* const row = out.row(y);
@@ -479,7 +433,8 @@ void amplified_difference(const RgbImage& a, const RgbImage& b, int gain, RgbIma
     for (int x = 0; x < a.width; ++x) {
       row[x] = 0xFF000000U | channel(x, 16) | channel(x, 8) | channel(x, 0);
     }
-  });
+  };
+  run_in(state_->arena, [&] { for_each_index(a.height, kStripRows, amplify_row); });
 }
 
 }  // namespace limpid::io

@@ -52,7 +52,8 @@ std::string to_string(const DisplayProperties& properties, ColorModel color_mode
 /// primaries and clipped. Alpha is not looked at. Immutable, so any number of threads may use one.
 class DisplayConverter {
  public:
-  DisplayConverter(const FrameFormat& format, const DisplayProperties& properties);
+  /// Works on at most so many threads at a time, whoever calls; 0: as many as there are processors.
+  DisplayConverter(const FrameFormat& format, const DisplayProperties& properties, int threads = 0);
   ~DisplayConverter();
   DisplayConverter(const DisplayConverter&) = delete;
   DisplayConverter& operator=(const DisplayConverter&) = delete;
@@ -65,17 +66,16 @@ class DisplayConverter {
   /// Width of one of its pixels over the height.
   double pixel_aspect() const;
 
-  /// Resizes `image` and fills it, on several threads by oneTBB. Throws Error if the frame's format is
-  /// another.
+  /// Resizes `image` and fills it. Throws Error if the frame's format is another.
   void convert(const Frame& frame, RgbImage& image) const;
+
+  /// 128 + gain * (a - b) in each channel, clamped: mid-gray where both are the same. Resizes `out` to the
+  /// pictures' size, which is one.
+  void amplify_difference(const RgbImage& a, const RgbImage& b, int gain, RgbImage& out) const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// 128 + gain * (a - b) in each channel, clamped: mid-gray where both are the same. Resizes `out` to the
-/// pictures' size, which is one.
-void amplified_difference(const RgbImage& a, const RgbImage& b, int gain, RgbImage& out);
 
 }  // namespace limpid::io

@@ -7,18 +7,34 @@ extern "C" {
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "core/error.h"
+#include "core/suggestion.h"
+#include "io/picture_metadata.h"
 #include "io/pixel_format.h"
 
 namespace limpid::io {
 namespace {
+
+std::vector<std::string> video_encoders() {
+  std::vector<std::string> names;
+  void* position = nullptr;
+  while (const AVCodec* const codec = av_codec_iterate(&position)) {
+    if (av_codec_is_encoder(codec) != 0 && codec->type == AVMEDIA_TYPE_VIDEO) {
+      names.emplace_back(codec->name);
+    }
+  }
+  return names;
+}
 
 constexpr std::array kY4mFormats{
     AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
@@ -67,22 +83,14 @@ bool is_hardware(AVPixelFormat format) {
   return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
 }
 
-std::vector<AVPixelFormat> formats_of(const AVCodec& codec) {
-  std::vector<AVPixelFormat> formats;
-  for (const AVPixelFormat* f = codec.pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
-    formats.push_back(*f);
-  }
-  return formats;
-}
-
 bool takes(const AVCodec& codec, AVPixelFormat format) {
-  const std::vector<AVPixelFormat> formats = formats_of(codec);
-  return formats.empty() || std::find(formats.begin(), formats.end(), format) != formats.end();
+  const std::span<const AVPixelFormat> formats = pixel_formats_of(codec);
+  return formats.empty() || std::ranges::find(formats, format) != formats.end();
 }
 
 int deepest(const AVCodec& codec) {
   int depth = 0;
-  for (const AVPixelFormat format : formats_of(codec)) {
+  for (const AVPixelFormat format : pixel_formats_of(codec)) {
     depth = std::max(depth, depth_of(format));
   }
   return depth;
@@ -109,6 +117,17 @@ bool needs_whole_chroma(const AVCodec& codec) {
 bool divides(AVPixelFormat format, int width, int height) {
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
   return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;
+}
+
+bool has_halved_chroma(AVPixelFormat format) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return descriptor.nb_components >= 3 && descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1;
+}
+
+/// Containers whose files are meant to be played everywhere.
+bool is_for_players(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 7> kNames{"mp4", "mov", "ipod", "3gp", "3g2", "mpegts", "flv"};
+  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
 }
 
 /// The candidates that keep the most of the source, in the order depth, chroma resolution, alpha; libav's own
@@ -145,16 +164,55 @@ void check_preset(const std::string& codec, const std::string& preset) {
   }
 }
 
-/// x265 3.5 writes past the end of its memory for pictures of these widths.
+/// x264 and x265 take any number for a quality and use the nearest that there is.
+void check_crf(const std::string& codec, const std::string& crf) {
+  constexpr double kWorst = 51;
+  double value = -1;
+  const auto [end, code] = std::from_chars(crf.data(), crf.data() + crf.size(), value);
+  if (code != std::errc() || end != crf.data() + crf.size() || !(value >= 0 && value <= kWorst)) {
+    throw UsageError("the encoder " + codec + " doesn't take '" + crf +
+                     "' for its option 'crf', but 0 to 51");
+  }
+}
+
+std::string captions_lost_to(const AVCodec& codec) {
+  return "not kept: " + std::string(codec.name) + " can't embed them, libx264 can";
+}
+
+/// ", but 0 to 63" for an option that is a number.
+std::string range_of(AVCodecContext& context, const std::string& key) {
+  const AVOption* const option = av_opt_find(&context, key.c_str(), nullptr, 0, AV_OPT_SEARCH_CHILDREN);
+  constexpr double kGreatest = 1e9;  // beyond it lie those that libav knows no limit of
+  if (option == nullptr || option->type == AV_OPT_TYPE_FLAGS || option->max <= option->min ||
+      option->max > kGreatest || option->min < -kGreatest) {
+    return "";
+  }
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), ", but %.6g to %.6g", option->min, option->max);
+  return text.data();
+}
+
+/// x265 writes past the end of its memory for pictures of these widths: 3.5 and 4.2, the newest there is,
+/// have both been seen to. Should a version be known not to, its x265_version_str tells.
 bool is_safe(const AVCodec& codec, int width) {
   return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
 }
 
-const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url, int depth, int width,
-                             AVPixelFormat requested) {
+struct CodecChoice {
+  int depth = 8;
+  int width = 0;
+  AVPixelFormat requested = AV_PIX_FMT_NONE;
+  bool prefers_hevc = false;
+};
+
+const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url,
+                             const CodecChoice& choice) {
+  const auto& [depth, width, requested, prefers_hevc] = choice;
   const AVCodec* best = nullptr;
   if (can_hold(container, AV_CODEC_ID_H264)) {
-    for (const char* const name : {"libx264", "libx265", "ffv1"}) {
+    const std::array<const char*, 3> names{prefers_hevc ? "libx265" : "libx264",
+                                           prefers_hevc ? "libx264" : "libx265", "ffv1"};
+    for (const char* const name : names) {
       const AVCodec* const codec = avcodec_find_encoder_by_name(name);
       if (codec == nullptr || !can_hold(container, codec->id) || !is_safe(*codec, width)) {
         continue;
@@ -218,9 +276,9 @@ std::string output_extension(const std::string& input, bool still_picture, const
     return "." + std::string(all.empty() ? options.container : all.substr(0, all.find(',')));
   }
   if (is_media_name(input)) {
-    const AVOutputFormat& format = choose_container(input, "");
-    const AVCodec* const codec = options.codec.empty() ? default_codec(format, input, 8, 0, AV_PIX_FMT_NONE)
-                                                       : find_encoder(options.codec);
+    const AVOutputFormat& format = choose_container(input, options.container);
+    const AVCodec* const codec =
+        options.codec.empty() ? default_codec(format, input, {}) : find_encoder(options.codec);
     if (codec != nullptr && avformat_query_codec(&format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
       return std::filesystem::path(input).extension().string();
     }
@@ -243,6 +301,13 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
     throw UsageError(url + ": the container " + format->name + " can't hold video");
   }
   return *format;
+}
+
+bool has_dynamic_hdr(const AVFrame& frame) {
+  constexpr std::array kTypes{AV_FRAME_DATA_DYNAMIC_HDR_PLUS, AV_FRAME_DATA_DYNAMIC_HDR_VIVID,
+                              AV_FRAME_DATA_DOVI_RPU_BUFFER, AV_FRAME_DATA_DOVI_METADATA};
+  return std::ranges::any_of(
+      kTypes, [&](AVFrameSideDataType type) { return av_frame_get_side_data(&frame, type) != nullptr; });
 }
 
 bool holds_pictures(const AVOutputFormat& container) { return is(container, "image2"); }
@@ -278,7 +343,7 @@ void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
 
 // SVT-AV1 (1.4) waits for ever for the end of a stream that has no frame.
 void Encoder::Closer::operator()(AVCodecContext* context) const {
-  const bool waits = avcodec_is_open(context) != 0 && context->frame_number == 0 &&
+  const bool waits = avcodec_is_open(context) != 0 && frame_count(*context) == 0 &&
                      std::string_view(context->codec->name) == "libsvtav1";
   AVFrame* blank = waits ? av_frame_alloc() : nullptr;
   if (blank != nullptr) {
@@ -298,8 +363,14 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
     const AVPixelFormat requested =
         options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
     constexpr int kDeepest = 16;
-    codec_ = default_codec(container, url_, std::min(source_.format.bit_depth, kDeepest),
-                           source_.format.width, requested);
+    const AVColorTransferCharacteristic transfer = source_.properties->color_trc;
+    const bool is_hdr = transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
+    codec_ = default_codec(container, url_,
+                           {.depth = std::min(source_.format.bit_depth, kDeepest),
+                            .width = source_.format.width,
+                            .requested = requested,
+                            // HDR is shown where it is HEVC; but x265 knows no fields.
+                            .prefers_hevc = is_hdr && !is_interlaced(*source_.properties)});
     if (codec_ == nullptr) {
       throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
     }
@@ -307,14 +378,15 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   }
   codec_ = find_encoder(options.codec);
   if (codec_ == nullptr) {
-    throw UsageError("no encoder is called '" + options.codec + "'");
+    throw UsageError("no encoder is called '" + options.codec + "'" +
+                     did_you_mean(options.codec, video_encoders()));
   }
   if (codec_->type != AVMEDIA_TYPE_VIDEO) {
     throw UsageError("'" + options.codec + "' is not a video encoder");
   }
   if (!is_safe(*codec_, source_.format.width)) {
-    throw UsageError(url_ + ": the encoder " + codec_->name + " can't be trusted with pictures " +
-                     std::to_string(source_.format.width) + " samples wide; name another");
+    throw UsageError(url_ + ": the encoder " + codec_->name + " overruns its memory on pictures " +
+                     std::to_string(source_.format.width) + " samples wide (33 to 48); name another");
   }
   if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
     throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
@@ -324,13 +396,16 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
 
 void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
                                   std::vector<std::string>& warnings) {
-  std::vector<AVPixelFormat> candidates = formats_of(*codec_);
+  const std::span<const AVPixelFormat> taken = pixel_formats_of(*codec_);
+  std::vector<AVPixelFormat> candidates;
   if (is(container, "yuv4mpegpipe")) {
     candidates.assign(kY4mFormats.begin(), kY4mFormats.end());
-  } else if (candidates.empty()) {
-    candidates = {source_format_};
+  } else if (taken.empty()) {
+    candidates.push_back(source_format_);
+  } else {
+    candidates.assign(taken.begin(), taken.end());
   }
-  const bool any_format = codec_->pix_fmts == nullptr && !is(container, "yuv4mpegpipe");
+  const bool any_format = taken.empty() && !is(container, "yuv4mpegpipe");
 
   if (!options.pixel_format.empty()) {
     target_format_ = av_get_pix_fmt(options.pixel_format.c_str());
@@ -339,7 +414,8 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
     }
     if (!any_format && std::find(candidates.begin(), candidates.end(), target_format_) == candidates.end()) {
       std::vector<std::string> names;
-      std::transform(candidates.begin(), candidates.end(), std::back_inserter(names), name_of);
+      std::ranges::transform(candidates, std::back_inserter(names),
+                             [](AVPixelFormat f) { return name_of(f); });
       throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take the pixel format '" +
                        options.pixel_format + "', but " + join(names, ", "));
     }
@@ -347,12 +423,20 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
   }
 
   const FrameFormat& format = source_.format;
-  const bool odd = needs_whole_chroma(*codec_) && source_format_ != AV_PIX_FMT_NONE &&
-                   !divides(source_format_, format.width, format.height);
+  const bool rgb_for_players =
+      options.codec.empty() && format.color_model == ColorModel::kRgb && is_for_players(container);
+  const bool odd =
+      needs_whole_chroma(*codec_) && source_format_ != AV_PIX_FMT_NONE &&
+      !divides(rgb_for_players ? AV_PIX_FMT_YUV420P : source_format_, format.width, format.height);
   std::erase_if(candidates, [&](AVPixelFormat f) {
     return is_hardware(f) || implies_full_range(f) ||
            (needs_whole_chroma(*codec_) && !divides(f, format.width, format.height));
   });
+  const bool is_halved =
+      rgb_for_players && needs_whole_chroma(*codec_) && std::ranges::any_of(candidates, has_halved_chroma);
+  if (is_halved) {
+    std::erase_if(candidates, [](AVPixelFormat f) { return !has_halved_chroma(f); });
+  }
   // Planar forms first: they can be handed over without a copy.
   std::stable_partition(candidates.begin(), candidates.end(), is_planar);
   for (const AVPixelFormat candidate : candidates) {
@@ -374,9 +458,15 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
   loss = av_get_pix_fmt_loss(target_format_, source_format_, format.has_alpha ? 1 : 0);
   std::vector<std::string> changes;
   if (odd) {
-    changes.emplace_back("an odd size can't be halved for chroma");
+    changes.emplace_back(is_for_players(container)
+                             ? "an odd size can't be halved for chroma, and few players show this (-c "
+                               "libvpx-vp9 or an even size would do)"
+                             : "an odd size can't be halved for chroma");
   }
-  if (format.color_model == ColorModel::kRgb && !is_rgb(target_format_)) {
+  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
+  if (to_gray && format.color_model != ColorModel::kGray) {
+    changes.emplace_back("color is dropped");
+  } else if (format.color_model == ColorModel::kRgb && !is_rgb(target_format_)) {
     changes.emplace_back("RGB becomes YUV");
   }
   if ((loss & FF_LOSS_DEPTH) != 0 && depth_of(target_format_) < format.bit_depth) {
@@ -385,8 +475,9 @@ void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterO
                            : std::to_string(format.bit_depth) + " bits become ") +
                       std::to_string(depth_of(target_format_)) + " bits");
   }
-  if ((loss & FF_LOSS_RESOLUTION) != 0) {
-    changes.emplace_back("chroma loses resolution");
+  if ((loss & FF_LOSS_RESOLUTION) != 0 || is_halved) {
+    changes.emplace_back(is_halved ? "chroma is halved, as players expect (--pix-fmt yuv444p keeps it)"
+                                   : "chroma loses resolution");
   }
   if ((loss & FF_LOSS_ALPHA) != 0) {
     changes.emplace_back("alpha is dropped");
@@ -414,8 +505,17 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
   set_time_base(container, warnings);
   set_colors();
   set_scan(warnings);
-  set_quality(options);
+  set_quality(options, warnings);
   set_options(options);
+  captions_told_ = loses_captions(*source_.properties);
+  hdr_told_ = has_dynamic_hdr(*source_.properties);
+  if (captions_told_) {
+    warnings.push_back("the source's closed captions are " + captions_lost_to(*codec_));
+  }
+  if (const AVFrameSideData* const profile =
+          av_frame_get_side_data(source_.properties, AV_FRAME_DATA_ICC_PROFILE)) {
+    keeps_profile_ = is_for({profile->data, profile->size}, target_format_);
+  }
   if (options.cuda_device && !scaler_ && takes_cuda_frames(*codec_)) {
     use_cuda_frames(*options.cuda_device, warnings);
   }
@@ -438,7 +538,7 @@ void Encoder::use_cuda_frames(int device, std::vector<std::string>& warnings) {
 }
 
 void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings) {
-  const AVRational* const rates = codec_->supported_framerates;
+  const AVRational* const rates = frame_rates_of(*codec_).data();  // nullptr, or ended by 0/0
   // Where frames of a regular grid can be left out, a fine one keeps varying times best.
   const bool has_gaps = is(container, "avi") || codec_->id == AV_CODEC_ID_THEORA ||
                         (rates != nullptr && !has_constant_rate(container));
@@ -521,7 +621,7 @@ void Encoder::set_colors() {
 void Encoder::set_scan(std::vector<std::string>& warnings) {
   const AVFrame& first = *source_.properties;
   context_->field_order = AV_FIELD_PROGRESSIVE;
-  if (first.interlaced_frame == 0) {
+  if (!is_interlaced(first)) {
     return;
   }
   // Each field of 4:2:0 needs whole chroma rows of its own.
@@ -531,7 +631,7 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
                        std::to_string(context_->height) + " lines so: encoding as progressive frames");
     return;
   }
-  const bool top_first = first.top_field_first != 0;
+  const bool top_first = is_top_field_first(first);
   const bool fields_apart = codec_->id == AV_CODEC_ID_MJPEG;
   context_->field_order =
       fields_apart ? (top_first ? AV_FIELD_TT : AV_FIELD_BB) : (top_first ? AV_FIELD_TB : AV_FIELD_BT);
@@ -548,7 +648,7 @@ void Encoder::set_scan(std::vector<std::string>& warnings) {
   }
 }
 
-void Encoder::set_quality(const WriterOptions& options) {
+void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>& warnings) {
   // libav's own encoders would go for 200 kbit/s, whatever the size of the picture.
   const std::string_view name = codec_->name;
   const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
@@ -556,12 +656,35 @@ void Encoder::set_quality(const WriterOptions& options) {
     context_->flags |= AV_CODEC_FLAG_QSCALE;
     context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
   }
+  if (name == "libtheora" && options.bitrate.empty()) {
+    constexpr int kTheora = 8;  // of 0 to 10; its default is 200 kbit/s as well
+    context_->flags |= AV_CODEC_FLAG_QSCALE;
+    context_->global_quality = FF_QP2LAMBDA * kTheora;
+  }
+  if (name == "libaom-av1" && options.preset.empty()) {
+    set_option("cpu-used", "6");  // its default takes a second for each small frame
+    set_option("row-mt", "1");
+  }
+  if (name == "libwebp" || name == "libwebp_anim") {
+    set_option("quality", "90");
+    const bool is_lossless = std::ranges::any_of(options.encoder_options, [](const auto& option) {
+      return option.first == "lossless" && option.second != "0";
+    });
+    if (!is_lossless) {
+      warnings.push_back(std::string(name) +
+                         " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is");
+    }
+  }
   if (name == "ffv1") {
     // Version 3 has slices and checksums. libavcodec's slices leave out the last chroma samples of 4:1:1 and
     // 4:1:0 if there are not four luma samples to each.
     const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
                               !divides(target_format_, context_->width, context_->height);
-    context_->level = loses_chroma ? 1 : 3;
+    // Nor can it make two slices of a single chroma sample.
+    const AVPixFmtDescriptor& target = *av_pix_fmt_desc_get(target_format_);
+    const bool too_small =
+        (context_->width >> target.log2_chroma_w) < 2 || (context_->height >> target.log2_chroma_h) < 2;
+    context_->level = loses_chroma || too_small ? 1 : 3;
   }
 }
 
@@ -571,12 +694,18 @@ void Encoder::set_options(const WriterOptions& options) {
   if ((x264 || x265) && !options.preset.empty()) {
     check_preset(codec_->name, options.preset);
   }
+  if ((x264 || x265) && !options.crf.empty()) {
+    check_crf(codec_->name, options.crf);
+  }
   const std::array<std::pair<const char*, const std::string&>, 3> common{
       {{"preset", options.preset}, {"crf", options.crf}, {"b", options.bitrate}}};
   for (const auto& [key, value] : common) {
     if (!value.empty()) {
       set_option(key, value);
     }
+  }
+  if (!options.bitrate.empty() && context_->bit_rate <= 0) {
+    throw UsageError("the bitrate is to be more than 0, such as 4M, not '" + options.bitrate + "'");
   }
   // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
   std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
@@ -608,7 +737,7 @@ void Encoder::set_option(const std::string& key, const std::string& value) {
     muxer_options_.emplace_back(key, value);
   } else if (code < 0) {
     throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take '" + value +
-                     "' for its option '" + key + "'");
+                     "' for its option '" + key + "'" + range_of(*context_, key));
   }
 }
 
@@ -649,7 +778,7 @@ void Encoder::send(const Frame& frame) {
     check(av_frame_copy_props(picture.get(), properties), url_, "can't keep the properties of " + name);
     time_base = properties->time_base;
     pts = properties->pts;
-    duration = properties->pkt_duration;
+    duration = duration_of(*properties);
   }
   picture->pts = av_rescale_q(pts, time_base, context_->time_base);
   if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
@@ -659,11 +788,51 @@ void Encoder::send(const Frame& frame) {
   durations_[picture->pts] = av_rescale_q(duration, time_base, context_->time_base);
   picture->pkt_dts = AV_NOPTS_VALUE;
   picture->pict_type = AV_PICTURE_TYPE_NONE;  // the encoder decides, not the source
-  picture->key_frame = 0;
+  clear_key_frame(*picture);
   picture->crop_left = picture->crop_right = picture->crop_top = picture->crop_bottom = 0;
   picture->colorspace = context_->colorspace;
   picture->color_range = context_->color_range;
+  look_for_losses(*picture, frame.index);
+  leave_out_stale_metadata(*picture);
   check(avcodec_send_frame(context_.get(), picture.get()), url_, "can't encode " + name);
+  ++sent_;
+}
+
+bool Encoder::loses_captions(const AVFrame& frame) const {
+  return av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) != nullptr &&
+         av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) == nullptr;
+}
+
+/// The constructor has told what the first frame has; broadcasts may begin without captions.
+void Encoder::look_for_losses(const AVFrame& frame, std::int64_t index) {
+  const auto warn = [&](const std::string& of) {
+    late_warnings_.push_back("from frame " + std::to_string(index) + " on the source has " + of);
+  };
+  if (!captions_told_ && loses_captions(frame)) {
+    captions_told_ = true;
+    warn("closed captions, which are " + captions_lost_to(*codec_));
+  }
+  if (!hdr_told_ && has_dynamic_hdr(frame)) {
+    hdr_told_ = true;
+    warn("dynamic HDR metadata (HDR10+ or Dolby Vision), which is not kept");
+  }
+}
+
+/// What would be about other pixels: a profile of other colors, and EXIF, which newer versions of libav read
+/// and write as it was.
+void Encoder::leave_out_stale_metadata(AVFrame& picture) const {
+  if (!keeps_profile_) {
+    av_frame_remove_side_data(&picture, AV_FRAME_DATA_ICC_PROFILE);
+  }
+  for (int i = 0; i < picture.nb_side_data;) {
+    const AVFrameSideDataType type = picture.side_data[i]->type;
+    const char* const name = av_frame_side_data_name(type);  // older versions don't have the type
+    if (name != nullptr && std::string_view(name).starts_with("EXIF")) {
+      av_frame_remove_side_data(&picture, type);  // all of it; others may take its place
+    } else {
+      ++i;
+    }
+  }
 }
 
 void Encoder::flush() { check(avcodec_send_frame(context_.get(), nullptr), url_, "can't finish encoding"); }
@@ -675,6 +844,11 @@ PacketHandle Encoder::receive() {
     return nullptr;
   }
   check(code, url_, "can't encode");
+  // x265 learns from the third frame by how much decoding is ahead of showing, and makes it up before.
+  constexpr int kReordered = 2;
+  if (std::string_view(codec_->name) == "libx265" && sent_ <= kReordered) {
+    packet->dts = packet->pts;
+  }
   if (const auto found = durations_.find(packet->pts); found != durations_.end()) {
     packet->duration = found->second;
     durations_.erase(found);

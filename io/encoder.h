@@ -28,6 +28,9 @@ struct EncoderSource {
   AVChromaLocation chroma_location = AVCHROMA_LOC_UNSPECIFIED;
 };
 
+/// HDR10+, Dolby Vision or the like, which no encoder is given.
+bool has_dynamic_hdr(const AVFrame& frame);
+
 /// The muxer that writes a file of this name; `container` overrides the name. Throws UsageError.
 const AVOutputFormat& choose_container(const std::string& url, const std::string& container);
 
@@ -57,6 +60,12 @@ class Encoder {
   /// after flush(), at the end.
   PacketHandle receive();
 
+  /// As those of the constructor, about what only later frames have.
+  const std::vector<std::string>& late_warnings() const { return late_warnings_; }
+
+  /// False if the source has a profile of colors that the encoder's pixels don't have.
+  bool keeps_profile() const { return keeps_profile_; }
+
   /// Of the samples of frames, on their way to the encoder.
   std::int64_t copies() const { return copies_; }
 
@@ -71,10 +80,13 @@ class Encoder {
   void set_colors();
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
-  void set_quality(const WriterOptions& options);
+  void set_quality(const WriterOptions& options, std::vector<std::string>& warnings);
   void set_options(const WriterOptions& options);
   void set_option(const std::string& key, const std::string& value);
   FrameHandle to_libav(const Frame& frame);
+  void leave_out_stale_metadata(AVFrame& picture) const;
+  bool loses_captions(const AVFrame& frame) const;
+  void look_for_losses(const AVFrame& frame, std::int64_t index);
 
   std::string url_;
   EncoderSource source_;
@@ -91,8 +103,13 @@ class Encoder {
   std::optional<Scaler> scaler_;
   LibavFramePool packed_pool_;
   LibavFramePool target_pool_;
+  bool keeps_profile_ = true;
+  bool captions_told_ = false;
+  bool hdr_told_ = false;
+  std::vector<std::string> late_warnings_;
   std::int64_t copies_ = 0;
 
+  std::int64_t sent_ = 0;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of the frames inside the encoder
 };

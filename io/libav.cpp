@@ -65,9 +65,13 @@ bool has_protocol(const std::string& url) {
   if (colon == std::string::npos || colon == 0) {
     return false;
   }
-  const bool is_word = std::all_of(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon),
-                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '+'; });
-  return is_word && (url.compare(colon, 3, "://") == 0 || url.starts_with("pipe:"));
+  const auto begin = url.begin() + static_cast<std::ptrdiff_t>(colon);
+  if (url.starts_with("pipe:")) {
+    return std::all_of(begin + 1, url.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  }
+  const bool is_word =
+      std::all_of(url.begin(), begin, [](unsigned char c) { return std::isalnum(c) != 0 || c == '+'; });
+  return is_word && url.compare(colon, 3, "://") == 0;
 }
 
 bool is_device(const AVInputFormat& format) {

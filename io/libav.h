@@ -19,7 +19,12 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "io/libav_versions.h"
+
 namespace limpid::io {
+
+/// The unit of AV_TIME_BASE.
+inline constexpr AVRational kMicrosecond{1, AV_TIME_BASE};
 
 struct LibavDeleter {
   void operator()(AVFrame* frame) const { av_frame_free(&frame); }

@@ -49,11 +49,15 @@ void on_libav_message(void* object, int level, const char* format, va_list argum
   if (level > AV_LOG_VERBOSE) {
     return;
   }
-  char text[1024];
+  constexpr std::size_t kMostBytes = 1024;
+  char text[kMostBytes];
   // NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the format is libav's
   const int length = std::vsnprintf(text, sizeof text, format, arguments);
   if (length < 0) {
     return;
+  }
+  if (static_cast<std::size_t>(length) >= kMostBytes) {
+    text[kMostBytes - 2] = '\n';  // the end of the line was cut off
   }
   if (unfinished_line.empty() && object != nullptr) {
     const AVClass* const object_class = *static_cast<AVClass**>(object);
@@ -85,14 +89,13 @@ void on_libav_message(void* object, int level, const char* format, va_list argum
   }
 }
 
-/// libav's default prints to stderr. Replaced before main(), so that a callback which the program sets itself
-/// stays.
-[[maybe_unused]] const bool kCallbackInstalled = (av_log_set_callback(on_libav_message), true);
-
-/// SVT-AV1 would print what it is set to, whatever libav's level. Who wants that can set the variable.
-[[maybe_unused]] const bool kSvtSilenced = (setenv("SVT_LOG", "0", 0), true);
-
 }  // namespace
+
+void take_over_logs() {
+  av_log_set_callback(on_libav_message);
+  // Whatever libav's level. Who wants SVT-AV1's lines can set the variable.
+  setenv("SVT_LOG", "0", 0);
+}
 
 void set_log_sink(LogSink sink) {
   SinkHolder& holder = sink_holder();

@@ -12,8 +12,12 @@ enum class LogSeverity : std::uint8_t { kError, kWarning, kInfo, kDebug };
 /// head: "[h264] error while decoding MB 3 4". Called on any thread, several at once.
 using LogSink = std::function<void(LogSeverity severity, const std::string& line)>;
 
-/// Sends libav's own messages to `sink`; an empty one (the state at the start) drops them. Nothing is ever
-/// printed by this library.
+/// Has libav's messages come here instead of on standard error, and keeps SVT-AV1 from printing there. Both
+/// are the process's: for a program to call at its start, while it has one thread. Without this sentences of
+/// errors lack libav's reasons, and what libav refuses of such lists as x264-params is not an error.
+void take_over_logs();
+
+/// Sends what take_over_logs() has come to `sink`; an empty one (the state at the start) drops it.
 void set_log_sink(LogSink sink);
 
 }  // namespace limpid::io

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "io/picture_metadata.h"
 #include "io/pixel_format.h"
 
 namespace limpid::io {
@@ -61,17 +62,18 @@ void turn(const Plane& from, const Plane& to, Orientation orientation) {
 
 std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first) {
   constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
-  std::size_t size = 0;
-  if (const std::uint8_t* const data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-      data != nullptr && size >= kMatrixBytes) {
-    return from_matrix(data);
+  if (const AVPacketSideData* const data = find_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX);
+      data != nullptr && data->size >= kMatrixBytes) {
+    return from_matrix(data->data);
   }
   if (const AVFrameSideData* const data = av_frame_get_side_data(&first, AV_FRAME_DATA_DISPLAYMATRIX);
       data != nullptr && data->size >= kMatrixBytes) {
     return from_matrix(data->data);
   }
-  const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0);
-  return exif == nullptr ? Orientation{} : from_exif(std::atoi(exif->value));
+  if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0)) {
+    return from_exif(std::atoi(exif->value));
+  }
+  return from_exif(exif_orientation(exif_of(first)));  // of those that libav doesn't look into
 }
 
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {

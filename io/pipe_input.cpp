@@ -14,7 +14,7 @@
 namespace limpid::io {
 namespace {
 
-constexpr int kBufferSize = 1 << 16;
+constexpr int kPipeBuffer = 1 << 16;
 constexpr int kPatienceMilliseconds = 50;
 
 int open_pipe(const std::string& url) {
@@ -39,7 +39,7 @@ PipeInput::PipeInput(const std::string& url, std::function<bool()> interrupted)
     : interrupted_(std::move(interrupted)),
       descriptor_(open_pipe(url)),
       bytes_(avio_alloc_context(
-          static_cast<unsigned char*>(av_malloc(kBufferSize)), kBufferSize, 0, this,
+          static_cast<unsigned char*>(av_malloc(kPipeBuffer)), kPipeBuffer, 0, this,
           [](void* self, std::uint8_t* buffer, int size) {
             return static_cast<PipeInput*>(self)->read(buffer, size);
           },

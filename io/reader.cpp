@@ -1,24 +1,33 @@
 #include "io/reader.h"
 
+extern "C" {
+#include <libavutil/imgutils.h>
+#include <libavutil/mem.h>
+#include <libavutil/opt.h>
+}
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "core/error.h"
 #include "io/cuda_decoding.h"
+#include "io/libav.h"
 #include "io/packet.h"
 #include "io/pixel_format.h"
 #include "io/reader_state.h"
+#include "io/references.h"
+#include "io/writer.h"
 
 namespace limpid::io {
 namespace {
-
-constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
 
 /// What libav has for a file's name: "-" is its "pipe:0", and a file is never taken for a protocol because of
 /// a colon in its name.
@@ -27,7 +36,8 @@ std::string libav_url(const std::string& url) {
     return "pipe:0";
   }
   std::error_code ignored;
-  return !has_protocol(url) && std::filesystem::exists(url, ignored) ? "file:" + url : url;
+  const bool is_file = std::filesystem::exists(url, ignored) || url.starts_with("pipe:");
+  return !has_protocol(url) && is_file ? "file:" + url : url;
 }
 
 /// Demuxers that draw text as video; nobody means them by handing in a text file.
@@ -83,6 +93,12 @@ AVRational plausible_rate(AVRational rate) {
   return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatest ? rate : AVRational{0, 1};
 }
 
+std::string length_text(std::int64_t microseconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", static_cast<double>(microseconds) / AV_TIME_BASE);
+  return text.data();
+}
+
 /// Neither the end of the source, nor an interrupt, nor a device that has nothing yet.
 bool is_failure(int code) {
   return code < 0 && code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN);
@@ -114,6 +130,10 @@ void Reader::State::open(const ReaderOptions& options) {
       throw UsageError("no input format is called '" + options.input_format + "'");
     }
   }
+  const bool may_refer = options.allow_references || (has_protocol(url) && !url.starts_with("file:"));
+  if (format != nullptr && !may_refer && follows_references(*format)) {
+    throw_reference(format->name);
+  }
   if (PipeInput::is_pipe(url)) {
     pipe.emplace(url, interrupted);
   }
@@ -134,14 +154,25 @@ void Reader::State::open(const ReaderOptions& options) {
   if (pipe) {
     context->pb = pipe->bytes();
   }
+  const AVInputFormat* found = format;
+  if (format == nullptr && !may_refer) {
+    context->format_whitelist = av_strdup(demuxers_without_references().c_str());
+    // As libav would do it: a pipe can't be looked at again to say why it has been refused.
+    if (pipe && av_probe_input_buffer2(context->pb, &found, url.c_str(), context, 0, 0) >= 0 &&
+        follows_references(*found)) {
+      avformat_free_context(context);
+      throw_reference(found->name);
+    }
+  }
   Dictionary remaining(options.options);
   forget_logged_messages();
   // On failure libav frees the context.
-  const int code = avformat_open_input(&context, libav_url(url).c_str(), format, remaining.get());
+  const int code = avformat_open_input(&context, libav_url(url).c_str(), found, remaining.get());
   if (code < 0) {
     explain_open_failure(code, options);
   }
   input.reset(context);
+  declared_.note(*input);
   if (format == nullptr && draws_text(input->iformat->name)) {
     throw NoVideo(url + ": no video or picture found in it", false);
   }
@@ -165,6 +196,15 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
   if (code == AVERROR_INVALIDDATA) {
     throw NoVideo(url + ": no video or picture found in it", false);
   }
+  if (code == AVERROR(EINVAL) && !options.allow_references && !pipe) {
+    if (const std::string name = demuxer_of_references(libav_url(url)); !name.empty()) {
+      throw_reference(name);
+    }
+  }
+  if (code == AVERROR(EBUSY) && options.input_format.empty()) {
+    // libav's reader of y4m says so.
+    throw Error(url + ": no picture has the size that its header tells");
+  }
   if (code == AVERROR(EINVAL) && !options.options.empty()) {
     throw UsageError(url + ": can't open it with the options given" + logged_reason());
   }
@@ -175,6 +215,11 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
   }
   check(code, url, "can't open it");
   throw Error(url + ": can't open it");
+}
+
+void Reader::State::throw_reference(const std::string& demuxer) const {
+  throw Error(url + ": is a list of other files (" + demuxer +
+              "), which are read only with --allow-references");
 }
 
 void Reader::State::choose_streams(const ReaderOptions& options) {
@@ -208,6 +253,9 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
       case AVMEDIA_TYPE_VIDEO:
         // Cover art belongs to the file; a second video would be a second, noisy version of it.
         copy = options.data && (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+        break;
+      case AVMEDIA_TYPE_UNKNOWN:
+        copy = options.data;  // Writer says that it is left out
         break;
       default:
         break;
@@ -245,10 +293,23 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   } else if (options.cuda_device) {
     video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
   }
+  // Some have a meaning for the demuxer too, which has taken them.
+  std::vector<std::pair<std::string, std::string>> decoder_options;
+  for (const auto& [key, value] : options.options) {
+    if (av_opt_find(decoder.get(), key.c_str(), nullptr, AV_OPT_FLAG_DECODING_PARAM,
+                    AV_OPT_SEARCH_CHILDREN) != nullptr) {
+      decoder_options.emplace_back(key, value);
+      codec_options.set(key, value);
+    }
+  }
+  if (cuda_codec == nullptr && PictureMender::is_for(*decoder, decoder_options)) {
+    mender_.emplace(*decoder, parameters, std::move(decoder_options));
+  }
   forget_logged_messages();
   if (const int code = avcodec_open2(decoder.get(), codec, codec_options.get()); code < 0) {
     throw Error(url + ": can't open the decoder " + codec->name + ": " + error_text(code) + logged_reason());
   }
+  skip_frame_ = decoder->skip_frame;
   if (const std::string unknown = codec_options.any_key(); !unknown.empty()) {
     throw UsageError(url + ": neither the input format " + input->iformat->name + " nor the decoder " +
                      codec->name + " has an option '" + unknown + "'");
@@ -259,6 +320,12 @@ void Reader::State::decode_first_frame() {
   const bool found = (range.has_begin() && seek_first_frame()) || find_first_frame();
   if (!found && last_pts_ != AV_NOPTS_VALUE) {
     throw_no_frame_in_range();
+  }
+  if (!found && pipe && last_packet_end_ < 0 && std::string_view(input->iformat->name).starts_with("mov,")) {
+    throw Error(
+        url +
+        ": the index that tells where its frames are comes behind them, and a pipe can't go back: open "
+        "the file itself, or move the index with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
   }
   if (!found) {
     throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
@@ -324,15 +391,50 @@ Reader::Item Reader::State::read() {
 }
 
 Reader::Item Reader::State::decode_next() {
-  while (!finished_) {
+  while (!finished_ && !is_given_up()) {
     FrameHandle frame = make_frame();
-    const int code = avcodec_receive_frame(decoder.get(), frame.get());
+    int code = 0;
+    if (!untimed_.empty() && !waits_for_time(*untimed_.front())) {
+      frame = std::move(untimed_.front());
+      untimed_.pop_front();
+    } else if (!mended_.empty()) {
+      frame = std::move(mended_.front());
+      mended_.pop_front();
+    } else {
+      code = avcodec_receive_frame(decoder.get(), frame.get());
+      if (code >= 0 && mender_) {
+        mender_->received(*frame);
+      }
+      if (code >= 0 && waits_for_time(*frame)) {
+        constexpr std::int64_t kMostBytes = 256 << 20;
+        constexpr std::size_t kMost = 100;
+        const int bytes = av_image_get_buffer_size(static_cast<AVPixelFormat>(frame->format), frame->width,
+                                                   frame->height, 1);
+        untimed_.push_back(std::move(frame));
+        times_come_ = untimed_.size() < kMost && std::ssize(untimed_) * bytes < kMostBytes;
+        continue;
+      }
+      if (code >= 0 && !untimed_.empty()) {
+        count_back_from(*frame);
+        untimed_.push_back(std::move(frame));
+        continue;
+      }
+      if (code == AVERROR_EOF && !untimed_.empty()) {
+        times_come_ = false;
+        continue;
+      }
+    }
     if (code >= 0) {
+      ++decoded_frames;
+      const bool is_corrupt =
+          corrupt_times_.erase(frame->pts) > 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+      if (const auto exif = exif_.extract(frame->pts)) {
+        keep_exif(*frame, exif.mapped());
+      }
       set_time(*frame);
       if (!take_for_range(*frame)) {
         continue;
       }
-      const bool is_corrupt = (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
       damaged_frames += is_corrupt || frame->decode_error_flags != 0 ? 1 : 0;
       return deliver(std::move(frame));
     }
@@ -341,11 +443,19 @@ Reader::Item Reader::State::decode_next() {
         return packet;
       }
       finished_ = true;
+      look_for_shortfall();
     } else if (code == AVERROR(ENOMEM)) {
       check(code, url, "can't decode frame " + std::to_string(frame_index_));
     } else if (code != AVERROR(EAGAIN)) {
       // A frame thread reports a damaged packet here, after it was taken.
-      ++damaged_packets;
+      decoding_failed();
+    } else if (!gathered_.empty()) {
+      decode(*gathered_.front());
+      gathered_.pop_front();
+    } else if (source_ended_ || video_ended_) {
+      if (!std::exchange(drained_, true)) {
+        avcodec_send_packet(decoder.get(), nullptr);
+      }
     } else if (std::shared_ptr<Packet> packet = demux_next(); packet != nullptr) {
       return packet;
     }
@@ -355,7 +465,10 @@ Reader::Item Reader::State::decode_next() {
 
 std::shared_ptr<Packet> Reader::State::demux_next() {
   PacketHandle packet = make_packet();
-  const int code = av_read_frame(input.get(), packet.get());
+  int code = av_read_frame(input.get(), packet.get());
+  if (code >= 0 && interrupted && interrupted()) {
+    code = AVERROR_EXIT;  // the packet may have been cut short
+  }
   if (code == AVERROR(EAGAIN) && !(interrupted && interrupted())) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return nullptr;
@@ -367,10 +480,11 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
     if (is_failure(of_reading)) {
       failure = error_text(of_reading);
     } else if (is_failure(code)) {
-      damage = error_text(code);
+      // Of a pipe, the program that writes to it has failed.
+      (pipe ? failure : damage) = error_text(code);
     }
+    look_at_end();
     source_ended_ = true;
-    avcodec_send_packet(decoder.get(), nullptr);
     return nullptr;
   }
   const auto index = static_cast<std::size_t>(packet->stream_index);
@@ -383,7 +497,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
   }
   begin_device_clock(*packet);
   const std::int64_t offset =
-      is_timeless(*input->streams[index]) ? 0 : av_rescale_q(time_offset, kMicroseconds, time_base);
+      is_timeless(*input->streams[index]) ? 0 : av_rescale_q(time_offset, kMicrosecond, time_base);
   if (packet->pts != AV_NOPTS_VALUE) {
     packet->pts += offset;
   }
@@ -394,14 +508,109 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
     return nullptr;
   }
   if (packet->stream_index != video_stream->index) {
+    if (copied[index] && packet->pts != AV_NOPTS_VALUE) {
+      copied_end_ =
+          std::max(copied_end_, av_rescale_q(packet->pts + packet->duration, time_base, kMicrosecond));
+    }
     return copied[index] ? std::make_shared<Packet>(std::move(packet), time_base) : nullptr;
   }
-  const int sent = avcodec_send_packet(decoder.get(), packet.get());
+  last_packet_end_ = packet->pos < 0 ? -1 : packet->pos + packet->size;
+  // MPEG streams have it also where they were cut and joined, which does no harm.
+  if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0 && packet->pts != AV_NOPTS_VALUE &&
+      (input->iformat->flags & AVFMT_TS_DISCONT) == 0) {
+    corrupt_times_.insert(packet->pts);
+  }
+  if (gathering_) {
+    gather(std::move(packet));
+  } else {
+    decode(*packet);
+  }
+  return nullptr;
+}
+
+/// Whether the frame that a packet holds comes before the range.
+bool Reader::State::is_unseen(const AVPacket& packet) const {
+  // Its time may yet be corrected a little.
+  constexpr std::int64_t kMargin = AV_TIME_BASE / 10;
+  const AVRational time_base = video_stream->time_base;
+  return range.has_begin() && packet.pts != AV_NOPTS_VALUE && !mender_ &&
+         packet.pts < range.first(time_base) - av_rescale_q(kMargin, kMicrosecond, time_base);
+}
+
+void Reader::State::decode(const AVPacket& packet) {
+  ++decoded_packets;
+  // Of what comes before the range, only what other frames are predicted from is needed.
+  decoder->skip_frame = is_unseen(packet) ? std::max(skip_frame_, AVDISCARD_NONREF) : skip_frame_;
+  if (mender_) {
+    mender_->sent(packet);
+  }
+  if (reads_pictures(input->iformat->name)) {
+    Bytes exif =
+        find_exif(video_stream->codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
+    if (!exif.empty()) {
+      exif_[packet.pts] = std::move(exif);
+    }
+  }
+  const int sent = avcodec_send_packet(decoder.get(), &packet);
   if (sent == AVERROR(ENOMEM)) {
     check(sent, url, "can't decode");
   }
-  damaged_packets += sent < 0 ? 1 : 0;
-  return nullptr;
+  if (sent < 0) {
+    decoding_failed();
+  }
+}
+
+void Reader::State::decoding_failed() {
+  if (FrameHandle frame = mender_ ? mender_->mend() : nullptr) {
+    mended_.push_back(std::move(frame));
+  } else {
+    ++damaged_packets;
+  }
+}
+
+/// Where the demuxer has stopped: whether that is in the middle of a frame.
+void Reader::State::look_at_end() {
+  at_true_end_ = failure.empty() && !(interrupted && interrupted());
+  const bool tells_nothing_else = std::string_view(input->iformat->name) == "yuv4mpegpipe";
+  if (at_true_end_ && damage.empty() && tells_nothing_else && last_packet_end_ >= 0 &&
+      avio_tell(input->pb) > last_packet_end_) {
+    (pipe ? failure : shortfall) = "it ends in the middle of a frame";
+  }
+}
+
+/// Whether less has come than the header tells.
+void Reader::State::look_for_shortfall() {
+  const std::optional<DeclaredLength::Length> length = declared_.of(*input, *video_stream);
+  if (!at_true_end_ || !failure.empty() || !shortfall.empty() || !length || last_pts_ == AV_NOPTS_VALUE ||
+      video.still_picture) {
+    return;
+  }
+  std::int64_t end = av_rescale_q(last_pts_ + last_duration_, video_stream->time_base, kMicrosecond);
+  if (length->of_container) {
+    // The longest stream may be another.
+    for (std::size_t i = 0; i < copied.size(); ++i) {
+      const AVMediaType type = input->streams[i]->codecpar->codec_type;
+      const bool has_length =
+          type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_SUBTITLE;
+      if (!copied[i] && input->streams[i] != video_stream && has_length) {
+        return;
+      }
+    }
+    end = std::max(end, copied_end_);
+  }
+  end += range.shift - source_begin_;
+  // What containers tell of the last frame's duration differs.
+  constexpr std::int64_t kLeast = AV_TIME_BASE / 5;
+  constexpr int kFrames = 3;
+  const AVRational rate = average_rate();
+  const std::int64_t tolerance =
+      std::max(kLeast, rate.num > 0 ? av_rescale_q(kFrames, av_inv_q(rate), kMicrosecond) : 0);
+  const std::int64_t told =
+      range.has_end() ? std::min(length->microseconds, range.end - source_begin_) : length->microseconds;
+  if (end + tolerance < told) {
+    shortfall =
+        "it ends after " + length_text(end) + " of the " + length_text(told) + " that its header tells";
+  }
 }
 
 /// Recordings that were cut and joined have a clock that jumps; like ffmpeg, a step back or one of more than
@@ -414,15 +623,17 @@ void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
   }
   constexpr std::int64_t kGreatestGap = 10 * AV_TIME_BASE;
   constexpr std::int64_t kGreatestStepBack = AV_TIME_BASE / 10;
-  const std::int64_t time = av_rescale_q(packet.dts, stream.time_base, kMicroseconds);
+  const std::int64_t time = av_rescale_q(packet.dts, stream.time_base, kMicrosecond);
   std::int64_t& expected = next_time_[packet.stream_index];
   if (expected != AV_NOPTS_VALUE) {
     const std::int64_t gap = time + time_offset - expected;
-    if (gap > kGreatestGap || gap < -kGreatestStepBack) {
+    // The first times behind a seek may be guesses.
+    if (gap > kGreatestGap || gap < -(gathering_ ? kGreatestGap : kGreatestStepBack)) {
+      first_jump_ = std::min(first_jump_, expected);
       time_offset -= gap;
     }
   }
-  expected = time + time_offset + av_rescale_q(packet.duration, stream.time_base, kMicroseconds);
+  expected = time + time_offset + av_rescale_q(packet.duration, stream.time_base, kMicrosecond);
 }
 
 /// Cameras and screens tell the time since the machine was started, or since 1970: it becomes that since the
@@ -430,7 +641,7 @@ void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
 void Reader::State::begin_device_clock(const AVPacket& packet) {
   if (is_device(*input->iformat) && !device_clock_begun_ && packet.pts != AV_NOPTS_VALUE) {
     device_clock_begun_ = true;
-    time_offset -= av_rescale_q(packet.pts, input->streams[packet.stream_index]->time_base, kMicroseconds);
+    time_offset -= av_rescale_q(packet.pts, input->streams[packet.stream_index]->time_base, kMicrosecond);
   }
 }
 
@@ -467,38 +678,70 @@ void Reader::State::set_format(const AVFrame& first) {
   video.pixel_format = name_of(decoded);
 }
 
+/// Encoders are set up for the first frame's fields. Progressive frames among interlaced ones are no harm.
+void Reader::State::look_at_scan(const AVFrame& frame) {
+  if (!scan_change.empty() || !is_interlaced(frame)) {
+    return;
+  }
+  const bool is_as_begun =
+      is_interlaced(*first_properties) && is_top_field_first(*first_properties) == is_top_field_first(frame);
+  if (!is_as_begun) {
+    scan_change = "from frame " + std::to_string(frame_index_) + " on it is interlaced, " +
+                  (is_top_field_first(frame) ? "top" : "bottom") + " field first";
+  }
+}
+
 /// HDR10's metadata may be told by the container alone.
 void Reader::State::inherit_from_stream(AVFrame& properties) const {
   constexpr std::array<std::pair<AVPacketSideDataType, AVFrameSideDataType>, 2> kTypes{
       {{AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA},
        {AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL}}};
   for (const auto& [from, to] : kTypes) {
-    std::size_t size = 0;
-    const std::uint8_t* const data = av_stream_get_side_data(video_stream, from, &size);
+    const AVPacketSideData* const data = find_side_data(*video_stream, from);
     if (data == nullptr || av_frame_get_side_data(&properties, to) != nullptr) {
       continue;
     }
-    AVFrameSideData* const added = av_frame_new_side_data(&properties, to, size);
+    AVFrameSideData* const added = av_frame_new_side_data(&properties, to, data->size);
     if (added == nullptr) {
       throw Error("out of memory");
     }
-    std::copy_n(data, size, added->data);
+    std::copy_n(data->data, data->size, added->data);
+  }
+}
+
+/// Matroska can't tell all times before its zero: the first frames may have none. A GPU's decoder has too few
+/// frames to wait.
+bool Reader::State::waits_for_time(const AVFrame& frame) const {
+  return frame.best_effort_timestamp == AV_NOPTS_VALUE && last_pts_ == AV_NOPTS_VALUE && times_come_ &&
+         frame.hw_frames_ctx == nullptr && (input->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 &&
+         !is_device(*input->iformat);
+}
+
+/// The first frames were shown evenly before the first that has a time.
+void Reader::State::count_back_from(const AVFrame& timed) {
+  const AVRational rate = average_rate();
+  auto frames = static_cast<std::int64_t>(untimed_.size());
+  for (const FrameHandle& frame : untimed_) {
+    const std::int64_t before = rate.num > 0 ? av_rescale_q(frames, av_inv_q(rate), video_stream->time_base)
+                                             : frames * std::max<std::int64_t>(duration_of(*frame), 1);
+    frame->best_effort_timestamp = timed.best_effort_timestamp - before;
+    --frames;
   }
 }
 
 void Reader::State::set_time(AVFrame& frame) {
-  std::int64_t duration = frame.pkt_duration;
+  std::int64_t duration = duration_of(frame);
   if (duration <= 0 && decoder->framerate.num > 0) {
     duration = av_rescale_q(1, av_inv_q(decoder->framerate), video_stream->time_base);
   }
   frame.pts = frame.best_effort_timestamp;
   if (frame.pts == AV_NOPTS_VALUE) {
-    const std::int64_t first = av_rescale_q(-range.shift, kMicroseconds, video_stream->time_base);
+    const std::int64_t first = av_rescale_q(-range.shift, kMicrosecond, video_stream->time_base);
     frame.pts = last_pts_ == AV_NOPTS_VALUE ? first : last_pts_ + std::max<std::int64_t>(last_duration_, 1);
   } else if (last_pts_ != AV_NOPTS_VALUE && frame.pts <= last_pts_) {
     frame.pts = last_pts_ + 1;
   }
-  frame.pkt_duration = duration;
+  set_duration(frame, duration);
   last_pts_ = frame.pts;
   last_duration_ = duration;
 }
@@ -570,13 +813,15 @@ Frame Reader::State::deliver(FrameHandle decoded) {
     unpack(scaled != nullptr ? *scaled : *decoded, frame);
     ++copies;
   }
-  frame.interlaced = properties->interlaced_frame != 0;
+  look_at_scan(*properties);
+  frame.interlaced = is_interlaced(*properties);
   frame.index = frame_index_++;
   frame.attachment = std::move(properties);
   return frame;
 }
 
 Reader::Reader(std::string url, const ReaderOptions& options) {
+  url = local_name(url);
   if (!options.cuda_device) {
     state_ = std::make_unique<State>(std::move(url), options);
     return;
@@ -608,9 +853,15 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
 const std::string& Reader::damage() const { return state_->damage; }
+const std::string& Reader::shortfall() const { return state_->shortfall; }
+const std::string& Reader::scan_change() const { return state_->scan_change; }
 const std::string& Reader::failure() const { return state_->failure; }
 Reader::Item Reader::read() { return state_->read(); }
-void Reader::seek(double seconds) { state_->seek(seconds); }
+void Reader::seek(double seconds, double before, const std::function<bool()>& given_up) {
+  state_->seek(seconds, before, given_up);
+}
+std::int64_t Reader::decoded_packets() const { return state_->decoded_packets; }
+std::int64_t Reader::decoded_frames() const { return state_->decoded_frames; }
 std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
 std::int64_t Reader::damaged_frames() const { return state_->damaged_frames; }
 std::int64_t Reader::converted_frames() const { return state_->converted_frames; }

@@ -20,6 +20,9 @@ struct ReaderOptions {
   std::vector<std::pair<std::string, std::string>>
       options;              ///< demuxer and decoder options (framerate, video_size, ...)
   int decoder_threads = 0;  ///< 0: libavcodec's choice
+  /// Follow what leads to other files or addresses, such as a playlist; else that is an error, unless the
+  /// source itself is a network's address.
+  bool allow_references = false;
   /// Decode on this CUDA device, if it can, and leave frames in its memory; `allocate` is for other frames.
   std::optional<int> cuda_device;
   bool audio = true;  ///< deliver packets of audio streams for copying
@@ -99,19 +102,26 @@ class Reader {
   /// counted; frames of another size or pixel format than the first are converted to it and counted.
   Item read();
 
-  /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later. Throws
-  /// Error if the source can't go back.
-  void seek(double seconds);
+  /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later.
+  /// Decoding begins at the last key frame that is shown by then, as far as the container tells; of the
+  /// frames on the way, those of the last `before` seconds are delivered too. `given_up` is asked all the
+  /// time; once it returns true seek() returns, and nothing is to be read before another seek. Throws Error
+  /// if the source can't go back.
+  void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
 
-  /// What has ended the source before its end, such as a camera that was unplugged or a connection that broke
-  /// off; empty if nothing has. A file that was cut has just ended.
+  /// What has ended the source before its end, such as a camera that was unplugged, a connection that broke
+  /// off, or a program that wrote half a frame to a pipe; empty if nothing has.
   const std::string& failure() const;
 
   /// What is wrong with a file beyond which its container can't be followed any more, so that what it may
   /// have behind is missing; empty if it has been read to its end.
   const std::string& damage() const;
+
+  /// Of a file that has been read to its end: how it lacks a part, such as "it ends after 3.2 s of the 10 s
+  /// that its header tells"; empty if it seems whole.
+  const std::string& shortfall() const;
 
   /// Packets that could not be decoded so far.
   std::int64_t damaged_packets() const;
@@ -121,6 +131,17 @@ class Reader {
 
   /// Frames so far whose size or pixel format was not the first one's, and which were converted to that.
   std::int64_t converted_frames() const;
+
+  /// How frames are interlaced otherwise than the first says of all, such as "from frame 12 on it is
+  /// interlaced, bottom field first"; empty if none has been so far.
+  const std::string& scan_change() const;
+
+  /// Packets of the video that the decoder was given so far.
+  std::int64_t decoded_packets() const;
+
+  /// Frames that the decoder has given so far. Before a range, or before the target of a seek, it leaves out
+  /// what no other frame is predicted from.
+  std::int64_t decoded_frames() const;
 
   /// Times that the samples of a frame have been copied or converted so far, at most once for each frame but
   /// those of formats that swscale has to prepare.

@@ -109,9 +109,14 @@ void with_types(const ComponentLayout& layout, const FrameFormat& format, const 
 }  // namespace
 
 FrameHandle LibavFramePool::take(AVPixelFormat format, int width, int height) {
+  const auto is_free = [](const FrameHandle& frame) { return av_frame_is_writable(frame.get()) != 0; };
+  const auto fits = [&](const FrameHandle& frame) {
+    return frame->format == format && frame->width == width && frame->height == height;
+  };
   auto free = std::find_if(frames_.begin(), frames_.end(),
-                           [](const FrameHandle& frame) { return av_frame_is_writable(frame.get()) != 0; });
+                           [&](const FrameHandle& frame) { return fits(frame) && is_free(frame); });
   if (free == frames_.end()) {
+    std::erase_if(frames_, [&](const FrameHandle& frame) { return !fits(frame); });
     FrameHandle frame = make_frame();
     frame->format = format;
     frame->width = width;

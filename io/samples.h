@@ -10,8 +10,8 @@
 
 namespace limpid::io {
 
-/// libav frames of one format that are used again when nobody else holds them; what take() returns shares its
-/// samples with the pool.
+/// libav frames that are used again when nobody else holds them; what take() returns shares its samples with
+/// the pool. Those of another format than the one asked for last are let go of.
 class LibavFramePool {
  public:
   FrameHandle take(AVPixelFormat format, int width, int height);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/library_messages.h"
 #include "io/x11_errors.h"
 
 namespace limpid::io {
@@ -19,6 +20,7 @@ class SdlSubsystem {
   SdlSubsystem(Uint32 flag, std::string_view what) : flag_(flag) {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");  // they are the program's
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+    silence_libraries();
     survive_x11_errors();  // before SDL, which calls what it finds
     if (SDL_InitSubSystem(flag) != 0) {
       throw Error(std::string(what) + ": " + SDL_GetError());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "io/libav.h"
+
 namespace limpid::io {
 
 bool is_timeless(const AVStream& stream) {
@@ -13,13 +15,12 @@ std::int64_t TimeRange::limit(std::int64_t time, AVRational time_base) const {
   if (time == kOpen || time == -kOpen) {
     return time;
   }
-  constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
   // A container that counts milliseconds has rounded: 1/30 s is 33 ms there.
   constexpr std::int64_t kMostRounding = 500;
   const std::int64_t rounding =
       std::min(kMostRounding, av_rescale(AV_TIME_BASE / 2, time_base.num, time_base.den));
-  return av_rescale_q_rnd(time - rounding, kMicroseconds, time_base, AV_ROUND_UP) -
-         av_rescale_q(shift, kMicroseconds, time_base);
+  return av_rescale_q_rnd(time - rounding, kMicrosecond, time_base, AV_ROUND_UP) -
+         av_rescale_q(shift, kMicrosecond, time_base);
 }
 
 bool TimeRange::clip(std::int64_t& from, std::int64_t& to, AVRational time_base) const {

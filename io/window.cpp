@@ -14,7 +14,15 @@ namespace {
 
 // Of the screen that a window takes at most when it opens.
 constexpr double kGreatestShare = 0.9;
-constexpr const char* kOpening = "can't open a window (limpid denoise needs none)";
+// Pixels, unless its size is asked for.
+constexpr int kLeastLength = 240;
+
+std::string opening() {
+  const char* const display = SDL_getenv("WAYLAND_DISPLAY") != nullptr ? nullptr : SDL_getenv("DISPLAY");
+  return "can't open a window" +
+         (display == nullptr ? "" : " on the display '" + std::string(display) + "'") +
+         " (limpid denoise needs none)";
+}
 
 std::string_view key_name(SDL_Keycode key) {
   static constexpr std::array<std::pair<SDL_Keycode, std::string_view>, 12> kNames{
@@ -44,42 +52,58 @@ SDL_Rect to_sdl(const Rectangle& rectangle) {
 struct Window::State {
   struct Picture {
     std::unique_ptr<SDL_Texture, SdlDeleter> texture;
-    Size size;
+    Size size;       ///< of the texture
+    int factor = 1;  ///< that the picture is larger by
   };
+
+  explicit State(const WindowOptions& options) : loss(options.display_lost) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
+  ~State() { prepare_x11_destruction(window.get()); }
 
   std::optional<WindowEvent> translate(const SDL_Event& event) const;
   void place(WindowEvent& event, int x, int y) const;
+  int too_large_by(const RgbImage& image) const;
 
-  SdlSubsystem video{SDL_INIT_VIDEO, kOpening};
+  X11LossHandler loss;
+  SdlSubsystem video{SDL_INIT_VIDEO, opening()};
   Uint32 wake_type = 0;
   std::unique_ptr<SDL_Window, SdlDeleter> window;
   std::unique_ptr<SDL_Renderer, SdlDeleter> renderer;
   std::vector<Picture> pictures;
 };
 
-Window::Window(const WindowOptions& options) : state_(std::make_unique<State>()) {
+Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
   // Where there is no display, SDL draws into memory, which nobody sees unless he asked for it.
   const std::string_view driver = SDL_GetCurrentVideoDriver();
   if ((driver == "offscreen" || driver == "dummy") && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
-    throw Error(std::string(kOpening) + ": there is no display (SDL_VIDEODRIVER=dummy does without one)");
+    throw Error(opening() + ": there is no display (SDL_VIDEODRIVER=dummy does without one)");
   }
   state_->wake_type = SDL_RegisterEvents(1);
+  watch_x11_windows();
   double scale = 1;
   SDL_Rect screen{};
   if (!options.fixed && SDL_GetDisplayUsableBounds(0, &screen) == 0) {
     scale = std::min({1.0, kGreatestShare * screen.w / options.size.width,
                       kGreatestShare * screen.h / options.size.height});
   }
-  const auto scaled = [scale](int length) { return std::max(1, static_cast<int>(length * scale)); };
+  // Nothing can be seen of a window that is only as wide as a thread.
+  const int least = options.fixed ? 1 : kLeastLength;
+  const auto scaled = [&](int length) { return std::max(least, static_cast<int>(length * scale)); };
   const Uint32 flags = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
                        (options.full_screen ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0U);
-  state_->window.reset(SDL_CreateWindow(options.title.c_str(), SDL_WINDOWPOS_UNDEFINED,
-                                        SDL_WINDOWPOS_UNDEFINED, scaled(options.size.width),
-                                        scaled(options.size.height), flags));
-  sdl_check(state_->window != nullptr, kOpening);
+  state_->window.reset(SDL_CreateWindow("", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+                                        scaled(options.size.width), scaled(options.size.height), flags));
+  sdl_check(state_->window != nullptr, opening());
+  // SDL would leak titles that ICCCM's coding can't hold.
+  if (!set_x11_title(state_->window.get(), options.title)) {
+    SDL_SetWindowTitle(state_->window.get(), options.title.c_str());
+  }
   state_->renderer.reset(
       SDL_CreateRenderer(state_->window.get(), -1, options.vsync ? Uint32{SDL_RENDERER_PRESENTVSYNC} : 0U));
-  sdl_check(state_->renderer != nullptr, kOpening);
+  sdl_check(state_->renderer != nullptr, opening());
   SDL_StartTextInput();
 }
 
@@ -102,9 +126,22 @@ bool Window::is_visible() const {
   return (SDL_GetWindowFlags(state_->window.get()) & (SDL_WINDOW_HIDDEN | SDL_WINDOW_MINIMIZED)) == 0;
 }
 
+double Window::dots_per_inch() const {
+  constexpr double kUsual = 96;
+  float told = 0;
+  const int display = std::max(SDL_GetWindowDisplayIndex(state_->window.get()), 0);
+  // Projectors, virtual screens and some televisions tell nonsense.
+  const bool tells = SDL_GetDisplayDPI(display, nullptr, &told, nullptr) == 0 && told < 600;
+  return std::max(tells ? double{told} : kUsual, kUsual * pixel_ratio());
+}
+
+bool Window::is_full_screen() const {
+  return (SDL_GetWindowFlags(state_->window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
+}
+
 void Window::toggle_full_screen() {
-  const bool full = (SDL_GetWindowFlags(state_->window.get()) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
-  SDL_SetWindowFullscreen(state_->window.get(), full ? 0U : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
+  SDL_SetWindowFullscreen(state_->window.get(),
+                          is_full_screen() ? 0U : Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP});
 }
 
 void Window::State::place(WindowEvent& event, int x, int y) const {
@@ -119,6 +156,20 @@ void Window::State::place(WindowEvent& event, int x, int y) const {
   event.dy *= ratio;
 }
 
+/// The whole number that a picture has to be divided by to be a texture. No side vanishes by that.
+int Window::State::too_large_by(const RgbImage& image) const {
+  SDL_RendererInfo info{};
+  if (SDL_GetRendererInfo(renderer.get(), &info) != 0) {
+    return 1;
+  }
+  int factor = 1;
+  for (const auto& [length, most] :
+       {std::pair{image.width, info.max_texture_width}, std::pair{image.height, info.max_texture_height}}) {
+    factor = most > 0 ? std::max(factor, (length + most - 1) / most) : factor;
+  }
+  return std::clamp(factor, 1, std::max(std::min(image.width, image.height), 1));
+}
+
 std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) const {
   using Kind = WindowEvent::Kind;
   WindowEvent result;
@@ -130,6 +181,9 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       switch (event.window.event) {
         case SDL_WINDOWEVENT_CLOSE:
           result.kind = Kind::kClose;
+          return result;
+        case SDL_WINDOWEVENT_LEAVE:
+          result.kind = Kind::kLeave;
           return result;
         case SDL_WINDOWEVENT_EXPOSED:
         case SDL_WINDOWEVENT_SHOWN:
@@ -156,6 +210,7 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       return result;
     case SDL_MOUSEMOTION:
       result.kind = event.motion.state == 0 ? Kind::kPointer : Kind::kDrag;
+      result.touch = event.motion.which == SDL_TOUCH_MOUSEID;
       result.dx = event.motion.xrel;
       result.dy = event.motion.yrel;
       place(result, event.motion.x, event.motion.y);
@@ -166,12 +221,21 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
       result.dy = event.wheel.y;
       return result;
     }
+    case SDL_MOUSEBUTTONUP:
+      result.kind = Kind::kRelease;
+      return result;
     case SDL_MOUSEBUTTONDOWN:
       if (event.button.button != SDL_BUTTON_LEFT || event.button.clicks % 2 != 0) {
         return std::nullopt;
       }
       result.kind = Kind::kDoubleClick;
       place(result, event.button.x, event.button.y);
+      return result;
+    case SDL_SYSWMEVENT:
+      if (!is_destruction(event, window.get())) {
+        return std::nullopt;
+      }
+      result.kind = Kind::kClose;
       return result;
     default:
       if (event.type == wake_type) {
@@ -207,18 +271,29 @@ void Window::set_picture(std::size_t number, const RgbImage& image, bool translu
   if (number >= state_->pictures.size()) {
     state_->pictures.resize(number + 1);
   }
-  auto& [texture, size] = state_->pictures[number];
-  const Size wanted{image.width, image.height};
+  auto& [texture, size, factor] = state_->pictures[number];
+  factor = state_->too_large_by(image);
+  const Size wanted{image.width / factor, image.height / factor};
   if (texture == nullptr || size != wanted) {
     texture.reset(SDL_CreateTexture(state_->renderer.get(), SDL_PIXELFORMAT_ARGB8888,
-                                    SDL_TEXTUREACCESS_STREAMING, image.width, image.height));
-    sdl_check(texture != nullptr,
-              "can't show a picture of " + std::to_string(image.width) + "x" + std::to_string(image.height));
+                                    SDL_TEXTUREACCESS_STREAMING, wanted.width, wanted.height));
+    sdl_check(texture != nullptr, "can't show a picture of " + std::to_string(wanted.width) + "x" +
+                                      std::to_string(wanted.height));
     size = wanted;
     SDL_SetTextureBlendMode(texture.get(), translucent ? SDL_BLENDMODE_BLEND : SDL_BLENDMODE_NONE);
   }
-  sdl_check(SDL_UpdateTexture(texture.get(), nullptr, image.pixels.data(),
-                              image.width * static_cast<int>(sizeof(Pixel))) == 0,
+  RgbImage smaller;
+  if (factor > 1) {
+    smaller.resize(wanted.width, wanted.height);
+    for (int y = 0; y < wanted.height; ++y) {
+      for (int x = 0; x < wanted.width; ++x) {
+        smaller.row(y)[x] = image.row(y * factor)[x * factor];
+      }
+    }
+  }
+  const RgbImage& shown = factor > 1 ? smaller : image;
+  sdl_check(SDL_UpdateTexture(texture.get(), nullptr, shown.pixels.data(),
+                              shown.width * static_cast<int>(sizeof(Pixel))) == 0,
             "can't show a picture");
 }
 
@@ -229,8 +304,13 @@ void Window::clear() {
 
 void Window::draw(std::size_t number, const Rectangle& source, const Rectangle& target, const Rectangle& clip,
                   bool smooth) {
-  SDL_Texture* const texture = state_->pictures.at(number).texture.get();
-  const SDL_Rect from = to_sdl(source);
+  const State::Picture& picture = state_->pictures.at(number);
+  SDL_Texture* const texture = picture.texture.get();
+  SDL_Rect from = to_sdl(source);
+  if (picture.factor > 1) {
+    from = {from.x / picture.factor, from.y / picture.factor, std::max(from.w / picture.factor, 1),
+            std::max(from.h / picture.factor, 1)};
+  }
   const SDL_Rect to = to_sdl(target);
   const SDL_Rect within = to_sdl(clip);
   if (texture == nullptr || from.w <= 0 || from.h <= 0 || to.w <= 0 || to.h <= 0 || within.w <= 0 ||
@@ -244,7 +324,7 @@ void Window::draw(std::size_t number, const Rectangle& source, const Rectangle& 
 }
 
 void Window::draw(std::size_t number, int x, int y) {
-  const auto& [texture, size] = state_->pictures.at(number);
+  const auto& [texture, size, factor] = state_->pictures.at(number);
   const SDL_Rect to{x, y, size.width, size.height};
   SDL_RenderCopy(state_->renderer.get(), texture.get(), nullptr, &to);
 }

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,9 @@ struct WindowEvent {
     kClose,
     kKey,          ///< `key`
     kPointer,      ///< the pointer has moved to x, y
-    kDrag,         ///< ... with a button held, by dx, dy
+    kDrag,         ///< ... with a button held, or a finger, by dx, dy
+    kRelease,      ///< the button, or the finger, is up again
+    kLeave,        ///< the pointer has left the window
     kWheel,        ///< turned by dy notches, up being positive, at x, y
     kDoubleClick,  ///< at x, y
     kChanged,      ///< resized, shown or uncovered: to be drawn again
@@ -37,6 +40,7 @@ struct WindowEvent {
   std::string key;
   double x = 0;
   double y = 0;
+  bool touch = false;  ///< of kDrag: by a finger
   double dx = 0;
   double dy = 0;
 };
@@ -47,6 +51,10 @@ struct WindowOptions {
   bool fixed = false;  ///< take `size` even if it's larger than the screen
   bool vsync = true;
   bool full_screen = false;
+  /// Called when the connection to the display is lost, as when its server ends or has been told to kill
+  /// whoever owns the window, on whatever thread finds out, once. When it returns, the process ends, with
+  /// exit code 1 and without another word. May be empty.
+  std::function<void()> display_lost = nullptr;
 };
 
 /// A resizable window that shows pictures, by SDL2. Belongs to the thread that made it, wake() excepted; one
@@ -66,6 +74,9 @@ class Window {
   double pixel_ratio() const;
   /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
   bool is_visible() const;
+  /// Physical pixels to an inch of the screen that the window is on, or what is usual if it doesn't tell.
+  double dots_per_inch() const;
+  bool is_full_screen() const;
   void toggle_full_screen();
 
   /// The next event, waiting for it if need be.
@@ -74,7 +85,8 @@ class Window {
   void wake();
 
   /// Keeps a picture under a number of the caller's choice (from 0, densely), to be drawn any number of
-  /// times. `translucent`: its alpha counts.
+  /// times. `translucent`: its alpha counts. What is too large for the display's textures is kept smaller,
+  /// by leaving out pixels.
   void set_picture(std::size_t number, const RgbImage& image, bool translucent = false);
 
   /// Begins a drawing, all black.

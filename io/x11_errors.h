@@ -1,10 +1,44 @@
 #pragma once
 
+// The X server's errors, and what else SDL leaves undone there. Private to io. All do nothing on other
+// displays.
+
+#include <SDL_events.h>
+#include <SDL_video.h>
+
+#include <functional>
+#include <string>
+
 namespace limpid::io {
 
 /// From now on the X server's complaints about single requests end the process no more, as Xlib has it do
 /// otherwise: they come late, when the window that they are about may be gone. SDL's wake-up calls, which
 /// take a connection of their own, are overtaken by the window's end now and then.
 void survive_x11_errors();
+
+/// While it exists, `act` is called before the process ends, as Xlib has it do when a connection to the
+/// server is lost: see WindowOptions::display_lost. One at a time.
+class X11LossHandler {
+ public:
+  explicit X11LossHandler(std::function<void()> act);
+  X11LossHandler(const X11LossHandler&) = delete;
+  X11LossHandler& operator=(const X11LossHandler&) = delete;
+  X11LossHandler(X11LossHandler&&) = delete;
+  X11LossHandler& operator=(X11LossHandler&&) = delete;
+  ~X11LossHandler();
+};
+
+/// Lets is_destruction() see what the server says of windows.
+void watch_x11_windows();
+/// Whether the event tells that somebody else has destroyed the window.
+bool is_destruction(const SDL_Event& event, SDL_Window* window);
+
+/// Gives a window of X11 its title in UTF-8, which SDL garbles unless the process has a locale for it; false:
+/// it is another one.
+bool set_x11_title(SDL_Window* window, const std::string& title);
+
+/// To be called before SDL_DestroyWindow(), which waits for the server to say that the window is hidden: for
+/// ever if somebody else has destroyed it.
+void prepare_x11_destruction(SDL_Window* window);
 
 }  // namespace limpid::io

@@ -4,11 +4,16 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 bash .ci/setup.sh
+mapfile -t cuda < <(bash .ci/cuda.sh)
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-cmake --preset release -DLIMPID_TESTS=OFF
-cmake --build --preset release --parallel "$(nproc)" --target limpid limpid-samples
+targets=(limpid limpid-samples)
+if [[ " ${cuda[*]} " == *" -DLIMPID_CUDA=ON "* ]]; then
+  targets+=(limpid_cuda)
+fi
+cmake --preset release -DLIMPID_TESTS=OFF -DLIMPID_WERROR=OFF "${cuda[@]}"
+cmake --build --preset release --parallel "$(nproc)" --target "${targets[@]}"
 
 bin=build/release/bin
 noisy=samples/sample_noisy.mkv

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Builds Limpid and runs all its tests. Arguments go to ctest, such as -R NAME or --verbose.
+# Builds Limpid and runs all its tests.
+# Usage: tests/run.sh [-R NAME] [CTEST'S OPTIONS]    NAME: only tests that have it in theirs, or A|B for several
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 bash .ci/setup.sh test
+mapfile -t cuda < <(bash .ci/cuda.sh)
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-cmake --preset release -DLIMPID_TESTS=ON
+# A newer compiler knows more warnings; those who look for them say LIMPID_WERROR=ON.
+cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}"
 cmake --build --preset release --parallel "$(nproc)"
-ctest --preset release --parallel "$(nproc)" "$@"
+bash tests/suites.sh release "$@"

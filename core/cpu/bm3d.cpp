@@ -44,6 +44,12 @@ struct Range {
   int last = 0;
 };
 
+// Tables are made of legal parameters only.
+const Bm3dParameters& validated(const Bm3dParameters& parameters) {
+  parameters.validate();
+  return parameters;
+}
+
 Plane part_of(const Plane& plane, Range rows) {
   return {plane.data + rows.first * plane.stride, plane.stride, plane.width, rows.last - rows.first};
 }
@@ -124,9 +130,8 @@ struct Bm3d::Picture {
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : format_(format),
       matching_(parameters.matching),
-      hard_(parameters.hard_threshold, parameters.lambda),
+      hard_(validated(parameters).hard_threshold, parameters.lambda),
       workspace_(std::make_unique<Workspace>()) {
-  parameters.validate();
   format.validate("frame");
   if (parameters.wiener) {
     wiener_ = std::make_unique<StepTables>(*parameters.wiener, 0.0F);

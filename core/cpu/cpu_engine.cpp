@@ -2,8 +2,10 @@
 
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <deque>
 #include <fstream>
 #include <memory>
@@ -12,10 +14,10 @@
 
 #include "core/cpu/bm3d.h"
 #include "core/cpu/edge_preserving.h"
-#include "core/cpu/parallel.h"
 #include "core/error.h"
 #include "core/frame_pool.h"
 #include "core/noise_estimation.h"
+#include "core/parallel.h"
 
 namespace limpid::cpu {
 namespace {
@@ -63,7 +65,7 @@ class SpatialDenoiser final : public Denoiser {
   }
 
   std::optional<Frame> receive() override {
-    if (waiting_.empty()) {
+    if (waiting_.empty() || cancelled_) {
       return std::nullopt;
     }
     const Waiting next = std::move(waiting_.front());
@@ -72,8 +74,16 @@ class SpatialDenoiser final : public Denoiser {
     out.interlaced = next.frame.interlaced;
     out.index = next.frame.index;
     out.attachment = next.frame.attachment;
-    run_in(*arena_, [&] { filter_->filter(next.frame, next.noise, out); });
-    return out;
+    run_in(*arena_, [&] {
+      tbb::task_group group(work_);
+      group.run_and_wait([&] { filter_->filter(next.frame, next.noise, out); });
+    });
+    return cancelled_ ? std::nullopt : std::optional(std::move(out));
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    work_.cancel_group_execution();  // tasks that have not begun are passed over
   }
 
   void flush() override {}
@@ -92,6 +102,8 @@ class SpatialDenoiser final : public Denoiser {
   std::unique_ptr<FrameFilter> filter_;
   NoiseLevel noise_;
   std::deque<Waiting> waiting_;
+  std::atomic<bool> cancelled_ = false;
+  tbb::task_group_context work_;
 };
 
 std::string processor_name() {
@@ -133,6 +145,9 @@ class CpuEngine final : public Engine {
 
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
                                           const FrameFormat& format) override {
+    validate(filter);
+    noise.validate();
+    format.validate("frame");
     return std::make_unique<SpatialDenoiser>(arena_, pool_, filter, noise, format);
   }
 

@@ -88,7 +88,7 @@ struct EdgePreserving::Workspace {
 
 EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
     : filter_(filter), format_(format), workspace_(std::make_unique<Workspace>()) {
-  std::visit([](const auto& parameters) { parameters.validate(); }, filter);
+  validate(filter);
   format.validate("frame");
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/cpu/denormals.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/cpu/edge_preserving_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -83,6 +85,7 @@ float* BilateralJob::begin_row(int y) {
 }
 
 void bilateral_row(const BilateralJob& job, int y, float* out) {
+  const DenormalsAreZero zero;
   if (job.adaptive) {
     HWY_DYNAMIC_DISPATCH(adaptive_bilateral_row)(job, y, out);
   } else {
@@ -113,10 +116,14 @@ void PatchJob::set_matching_row(int y, const std::int16_t* values) {
 }
 
 void patch_tile(const PatchJob& job, const PatchTile& tile, PatchScratch& scratch, float* out) {
+  const DenormalsAreZero zero;
   HWY_DYNAMIC_DISPATCH(filter_tile)(job, tile, scratch, out);
 }
 
-void exp2_row(const float* x, int count, float* out) { HWY_DYNAMIC_DISPATCH(powers)(x, count, out); }
+void exp2_row(const float* x, int count, float* out) {
+  const DenormalsAreZero zero;
+  HWY_DYNAMIC_DISPATCH(powers)(x, count, out);
+}
 
 }  // namespace limpid::cpu
 #endif

@@ -25,7 +25,7 @@ using IntVector = hn::Vec<IntTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 
 // 2^x for x <= 0, given x + kExp2Shift, an addition that costs nothing where x ends in a sum anyway. Relative
-// error under 2^-10.5; below 2^-127 it is 0.
+// error under 2^-10.5; below 2^-126 it is 0 under DenormalsAreZero, below 2^-127 anyway.
 //
 // kExp2Shift is 2^9, so that a float's mantissa ends 14 bits behind the binary point, plus 127, the
 // exponent's bias. What is left of the sum's bits when they are moved up by 9 are exponent and mantissa of

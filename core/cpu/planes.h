@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/cpu/parallel.h"
 #include "core/frame.h"
+#include "core/parallel.h"
 
 // What the filters of whole frames share.
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/parallel.h"
+#include "core/parallel.h"
 
 namespace limpid::cpu {
 
@@ -78,6 +78,13 @@ class TaskGraph {
     // That of two queues whose turn it is.
     static Queue& first(Queue& a, Queue& b) { return b.empty() || (!a.empty() && a.top() < b.top()) ? a : b; }
 
+    // The queue of the tasks that this thread prefers. There may be more threads than when the run began:
+    // oneTBB lends an arena of one thread another while somebody waits to get in.
+    Queue& own() {
+      const auto thread = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+      return owned_[thread % owned_.size()];
+    }
+
     // A task of oneTBB's stands for whichever of ours is first in line when it gets a thread.
     void start(int task) {
       {
@@ -95,7 +102,7 @@ class TaskGraph {
       int task = 0;
       {
         const std::scoped_lock lock(mutex_);
-        Queue* queue = &first(owned_[tbb::this_task_arena::current_thread_index()], common_);
+        Queue* queue = &first(own(), common_);
         if (queue->empty()) {
           for (Queue& other : owned_) {
             queue = &first(*queue, other);

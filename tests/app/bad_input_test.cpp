@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -109,6 +108,8 @@ TEST_F(BadInputTest, UnwritableOutput) {
   const std::string input = make_clip("in.mkv");
   expect_refused(input, 1, {"absent/out.mkv", "No such file"}, {}, "absent/out.mkv");
   expect_failure(limpid({"denoise", input, "-o", "/proc/out.mkv"}), 1, {"/proc/out.mkv"});
+  expect_refused(input, 1, {"--log-file", "there is no folder " + path("absent/folder")},
+                 {"--log-file", path("absent/folder/log.txt")});
 }
 
 TEST_F(BadInputTest, AnOutputsNameThatIsTooLongIsToldAtOnce) {
@@ -122,7 +123,7 @@ TEST_F(BadInputTest, OutputIsTheInput) {
   expect_refused(input, 2, {"in.mkv", "input"}, {"-y"}, "in.mkv");
   std::filesystem::create_hard_link(input, path("link.mkv"));
   expect_refused(input, 2, {"link.mkv", "input"}, {"-y"}, "link.mkv");
-  expect_refused("file:" + input, 1, {"in.mkv", "input"}, {"-y"}, "in.mkv");
+  expect_refused("file:" + input, 2, {"in.mkv", "input"}, {"-y"}, "in.mkv");
   expect_refused(input, 1, {"link.mkv", "input"}, {"--log-file", path("link.mkv")});
   EXPECT_EQ(read_file(input), before);
 }
@@ -222,26 +223,37 @@ TEST_F(BadInputTest, FullDisk) {
 
   const std::string disk = path("disk");
   std::filesystem::create_directory(disk);
-  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=512k") != 0) {
     GTEST_SKIP() << "a small file system can't be mounted here: " << std::strerror(errno);
   }
-  expect_failure(
-      limpid({"denoise", input, disk + "/out.mkv", "-c", "ffv1", "--profile", "fast", "--sigma", "5"}), 1,
-      {"out.mkv", "No space left"});
+  const std::string kept = disk + "/out.partial.mkv";
+  const Outcome outcome =
+      limpid({"denoise", input, disk + "/out.mkv", "-c", "ffv1", "--profile", "fast", "--sigma", "5"});
+  const std::size_t frames = std::filesystem::exists(kept) ? frame_count(kept) : 0;
+  expect_failure(outcome, 1,
+                 {"out.mkv: can't write: No space left on device; " + kept + " has the " +
+                  std::to_string(frames) + " frames before that"});
+  EXPECT_GT(frames, 1U);
+  std::filesystem::remove(kept);
   EXPECT_TRUE(std::filesystem::is_empty(disk));
   EXPECT_EQ(umount(disk.c_str()), 0);
 }
 
 TEST_F(BadInputTest, AFileThatMayNotGrowAnyMore) {
   const std::string input = make_clip("in.mkv", 20, "320x240");
-  const std::vector<std::string> before = files();
-  for (const char* name : {"out.mkv", "out.mp4", "out.y4m"}) {
+  for (const std::string type : {".mkv", ".mp4", ".y4m"}) {
     const std::string script =
-        R"(ulimit -f 64; exec "$0" denoise "$1" -o "$2" -c "$3" --profile fast --sigma 0)";
-    const std::string codec = std::string(name) == "out.y4m" ? "wrapped_avframe" : "mpeg4";
-    const Outcome outcome = run({"bash", "-c", script, LIMPID_PROGRAM, input, path(name), codec});
-    expect_failure(outcome, 1, {name, "File too large"});
-    EXPECT_EQ(files(), before);
+        R"(ulimit -f 600; exec "$0" denoise "$1" -o "$2" -c "$3" --profile fast --sigma 0)";
+    const std::string codec = type == ".y4m" ? "wrapped_avframe" : type == ".mkv" ? "ffv1" : "png";
+    const Outcome outcome = run({"bash", "-c", script, LIMPID_PROGRAM, input, path("out" + type), codec});
+    const std::string kept = path("out.partial" + type);
+    ASSERT_TRUE(std::filesystem::exists(kept)) << outcome.err;
+    const std::size_t frames = frame_count(kept);
+    EXPECT_GT(frames, 1U);
+    expect_failure(outcome, 1,
+                   {"out" + type + ": can't write: File too large; " + kept + " has the " +
+                    std::to_string(frames) + " frames before that"});
+    EXPECT_FALSE(std::filesystem::exists(path("out" + type)));
   }
 }
 
@@ -259,7 +271,7 @@ TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
   Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--sigma", "0"}),
                   options);
   process.write_input(clip);  // and keep the pipe open
-  expect_failure(process.wait(std::chrono::seconds(20)), 1, {"/dev/full", "No space left"});
+  expect_failure(process.wait(), 1, {"/dev/full", "No space left"});
 }
 
 /// A web server that ends the first file that is asked for in its middle.
@@ -295,12 +307,13 @@ TEST_F(BadInputTest, ASourceThatBreaksOffIsToldAndWhatItGaveKept) {
   ::setenv("no_proxy", "127.0.0.1", 1);  // whatever proxy this machine has
   const BreakingServer server(read_file(make_clip("in.y4m", 50, "320x240")));
   const Outcome outcome = limpid({"denoise", server.url(), "-o", path("out.mkv"), "--sigma", "0"});
-  const std::size_t frames = frame_count(path("out.mkv"));
+  const std::size_t frames = frame_count(path("out.partial.mkv"));
   EXPECT_GT(frames, 20U);
   EXPECT_LT(frames, 50U);
+  EXPECT_FALSE(std::filesystem::exists(path("out.mkv")));
   expect_failure(
       outcome, 1,
-      {server.url(), "Input/output error", "out.mkv has the " + std::to_string(frames) + " frames"});
+      {server.url(), "Input/output error", "out.partial.mkv has the " + std::to_string(frames) + " frames"});
 }
 
 TEST_F(BadInputTest, WrongUsage) {
@@ -310,7 +323,7 @@ TEST_F(BadInputTest, WrongUsage) {
   }
   expect_refused(input, 2, {"--nosuchoption"}, {"--nosuchoption"});
   expect_refused(input, 2, {"--filter", "median", "bm3d"}, {"--filter", "median"});
-  expect_refused(input, 2, {"best", "fast, lc, np, high, vn"}, {"--profile", "best"});
+  expect_refused(input, 2, {"best", "fast, lc, np, high"}, {"--profile", "best"});
   expect_refused(input, 2, {"warp", "cpu"}, {"--engine", "warp"});
   expect_refused(input, 2, {"--strength"}, {"--strength", "heavy"});
   for (const char* time : {"1:", "1:60", "1.5:20", "1:2:3:4", "x"}) {

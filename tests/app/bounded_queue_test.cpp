@@ -1,17 +1,39 @@
 #include "app/bounded_queue.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace limpid::app {
 namespace {
+
+template <typename Condition>
+void wait_until(const Condition& condition) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up);
+    std::this_thread::yield();
+  }
+}
+
+/// Whether the thread of this process waits for something.
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") S") == 0;
+}
 
 TEST(BoundedQueue, KeepsOrderAcrossThreads) {
   constexpr int kCount = 20000;
@@ -32,17 +54,20 @@ TEST(BoundedQueue, KeepsOrderAcrossThreads) {
 TEST(BoundedQueue, NeverHoldsMoreThanItsCapacity) {
   constexpr std::size_t kCost = 4;
   BoundedQueue<int> queue(10);  // room for two items of four
+  constexpr int kCount = 50;
   std::atomic<int> pushed = 0;
   std::jthread producer([&] {
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < kCount; ++i) {
       queue.push(i, kCost);
       ++pushed;
     }
     queue.close();
   });
-  for (int popped = 0; popped < 50; ++popped) {
-    // The producer may be one ahead of its own count, never more than that beyond the two that fit.
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  for (int popped = 0; popped < kCount; ++popped) {
+    wait_until([&] { return pushed == std::min(popped + 2, kCount); });
+    if (popped + 2 <= kCount) {
+      EXPECT_FALSE(queue.try_push(kCount, kCost));
+    }
     EXPECT_LE(pushed.load(), popped + 2);
     queue.pop();
   }
@@ -79,9 +104,19 @@ TEST(BoundedQueue, CloseWakesBothSides) {
   BoundedQueue<int> empty(1);
   BoundedQueue<int> full(1);
   full.push(0);
-  std::jthread consumer([&] { EXPECT_EQ(empty.pop(), std::nullopt); });
-  std::jthread producer([&] { EXPECT_FALSE(full.push(1)); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::atomic<pid_t> consumer_id = 0;
+  std::atomic<pid_t> producer_id = 0;
+  std::jthread consumer([&] {
+    consumer_id = ::gettid();
+    EXPECT_EQ(empty.pop(), std::nullopt);
+  });
+  std::jthread producer([&] {
+    producer_id = ::gettid();
+    EXPECT_FALSE(full.push(1));
+  });
+  for (const std::atomic<pid_t>* id : {&consumer_id, &producer_id}) {
+    wait_until([&] { return *id != 0 && is_asleep(*id); });
+  }
   empty.close();
   full.close();
 }
@@ -93,7 +128,6 @@ TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
   std::atomic<long> sum = 0;
   std::vector<std::jthread> consumers;
   consumers.reserve(kThreads);
-  consumers.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     consumers.emplace_back([&] {
       while (const std::optional<int> item = queue.pop()) {
@@ -103,7 +137,6 @@ TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
   }
   {
     std::vector<std::jthread> producers;
-    producers.reserve(kThreads);
     producers.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       producers.emplace_back([&] {

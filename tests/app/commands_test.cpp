@@ -34,7 +34,13 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
         "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
   }
+  EXPECT_EQ(outcome.out.find("Exit codes"), outcome.out.rfind("Exit codes")) << "once";
   EXPECT_NE(limpid({"--help"}).out.find("measure"), std::string::npos);
+}
+
+TEST(Devices, AReportThatCantBeWrittenIsAFailure) {
+  const Outcome outcome = run({"bash", "-c", R"("$0" devices --json > /dev/full)", LIMPID_PROGRAM});
+  expect_failure(outcome, 1, {"standard output: can't write: No space left on device"});
 }
 
 TEST(Devices, ListsTheCpu) {

@@ -68,7 +68,7 @@ TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {
 TEST_F(DenoiseTest, WarnsIfItFindsNoNoise) {
   const auto warned = [&](const std::string& source, const std::vector<std::string>& options) {
     const std::string input = make("in.mkv", {"-f", "lavfi", "-i", source, "-frames:v", "2", "-c:v", "ffv1"});
-    std::vector<std::string> arguments = {"denoise", input, path("out.mkv"), "-y", "--profile", "fast"};
+    std::vector<std::string> arguments = {"denoise", input, "-o", path("out.mkv"), "-y", "--profile", "fast"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Outcome outcome = limpid(arguments);
     expect_success(outcome);
@@ -216,6 +216,16 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
   expect_success(outcome);
   EXPECT_NE(outcome.err.find("no input"), std::string::npos) << outcome.err;
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["filter"]["name"], "bm3d");
+  EXPECT_EQ(report["filter"]["profile"], "fast");
+  EXPECT_GT(report["filter"]["hard_threshold"]["search_window"], 0);
+  EXPECT_EQ(report["sigma"]["estimated"], false);
+  EXPECT_GT(report["sigma"]["mean"]["Y"], 0);
+  EXPECT_EQ(report["encoder"]["container"], "matroska");
+  EXPECT_EQ(report["encoder"]["codec"],
+            probe(path("out.mkv"))["streams"][0]["codec_name"] == "h264" ? "libx264" : "ffv1");
+  EXPECT_EQ(report["frames_expected"], report["frames"]);
+  EXPECT_EQ(report["warnings"], nlohmann::json::array());
   EXPECT_EQ(report["input"], input);
   EXPECT_EQ(report["output"], path("out.mkv"));
   EXPECT_EQ(report["engine"], "cpu");
@@ -243,11 +253,33 @@ TEST_F(DenoiseTest, RefusesToOverwriteUnlessAllowed) {
   const std::string input = make_clip("in.mkv");
   write_file(path("out.mkv"), "precious");
   expect_failure(limpid(denoise(input, path("out.mkv"))), 1, {"out.mkv: exists", "-y"});
-  expect_failure(limpid(denoise(input, path("out.mkv"), {"-n"})), 1, {"out.mkv: exists"});
+  const Outcome skipped = limpid(denoise(input, path("out.mkv"), {"-n"}));
+  expect_success(skipped);
+  EXPECT_EQ(lines(skipped.err).back(), "skipped: " + path("out.mkv") + ": exists");
   EXPECT_EQ(read_file(path("out.mkv")), "precious");
   expect_success(limpid(denoise(input, path("out.mkv"), {"-y"})));
   EXPECT_EQ(frame_count(path("out.mkv")), 5U);
   EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mkv"}));
+}
+
+TEST_F(DenoiseTest, ReportsNameWarningsAndFailuresWhateverIsPrinted) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "color=orange:s=64x48,format=yuv420p", "-f", "lavfi", "-i", "sine",
+                      "-frames:v", "2", "-c:v", "ffv1", "-shortest"});
+  const Outcome quiet = limpid({"denoise", input, "-o", path("out.y4m"), "-q", "--json"});
+  expect_success(quiet);
+  EXPECT_EQ(quiet.err, "");
+  const nlohmann::json report_of_quiet = nlohmann::json::parse(quiet.out);
+  EXPECT_EQ(report_of_quiet["streams_left_out"], nlohmann::json({1}));
+  const std::string warnings = report_of_quiet["warnings"].dump();
+  EXPECT_NE(warnings.find("can't hold the audio stream #1"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("no noise was found"), std::string::npos) << warnings;
+
+  const Outcome failed = limpid({"denoise", path("absent.mkv"), "-o", path("out.mkv"), "--json"});
+  expect_failure(failed, 1, {"absent.mkv"});
+  const nlohmann::json report = nlohmann::json::parse(failed.out);
+  EXPECT_EQ(report["input"], path("absent.mkv"));
+  EXPECT_NE(report["error"].get<std::string>().find("No such file"), std::string::npos);
 }
 
 TEST_F(DenoiseTest, AFailedRunLeavesTheOldFileAlone) {
@@ -258,7 +290,18 @@ TEST_F(DenoiseTest, AFailedRunLeavesTheOldFileAlone) {
   EXPECT_EQ(read_file(path("out.mkv")), "precious");
 }
 
-TEST_F(DenoiseTest, AsksOnATerminal) {
+class TerminalTest : public DenoiseTest {
+ protected:
+  void SetUp() override {
+    DenoiseTest::SetUp();
+    const std::string problem = problem_with_terminals();
+    if (!problem.empty()) {
+      GTEST_SKIP() << "there is no pseudo-terminal: " << problem;
+    }
+  }
+};
+
+TEST_F(TerminalTest, AsksOnATerminal) {
   const std::string input = make_clip("in.mkv");
   ProcessOptions options;
   options.terminal = true;
@@ -272,7 +315,7 @@ TEST_F(DenoiseTest, AsksOnATerminal) {
   }
 }
 
-TEST_F(DenoiseTest, AnInterruptIsAnAnswerToo) {
+TEST_F(TerminalTest, AnInterruptIsAnAnswerToo) {
   const std::string input = make_clip("in.mkv");
   write_file(path("out.mkv"), "precious");
   ProcessOptions options;
@@ -284,7 +327,7 @@ TEST_F(DenoiseTest, AnInterruptIsAnAnswerToo) {
   EXPECT_EQ(read_file(path("out.mkv")), "precious");
 }
 
-TEST_F(DenoiseTest, ShowsProgressOnATerminalOnly) {
+TEST_F(TerminalTest, ShowsProgressOnATerminalOnly) {
   const std::string input = make_clip("in.mkv");
   ProcessOptions options;
   options.terminal = true;
@@ -298,8 +341,34 @@ TEST_F(DenoiseTest, ShowsProgressOnATerminalOnly) {
   EXPECT_EQ(switched_off.err.find("5/5  "), std::string::npos) << switched_off.err;
 }
 
+TEST_F(DenoiseTest, FilesByTheirAddressesAreFilesLikeOthers) {
+  const std::string input = make_clip("in.mkv");
+  const std::string address = "file://" + path("out.mkv");
+  expect_success(limpid(denoise("file:" + input, address)));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, address)), 1, {path("out.mkv") + ": exists; -y overwrites it"});
+  expect_success(limpid(denoise(input, address, {"-n"})));
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  // What fails leaves what was there: it is written beside it.
+  write_file(path("broken.mkv"), "not a video");
+  expect_failure(limpid(denoise(path("broken.mkv"), address, {"-y"})), 1, {"broken.mkv"});
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  expect_success(limpid(denoise(input, "file:" + path("out.mkv"), {"-y"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+
+  const std::string before = read_file(input);
+  for (const std::string& itself : {"file:" + input, "file://localhost" + input}) {
+    expect_failure(limpid(denoise("file://" + input, itself, {"-y"})), 2, {"in.mkv: is the input itself"});
+    expect_failure(limpid({"denoise", "file://" + input, itself, "-y"}), 2, {"in.mkv: exists"});
+  }
+  EXPECT_EQ(read_file(input), before);
+  EXPECT_EQ(files(), (std::vector<std::string>{"broken.mkv", "in.mkv", "out.mkv"}));
+}
+
 TEST_F(DenoiseTest, ProgressAsJson) {
-  const Outcome outcome = limpid(denoise(make_clip("in.mkv"), path("out.mkv"), {"--progress", "json"}));
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"--progress", "json"}));
   expect_success(outcome);
   nlohmann::json last;
   for (const std::string& line : lines(outcome.err)) {
@@ -307,6 +376,7 @@ TEST_F(DenoiseTest, ProgressAsJson) {
       last = nlohmann::json::parse(line);
     }
   }
+  EXPECT_EQ(last["input"], input);
   EXPECT_EQ(last["frames"], 5);
   EXPECT_EQ(last["finished"], true);
 }

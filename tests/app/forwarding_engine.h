@@ -38,6 +38,7 @@ class ForwardingEngine : public Engine {
   /// Makes one that commands open by this name.
   static void add_to_registry(const std::string& name, const Wrap& wrap) {
     EngineRegistry::instance().add(
+        name,
         [name] { return std::vector<EngineInfo>{{.name = name, .description = "", .available = true}}; },
         [engine = std::make_shared<ForwardingEngine>(name, wrap)](std::string_view, const EngineOptions&) {
           return engine;

@@ -111,17 +111,40 @@ TEST_F(JobsTest, NoOutputIsAnInputOrAnotherOutput) {
   EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv"}));
 }
 
-TEST_F(JobsTest, CtrlCStopsAll) {
-  const std::string first = make("first.mkv", {"-f", "lavfi", "-i", "testsrc2=size=320x240:duration=40",
-                                               "-c:v", "libx264", "-preset", "ultrafast"});
-  const std::string second = make_clip("second.mkv", 2);
-  Process process(limpid_command(denoise({first, second, "-o", path("out"), "--progress", "json"})));
-  ASSERT_TRUE(process.wait_for_err("\"finished\":false"));
+TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
+  const std::string long_one = make("b.mkv", {"-f", "lavfi", "-i", "testsrc2=size=320x240:duration=40",
+                                              "-c:v", "libx264", "-preset", "ultrafast"});
+  const std::string first = make_clip("a.mkv", 2);
+  const std::string last = make_clip("c.mkv", 2);
+  const std::vector<std::string> arguments =
+      denoise({first, long_one, last, "-o", path("out"), "--json", "--progress", "json", "--threads", "1"});
+  Process process(limpid_command(arguments));
+  ASSERT_TRUE(process.wait_for_frames(long_one));
   process.send_signal(SIGINT);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
-  EXPECT_EQ(files_in("out"), (std::vector<std::string>{"first.mkv"}));
-  EXPECT_GT(frame_count(path("out/first.mkv")), 0U);
+  EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv", "b.partial.mkv"}));
+  EXPECT_GT(frame_count(path("out/b.partial.mkv")), 0U);
+  const nlohmann::json reports = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0]["complete"], true);
+  EXPECT_EQ(reports[1]["complete"], false);
+  EXPECT_EQ(reports[1]["output"], path("out/b.partial.mkv"));
+  EXPECT_EQ(lines(outcome.err).back(), "1 files denoised, 0 skipped, 0 failed, 1 in part, 1 not begun");
+
+  std::filesystem::copy_file(first, long_one, std::filesystem::copy_options::overwrite_existing);
+  std::vector<std::string> resumed = arguments;
+  resumed.emplace_back("-n");
+  const Outcome second = limpid(resumed);
+  expect_success(second);
+  EXPECT_EQ(files_in("out"), (std::vector<std::string>{"a.mkv", "b.mkv", "b.partial.mkv", "c.mkv"}));
+  EXPECT_EQ(lines(second.err).back(), "2 files denoised, 1 skipped, 0 failed");
+  EXPECT_EQ(nlohmann::json::parse(second.out)[0]["skipped"], path("out/a.mkv") + ": exists");
+
+  const Outcome third = limpid(resumed);
+  expect_success(third);
+  EXPECT_EQ(lines(third.err).back(), "0 files denoised, 3 skipped, 0 failed");
+  EXPECT_EQ(third.err.find("-y"), std::string::npos) << third.err;
 }
 
 }  // namespace

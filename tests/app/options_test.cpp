@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -9,14 +11,18 @@
 
 #include "app/bm3d_options.h"
 #include "app/command_line.h"
+#include "app/console.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
+#include "app/jobs.h"
 #include "app/noise_options.h"
+#include "app/run_report.h"
 #include "core/denoiser.h"
 #include "core/engine_group.h"
 #include "core/error.h"
 #include "core/frame.h"
 #include "tests/app/forwarding_engine.h"
+#include "tests/temporary_folder.h"
 
 namespace limpid::app {
 namespace {
@@ -103,18 +109,17 @@ void parse(CommandLine& command, const std::string& arguments) {
   EXPECT_FALSE(command.parse({std::istream_iterator<std::string>(words), {}}));
 }
 
-Bm3dParameters parse(const std::string& arguments, const NoiseLevel& noise = {}) {
+Bm3dParameters parse(const std::string& arguments) {
   CommandLine command;
   Bm3dOptions options;
   options.add_to(command);
   parse(command, arguments);
-  return options.parameters(noise);
+  return options.parameters();
 }
 
-TEST(Bm3dOptions, ProfileFollowsTheNoiseUnlessNamed) {
+TEST(Bm3dOptions, ProfileIsNpUnlessNamed) {
   EXPECT_EQ(parse(""), bm3d_profile(Profile::kNp));
-  EXPECT_EQ(parse("", NoiseLevel{{50, 0, 0}}), bm3d_profile(Profile::kVn));
-  EXPECT_EQ(parse("--profile fast", NoiseLevel{{50, 0, 0}}), bm3d_profile(Profile::kFast));
+  EXPECT_EQ(parse("--profile fast"), bm3d_profile(Profile::kFast));
 }
 
 TEST(Bm3dOptions, EachParameterCanBeReplacedInEachStep) {
@@ -147,7 +152,7 @@ Filter parse_filter_options(const std::string& arguments) {
   FilterOptions options;
   options.add_to(command);
   parse(command, arguments);
-  return options.filter(NoiseLevel());
+  return options.filter();
 }
 
 TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
@@ -158,7 +163,7 @@ TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
             Filter(BilateralParameters{7, 2.5F, 30.0F}));
   EXPECT_EQ(parse_filter_options("--filter adaptive-bilateral --radius 7 --kappa 0.5 --epsilon 2"),
             Filter(AdaptiveBilateralParameters{.radius = 7, .kappa = 0.5F, .epsilon = 2}));
-  EXPECT_EQ(parse_filter_options("--filter nlm --patch-size 7 --search-window 21 --h 9"),
+  EXPECT_EQ(parse_filter_options("--filter nlm --patch-size 7 --search-window 21 --decay 9"),
             Filter(NlmParameters{7, 21, 9.0F}));
   EXPECT_EQ(parse_filter_options("--filter nlm-bilateral --search-window 0 --patch-sigma 9 --range-sigma 20"),
             Filter(NlmBilateralParameters{.search_window = 0, .patch_sigma = 9.0F, .range_sigma = 20.0F}));
@@ -167,7 +172,7 @@ TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
 TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
   for (const char* arguments :
        {"--radius 3", "--filter nlm --radius 3", "--filter nlm --tau 3", "--filter bilateral --patch-size 3",
-        "--filter bilateral --h 3", "--filter nlm-bilateral --profile np",
+        "--filter bilateral --decay 3", "--filter nlm-bilateral --profile np",
         "--filter adaptive-bilateral --steps 1", "--filter bilateral --kappa 1"}) {
     EXPECT_THROW(parse_filter_options(arguments), UsageError) << arguments;
   }
@@ -180,10 +185,138 @@ TEST(FilterText, IsTheSameInOneWord) {
       parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
   ASSERT_EQ(filters.size(), 3U);
   EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
-  EXPECT_EQ(filters[0].filter(NoiseLevel()), parse_filter_options("--profile fast --tau 99"));
-  EXPECT_EQ(filters[1].filter(NoiseLevel()), Filter(NlmParameters()));
-  EXPECT_EQ(filters[2].filter(NoiseLevel()), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
-  EXPECT_EQ(parse_filters("bm3d").front().filter({{50, 50, 50}}), Filter(bm3d_profile(Profile::kVn)));
+  EXPECT_EQ(filters[0].filter(), parse_filter_options("--profile fast --tau 99"));
+  EXPECT_EQ(filters[1].filter(), Filter(NlmParameters()));
+  EXPECT_EQ(filters[2].filter(), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
+}
+
+std::string usage_error(CommandLine& command, const std::string& arguments) {
+  try {
+    parse(command, arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder.path() / "in.mp4").string();
+  std::ofstream(file) << "a video";
+  const auto error = [](const std::string& arguments) {
+    CommandLine program("", "limpid");
+    bool verbose = false;
+    float sigma = 0;
+    CommandLine* const command = program.add_subcommand("denoise", "");
+    command->add_flag("--verbose", verbose, "");
+    command->add_option("--sigma", sigma, "");
+    program.add_subcommand("measure", "");
+    return usage_error(program, arguments);
+  };
+  EXPECT_EQ(error("denoice a b"), "there is no command 'denoice'; did you mean 'denoise'?");
+  EXPECT_EQ(error("polish a"), "there is no command 'polish'; limpid --help lists the commands");
+  EXPECT_EQ(error(file + " -o out.mp4"),
+            "the command is missing; perhaps: limpid denoise " + file + " -o out.mp4");
+  EXPECT_EQ(error("-x"), "the command is missing; limpid --help lists the commands");
+  EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
+  EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
+  EXPECT_EQ(error("denoise a b"), "'a' is one argument too many");
+}
+
+TEST(CommandLine, HelpIsACommandToo) {
+  CommandLine program("", "limpid");
+  program.add_subcommand("denoise", "Denoise a video");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"help"}, {"--help"}, {"help", "denoise"}}) {
+    EXPECT_NE(program.parse(arguments).value_or("").find("Denoise a video"), std::string::npos);
+  }
+}
+
+TEST(CommandLine, NumbersAreInTheirRangeAndNothingElse) {
+  const auto error = [](const std::string& arguments) {
+    CommandLine command;
+    std::int64_t frames = 1;
+    std::int64_t frame = 0;
+    int threads = 0;
+    double split = 0;
+    command.add_option("--frames", frames, "")->positive();
+    command.add_option("--frame", frame, "")->not_negative();
+    command.add_option("--threads", threads, "")->in_range(1, 1024);
+    command.add_option("--split", split, "")->in_range(0.0, 1.0);
+    return usage_error(command, arguments);
+  };
+  for (const std::string value : {"0", "-3", "abc", "1.5", "5x", "99999999999999999999"}) {
+    EXPECT_EQ(error("--frames=" + value), "--frames: '" + value + "' is not a whole number from 1 on");
+  }
+  EXPECT_EQ(error("--frame=-1"), "--frame: '-1' is not a whole number from 0 on");
+  EXPECT_EQ(error("--threads=1025"), "--threads: '1025' is not a whole number from 1 to 1024");
+  for (const std::string value : {"1.01", "nan", "x"}) {
+    EXPECT_EQ(error("--split=" + value), "--split: '" + value + "' is not a number from 0 to 1");
+  }
+  EXPECT_EQ(error("--frames 9223372036854775807 --frame 0 --threads 1024 --split 0.5"), "no error");
+}
+
+TEST(CommandLine, NamesAreTheSameInCapitals) {
+  EXPECT_EQ(parse_filter_options("--filter BM3D --profile Fast"), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filters("NLM:decay=9").front().filter(), Filter(NlmParameters{.h = 9.0F}));
+}
+
+TEST(Printable, ControlCharactersAreShownNotObeyed) {
+  EXPECT_EQ(printable("esc\033[31mred\n\x7f"), "esc\\x1b[31mred\\x0a\\x7f");
+  EXPECT_EQ(printable("caf\xC3\xA9 \xC2\xB0 \xC2\x9B"), "caf\xC3\xA9 \xC2\xB0 \\xc2\\x9b");
+}
+
+TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
+  const auto engine = EngineRegistry::instance().open("cpu");
+  NoiseControl control(NoiseLevel{{10, 20, 30}}, parse_strength("strong"), PlaneChoice::kAll);
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  for (int i = 0; i < 3; ++i) {
+    control.level_for(frame, *engine);
+  }
+  EXPECT_FALSE(control.is_estimated());
+  EXPECT_EQ(control.levels().first, (NoiseLevel{{14, 28, 42}}));
+  EXPECT_EQ(control.levels().mean, control.levels().last);
+  const nlohmann::ordered_json json = to_json(control.levels().first, frame.format);
+  EXPECT_FLOAT_EQ(json["V"], 42);
+}
+
+TEST(RunReport, TellsAllOfAFiltersSettings) {
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  const NoiseLevel noise{{10, 0, 5}};
+  const nlohmann::ordered_json bm3d =
+      to_json(parse_filter_options("--steps 1 --tau 99"), noise, frame.format);
+  EXPECT_EQ(bm3d["name"], "bm3d");
+  EXPECT_EQ(bm3d["hard_threshold"]["tau"], 99);
+  EXPECT_EQ(bm3d["hard_threshold"]["transform_2d"], "bior1.5") << "np's";
+  EXPECT_TRUE(bm3d["wiener"].is_null());
+  const nlohmann::ordered_json bilateral =
+      to_json(parse_filter_options("--filter bilateral --radius 7"), noise, frame.format);
+  EXPECT_EQ(bilateral["Y"]["radius"], 7);
+  EXPECT_GT(bilateral["Y"]["range_sigma"], bilateral["V"]["range_sigma"]);
+  EXPECT_TRUE(bilateral["U"].is_null()) << "it isn't filtered";
+}
+
+TEST(PlanJobs, AFileThatExistsIsAnOutputOnlyWithItsOption) {
+  const test::TemporaryFolder folder;
+  const std::string input = (folder.path() / "a.mkv").string();
+  const std::string second = (folder.path() / "b.mkv").string();
+  for (const std::string& file : {input, second}) {
+    std::ofstream(file) << "a video";
+  }
+  try {
+    plan_jobs({input, second}, "");
+    FAIL() << "the second file would be replaced";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              second + ": exists, so it may be meant as a second input; name the output with -o");
+  }
+  EXPECT_EQ(plan_jobs({input}, second).output, second);
+  const std::string absent = (folder.path() / "c.mkv").string();
+  EXPECT_EQ(plan_jobs({input, absent}, "").output, absent);
+  EXPECT_EQ(plan_jobs({input, "/dev/null"}, "").output, "/dev/null");
+  EXPECT_TRUE(plan_jobs({input, folder.path().string()}, "").into_folder);
 }
 
 }  // namespace

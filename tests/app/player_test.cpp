@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -95,7 +96,9 @@ class Playing {
   bool live = false;
   double duration = 0;  // 0: by the frames and the rate
   PlayerStages stages;
+  std::size_t kept_bytes = 0;
   std::atomic<int> alive = 0;  // frames that somebody holds
+  std::atomic<int> seeks = 0;
 
   Playing() {
     stages.read = [this]() -> io::Reader::Item {
@@ -109,8 +112,9 @@ class Playing {
       frame.attachment = std::shared_ptr<void>(nullptr, [this](void*) { --alive; });
       return frame;
     };
-    stages.seek = [this](double seconds) {
-      next_ = std::clamp(static_cast<int>(std::ceil(seconds * rate - 0.01)), 0, frames);
+    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+      ++seeks;
+      next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * rate - 0.01)), 0, frames);
     };
     stages.engine = EngineRegistry::instance().open("cpu");
     stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
@@ -140,6 +144,7 @@ class Playing {
     options.frames_per_second = rate;
     options.duration = duration > 0 ? duration : frames / rate;
     options.settings.sigma = NoiseLevel{{1, 1, 1}};
+    options.kept_bytes = kept_bytes;
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
   }
@@ -174,6 +179,16 @@ class Playing {
   bool woken_ = false;
   std::unique_ptr<Player> player_;
 };
+
+/// Waits until it holds, though not for ever.
+template <typename Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  const auto give_up = Clock::now() + 20s;
+  while (!condition() && Clock::now() < give_up) {
+    std::this_thread::yield();
+  }
+  return condition();
+}
 
 std::vector<std::int64_t> numbers(std::int64_t from, std::int64_t to) {
   std::vector<std::int64_t> result;
@@ -238,12 +253,9 @@ TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
   // All but the last have successors that are due, and go.
-  while (player.counters().denoise.frames < playing.frames - player.counters().dropped_before) {
-    std::this_thread::yield();
-  }
-  while (dropped(player) < playing.frames - 2) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(comes_true(
+      [&] { return player.counters().denoise.frames >= playing.frames - player.counters().dropped_before; }));
+  ASSERT_TRUE(comes_true([&] { return dropped(player) >= playing.frames - 2; }));
   EXPECT_LE(playing.play_to_the_end().size(), 1U);
 }
 
@@ -255,9 +267,7 @@ TEST(PlayerTest, AWindowThatTakesNothingPilesNothingUp) {
   playing.frames = 60;
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
-  while (dropped(player) < playing.frames - 2) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(comes_true([&] { return dropped(player) >= playing.frames - 2; }));
   EXPECT_LE(playing.alive, kFewFrames);
 }
 
@@ -267,9 +277,7 @@ TEST(PlayerTest, APausedLiveSourcePilesNothingUp) {
   Player& player = playing.start();
   ASSERT_NE(playing.next(), nullptr);
   player.set_paused(true);
-  while (player.counters().denoise.frames < 60) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(comes_true([&] { return player.counters().denoise.frames >= 60; }));
   EXPECT_LE(playing.alive, kFewFrames);
 }
 
@@ -313,70 +321,6 @@ DenoiseSettings set_sigma(Player& player, float sigma) {
   settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
   player.set_settings(settings);
   return settings;
-}
-
-/// Notes the profiles that denoisers are made with.
-void note_profiles(Playing& playing, std::vector<std::optional<Profile>>& profiles) {
-  playing.stages.make_denoiser = [&profiles, make = playing.stages.make_denoiser](
-                                     const DenoiseSettings& settings, const Frame& frame,
-                                     const NoiseLevel& level) {
-    profiles.push_back(settings.profile);
-    return make(settings, frame, level);
-  };
-}
-
-TEST(PlayerTest, AnotherSigmaBringsTheProfileThatSuitsIt) {
-  std::vector<std::optional<Profile>> made;
-  Playing playing;
-  playing.rate = 20;
-  note_profiles(playing, made);
-  Player& player = playing.start();
-  for (const bool paused : {false, true}) {
-    for (const auto& [sigma, profile] : {std::pair{40.0F, Profile::kNp}, std::pair{41.0F, Profile::kVn}}) {
-      player.set_paused(paused);
-      const DenoiseSettings settings = set_sigma(player, sigma);
-      std::shared_ptr<const PlayedFrame> frame;
-      do {
-        frame = playing.next();
-        ASSERT_NE(frame, nullptr);
-      } while (frame->settings != settings);
-      EXPECT_EQ(frame->profile, profile);
-      EXPECT_EQ(made.back(), profile);
-    }
-  }
-}
-
-TEST(PlayerTest, ASeekKeepsTheProfileOfTheFirstFrame) {
-  constexpr int kNoisyFrames = 10;
-  const FrameFormat format = oracle::yuv(96, 64, 1, 1);
-  std::vector<std::optional<Profile>> made;
-  Playing playing;
-  note_profiles(playing, made);
-  playing.stages.read = [read = playing.stages.read, format]() -> io::Reader::Item {
-    io::Reader::Item item = read();
-    if (const Frame* const frame = std::get_if<Frame>(&item)) {
-      const float sigma = frame->index < kNoisyFrames ? 60 : 5;
-      Frame picture =
-          oracle::add_noise(oracle::draw_picture(format), sigma, static_cast<std::uint64_t>(frame->index));
-      picture.index = frame->index;
-      return picture;
-    }
-    return item;
-  };
-  Player& player = playing.start();
-  player.set_settings(DenoiseSettings());
-  player.set_paused(true);
-  player.seek(0);
-  const std::shared_ptr<const PlayedFrame> noisy = playing.next();
-  ASSERT_NE(noisy, nullptr);
-  ASSERT_GT(noisy->level.sigma[0], 40);
-  EXPECT_EQ(noisy->profile, Profile::kVn);
-  player.seek(0.2);
-  const std::shared_ptr<const PlayedFrame> clean = playing.next();
-  ASSERT_NE(clean, nullptr);
-  ASSERT_LT(clean->level.sigma[0], 40);
-  EXPECT_EQ(clean->profile, Profile::kVn);
-  EXPECT_EQ(made.back(), Profile::kVn);
 }
 
 TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
@@ -504,8 +448,8 @@ TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
     frame.index = std::llround(time_of(next++) * playing.rate);
     return frame;
   };
-  playing.stages.seek = [&](double seconds) {
-    for (next = 0; next < playing.frames && time_of(next) < seconds - 0.0005; ++next) {
+  playing.stages.seek = [&](double seconds, double before, const std::function<bool()>&) {
+    for (next = 0; next < playing.frames && time_of(next) < seconds - before - 0.0005; ++next) {
     }
   };
   Player& player = playing.start();
@@ -517,6 +461,223 @@ TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
   EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
   player.seek(2);
   EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
+}
+
+TEST(PlayerTest, StepsBackShowFramesThatAreKept) {
+  Playing playing;
+  playing.frames = 300;
+  playing.kept_bytes = 60;  // a byte each
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(1);
+  ASSERT_EQ(playing.next()->noisy.index, 100);
+  for (int i = 101; i <= 160; ++i) {
+    player.step_forward();
+    ASSERT_EQ(playing.next()->noisy.index, i);
+  }
+  const std::int64_t decoded = player.counters().read.frames;
+  for (int i = 159; i >= 140; --i) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, i);
+  }
+  EXPECT_EQ(playing.seeks, 1);
+  EXPECT_LE(player.counters().read.frames - decoded, 4) << "those that are decoded ahead";
+  player.step_forward();
+  EXPECT_EQ(playing.next()->noisy.index, 141);
+  EXPECT_LE(playing.alive, 60 + kFewFrames);
+}
+
+// A source that can only decode from key frames on, a group of pictures at a time.
+TEST(PlayerTest, StepsBackOverKeyFramesAreDecodedAheadWhileOthersAreShown) {
+  constexpr int kGroup = 50;
+  constexpr int kKept = 60;
+  Playing playing;
+  playing.frames = 300;
+  playing.kept_bytes = kKept;
+  std::atomic<int> passed_over = 0;
+  std::atomic<bool> held = false;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    const int key =
+        static_cast<int>(std::min(seconds * playing.rate + 0.01, playing.frames - 1.0)) / kGroup * kGroup;
+    const int first =
+        std::max(key, static_cast<int>(std::ceil((seconds - std::min(before, 9.0)) * playing.rate - 0.01)));
+    passed_over += first - key;
+    EXPECT_TRUE(comes_true([&] { return !held || given_up(); }));
+    seek(first / playing.rate, 0, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(2.4);
+  ASSERT_EQ(playing.next()->noisy.index, 240);
+  held = true;  // frames that are kept don't wait for those that will be wanted next
+  int index = 239;
+  for (; index >= 230; --index) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+  }
+  EXPECT_EQ(playing.seeks, 1) << "and the second under way";
+  held = false;
+  const auto decoded = [&] { return player.counters().read.frames + passed_over; };
+  const std::int64_t decoded_before = decoded();
+  for (; index >= 100; --index) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+    EXPECT_LE(playing.alive, kKept * 3 / 2 + kFewFrames);
+  }
+  // Of 130 frames about twice those of the groups that they are in, as half of what is kept is decoded ahead.
+  EXPECT_LE(decoded() - decoded_before, 3 * (240 - 50));
+  EXPECT_LE(playing.seeks, 15);
+  // Where it is in the source by now doesn't matter for what follows.
+  for (index = 101; index <= 180; ++index) {
+    player.step_forward();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+  }
+  for (; index >= 0; --index) {
+    player.seek(index / playing.rate);
+    ASSERT_EQ(playing.next()->noisy.index, index);
+    index -= 20;
+  }
+  player.seek(0.02);
+  ASSERT_EQ(playing.next()->noisy.index, 2);
+  for (const int expected : {1, 0, 0, 0}) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, expected);
+  }
+  player.set_paused(false);
+  player.seek(2.9);
+  EXPECT_EQ(playing.play_to_the_end().front(), 290);
+}
+
+TEST(PlayerTest, ANewSeekAndTheEndInterruptTheSeekUnderWay) {
+  Playing playing;
+  std::atomic<bool> begun = false;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    if (seconds > 0.2) {  // it would take for ever
+      begun = true;
+      EXPECT_TRUE(comes_true(given_up));
+    }
+    seek(seconds, before, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  EXPECT_FALSE(player.is_seeking());
+  const auto begin_seek = [&] {
+    begun = false;
+    player.seek(0.25);
+    EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  };
+  begin_seek();
+  EXPECT_TRUE(player.is_seeking());
+  player.seek(0.1);
+  EXPECT_EQ(playing.next()->noisy.index, 10);
+  EXPECT_FALSE(player.is_seeking());
+  begin_seek();
+  EXPECT_TRUE(player.stop(20s));
+}
+
+TEST(PlayerTest, AStepBackThatIsAskedForAgainGoesOn) {
+  Playing playing;
+  std::atomic<int> begun = 0;
+  std::atomic<bool> may_end = true;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    ++begun;
+    EXPECT_TRUE(comes_true([&] { return may_end || given_up(); }));
+    seek(seconds, before, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(0.1);
+  ASSERT_EQ(playing.next()->noisy.index, 10);
+  may_end = false;
+  player.step_back();
+  ASSERT_TRUE(comes_true([&] { return begun >= 2; }));
+  player.step_back();
+  player.step_back();
+  may_end = true;
+  EXPECT_EQ(playing.next()->noisy.index, 9);
+  EXPECT_EQ(begun, 2);
+}
+
+/// A denoiser that is never done, as it seems to those who wait for it, unless it is told to end.
+class Endless final : public Denoiser {
+ public:
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame /*frame*/) override {}
+  std::optional<Frame> receive() override {
+    cancelled_.wait(false);
+    return std::nullopt;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    cancelled_.notify_all();
+  }
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return 0; }
+
+ private:
+  std::atomic<bool> cancelled_ = false;
+};
+
+TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitForIt) {
+  for (const bool behind_a_seek : {false, true}) {
+    Playing playing;
+    playing.stages.make_denoiser = [make = playing.stages.make_denoiser](
+                                       const DenoiseSettings& settings, const Frame& frame,
+                                       const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+      return settings.filter == "bm3d" ? std::make_unique<Endless>() : make(settings, frame, level);
+    };
+    Player& player = playing.start();
+    if (behind_a_seek) {
+      player.seek(0.2);
+    }
+    const auto waiting = [&] {
+      Player::Taken taken;
+      EXPECT_TRUE(comes_true([&] {
+        if (taken.waiting == nullptr) {
+          taken = player.take(Clock::now());
+          EXPECT_EQ(taken.frame, nullptr);
+        }
+        return taken.waiting != nullptr;
+      }));
+      return taken.waiting;
+    };
+    std::shared_ptr<const PlayedFrame> noisy = waiting();
+    ASSERT_NE(noisy, nullptr);
+    if (behind_a_seek && noisy->noisy.index == 0) {
+      noisy = waiting();
+      ASSERT_NE(noisy, nullptr);
+    }
+    EXPECT_EQ(noisy->noisy.index, behind_a_seek ? 20 : 0);
+    EXPECT_TRUE(noisy->is_waiting);
+    DenoiseSettings settings = player.settings();
+    settings.filter = "bilateral";
+    player.set_settings(settings);
+    const std::shared_ptr<const PlayedFrame> denoised = playing.next();
+    ASSERT_NE(denoised, nullptr);
+    EXPECT_EQ(denoised->noisy.index, noisy->noisy.index);
+    EXPECT_FALSE(denoised->is_waiting);
+    EXPECT_EQ(denoised->settings, settings);
+    settings.filter = "bm3d";  // while it plays
+    player.set_settings(settings);
+    ASSERT_TRUE(comes_true([&] {
+      static_cast<void>(player.take(Clock::now()));
+      std::this_thread::sleep_for(1ms);
+      return player.at_work() >= 250ms;
+    }));
+    settings.filter = "bilateral";
+    player.set_settings(settings);
+    EXPECT_NE(playing.next(), nullptr);
+    settings.filter = "bm3d";
+    player.set_settings(settings);
+    EXPECT_TRUE(player.stop(20s)) << "whatever it is at";
+  }
 }
 
 TEST(PlayerTest, LiveSourcesShowTheNewestFrame) {
@@ -584,30 +745,30 @@ TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
   EXPECT_TRUE(player.stop(20s));
 }
 
-enum class Stage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
+enum class FailingStage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
 
-class PlayerFailure : public testing::TestWithParam<Stage> {};
+class PlayerFailure : public testing::TestWithParam<FailingStage> {};
 
 TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
   Playing playing;
   const auto fail = [](const auto&...) { throw Error("it broke"); };
   switch (GetParam()) {
-    case Stage::kRead:
+    case FailingStage::kRead:
       playing.stages.read = []() -> io::Reader::Item { throw Error("it broke"); };
       break;
-    case Stage::kSeek:
+    case FailingStage::kSeek:
       playing.stages.seek = fail;
       break;
-    case Stage::kMakeDenoiser:
+    case FailingStage::kMakeDenoiser:
       playing.stages.make_denoiser = [](const DenoiseSettings&, const Frame&,
                                         const NoiseLevel&) -> std::unique_ptr<Denoiser> {
         throw Error("it broke");
       };
       break;
-    case Stage::kPrepare:
+    case FailingStage::kPrepare:
       playing.stages.prepare = fail;
       break;
-    case Stage::kDenoised:
+    case FailingStage::kDenoised:
       playing.stages.denoised = fail;
       break;
   }
@@ -622,8 +783,9 @@ TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stages, PlayerFailure,
-                         testing::Values(Stage::kRead, Stage::kSeek, Stage::kMakeDenoiser, Stage::kPrepare,
-                                         Stage::kDenoised));
+                         testing::Values(FailingStage::kRead, FailingStage::kSeek,
+                                         FailingStage::kMakeDenoiser, FailingStage::kPrepare,
+                                         FailingStage::kDenoised));
 
 // A thousand changes at random, in all states, with a real engine: whatever is shown is exactly what one of
 // the settings makes of that frame, and all frames' memory comes back.
@@ -638,7 +800,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
   }
   const std::shared_ptr<Engine> engine = EngineRegistry::instance().open("cpu", EngineOptions{1});
   const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
-    const Filter filter = settings.filter == "bm3d"        ? Filter(bm3d_profile(*settings.profile))
+    const Filter filter = settings.filter == "bm3d"        ? Filter(bm3d_profile(settings.profile))
                           : settings.filter == "bilateral" ? Filter(BilateralParameters())
                                                            : Filter(NlmParameters());
     return engine->make_denoiser(filter, level, frame.format);
@@ -674,7 +836,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
       frame.index = next - 1;
       return frame;
     };
-    playing.stages.seek = [&](double seconds) {
+    playing.stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
       next = std::max<std::int64_t>(0, std::llround(seconds * playing.rate));
     };
     playing.stages.make_denoiser = make;

@@ -10,7 +10,10 @@
 
 #include <array>
 #include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace limpid::test {
@@ -43,6 +46,17 @@ std::string contents(const FileDescriptor& file) {
   }
   text.resize(done);
   return text;
+}
+
+// The two sides of a terminal of 100 columns: a program's user's and its own.
+std::pair<FileDescriptor, FileDescriptor> open_terminal() {
+  int primary = -1;
+  int secondary = -1;
+  winsize size{};
+  size.ws_col = 100;
+  size.ws_row = 25;
+  checked(openpty(&primary, &secondary, nullptr, nullptr, &size), "openpty");
+  return {FileDescriptor(primary), FileDescriptor(secondary)};
 }
 
 pid_t spawn(const std::vector<std::string>& arguments, int input, int out, int err) {
@@ -83,21 +97,24 @@ void FileDescriptor::close() {
   }
 }
 
+std::string problem_with_terminals() {
+  try {
+    open_terminal();
+    return "";
+  } catch (const std::system_error& error) {
+    return error.what();
+  }
+}
+
 Process::Process(const std::vector<std::string>& arguments, const ProcessOptions& options)
     : out_(memory_file("out")), err_(memory_file("err")) {
   // A program under test that has ended must not take the tests with it when they write to its input.
   std::signal(SIGPIPE, SIG_IGN);
   if (options.terminal) {
-    int primary = -1;
-    int secondary = -1;
-    winsize size{};
-    size.ws_col = 100;
-    size.ws_row = 25;
-    checked(openpty(&primary, &secondary, nullptr, nullptr, &size), "openpty");
-    terminal_ = FileDescriptor(primary);
-    checked(fcntl(primary, F_SETFD, FD_CLOEXEC), "fcntl");
-    const FileDescriptor child_side(secondary);
-    id_ = spawn(arguments, secondary, out_.get(), secondary);
+    FileDescriptor child_side;
+    std::tie(terminal_, child_side) = open_terminal();
+    checked(fcntl(terminal_.get(), F_SETFD, FD_CLOEXEC), "fcntl");
+    id_ = spawn(arguments, child_side.get(), out_.get(), child_side.get());
     terminal_reader_ = std::jthread([this] {
       std::array<char, 4096> buffer{};
       ssize_t count = 0;
@@ -128,6 +145,12 @@ Process::~Process() {
   }
 }
 
+bool Process::has_ended() const {
+  siginfo_t info{};
+  checked(waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT), "waitid");
+  return info.si_pid == id_;
+}
+
 void Process::send_signal(int signal) const { checked(kill(id_, signal), "kill"); }
 
 void Process::write_input(std::string_view text) {
@@ -151,15 +174,36 @@ std::string Process::err_so_far() {
   return terminal_text_;
 }
 
-bool Process::wait_for_err(std::string_view text, std::chrono::seconds timeout) {
+bool Process::wait_until(const std::function<bool(const std::string& err)>& condition,
+                         std::chrono::seconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
-  while (err_so_far().find(text) == std::string::npos) {
+  while (!condition(err_so_far())) {
     if (std::chrono::steady_clock::now() > end) {
       return false;
     }
     std::this_thread::sleep_for(5ms);
   }
   return true;
+}
+
+bool Process::wait_for_err(std::string_view text, std::chrono::seconds timeout) {
+  return wait_until([text](const std::string& err) { return err.find(text) != std::string::npos; }, timeout);
+}
+
+bool Process::wait_for_frames(std::string_view input, int frames, std::chrono::seconds timeout) {
+  return wait_until(
+      [input, frames](const std::string& err) {
+        std::istringstream lines(err);
+        for (std::string line; std::getline(lines, line);) {
+          const nlohmann::json progress = nlohmann::json::parse(line, nullptr, false);  // others are no JSON
+          if (progress.is_object() && progress.value("frames", 0) >= frames &&
+              (input.empty() || progress.value("input", "") == input)) {
+            return true;
+          }
+        }
+        return false;
+      },
+      timeout);
 }
 
 Outcome Process::wait(std::chrono::seconds timeout) {

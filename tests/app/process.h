@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ struct Outcome {
   std::string err;
 };
 
+/// Why there can be no terminal for ProcessOptions::terminal; nothing if there can.
+std::string problem_with_terminals();
+
 /// A running program; killed if it is still running in the end.
 class Process {
  public:
@@ -55,14 +59,22 @@ class Process {
   void send_signal(int signal) const;
   void write_input(std::string_view text);
   void close_input();
+  /// Whether it has ended by itself; wait() tells how.
+  bool has_ended() const;
   /// What has come on standard error so far.
   std::string err_so_far();
   /// Waits until standard error contains `text`; false after the timeout.
   bool wait_for_err(std::string_view text, std::chrono::seconds timeout = std::chrono::seconds(60));
+  /// Waits until the JSON progress of the file `input`, or of any if that is empty, tells of at least
+  /// `frames` frames; false after the timeout.
+  bool wait_for_frames(std::string_view input = "", int frames = 1,
+                       std::chrono::seconds timeout = std::chrono::seconds(60));
   /// Waits for the end; kills the process at the timeout.
   Outcome wait(std::chrono::seconds timeout = std::chrono::seconds(120));
 
  private:
+  bool wait_until(const std::function<bool(const std::string& err)>& condition, std::chrono::seconds timeout);
+
   pid_t id_ = -1;
   FileDescriptor input_;
   FileDescriptor out_;

@@ -61,6 +61,10 @@ TEST(Progress, JsonHasTheSameValues) {
   EXPECT_EQ(json["busy"]["denoise"], 1.0);
   EXPECT_EQ(json["busy"]["encode"], 0.352);
   EXPECT_EQ(json["finished"], false);
+  EXPECT_FALSE(json.contains("input"));
+  ProgressState named = quarter_done();
+  named.input = "caf\xe9.mkv";  // Latin-1
+  EXPECT_EQ(nlohmann::json::parse(to_json_line(named))["input"], "caf\xef\xbf\xbd.mkv");
 }
 
 TEST(Progress, LineOfALongRunFitsATerminal) {

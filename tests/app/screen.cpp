@@ -63,15 +63,16 @@ void ScreenTest::SetUp() {
   if (IsSkipped()) {
     return;
   }
-  static const bool has_screen = can_run({"sh", "-c", "command -v xdotool && command -v Xvfb"});
-  if (!has_screen) {
-    GTEST_SKIP() << "Xvfb or xdotool is absent";
+  static std::string problem =
+      can_run({"sh", "-c", "command -v xdotool && command -v Xvfb"}) ? "" : "Xvfb or xdotool is absent";
+  if (!problem.empty()) {
+    GTEST_SKIP() << problem;
   }
   // It chooses a free number itself and prints it where a Process can be read while it runs.
   server_ = std::make_unique<Process>(std::vector<std::string>{"Xvfb", "-displayfd", "2", "-screen", "0",
                                                                "1280x1024x24", "-nolisten", "tcp", "-ac"});
   const auto give_up = std::chrono::steady_clock::now() + 20s;
-  while (display_.empty() && std::chrono::steady_clock::now() < give_up) {
+  while (display_.empty() && std::chrono::steady_clock::now() < give_up && !server_->has_ended()) {
     const std::string text = server_->err_so_far();
     if (!text.empty() && text.back() == '\n') {
       const std::string last = lines(text).back();
@@ -81,7 +82,10 @@ void ScreenTest::SetUp() {
     }
     std::this_thread::sleep_for(5ms);
   }
-  ASSERT_FALSE(display_.empty()) << "Xvfb didn't start: " << server_->err_so_far();
+  if (display_.empty()) {
+    problem = "Xvfb doesn't start: " + server_->err_so_far();
+    GTEST_SKIP() << problem;
+  }
 }
 
 void ScreenTest::TearDown() { server_.reset(); }
@@ -120,6 +124,25 @@ std::string ScreenTest::find_window(const std::string& title) const {
   return lines(found).empty() ? "" : lines(found).front();
 }
 
+std::string ScreenTest::plain_title(const std::string& window) const {
+  const Connection connection = open_display(display_);
+  XTextProperty name{};
+  if (XGetWMName(connection.get(), std::stoul(window), &name) == 0) {
+    return "";
+  }
+  char** list = nullptr;
+  int count = 0;
+  std::string title;
+  if (name.encoding == XInternAtom(connection.get(), "UTF8_STRING", False)) {
+    title.assign(reinterpret_cast<const char*>(name.value), name.nitems);
+  } else if (Xutf8TextPropertyToTextList(connection.get(), &name, &list, &count) >= 0 && count > 0) {
+    title = list[0];
+    XFreeStringList(list);
+  }
+  XFree(name.value);
+  return title;
+}
+
 void ScreenTest::point(const std::string& window, int x, int y) const {
   xdotool({"mousemove", "--window", window, std::to_string(x), std::to_string(y)});
 }
@@ -143,6 +166,20 @@ void ScreenTest::minimise(const std::string& window) const {
   XChangeProperty(connection, std::stoul(window), XInternAtom(connection, "_NET_WM_STATE", False), XA_ATOM,
                   32, PropModeReplace, reinterpret_cast<const unsigned char*>(&hidden), 1);
 }
+
+void ScreenTest::kill_owner(const std::string& window) const {
+  const Connection connection = open_display(display_);
+  XKillClient(connection.get(), std::stoul(window));
+  XSync(connection.get(), False);
+}
+
+void ScreenTest::destroy(const std::string& window) const {
+  const Connection connection = open_display(display_);
+  XDestroyWindow(connection.get(), std::stoul(window));
+  XSync(connection.get(), False);
+}
+
+void ScreenTest::kill_screen() { server_.reset(); }
 
 void ScreenTest::set_frozen(bool frozen) const { server_->send_signal(frozen ? SIGSTOP : SIGCONT); }
 

@@ -10,7 +10,7 @@
 namespace limpid::test {
 
 /// A fixture with a screen of its own, by Xvfb, and somebody who types and points there, by xdotool. Skips
-/// where one of them is absent.
+/// where one of them is absent or doesn't start.
 class ScreenTest : public ProgramTest {
  protected:
   void SetUp() override;
@@ -25,12 +25,19 @@ class ScreenTest : public ProgramTest {
   void type(const std::vector<std::string>& keys) const;
   /// The window whose title contains `title`, waited for; and moving the pointer in it.
   std::string find_window(const std::string& title) const;
+  /// Its title as window managers read it that know ICCCM only, in UTF-8.
+  std::string plain_title(const std::string& window) const;
   void point(const std::string& window, int x, int y) const;
   /// Asks the window to close, or tells it that it is minimised, as a window manager does.
   void close(const std::string& window) const;
   void minimise(const std::string& window) const;
+  /// Takes the window away, and with it its owner's connection to the screen or not.
+  void kill_owner(const std::string& window) const;
+  void destroy(const std::string& window) const;
   /// Stops the screen: whoever draws there waits until it goes on.
   void set_frozen(bool frozen) const;
+  /// Ends the screen, under all that is shown there.
+  void kill_screen();
 
   const std::string& display() const { return display_; }
 

@@ -52,6 +52,75 @@ TEST(ViewTest, ZoomsAreStepsOfTwo) {
   EXPECT_EQ(view.next_zoom(false), 4);
 }
 
+TEST(SplitLineTest, FollowsThePointerOnceItMoves) {
+  SplitLine line(0.8);
+  EXPECT_FALSE(line.point(100, 1000)) << "the window has opened under it";
+  EXPECT_EQ(line.column(1000), 800);
+  EXPECT_FALSE(line.point(101, 1000));
+  EXPECT_TRUE(line.point(300, 1000));
+  EXPECT_EQ(line.column(1000), 300);
+  line.forget_pointer();  // full screen
+  EXPECT_FALSE(line.point(300, 4000)) << "of the small window";
+  EXPECT_EQ(line.column(4000), 1200);
+}
+
+TEST(SplitLineTest, StaysWhereItWasSeenWhenThePointerLeaves) {
+  SplitLine line(0.5);
+  line.point(500, 1000);
+  line.point(700, 1000);
+  line.point(960, 1000);
+  EXPECT_EQ(line.column(1000), 960);
+  line.point(999, 1000);
+  EXPECT_LT(line.column(1000), 995) << "either side can always be seen";
+  line.leave();
+  EXPECT_EQ(line.column(1000), 700);
+  EXPECT_GT(SplitLine(0).column(1000), 5);
+  EXPECT_EQ(SplitLine(0).column(1), 0);
+}
+
+TEST(SplitLineTest, IsDraggedAnywhereInTheWholePictureAndByItselfInACloseUp) {
+  SplitLine line(0.5);
+  line.toggle_lock();
+  line.point(100, 1000);
+  line.point(200, 1000);
+  EXPECT_EQ(line.column(1000), 500) << "locked";
+  EXPECT_TRUE(line.drag(200, 300, 1000, false, false));
+  EXPECT_EQ(line.column(1000), 300);
+  line.release();
+  EXPECT_FALSE(line.drag(600, 700, 1000, false, true)) << "the picture";
+  EXPECT_FALSE(line.drag(300, 310, 1000, false, true)) << "as long as the button is held";
+  line.release();
+  EXPECT_TRUE(line.drag(310, 350, 1000, false, true));
+  EXPECT_EQ(line.column(1000), 350);
+  line.release();
+  line.toggle_lock();
+  EXPECT_TRUE(line.drag(340, 600, 1000, true, true)) << "a finger";
+  line.release();
+  EXPECT_FALSE(line.drag(600, 650, 1000, false, true)) << "the pointer is always at a line that follows it";
+  line.center();
+  EXPECT_EQ(line.column(1000), 500);
+  line.point(700, 1000);
+  line.point(800, 1000);
+  EXPECT_EQ(line.column(1000), 500);
+}
+
+TEST(OsdTest, TellsNoRatesWhereNothingRuns) {
+  Statistics statistics;
+  statistics.position = 0.48;
+  statistics.duration = 0.42;
+  statistics.runs = false;
+  statistics.loads = {{"denoise", 0}};
+  std::string all;
+  for (const std::string& line : to_lines(statistics)) {
+    all += line + "\n";
+  }
+  EXPECT_EQ(all.find("fps"), std::string::npos) << all;
+  EXPECT_EQ(all.find("load"), std::string::npos) << all;
+  EXPECT_NE(all.find("0:00.480 / 0:00.480"), std::string::npos) << all;
+  EXPECT_EQ(to_lines(statistics, Detail::kLeast).size(), 1U);
+  EXPECT_LT(to_lines(statistics, Detail::kFew).size(), 4U);
+}
+
 TEST(OsdTest, TellsTimesAndFigures) {
   EXPECT_EQ(time_text(62.3456), "1:02.346");
   EXPECT_EQ(time_text(3600, false), "1:00:00");

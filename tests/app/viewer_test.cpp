@@ -7,12 +7,16 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -31,12 +35,12 @@ constexpr double kRate = 100;
 
 void press(const std::string& key) {
   SDL_Event event{};
-  if (key == "LEFT" || key == "RIGHT" || key == "UP" || key == "DOWN") {
+  static const std::map<std::string, SDL_Keycode> names{{"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT},
+                                                        {"UP", SDLK_UP},     {"DOWN", SDLK_DOWN},
+                                                        {"END", SDLK_END},   {"ESC", SDLK_ESCAPE}};
+  if (const auto name = names.find(key); name != names.end()) {
     event.type = SDL_KEYDOWN;
-    event.key.keysym.sym = key == "LEFT"    ? SDLK_LEFT
-                           : key == "RIGHT" ? SDLK_RIGHT
-                           : key == "UP"    ? SDLK_UP
-                                            : SDLK_DOWN;
+    event.key.keysym.sym = name->second;
   } else {
     event.type = SDL_TEXTINPUT;
     std::strcpy(event.text.text, key.c_str());
@@ -52,8 +56,8 @@ std::ptrdiff_t open_descriptors() {
 // A thousand keys at random; the frames that play are so small that every filter keeps up.
 TEST(ViewerTest, KeysAtRandomLeakNothing) {
   constexpr int kKeys = 1000;
-  constexpr std::array kNames = {"m", "c", "a", "+", "-", "UP", "DOWN", "0", "1", "2",    "3",
-                                 "z", "Z", "i", "?", " ", ".",  ",",    "[", "]", "LEFT", "RIGHT"};
+  constexpr std::array kNames = {"m", "c", "a", "+", "-", "UP", "DOWN", "0",    "1",     "2",   "3", "z", "Z",
+                                 "i", "?", " ", ".", ",", "[",  "]",    "LEFT", "RIGHT", "END", "l", "|"};
   setenv("SDL_VIDEODRIVER", "dummy", 1);
   setenv("SDL_RENDER_DRIVER", "software", 1);
   const FrameFormat format = oracle::yuv(32, 24, 1, 1);
@@ -73,13 +77,14 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     frame.index = next++;
     return frame;
   };
-  stages.seek = [&](double seconds) { next = std::max<std::int64_t>(0, std::llround(seconds * kRate)); };
+  stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
+    next = std::max<std::int64_t>(0, std::llround(seconds * kRate));
+  };
   stages.engine = engine;
   stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
-    const std::string options = settings.filter == "bm3d" && settings.profile
-                                    ? ":profile=" + std::string(to_string(*settings.profile))
-                                    : "";
-    return engine->make_denoiser(FilterText(settings.filter + options).filter(level), level, frame.format);
+    const std::string options =
+        settings.filter == "bm3d" ? ":profile=" + std::string(to_string(settings.profile)) : "";
+    return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
   };
   ViewerOptions options;
   options.source = "clip";
@@ -120,6 +125,136 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   EXPECT_GE(play(kKeys, kFrames), kFrames);
   EXPECT_EQ(alive, 0);
   EXPECT_EQ(open_descriptors(), descriptors);
+}
+
+/// A window on `frames` frames and somebody who presses keys.
+class ViewerScript {
+ public:
+  ViewerOptions options;
+  PlayerStages stages;
+  PlayerOptions player_options;
+  int frames = 5;
+
+  ViewerScript() {
+    setenv("SDL_VIDEODRIVER", "dummy", 1);
+    setenv("SDL_RENDER_DRIVER", "software", 1);
+    const FrameFormat format = oracle::yuv(32, 24, 1, 1);
+    stages.read = [this, picture = oracle::draw_picture(format)]() -> io::Reader::Item {
+      if (next_ >= frames) {
+        return io::Reader::End{};
+      }
+      Frame frame = picture;
+      frame.index = next_++;
+      return frame;
+    };
+    stages.seek = [this](double seconds, double, const std::function<bool()>&) {
+      next_ = static_cast<int>(std::lround(seconds * kRate));
+    };
+    stages.engine = EngineRegistry::instance().open("cpu", EngineOptions{1});
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseLevel& level) {
+      return stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
+    };
+    options.source = "clip";
+    options.format = format;
+    options.filters = {"bm3d", "bilateral"};
+    options.duration = frames / kRate;
+    options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
+    player_options.frames_per_second = kRate;
+    player_options.duration = options.duration;
+    player_options.settings.sigma = NoiseLevel{{5, 5, 5}};
+  }
+
+  /// Shows until `user` has returned and `q` is pressed.
+  void play(const std::function<void(const Viewer&)>& user) {
+    Viewer viewer(options, stages, player_options);
+    std::jthread thread([&] {
+      user(viewer);
+      press("q");
+    });
+    viewer.run({});
+  }
+
+  /// Waits until so many frames have been shown; false if they aren't.
+  static bool shows(const Viewer& viewer, std::int64_t frames) {
+    return reaches(viewer.counters().shown, frames);
+  }
+  template <typename Count>
+  static bool reaches(const std::atomic<Count>& count, Count value) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (count < value && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(500us);
+    }
+    return count >= value;
+  }
+
+ private:
+  int next_ = 0;
+};
+
+/// Is never done with a frame unless it is told to end.
+class NeverDone final : public Denoiser {
+ public:
+  explicit NeverDone(std::atomic<int>& begun) : begun_(begun) {}
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame /*frame*/) override {}
+  std::optional<Frame> receive() override {
+    ++begun_;
+    cancelled_.wait(false);
+    return std::nullopt;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    cancelled_.notify_all();
+  }
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return 0; }
+
+ private:
+  std::atomic<int>& begun_;
+  std::atomic<bool> cancelled_ = false;
+};
+
+TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.options.keep_open = true;
+  script.stages.make_denoiser = [&begun, make = script.stages.make_denoiser](
+                                    const DenoiseSettings& settings, const Frame& frame,
+                                    const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+    return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
+  };
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::reaches(begun, 1));
+    for (const char* const key : {"?", "?", "s", "0", "1", "2", "3", "z", "Z", "c"}) {
+      press(key);  // there is nothing of a denoised frame yet
+    }
+    EXPECT_TRUE(ViewerScript::reaches(begun, 2)) << "with the other profile";
+    press("m");
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  });
+}
+
+TEST(ViewerTest, GoesOnFromTheBeginningAndKeepsTheWindowWhenItLeavesTheFullScreen) {
+  ViewerScript script;
+  script.options.keep_open = true;
+  script.play([&](const Viewer& viewer) {
+    // Some may be dropped, but not the first and the last.
+    EXPECT_TRUE(ViewerScript::shows(viewer, 2));
+    std::int64_t seen = viewer.counters().shown;
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (viewer.counters().shown < script.frames + 2 && std::chrono::steady_clock::now() < end) {
+      if (viewer.counters().shown == seen) {
+        press("f");
+        press("ESC");
+        press(" ");
+        std::this_thread::sleep_for(20ms);
+      }
+      seen = viewer.counters().shown;
+    }
+    EXPECT_GE(viewer.counters().shown, script.frames + 2);
+    press("END");
+  });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -103,9 +104,16 @@ TEST_F(WebcamTest, ShowsEveryFormatInItsColors) {
 }
 
 TEST_F(WebcamTest, UnpluggingEndsWithAMessageAndAFinishedRecording) {
-  const Outcome outcome = run(with_camera(
-      "yuyv", 15, webcam({kCamera, "--record", path("out.mkv"), "--loopback", kLoopback, "--json"})));
+  const Outcome outcome =
+      run(with_camera("yuyv", 15,
+                      webcam({kCamera, "--size", "1920x1080", "--fps", "60", "--record", path("out.mkv"),
+                              "--pix-fmt", "yuv420p", "--loopback", kLoopback, "--json"})));
   expect_success(outcome);
+  EXPECT_NE(outcome.err.find(
+                "gives 64x48 instead of 1920x1080 and 30 frames a second instead of 60 (limpid webcam"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["pix_fmt"], "yuv420p");
   EXPECT_NE(outcome.err.find("is gone: No such device"), std::string::npos) << outcome.err;
   const std::vector<double> times = frame_times(path("out.mkv"));
   ASSERT_GE(times.size(), 3U);
@@ -132,6 +140,10 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
   expect_failure(limpid(webcam({"/dev/video63"})), 1, {"/dev/video63"});
   expect_failure(limpid({"webcam", "--list", "/dev/null"}), 1, {"/dev/null: is not a camera"});
   expect_failure(limpid(webcam({"--input-format", "lavfi"})), 2, {"the device is missing"});
+  write_file(path("clip.mp4"), "");
+  expect_failure(limpid(webcam({path("clip.mp4")})), 2, {"is a file, not a camera", "limpid preview"});
+  expect_failure(run(with_camera("nv12", 0, webcam({kCamera, "--loopback", "/dev/video63"}))), 1,
+                 {"/dev/video63", "there is no such device", "modprobe v4l2loopback"});
   write_file(path("old.mkv"), "old");
   expect_failure(run(with_camera("nv12", 0, webcam({kCamera, "--record", path("old.mkv")}))), 1,
                  {"old.mkv", "-y"});
@@ -141,12 +153,12 @@ TEST_F(WebcamTest, SaysWhatItCantDo) {
 TEST_F(WebcamTest, ARecordingOutlivesWhatElseFails) {
   const std::vector<std::string> environment =
       joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"}, camera("yuyv", 0, "color=gray:size=64x48"));
-  expect_failure(
-      run(joined(joined(environment, {"LIMPID_TEST_LOOPBACK=/dev/full"}),
-                 limpid_command(webcam({kCamera, "--record", path("out.mkv"), "--loopback", kLoopback})))),
-      1, {kLoopback, "No space left on device"});
+  expect_failure(run(joined(joined(environment, {"LIMPID_TEST_LOOPBACK=/dev/full"}),
+                            limpid_command(webcam({kCamera, "--record", path("out.mkv"), "--loopback",
+                                                   kLoopback, "--frames", "12"})))),
+                 1, {kLoopback, "No space left on device"});
   EXPECT_EQ(files(), (std::vector<std::string>{"frame.yuyv", "out.mkv"}));
-  EXPECT_GE(frame_count(path("out.mkv")), 1U);
+  EXPECT_GE(frame_count(path("out.mkv")), 12U) << "it goes on alone";
 }
 
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
@@ -206,7 +218,7 @@ TEST_F(ScreenTest, FromGlassToGlass) {
   xdotool({"windowmove", "--sync", find_window("limpid"), "600", "500"});
   const std::vector<double> latencies = glass_to_glass(Eye(display()), lamp);
   type({"q"});
-  expect_soon(latencies, "a screen", 60, live.wait(20s));
+  expect_soon(latencies, "a screen", 60, live.wait());
 }
 
 /// A lamp before the camera, in a file that its library reads.
@@ -255,7 +267,7 @@ TEST_F(WebcamOnScreenTest, FromGlassToGlass) {
     xdotool({"windowmove", "--sync", find_window("limpid"), "600", "500"});
     const std::vector<double> latencies = glass_to_glass(Eye(display()), lamp);
     type({"q"});
-    expect_soon(latencies, "a camera with " + format, 30, live.wait(20s));
+    expect_soon(latencies, "a camera with " + format, 30, live.wait());
   }
 }
 
@@ -289,9 +301,35 @@ TEST_F(WebcamOnScreenTest, NothingThatHappensToTheWindowHoldsDenoisingUp) {
     xdotool({"windowunmap", "--sync", window});
     expect_denoising("hidden");
     close(window);
-    const Outcome outcome = live.wait(20s);
+    const Outcome outcome = live.wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   }
+}
+
+TEST_F(WebcamOnScreenTest, ARecordingOutlivesItsWindow) {
+  struct End {
+    std::string name;
+    std::function<void(const std::string& window)> bring_about;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<End> ends{{"destroyed", [this](const std::string& w) { destroy(w); }, 0, ""},
+                              {"killed", [this](const std::string& w) { kill_owner(w); }, 1, "display"},
+                              {"dark", [this](const std::string&) { kill_screen(); }, 1, "display"}};
+  for (const auto& [name, bring_about, exit_code, message] : ends) {
+    const std::string recording = path(name + ".mp4");  // nothing plays of one that isn't finished
+    Process live(on_screen(joined({"webcam", kCamera, "--record", recording, "--log-level", "debug"}, kQuick),
+                           camera("yuyv", 0, "color=gray:size=64x48")));
+    const std::string window = find_window("limpid");
+    expect_said(live, "shown: the first frame");
+    bring_about(window);
+    const Outcome outcome = live.wait();
+    EXPECT_FALSE(outcome.timed_out) << name;
+    EXPECT_EQ(outcome.exit_code, exit_code) << name << outcome.err;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
+    EXPECT_GE(frame_count(recording), 1U) << name;
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"dark.mp4", "destroyed.mp4", "frame.yuyv", "killed.mp4"}));
 }
 
 TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
@@ -319,7 +357,7 @@ TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
     }
   }
   close(window);
-  const Outcome outcome = live.wait(20s);
+  const Outcome outcome = live.wait();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   int reds = 0;
   int blues = 0;

@@ -24,12 +24,13 @@ void BM_ConvertForDisplay(benchmark::State& state, const FrameFormat& format, io
 }
 
 void BM_Difference(benchmark::State& state, const FrameFormat& format) {
+  const io::DisplayConverter converter(format, {});
   io::RgbImage a;
   a.resize(format.width, format.height);
   const io::RgbImage b = a;
   io::RgbImage out;
   while (state.KeepRunning()) {
-    io::amplified_difference(a, b, 8, out);
+    converter.amplify_difference(a, b, 8, out);
     benchmark::DoNotOptimize(out.pixels.data());
   }
 }

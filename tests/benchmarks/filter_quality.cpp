@@ -84,7 +84,7 @@ void run(const Options& options) {
       const NoiseLevel noise{{sigma}};
       Gain gain;
       for (std::size_t i = 0; i < noisy.size(); ++i) {
-        const auto denoiser = engine->make_denoiser(filter.filter(noise), noise, noisy[i].format);
+        const auto denoiser = engine->make_denoiser(filter.filter(), noise, noisy[i].format);
         const auto start = std::chrono::steady_clock::now();
         denoiser->send(noisy[i]);
         denoiser->flush();

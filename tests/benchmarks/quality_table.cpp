@@ -19,7 +19,7 @@ namespace limpid::benchmarks {
 namespace {
 
 // Zhang et al., "Beyond a Gaussian denoiser", TIP 2017, Table II: the authors' software, np up to sigma 40,
-// vn at 50.
+// its vn profile at 50.
 struct PublishedImage {
   const char* file;
   double psnr[3];
@@ -201,7 +201,7 @@ class Table {
   }
 
   Frame denoise(const Frame& noisy, const NoiseLevel& noise) const {
-    const auto denoiser = engine_->make_denoiser(options_.filter.filter(noise), noise, noisy.format);
+    const auto denoiser = engine_->make_denoiser(options_.filter.filter(), noise, noisy.format);
     denoiser->send(noisy);
     denoiser->flush();
     return denoiser->receive().value();

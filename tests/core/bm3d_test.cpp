@@ -79,8 +79,8 @@ TEST_P(Bm3dTest, AllProfilesAgreeWithTheOracle) {
     expect_agrees(engine(), frame, first_step_only(bm3d_profile(profile)), equal_noise(kSigma));
   }
   const Frame noisier = noisy_picture(gray(60, 45), 50.7);
-  expect_agrees(engine(), noisier, bm3d_profile(Profile::kVn), equal_noise(50.7F));
-  expect_agrees(engine(), noisier, first_step_only(bm3d_profile(Profile::kVn)), equal_noise(50.7F));
+  expect_agrees(engine(), noisier, bm3d_profile(Profile::kNp), equal_noise(50.7F));
+  expect_agrees(engine(), noisier, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(50.7F));
 }
 
 TEST_P(Bm3dTest, CoefficientsAtTheThresholdAreKept) {
@@ -132,7 +132,7 @@ TEST_P(Bm3dTest, AllPatchSizesAgreeWithTheOracle) {
 }
 
 TEST_P(Bm3dTest, StepsWithDifferentPatchSizesAgreeWithTheOracle) {
-  Bm3dParameters parameters = bm3d_profile(Profile::kVn);
+  Bm3dParameters parameters = bm3d_profile(Profile::kNp);
   parameters.wiener->patch_size = 11;
   expect_agrees(engine(), noisy_picture(gray(50, 40), 50.7), parameters, equal_noise(50.7F));
   parameters.hard_threshold.patch_size = 4;
@@ -325,7 +325,7 @@ TEST_P(Bm3dTest, ExtremesOfTheParametersAgreeWithTheOracle) {
   parameters.lambda = 0.001F;
   check("lambda 0.001", parameters);
   check("faint noise", bm3d_profile(Profile::kLc), 0.013F);
-  check("strong noise", bm3d_profile(Profile::kVn), 203.3F);
+  check("strong noise", bm3d_profile(Profile::kNp), 203.3F);
 }
 
 TEST_P(Bm3dTest, FlatPicturesStayFlat) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <sstream>
@@ -223,11 +224,6 @@ TEST_P(EdgePreservingTest, FramesOfOneStreamDoNotTouchEachOther) {
   }
 }
 
-TEST_P(EdgePreservingTest, IllegalParametersAreAUsageError) {
-  EXPECT_THROW(engine().make_denoiser(BilateralParameters{.radius = 0}, kNoise, gray(9, 9)), UsageError);
-  EXPECT_THROW(engine().make_denoiser(NlmParameters{.patch_size = 2}, kNoise, gray(9, 9)), UsageError);
-}
-
 INSTANTIATE_TEST_SUITE_P(Engines, EdgePreservingTest, kSuiteEngines, suite_name);
 
 // The CPU's kernels as they would run on a processor whose best instruction set is the parameter.
@@ -268,6 +264,20 @@ TEST_P(EdgePreservingSimdTest, PowersOfTwoAreWithinTheirBound) {
     greatest = std::max(greatest, std::abs(static_cast<double>(powers[i]) / expected - 1));
   }
   EXPECT_LT(greatest, std::exp2(-10.5));
+}
+
+// Numbers that x86 processors are slow with; whoever calls keeps his own way of taking them.
+TEST_P(EdgePreservingSimdTest, PowersAreNormalNumbersOrZero) {
+  const cpu::AlignedVector<float> x{-125.5F, -125.9F, -126.01F, -126.5F, -126.99F, -127.0F, -127.5F, -140.0F,
+                                    -1e10F,  0.0F,    0.0F,     0.0F,    0.0F,     0.0F,    0.0F,    0.0F};
+  cpu::AlignedVector<float> powers(x.size());
+  cpu::exp2_row(x.data(), static_cast<int>(x.size()), powers.data());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(std::fpclassify(powers[i]), x[i] < -126 ? FP_ZERO : FP_NORMAL) << x[i];
+  }
+  volatile float least = std::numeric_limits<float>::min();
+  least = least / 2;
+  EXPECT_EQ(std::fpclassify(least), FP_SUBNORMAL);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, EdgePreservingSimdTest, kSimdLevels, simd_level_name);

@@ -1,13 +1,20 @@
-// The registry of engines, and what every engine's denoisers have in common: the order of frames, what
-// travels with them, and what is refused.
+// What every engine's denoisers have in common: the order of frames, what travels with them, and what is
+// refused.
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -15,6 +22,7 @@
 #include "core/error.h"
 #include "core/noise_estimation.h"
 #include "tests/core/engine_suite.h"
+#include "tests/core/illegal_filters.h"
 #include "tests/core/oracle/pictures.h"
 
 namespace limpid {
@@ -27,34 +35,6 @@ using oracle::yuv;
 
 class EngineTest : public EngineSuite {};
 
-TEST(EngineRegistry, ListsTheCpuAsAvailable) {
-  const std::vector<EngineInfo> engines = EngineRegistry::instance().list();
-  std::set<std::string> names;
-  for (const EngineInfo& info : engines) {
-    EXPECT_TRUE(names.insert(info.name).second) << info.name << " is listed twice";
-    EXPECT_FALSE(info.description.empty()) << info.name;
-    if (info.name == "cpu") {
-      EXPECT_TRUE(info.available);
-    }
-  }
-  EXPECT_TRUE(names.contains("cpu"));
-}
-
-TEST(EngineRegistry, AutoIsTheFirstThatIsAvailable) {
-  const std::vector<EngineInfo> engines = EngineRegistry::instance().list();
-  const auto first =
-      std::find_if(engines.begin(), engines.end(), [](const auto& info) { return info.available; });
-  ASSERT_NE(first, engines.end());
-  EXPECT_EQ(EngineRegistry::instance().open("auto")->name(), first->name);
-}
-
-TEST(EngineRegistry, AnUnknownNameIsAUsageErrorThatNamesIt) {
-  for (const char* name : {"gpu", "cpu:1", "", "CPU", "cuda:x"}) {
-    EXPECT_THROW(EngineRegistry::instance().open(name), UsageError) << name;
-  }
-  EXPECT_NE(message_of([] { EngineRegistry::instance().open("gpu"); }).find("gpu"), std::string::npos);
-}
-
 TEST(CpuEngine, LeavesFourierTransformsToCuda) {
   const auto cpu = EngineRegistry::instance().open("cpu");
   for (const GroupTransform transform : {GroupTransform::kDft2dAnd1d, GroupTransform::kFft3d}) {
@@ -63,14 +43,6 @@ TEST(CpuEngine, LeavesFourierTransformsToCuda) {
     const std::string message = message_of([&] { cpu->make_denoiser(parameters, {{10}}, gray(32, 24)); });
     EXPECT_NE(message.find(to_string(transform)), std::string::npos) << message;
     EXPECT_NE(message.find("CUDA"), std::string::npos) << message;
-  }
-}
-
-TEST(EngineRegistry, AnEngineThatCanNotRunIsAnErrorWithTheReason) {
-  for (const EngineInfo& info : EngineRegistry::instance().list()) {
-    if (!info.available) {
-      EXPECT_FALSE(message_of([&] { EngineRegistry::instance().open(info.name); }).empty()) << info.name;
-    }
   }
 }
 
@@ -158,6 +130,25 @@ TEST_P(EngineTest, ADenoiserMayGoWithFramesUnderWay) {
   const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kNp), {{10}}, format);
   for (int i = 0; i < 3; ++i) {
     denoiser->send(oracle::draw_picture(format));
+  }
+}
+
+// On the machine's own two cores it would take some ten seconds.
+TEST(CpuEngine, CancelledWorkEndsSoonWithoutAResult) {
+  const auto engine = EngineRegistry::instance().open("cpu", EngineOptions{2});
+  const FrameFormat format = gray(1400, 1400);
+  const Frame noisy = oracle::add_noise(oracle::draw_picture(format), 20, 1);
+  for (const Filter& filter :
+       {Filter(bm3d_profile(Profile::kHigh)), Filter(NlmParameters{.search_window = 101})}) {
+    const auto denoiser = engine->make_denoiser(filter, NoiseLevel{{20, 20, 20}}, format);
+    denoiser->send(noisy);
+    denoiser->send(noisy);
+    std::jthread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      denoiser->cancel();
+    });
+    EXPECT_FALSE(denoiser->receive().has_value());
+    EXPECT_FALSE(denoiser->receive().has_value());
   }
 }
 
@@ -254,16 +245,44 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
   EXPECT_NO_THROW(denoiser->set_noise({{0, 5, 200}}));
 }
 
-TEST_P(EngineTest, IllegalParametersAreAUsageErrorAndAnImpossibleFormatAnError) {
-  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  parameters.hard_threshold.step = 9;
-  EXPECT_THROW(engine().make_denoiser(parameters, {{10}}, gray(32, 24)), UsageError);
-  parameters = bm3d_profile(Profile::kFast);
-  parameters.lambda = 0;
-  EXPECT_THROW(engine().make_denoiser(parameters, {{10}}, gray(32, 24)), UsageError);
-  FrameFormat format = gray(32, 24);
-  format.width = 0;
-  EXPECT_THROW(engine().make_denoiser(bm3d_profile(Profile::kFast), {{10}}, format), Error);
+// Before anything is made of them: no division by a step of 0, no memory for patches of 2^31 samples.
+TEST_P(EngineTest, IllegalParametersAreAUsageErrorThatNamesThem) {
+  for (const auto& [named, filter] : illegal_filters()) {
+    std::string complaint = "nothing was thrown";
+    try {
+      engine().make_denoiser(filter, {{10, 10, 10}}, yuv(32, 24, 1, 1));
+    } catch (const UsageError& error) {
+      complaint = error.what();
+    }
+    EXPECT_NE(complaint.find(named), std::string::npos)
+        << to_string(filter) << ", " << named << ": " << complaint;
+  }
+}
+
+TEST_P(EngineTest, AnImpossibleFormatIsAnError) {
+  const auto spoil = [](const auto& change) {
+    FrameFormat format = yuv(32, 24, 1, 1);
+    change(format);
+    return format;
+  };
+  const FrameFormat formats[] = {spoil([](FrameFormat& f) { f.width = 0; }),
+                                 spoil([](FrameFormat& f) { f.height = -1; }),
+                                 spoil([](FrameFormat& f) { f.width = kMaxDimension + 1; }),
+                                 spoil([](FrameFormat& f) { f.height = std::numeric_limits<int>::max(); }),
+                                 spoil([](FrameFormat& f) { f.bit_depth = 7; }),
+                                 spoil([](FrameFormat& f) { f.bit_depth = 16; }),
+                                 spoil([](FrameFormat& f) { f.chroma_shift_x = -1; }),
+                                 spoil([](FrameFormat& f) { f.chroma_shift_y = 31; }),
+                                 spoil([](FrameFormat& f) { f.color_model = ColorModel::kRgb; }),
+                                 spoil([](FrameFormat& f) { f.color_model = static_cast<ColorModel>(9); }),
+                                 spoil([](FrameFormat& f) { f.sample_type = static_cast<SampleType>(9); })};
+  for (std::size_t i = 0; i < std::size(formats); ++i) {
+    for (const std::string_view filter : kFilterNames) {
+      EXPECT_THROW(engine().make_denoiser(parse_filter(filter), {{10, 10, 10}}, formats[i]), Error)
+          << filter << ", format " << i;
+    }
+    EXPECT_THROW(engine().allocate_frame(formats[i]), Error) << "format " << i;
+  }
 }
 
 TEST_P(EngineTest, NoiseThatIsSetHoldsForLaterFramesOnly) {
@@ -343,31 +362,99 @@ TEST_P(EngineTest, ResultsOutliveDenoiserAndEngine) {
   EXPECT_TRUE(oracle::same_bits(result, expected));
 }
 
-TEST_P(EngineTest, SeveralDenoisersMayRunAtOnce) {
-  const FrameFormat format = yuv(48, 40, 1, 1);
-  const Bm3dParameters parameters = bm3d_profile(Profile::kLc);
-  const NoiseLevel noise{{20, 12, 12}};
-  constexpr int kThreads = 3;
-  std::vector<Frame> noisy;
-  std::vector<Frame> expected;
-  for (int i = 0; i < kThreads; ++i) {
-    noisy.push_back(oracle::add_noise(oracle::draw_picture(format), 20, 60 + i));
-    expected.push_back(run_filter(engine(), noisy.back(), parameters, noise));
+// On engines with one thread and with several, of which oneTBB would start no more than there are processors.
+class SharedEngineTest : public EngineSuite {
+ protected:
+  static constexpr int kStreams = 3;
+
+  void SetUp() override {
+    EngineSuite::SetUp();
+    for (int i = 0; i < kStreams && !IsSkipped(); ++i) {
+      formats_[i] = yuv(32 + 2 * i, 24 - 2 * i, 1, 1);
+      noisy_[i] = oracle::add_noise(oracle::draw_picture(formats_[i]), 20, 60 + i);
+      expected_[i] = run_filter(engine(), noisy_[i], filter_of(i), noise_);
+    }
   }
-  std::vector<Frame> results(kThreads);
-  std::vector<std::thread> threads;
-  threads.reserve(kThreads);
-  for (int i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] { results[i] = run_filter(engine(), noisy[i], parameters, noise); });
+  static Filter filter_of(int stream) {
+    return stream == 1 ? Filter(NlmParameters()) : Filter(bm3d_profile(Profile::kFast));
   }
-  for (std::thread& thread : threads) {
-    thread.join();
+  std::unique_ptr<Denoiser> denoiser_of(Engine& engine, int stream) const {
+    return engine.make_denoiser(filter_of(stream), noise_, formats_[stream]);
   }
-  for (int i = 0; i < kThreads; ++i) {
-    EXPECT_TRUE(oracle::same_bits(results[i], expected[i])) << i;
+  void expect_next(Denoiser& denoiser, int stream) const {
+    const std::optional<Frame> result = denoiser.receive();
+    ASSERT_TRUE(result.has_value());
+    EXPECT_TRUE(oracle::same_bits(*result, expected_[stream])) << "stream " << stream;
+  }
+  // Three streams, a frame of each in turn, several under way.
+  void run_in_turns(Engine& engine) const {
+    std::array<std::unique_ptr<Denoiser>, kStreams> denoisers;
+    for (int i = 0; i < kStreams; ++i) {
+      denoisers[i] = denoiser_of(engine, i);
+      denoisers[i]->send(noisy_[i]);
+    }
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < kStreams; ++i) {
+        denoisers[i]->send(noisy_[i]);
+        expect_next(*denoisers[(i + 1) % kStreams], (i + 1) % kStreams);
+      }
+    }
+  }
+
+  const tbb::global_control threads_allowed_{tbb::global_control::max_allowed_parallelism, 4};
+  const NoiseLevel noise_{{20, 12, 12}};
+  std::array<FrameFormat, kStreams> formats_;
+  std::array<Frame, kStreams> noisy_;
+  std::array<Frame, kStreams> expected_;
+};
+
+TEST_P(SharedEngineTest, OneThreadMayHaveSeveralDenoisers) {
+  for (const int threads : {1, 4}) {
+    SCOPED_TRACE(threads);
+    run_in_turns(*EngineRegistry::instance().open(GetParam(), {.threads = threads}));
   }
 }
 
+TEST_P(SharedEngineTest, SeveralThreadsMayHaveDenoisersOfTheirOwn) {
+  for (const int threads : {1, 4}) {
+    SCOPED_TRACE(threads);
+    const auto engine = EngineRegistry::instance().open(GetParam(), {.threads = threads});
+    std::vector<std::jthread> hosts(3);
+    for (std::jthread& host : hosts) {
+      host = std::jthread([&] { run_in_turns(*engine); });
+    }
+  }
+}
+
+TEST_P(SharedEngineTest, TasksOfAHostsOwnMayHaveDenoisers) {
+  for (const int threads : {1, 4}) {
+    SCOPED_TRACE(threads);
+    const auto engine = EngineRegistry::instance().open(GetParam(), {.threads = threads});
+    tbb::task_arena host(3);
+    host.execute([&] { tbb::parallel_for(0, 4, [&](int) { run_in_turns(*engine); }); });
+  }
+}
+
+TEST_P(SharedEngineTest, DenoisersAndTheirEngineMayGoInAnyOrder) {
+  for (const std::array<int, kStreams> order : {std::array{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {
+    auto engine = EngineRegistry::instance().open(GetParam(), {.threads = 1});
+    std::array<std::unique_ptr<Denoiser>, kStreams> denoisers;
+    for (int i = 0; i < kStreams; ++i) {
+      denoisers[i] = denoiser_of(*engine, i);
+      denoisers[i]->send(noisy_[i]);
+      denoisers[i]->send(noisy_[i]);
+    }
+    expect_next(*denoisers[order[0]], order[0]);
+    denoisers[order[0]].reset();
+    engine.reset();
+    expect_next(*denoisers[order[1]], order[1]);
+    denoisers[order[1]].reset();
+    expect_next(*denoisers[order[2]], order[2]);
+    expect_next(*denoisers[order[2]], order[2]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, SharedEngineTest, kSuiteEngines, suite_name);
 INSTANTIATE_TEST_SUITE_P(Engines, EngineTest, kSuiteEngines, suite_name);
 
 }  // namespace

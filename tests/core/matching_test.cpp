@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/cpu/tile.h"
+#include "tests/core/simd_level.h"
 
 // Block matching of the CPU engine against a plain search, on every instruction set that this machine has:
 // the same groups in the same order, whatever the content.
@@ -118,7 +119,7 @@ void expect_plain_groups(const Case& c, std::mt19937& random) {
 class BlockMatching : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
-    if ((hwy::SupportedTargets() & ~HWY_DISABLED_TARGETS & GetParam()) == 0) {
+    if ((compiled_simd_levels() & GetParam()) == 0) {
       GTEST_SKIP() << "this processor or this build lacks " << hwy::TargetName(GetParam());
     }
     hwy::SetSupportedTargetsForTest(GetParam());
@@ -179,6 +180,7 @@ TEST(MatchingDistances, ExpectedOnesFollowTheGuidesNoiseUpToHalfOfTau) {
   // Of the variance of white noise, smoothing leaves (38/64)^2.
   EXPECT_NEAR(expected(false, 20), 0.9 * 2 * 400 * 38 * 38 / (64.0 * 64.0), 0.01);
   EXPECT_NEAR(expected(true, 20), 2 * 4, 0.01);
+  EXPECT_NEAR(expected(true, 100), 2 * 2.5 * 2.5, 0.01);
   EXPECT_NEAR(expected(false, 100), 1500, 0.01);
   EXPECT_EQ(expected(false, 0), 0);
 }

@@ -11,12 +11,21 @@
 
 namespace limpid {
 
+/// Highway's targets that this processor has and this build was compiled for.
+inline std::int64_t compiled_simd_levels() {
+#ifdef LIMPID_SIMD_LEVELS
+  return hwy::SupportedTargets() & LIMPID_SIMD_LEVELS;
+#else
+  return hwy::SupportedTargets();
+#endif
+}
+
 /// A test of the CPU engine as it would run on a processor whose best instruction set is the parameter.
 class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
  protected:
   void SetUp() override {
     const std::int64_t level = GetParam();
-    const std::int64_t supported = hwy::SupportedTargets() & ~HWY_DISABLED_TARGETS;
+    const std::int64_t supported = compiled_simd_levels();
     if ((supported & level) == 0) {
       GTEST_SKIP() << "this processor or this build has no " << hwy::TargetName(level);
     }

@@ -4,13 +4,15 @@
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
+#include <array>
 #include <atomic>
 #include <optional>
 #include <random>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
-#include "core/cpu/parallel.h"
+#include "core/parallel.h"
 
 namespace limpid::cpu {
 namespace {
@@ -46,6 +48,43 @@ TEST(TaskGraph, RunsEachTaskOnceAfterAllThatItRequires) {
       for (int i = 0; i < kTasks; ++i) {
         EXPECT_EQ(runs[i], 1) << i;
       }
+    }
+  }
+}
+
+// An arena of one thread has a second one while a thread of the host's waits to get in.
+TEST(TaskGraph, SeveralThreadsOfTheHostMayShareAnArena) {
+  constexpr int kTasks = 40;
+  constexpr int kRuns = 60;
+  const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
+  TaskGraph graph;
+  for (int i = 0; i < kTasks; ++i) {
+    graph.add(i, static_cast<float>(i) / kTasks);
+    if (i >= 8) {
+      graph.require(i, i - 8);
+    }
+  }
+  for (const int size : {1, 2}) {
+    tbb::task_arena arena(size);
+    std::array<std::atomic<int>, 3> runs{};
+    std::vector<std::thread> hosts;
+    for (std::atomic<int>& count : runs) {
+      hosts.emplace_back([&] {
+        for (int run = 0; run < kRuns; ++run) {
+          run_in(arena, [&] {
+            graph.run([&](int) {
+              ++count;
+              std::this_thread::yield();
+            });
+          });
+        }
+      });
+    }
+    for (std::thread& host : hosts) {
+      host.join();
+    }
+    for (const std::atomic<int>& count : runs) {
+      EXPECT_EQ(count, kRuns * kTasks);
     }
   }
 }

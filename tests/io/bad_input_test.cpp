@@ -1,13 +1,21 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <variant>
 
 #include "core/error.h"
 #include "io/log.h"
@@ -27,7 +35,7 @@ class BadInputTest : public MediaTest {
   }
 
   std::string write_text(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name)) << text;
+    std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }
 
@@ -99,6 +107,160 @@ TEST_F(BadInputTest, TruncatedFileGivesTheFramesBeforeTheCut) {
   EXPECT_EQ(message_of_reading(path("cut.mp4")), path("cut.mp4") + ": no video or picture found in it");
 }
 
+/// Reads a source to its end.
+struct Reading {
+  std::int64_t frames = 0;
+  std::int64_t damaged_frames = 0;
+  std::int64_t damaged_packets = 0;
+  std::string shortfall;
+  std::string failure;
+};
+Reading read_all(const std::string& file, const ReaderOptions& options = {}) {
+  Reader reader(file, options);
+  Reading reading;
+  for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
+    reading.frames += std::holds_alternative<Frame>(item) ? 1 : 0;
+  }
+  reading.damaged_frames = reader.damaged_frames();
+  reading.damaged_packets = reader.damaged_packets();
+  reading.shortfall = reader.shortfall();
+  reading.failure = reader.failure();
+  return reading;
+}
+
+std::string bytes_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(BadInputTest, DamagedJpegsAreFoundAndShownAllTheSame) {
+  const std::string whole = make("whole.jpg", "-f lavfi -i testsrc2=s=160x120 -frames:v 1 -q:v 2");
+  const std::string bytes = bytes_of(whole);
+  EXPECT_EQ(read_all(whole).damaged_frames, 0);
+  EXPECT_EQ(read_all(write_text("no_end.jpg", bytes.substr(0, bytes.size() - 2))).damaged_frames, 0)
+      << "cameras leave the marker of the end out";
+  const std::string cut = write_text("cut.jpg", bytes.substr(0, bytes.size() * 6 / 10));
+  std::string overwritten = bytes;
+  for (std::size_t i = 0; i < 400; ++i) {
+    overwritten[bytes.size() / 2 + i] = static_cast<char>(i * 73 % 256);
+  }
+  for (const std::string& file : {cut, write_text("overwritten.jpg", overwritten)}) {
+    const Reading reading = read_all(file);
+    EXPECT_EQ(reading.frames, 1) << file;
+    EXPECT_EQ(reading.damaged_frames, 1) << file;
+    EXPECT_EQ(reading.damaged_packets, 0) << file;
+  }
+  // Who says how errors are to be taken is obeyed.
+  EXPECT_THROW(read_clip(cut, {.options = {{"err_detect", "explode"}}}), Error);
+  EXPECT_EQ(read_all(cut, {.options = {{"err_detect", "crccheck"}}}).damaged_frames, 0);
+}
+
+TEST_F(BadInputTest, OneDamagedPictureOfMotionJpegIsCounted) {
+  const std::string whole = make("whole.avi", "-f lavfi -i testsrc2=s=160x120:r=25:d=0.4 -c:v mjpeg -q:v 2");
+  const Clip expected = read_clip(whole);
+  std::string bytes = bytes_of(whole);
+  // In the scan of the fifth picture.
+  std::size_t at = 0;
+  for (int i = 0; i < 5; ++i) {
+    at = bytes.find("\xFF\xDA", at + 1);
+    ASSERT_NE(at, std::string::npos);
+  }
+  for (std::size_t i = 0; i < 400; ++i) {
+    bytes[at + 600 + i] = static_cast<char>(i * 73 % 256);
+  }
+  const std::string damaged = write_text("damaged.avi", bytes);
+  const Reading reading = read_all(damaged);
+  EXPECT_EQ(reading.frames, 10);
+  EXPECT_EQ(reading.damaged_frames, 1);
+  EXPECT_EQ(reading.shortfall, "");
+  Clip clip = read_clip(damaged);
+  EXPECT_EQ(clip.times, expected.times);
+  clip.frames[4] = expected.frames[4];
+  expect_same_frames(expected.frames, clip.frames);
+}
+
+TEST_F(BadInputTest, FilesThatEndEarlyAreFound) {
+  const std::string picture = "-f lavfi -i testsrc2=s=64x48:r=25:d=2 ";
+  const std::string sound = "-f lavfi -i sine=d=4 ";
+  for (const auto& [name, codecs] : {std::pair{"a.mkv", "-c:v mpeg4 -g 5"},
+                                     {"a.webm", "-c:v libvpx -g 5"},
+                                     {"a.avi", "-c:v mjpeg"},
+                                     {"a.flv", "-c:v flv"},
+                                     {"a.mp4", "-c:v mpeg4 -g 5 -movflags +faststart"},
+                                     {"a.y4m", "-pix_fmt yuv420p"}}) {
+    const std::string whole = make(name, picture + codecs);
+    const Reading reading = read_all(whole);
+    EXPECT_EQ(reading.frames, 50) << name;
+    EXPECT_EQ(reading.shortfall, "") << name;
+    EXPECT_EQ(read_all(whole, {.end = 1.0}).shortfall, "") << name;
+    const std::string bytes = bytes_of(whole);
+    const std::string cut =
+        write_text(std::string("cut_") + name, bytes.substr(0, bytes.size() * 6 / 10 + 100));
+    const std::string what = read_all(cut).shortfall;
+    EXPECT_NE(what.find(std::string(name) == "a.y4m" ? "it ends in the middle of a frame"
+                                                     : " of the 2.00 s that its header tells"),
+              std::string::npos)
+        << name << ": " << what;
+    EXPECT_EQ(read_all(cut, {.start = 0.1, .end = 0.4}).shortfall, "") << name;
+  }
+  for (const char* name : {"sound.mkv", "sound.mp4", "sound.avi", "sound.flv"}) {
+    const std::string whole = make(
+        name, picture + sound + "-c:v " + (std::string(name) == "sound.flv" ? "flv" : "mpeg4") + " -c:a mp3");
+    EXPECT_EQ(read_all(whole).shortfall, "") << name << ": sound that goes on is no lack of pictures";
+    EXPECT_EQ(read_all(whole, {.audio = false}).shortfall, "") << name;
+  }
+}
+
+TEST_F(BadInputTest, OtherFilesAreReadOnlyWithLeave) {
+  const std::string list = "ffconcat version 1.0\nfile source.mkv\n";
+  const std::string transport = make("part.ts", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.4 -c:v mpeg2video");
+  const std::string playlist =
+      "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:0.4,\n" + transport + "\n#EXT-X-ENDLIST\n";
+  for (const auto& [name, text, demuxer] : {std::tuple{"list.mp4", list, "concat"},
+                                            {"list.ffconcat", list, "concat"},
+                                            {"list.mkv", playlist, "hls"}}) {
+    const std::string file = write_text(name, text);
+    const std::string refusal = ": is a list of other files (" + std::string(demuxer) +
+                                "), which are read only with --allow-references";
+    EXPECT_EQ(message_of_reading(file), file + refusal);
+    EXPECT_EQ(message_of_reading(file, {.input_format = demuxer}), file + refusal);
+    EXPECT_EQ(read_all(file, {.allow_references = true}).frames, 10) << name;
+
+    const std::string pipe = path("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const std::jthread writer([&, &content = text] { std::ofstream(pipe) << content; });
+    EXPECT_EQ(message_of_reading(pipe), pipe + refusal);
+    std::filesystem::remove(pipe);
+  }
+}
+
+TEST_F(BadInputTest, APipeCantGoBackFromAnIndexBehindTheFrames) {
+  const std::string file = make(
+      "late.mov", "-f lavfi -i testsrc2=s=320x240:r=25:d=0.5 -vf noise=alls=60:allf=t -c:v mpeg4 -q:v 1");
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << bytes; });
+  const std::string message = message_of_reading(pipe);
+  EXPECT_NE(message.find("the index that tells where its frames are comes behind them"), std::string::npos)
+      << message;
+}
+
+TEST_F(BadInputTest, APipeThatEndsInTheMiddleOfAFrameHasFailed) {
+  const std::string bytes =
+      bytes_of(make("whole.y4m", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.4 -pix_fmt gray"));
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& [text, failure] :
+       {std::pair{bytes, ""},
+        {bytes.substr(0, bytes.size() - 100), "it ends in the middle of a frame"},
+        {bytes + "garbage\n" + std::string(100, 'g'), "Invalid data found when processing input"}}) {
+    const std::jthread writer([&, sent = text] { std::ofstream(pipe, std::ios::binary) << sent; });
+    EXPECT_EQ(read_all(pipe).failure, failure);
+  }
+}
+
 TEST_F(BadInputTest, DamagedPacketsAreSkippedAndTheRunGoesOn) {
   const std::string whole =
       make("whole.ts", "-f lavfi -i testsrc2=s=128x96:r=25:d=4 -c:v mpeg2video -g 5 -q:v 4");
@@ -137,6 +299,35 @@ TEST_F(BadInputTest, FramesOfAnotherSizeAreScaledToTheFirst) {
   EXPECT_EQ(reader.converted_frames(), 10);
 }
 
+TEST_F(BadInputTest, FieldsOfAnotherOrderThanTheFirstAreTold) {
+  const auto part = [&](const std::string& name, const std::string& fields) {
+    std::ifstream file(
+        make(name, "-f lavfi -i testsrc2=s=64x64:d=0.2 -c:v mpeg2video -bf 0 " + fields + " -f mpegts"),
+        std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  };
+  const std::string progressive = part("progressive.ts", "");
+  const std::string top = part("top.ts", "-vf setfield=tff -flags +ildct+ilme -top 1");
+  const std::string bottom = part("bottom.ts", "-vf setfield=bff -flags +ildct+ilme -top 0");
+  const auto change = [&](const std::string& bytes) {
+    Reader reader(write_text("mixed.ts", bytes));
+    while (!std::holds_alternative<Reader::End>(reader.read())) {
+    }
+    return reader.scan_change();
+  };
+  EXPECT_EQ(change(top + bottom), "from frame 5 on it is interlaced, bottom field first");
+  EXPECT_EQ(change(progressive + top + bottom), "from frame 5 on it is interlaced, top field first");
+  EXPECT_EQ(change(top), "");
+  EXPECT_EQ(change(top + progressive), "") << "progressive frames have both orders";
+}
+
+TEST_F(BadInputTest, ImpossibleSizesOfRawVideoAreTold) {
+  for (const std::string size : {"W0 H48", "W100000 H100000", "W-5 H48"}) {
+    const std::string file = write_text("size.y4m", "YUV4MPEG2 " + size + " F25:1 C420\nFRAME\n");
+    EXPECT_EQ(message_of_reading(file), file + ": no picture has the size that its header tells");
+  }
+}
+
 TEST_F(BadInputTest, UnknownInputFormatsAndOptionsAreUsageErrors) {
   EXPECT_THROW(read_clip(source(), {.input_format = "nonesuch"}), UsageError);
   EXPECT_EQ(message_of_reading(source(), {.input_format = "nonesuch"}),
@@ -149,6 +340,8 @@ TEST_F(BadInputTest, UnknownInputFormatsAndOptionsAreUsageErrors) {
 TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "nonesuch"}),
             "usage: no encoder is called 'nonesuch'");
+  EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "x264"}),
+            "usage: no encoder is called 'x264'; did you mean 'libx264'?");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "aac"}), "usage: 'aac' is not a video encoder");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.pixel_format = "nonesuch"}),
             "usage: no pixel format is called 'nonesuch'");
@@ -173,7 +366,21 @@ TEST_F(BadInputTest, ImpossibleEncodersAndOptionsAreUsageErrors) {
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "ffv1", .crf = "20"}),
             "usage: the encoder ffv1 has no option 'crf'");
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.crf = "twenty"}),
-            "usage: the encoder libx264 doesn't take 'twenty' for its option 'crf'");
+            "usage: the encoder libx264 doesn't take 'twenty' for its option 'crf', but 0 to 51");
+  for (const auto& [codec, file, greatest] : {std::tuple{"libx264", "out.mkv", "51"},
+                                              {"libx265", "out.mp4", "51"},
+                                              {"libvpx-vp9", "out.webm", "63"},
+                                              {"libaom-av1", "out.mkv", "63"}}) {
+    const std::string message = message_of_writing(path(file), {.codec = codec, .crf = "99"});
+    EXPECT_TRUE(message.starts_with("usage: the encoder " + std::string(codec) +
+                                    " doesn't take '99' for its option 'crf', but ") &&
+                message.ends_with(" to " + std::string(greatest)))
+        << message;
+  }
+  for (const std::string bitrate : {"0", "0k"}) {
+    EXPECT_EQ(message_of_writing(path("out.mkv"), {.codec = "mpeg4", .bitrate = bitrate}),
+              "usage: the bitrate is to be more than 0, such as 4M, not '" + bitrate + "'");
+  }
   EXPECT_EQ(message_of_writing(path("out.mkv"), {.container = "nonesuch"}),
             "usage: no container is called 'nonesuch'");
   EXPECT_EQ(message_of_writing(path("out.nonesuch")),
@@ -194,6 +401,19 @@ TEST_F(BadInputTest, WhatTheEncoderTurnsDownIsToldInItsWords) {
       message_of_writing(path("out.mkv"), {.encoder_options = {{"profile", "nonesuch"}}});
   EXPECT_NE(message.find("libx264"), std::string::npos) << message;
   EXPECT_NE(message.find("profile nonesuch"), std::string::npos) << message;
+}
+
+TEST_F(BadInputTest, X265IsKeptFromPicturesThatItFailsWith) {
+  const std::string narrow =
+      make("narrow.mkv", "-f lavfi -i testsrc2=s=40x64:d=0.1 -c:v ffv1 -pix_fmt yuv420p10le");
+  const Reader reader(narrow);
+  try {
+    const Writer writer(path("narrow.mp4"), reader, {.codec = "libx265"});
+    ADD_FAILURE() << "it would overrun its memory";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("40 samples wide"), std::string::npos) << error.what();
+  }
+  EXPECT_NE(Writer(path("narrow.mp4"), reader, {}).codec(), "libx265");
 }
 
 TEST_F(BadInputTest, OutputIsNeverTheInput) {
@@ -219,27 +439,50 @@ TEST_F(BadInputTest, FullDeviceIsAnError) {
   EXPECT_NE(message.find("No space left on device"), std::string::npos) << message;
 }
 
-TEST_F(BadInputTest, FullDiskLeavesNothing) {
+TEST_F(BadInputTest, OfAFullDiskWhatFitsIsKept) {
   const std::string disk = path("disk");
   ASSERT_EQ(::mkdir(disk.c_str(), 0700), 0);
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=512k") != 0) {
     GTEST_SKIP() << "mounting a small disk is not permitted";
   }
   const std::string large =
-      make("large.mkv", "-f lavfi -i testsrc2=s=320x240:r=25:d=2,noise=alls=30 -c:v ffv1");
-  std::string message;
-  for (const std::string name : {"/out.mkv", "/out.mp4", "/out.y4m", "/out_%d.png"}) {
+      make("large.mkv", "-f lavfi -i testsrc2=s=320x240:r=25:d=0.8,noise=alls=30 -c:v ffv1");
+  for (const std::string name : {"out.mkv", "out.mp4", "out.y4m"}) {
+    SCOPED_TRACE(name);
+    const Reader reader(large);
+    const bool raw = name == "out.y4m";
+    Writer writer(disk + "/" + name, reader,
+                  raw ? WriterOptions{}
+                      : WriterOptions{.codec = "mpeg4", .encoder_options = {{"qmin", "1"}, {"qmax", "1"}}});
+    Reader source(large);
+    std::string message = "no error";
     try {
-      transcode(large, disk + name, {.codec = name == "/out.mkv" ? "ffv1" : ""});
-      message = "no error";
-    } catch (const Error& error) {
+      for (int i = 0; i < 20; ++i) {
+        writer.write(std::get<Frame>(source.read()));
+      }
+    } catch (const DiskFull& error) {
       message = error.what();
     }
-    EXPECT_NE(message.find("No space left on device"), std::string::npos) << name << ": " << message;
-    for (const auto& entry : std::filesystem::directory_iterator(disk)) {
-      const std::string left = entry.path().filename().string();
-      EXPECT_TRUE(left.starts_with("out_")) << left;  // pictures that were complete
-    }
+    EXPECT_EQ(message, disk + "/" + name + ": can't write: No space left on device");
+    const std::string kept = writer.finish_partial();
+    EXPECT_EQ(kept, disk + "/out.partial" + std::filesystem::path(name).extension().string());
+    EXPECT_GT(writer.frames_written(), 3);
+    const Clip clip = read_clip(kept);
+    EXPECT_EQ(static_cast<std::int64_t>(clip.frames.size()), writer.frames_written());
+    EXPECT_EQ(clip.damaged_packets, 0);
+    EXPECT_GT(std::filesystem::file_size(kept), std::filesystem::space(disk).capacity / 2);
+    std::filesystem::remove(kept);
+    EXPECT_TRUE(std::filesystem::is_empty(disk));
+  }
+  try {
+    transcode(large, disk + "/out_%d.png");
+    ADD_FAILURE() << "20 pictures can't fit";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("No space left on device"), std::string::npos) << error.what();
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(disk)) {
+    const std::string left = entry.path().filename().string();
+    EXPECT_TRUE(left.starts_with("out_")) << left;  // pictures that were complete
   }
   EXPECT_EQ(::umount(disk.c_str()), 0);
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +47,8 @@ Attempt open_encoder(const std::string& codec, AVPixelFormat source, const std::
   std::vector<std::string> warnings;
   Attempt attempt;
   try {
-    const Encoder encoder("out.mkv", choose_container("out.mkv", ""), description, options, warnings);
+    const Encoder encoder("out.mkv", choose_container("out.mkv", options.container), description, options,
+                          warnings);
     EXPECT_EQ(encoder.cuda_frames(), nullptr);
   } catch (const Error& error) {
     attempt.error = error.what();
@@ -58,10 +61,8 @@ Attempt open_encoder(const std::string& codec, AVPixelFormat source, const std::
 TEST(CudaEncoding, IsForEncodersThatTakeFramesInItsMemory) {
   void* state = nullptr;
   while (const AVCodec* const codec = av_codec_iterate(&state)) {
-    bool listed = false;
-    for (const AVPixelFormat* f = codec->pix_fmts; f != nullptr && *f != AV_PIX_FMT_NONE; ++f) {
-      listed |= *f == AV_PIX_FMT_CUDA;
-    }
+    const std::span<const AVPixelFormat> formats = pixel_formats_of(*codec);
+    const bool listed = std::ranges::find(formats, AV_PIX_FMT_CUDA) != formats.end();
     if (av_codec_is_encoder(codec) != 0) {
       EXPECT_EQ(takes_cuda_frames(*codec), listed) << codec->name;
     } else {

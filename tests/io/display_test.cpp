@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <tuple>
@@ -293,6 +296,33 @@ TEST(DisplayTest, HdrAndWideGamutComeOutAsTheStandardsSay) {
   }
 }
 
+// Rows are done several pixels at a time, the last ones alone; what is no number must not lead astray.
+TEST(DisplayTest, HdrPixelsAreTheSameAlone) {
+  FrameFormat format = make_format(ColorModel::kRgb, 32);
+  Frame frame = random_frame(format);
+  frame.planes[1].row<float>(0)[3] = std::numeric_limits<float>::quiet_NaN();
+  frame.planes[0].row<float>(0)[4] = std::numeric_limits<float>::infinity();
+  for (const Transfer transfer : {Transfer::kPq, Transfer::kHlg}) {
+    DisplayProperties properties;
+    properties.transfer = transfer;
+    properties.wide_gamut = true;
+    RgbImage image;
+    DisplayConverter(format, properties).convert(frame, image);
+    FrameFormat single = format;
+    single.width = single.height = 1;
+    const DisplayConverter converter(single, properties);
+    for (int x = 0; x < format.width; ++x) {
+      const Frame pixel = allocate_frame(single);
+      for (int p = 0; p < single.plane_count(); ++p) {
+        pixel.planes[p].row<float>(0)[0] = frame.planes[p].row<float>(0)[x];
+      }
+      RgbImage alone;
+      converter.convert(pixel, alone);
+      EXPECT_EQ(alone.row(0)[0], image.row(0)[x]) << x;
+    }
+  }
+}
+
 TEST(DisplayTest, ReferenceWhiteOfHdrIsBrightAndItsPeakIsWhite) {
   const FrameFormat format = make_format(ColorModel::kGray, 10);
   DisplayProperties properties;
@@ -318,9 +348,26 @@ TEST(DisplayTest, DifferencesAreAmplifiedAroundMidGray) {
   a.pixels = {make_pixel(10, 20, 30), make_pixel(100, 100, 100), make_pixel(255, 0, 9)};
   b.pixels = {make_pixel(10, 20, 30), make_pixel(98, 103, 100), make_pixel(0, 255, 8)};
   RgbImage difference;
-  amplified_difference(a, b, 8, difference);
+  const DisplayConverter converter(make_format(ColorModel::kGray, 8), {});
+  converter.amplify_difference(a, b, 8, difference);
   EXPECT_EQ(difference.pixels, (std::vector<Pixel>{make_pixel(128, 128, 128), make_pixel(144, 104, 128),
                                                    make_pixel(255, 0, 136)}));
+}
+
+TEST(DisplayTest, OneThreadIsThatOfTheCaller) {
+  FrameFormat format = make_format(ColorModel::kGray, 8);
+  format.height = 4000;
+  const Frame frame = random_frame(format);
+  const DisplayConverter converter(format, {}, 1);
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto before = threads();
+  RgbImage image;
+  converter.convert(frame, image);
+  RgbImage difference;
+  converter.amplify_difference(image, image, 1, difference);
+  EXPECT_EQ(threads(), before);
 }
 
 TEST(DisplayTest, OtherFormatsAreTurnedDown) {
@@ -332,11 +379,11 @@ TEST(DisplayTest, OtherFormatsAreTurnedDown) {
 using DisplayPropertiesTest = MediaTest;
 
 TEST_F(DisplayPropertiesTest, AreTheSources) {
-  const std::string tags =
-      "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv ";
   const std::string source = "-f lavfi -i color=red:size=64x48 -frames:v 1 ";
   const DisplayProperties hdr =
-      Reader(make("hdr.mkv", source + "-vf setsar=4/3 -pix_fmt yuv420p10le -c:v ffv1 " + tags)).display();
+      Reader(make("hdr.mkv", source + "-vf setsar=4/3," + color_filter("smpte2084") +
+                                 " -pix_fmt yuv420p10le -c:v ffv1 " + color_options("smpte2084")))
+          .display();
   EXPECT_EQ(hdr.matrix, ColorMatrix::kBt2020);
   EXPECT_EQ(hdr.range, ColorRange::kLimited);
   EXPECT_EQ(hdr.transfer, Transfer::kPq);

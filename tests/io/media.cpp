@@ -5,8 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
+
+#include "io/log.h"
 
 namespace limpid::io {
 namespace {
@@ -17,6 +21,21 @@ bool have_ffmpeg() {
   static const bool found = std::system("ffmpeg -version >/dev/null 2>&1") == 0;
   return found;
 }
+
+// As the program does at its start. Until then the library has set nothing that is the process's.
+class Logs : public testing::Environment {
+ public:
+  void SetUp() override {
+    std::ifstream file("/proc/self/environ");
+    const std::string given((std::istreambuf_iterator<char>(file)), {});
+    static const bool untouched =
+        (std::getenv("SVT_LOG") != nullptr) == (given.find("SVT_LOG=") != std::string::npos);
+    EXPECT_TRUE(untouched);
+    take_over_logs();
+  }
+};
+
+[[maybe_unused]] const auto* const kLogs = testing::AddGlobalTestEnvironment(new Logs);
 
 }  // namespace
 
@@ -30,6 +49,14 @@ std::string MediaTest::make(const std::string& name, const std::string& argument
   std::string file = path(name);
   output_of("ffmpeg -nostdin -v error -y " + arguments + " '" + file + "'");
   return file;
+}
+
+std::string color_filter(const std::string& transfer) {
+  return "setparams=range=tv:colorspace=bt2020nc:color_primaries=bt2020:color_trc=" + transfer;
+}
+
+std::string color_options(const std::string& transfer) {
+  return "-color_range tv -colorspace bt2020nc -color_primaries bt2020 -color_trc " + transfer;
 }
 
 std::string output_of(const std::string& command) {

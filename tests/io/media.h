@@ -32,6 +32,11 @@ class MediaTest : public ::testing::Test {
   test::TemporaryFolder folder_;
 };
 
+/// What tags a picture that ffmpeg makes as BT.2020 of that transfer, limited range: from version 7 on
+/// encoders take a frame's tags, before that the options.
+std::string color_filter(const std::string& transfer);
+std::string color_options(const std::string& transfer);
+
 /// Standard output of a shell command; fails the test if the command does.
 std::string output_of(const std::string& command);
 

@@ -12,17 +12,17 @@
 namespace limpid::io {
 namespace {
 
-struct Source {
+struct RangeSource {
   std::string name;
   std::string arguments;
   double tolerance = 0.0011;  ///< of times; those that count frames are moved by whole frames
 };
 
-std::ostream& operator<<(std::ostream& stream, const Source& source) { return stream << source.name; }
+std::ostream& operator<<(std::ostream& stream, const RangeSource& source) { return stream << source.name; }
 
-class RangeTest : public MediaTest, public ::testing::WithParamInterface<Source> {};
+class RangeTest : public MediaTest, public ::testing::WithParamInterface<RangeSource> {};
 
-constexpr double kLength = 6;
+constexpr double kSourceLength = 6;
 constexpr double kHalfAFrame = 0.0211;
 
 double start_time(const std::string& file) {
@@ -35,7 +35,7 @@ std::string picture(const std::string& filter = "") {
   return "-f lavfi -i testsrc2=s=64x48:r=24:d=6" + filter + " -f lavfi -i sine=d=6 ";
 }
 
-const std::vector<Source> kSources{
+const std::vector<RangeSource> kSources{
     {"h264.mkv", picture() + "-c:v libx264 -bf 3 -g 60 -c:a aac"},
     {"open_gop.mp4", picture() + "-c:v libx264 -bf 3 -g 40 -x264-params open-gop=1 -c:a aac"},
     {"mpeg2.ts", picture() + "-c:v mpeg2video -bf 2 -g 30 -c:a mp2 -output_ts_offset 1000"},
@@ -63,8 +63,8 @@ TEST_P(RangeTest, DeliversExactlyItsFramesFromZeroOn) {
     double start;
     double end;
   };
-  for (const auto& [start, end] :
-       std::vector<Range>{{0, 0.5}, {0.3, 1.1}, {1.5, 1.75}, {1.99, 2.01}, {2.9, 4.6}, {5.2, kLength}}) {
+  for (const auto& [start, end] : std::vector<Range>{
+           {0, 0.5}, {0.3, 1.1}, {1.5, 1.75}, {1.99, 2.01}, {2.9, 4.6}, {5.2, kSourceLength}}) {
     std::vector<std::size_t> expected;
     for (std::size_t i = 0; i < whole.times.size(); ++i) {
       if (whole.times[i] >= begin + start - 0.0005 && whole.times[i] < begin + end - 0.0005) {

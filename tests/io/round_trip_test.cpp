@@ -120,13 +120,47 @@ TEST_F(RoundTripTest, FramesAreNumberedInPresentationOrder) {
   }
 }
 
+void expect_even(const std::vector<double>& times, double tolerance) {
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    EXPECT_NEAR(times[i] - times[i - 1], 0.04, tolerance) << i;
+  }
+}
+
 TEST_F(RoundTripTest, RawStreamWithoutTimesGetsEvenOnes) {
   const Clip clip =
       read_clip(make("source.h264", "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v libx264 -bf 0"));
   ASSERT_EQ(clip.times.size(), 25U);
-  for (std::size_t i = 1; i < clip.times.size(); ++i) {
-    EXPECT_NEAR(clip.times[i] - clip.times[i - 1], 0.04, 1e-6);
+  expect_even(clip.times, 1e-6);
+}
+
+TEST_F(RoundTripTest, FramesBeforeTheFirstTimeAreEvenAndInStepWithTheSound) {
+  // Matroska's muxer leaves out the times of what begins before zero, but not those of sound.
+  const std::string source =
+      make("early.mkv",
+           "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -c:a pcm_s16le"
+           " -avoid_negative_ts disabled -output_ts_offset -0.5");
+  const Clip clip = read_clip(source);
+  ASSERT_EQ(clip.times.size(), 25U);
+  for (std::size_t i = 0; i < clip.times.size(); ++i) {
+    EXPECT_NEAR(clip.times[i], -0.5 + 0.04 * static_cast<double>(i), 0.0011) << i;
   }
+  transcode(source, path("copy.mkv"), {.codec = "ffv1"});
+  const Clip copy = read_clip(path("copy.mkv"));
+  expect_even(copy.times, 0.0011);
+  const std::string first_sound = output_of(
+      "ffprobe -v error -select_streams a -read_intervals %+#1 -show_entries "
+      "packet=pts_time -of csv=p=0 '" +
+      path("copy.mkv") + "'");
+  EXPECT_NEAR(copy.times[0], std::stod(first_sound), 0.0021) << "they began together";
+  expect_same_frames(clip.frames, copy.frames);
+  // Where no time comes at all.
+  const std::string timeless =
+      make("timeless.mkv",
+           "-f lavfi -i testsrc2=s=64x48:r=25:d=0.3 -c:v libx264 -avoid_negative_ts disabled"
+           " -output_ts_offset -9");
+  const Clip even = read_clip(timeless);
+  EXPECT_GE(even.times.size(), 7U);
+  expect_even(even.times, 0.0011);
 }
 
 TEST_F(RoundTripTest, MpegStreamsBeginAtZeroAndKeepSoundInStep) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kWidth = 37;  // odd, to have a last chroma sample for half a pair
 constexpr int kHeight = 11;
 
-std::uint32_t sample(const Frame& frame, int plane, int x, int y) {
+std::uint32_t stored_sample(const Frame& frame, int plane, int x, int y) {
   switch (frame.format.bytes_per_sample()) {
     case 1:
       return frame.planes[plane].row<std::uint8_t>(y)[x];
@@ -82,7 +82,8 @@ TEST_P(SampleMovingTest, PacksAndUnpacksEverySampleExactly) {
       av_read_image_line2(row.data(), const_cast<const std::uint8_t**>(data.data()), packed->linesize,
                           &descriptor, 0, y, p, format.plane_width(p), 0, sizeof(std::uint32_t));
       for (int x = 0; x < format.plane_width(p); ++x) {
-        ASSERT_EQ(row[static_cast<std::size_t>(x)], sample(original, p, x, y)) << p << ": " << x << ", " << y;
+        ASSERT_EQ(row[static_cast<std::size_t>(x)], stored_sample(original, p, x, y))
+            << p << ": " << x << ", " << y;
       }
     }
   }
@@ -92,7 +93,8 @@ TEST_P(SampleMovingTest, PacksAndUnpacksEverySampleExactly) {
   for (int p = 0; p < format.plane_count(); ++p) {
     for (int y = 0; y < format.plane_height(p); ++y) {
       for (int x = 0; x < format.plane_width(p); ++x) {
-        ASSERT_EQ(sample(unpacked, p, x, y), sample(original, p, x, y)) << p << ": " << x << ", " << y;
+        ASSERT_EQ(stored_sample(unpacked, p, x, y), stored_sample(original, p, x, y))
+            << p << ": " << x << ", " << y;
       }
     }
   }
@@ -128,6 +130,25 @@ TEST(PixelFormatTest, OnlyWhatCoreCanReadInPlaceIsPlanar) {
   EXPECT_FALSE(is_planar(AV_PIX_FMT_NV12));
   EXPECT_FALSE(is_planar(AV_PIX_FMT_RGB24));
   EXPECT_FALSE(is_planar(AV_PIX_FMT_YA8));
+}
+
+TEST(LibavFramePoolTest, GivesAFreeFrameAgainIfItIsOfTheFormatAskedFor) {
+  LibavFramePool pool;
+  const auto take = [&](AVPixelFormat format, int width, int height) {
+    const FrameHandle frame = pool.take(format, width, height);
+    EXPECT_EQ(frame->format, format);
+    EXPECT_EQ(frame->width, width);
+    EXPECT_EQ(frame->height, height);
+    EXPECT_GE(frame->linesize[0], width);
+    return frame->data[0];
+  };
+  const std::uint8_t* first = take(AV_PIX_FMT_GRAY8, 64, 48);
+  EXPECT_EQ(take(AV_PIX_FMT_GRAY8, 64, 48), first);
+  take(AV_PIX_FMT_GRAY8, 128, 48);
+  take(AV_PIX_FMT_GRAY8, 128, 64);
+  take(AV_PIX_FMT_YUV420P, 128, 64);
+  const FrameHandle held = pool.take(AV_PIX_FMT_YUV420P, 128, 64);
+  EXPECT_NE(take(AV_PIX_FMT_YUV420P, 128, 64), held->data[0]);
 }
 
 TEST(ViewTest, RgbPlanesAreInCoresOrderAndNotCopied) {

@@ -109,10 +109,6 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
   const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
   const DeviceMemory members(references * capacity * sizeof(std::int16_t));
-  const DeviceMemory left_over_memory((references + 2) * sizeof(unsigned));
-  auto* counters = left_over_memory.as<unsigned>();
-  const LeftOver left_over{counters, counters + 1, counters + 2};
-  const auto clear_left_over = [&] { check(cudaMemset(counters, 0, 2 * sizeof(unsigned))); };
   const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
   const DeviceMemory numerator(basic.bytes() * 2);
   const DeviceMemory weight(basic.bytes());
@@ -135,14 +131,7 @@ nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const Dev
   nlohmann::ordered_json json;
   json["prepare"] =
       time_ms(repeats, [&] { prepare_matching(wiener ? basic_plane : plane, !wiener, matching, nullptr); });
-  const auto find_most = [&] { match_fast(matching, grid, step, distances, groups, left_over, nullptr); };
-  const auto find_rest = [&] { match_any(matching, grid, step, distances, groups, left_over, nullptr); };
-  json["match_fast"] = time_ms(repeats, find_most, clear_left_over);
-  unsigned count = 0;
-  check(cudaMemcpy(&count, counters, sizeof(count), cudaMemcpyDeviceToHost));
-  json["left_over_percent"] = 100.0 * count / static_cast<double>(references);
-  find_rest();
-  json["match_any"] = time_ms(repeats, find_rest, find_most);
+  json["match"] = time_ms(repeats, [&] { match_fast(matching, grid, step, distances, groups, nullptr); });
   json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
   json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
   clear_sums(sums, kWidth, kHeight, nullptr);
@@ -304,10 +293,9 @@ void benchmark(int argc, char** argv) {
   const BenchmarkOptions options = parse_options(argc, argv);
   const std::vector<std::uint8_t> picture = load_picture(options);
   const auto engine = open_cuda("cuda:0", {});
-  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %7s %7s %6s %6s | %7s %7s %7s %7s %6s %6s | %8s %6s\n",
-              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "rest 1",
-              "left %", "filter1", "other", "bound", "match 2", "rest 2", "left %", "filter2", "other",
-              "bound", "MiB", "fps");
+  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %6s %6s | %7s %7s %6s %6s | %8s %6s\n",
+              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "filter1",
+              "other", "bound", "match 2", "filter2", "other", "bound", "MiB", "fps");
   nlohmann::ordered_json json;
   json["device"] = engine->description();
   for (const Setting& setting : settings()) {
@@ -332,11 +320,9 @@ void benchmark(int argc, char** argv) {
     for (const char* step : {"step1", "step2"}) {
       const auto& kernels = entry["kernels_ms"][step];
       const auto get = [&](const char* name) { return kernels[name].get<double>(); };
-      const double achieved =
-          (get("match_bound") + get("filter_bound")) / (get("match_fast") + get("match_any") + get("filter"));
-      std::printf(" | %7.3f %7.3f %7.2f %7.3f %6.3f %4.0f %%", get("match_fast"), get("match_any"),
-                  get("left_over_percent"), get("filter"), get("prepare") + get("clear") + get("finish"),
-                  100 * achieved);
+      const double achieved = (get("match_bound") + get("filter_bound")) / (get("match") + get("filter"));
+      std::printf(" | %7.3f %7.3f %6.3f %4.0f %%", get("match"), get("filter"),
+                  get("prepare") + get("clear") + get("finish"), 100 * achieved);
     }
     std::printf(" | %8.1f %6.0f\n", entry["memory_mib"].get<double>(), entry["fps"].get<double>());
     std::fflush(stdout);

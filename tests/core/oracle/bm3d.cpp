@@ -196,7 +196,8 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
     const double variance = sigma[0] * sigma[0] /
                             (is_subsampled(plane) ? 1 << (format.chroma_shift_x + format.chroma_shift_y) : 1);
     if (parameters.matching == Matching::kStatistical && variance > 0) {
-      search.noise = second ? 2 * variance / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
+      search.noise =
+          second ? 2 * std::min(variance, 625.0) / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
       guide = second ? guide : smoothed(guide);
     }
     return find_groups(guide, step, search);

@@ -1,6 +1,7 @@
 // The oracle is what the engines are judged by; here it is judged by cases whose result is known without it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>

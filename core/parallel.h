@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace limpid::cpu {
+namespace limpid {
 
 /// Shows ThreadSanitizer the order in which oneTBB hands a task over and back, which it keeps by itself but
 /// out of sight, inside its library. Costs two uncontended atomic operations a task.
@@ -54,4 +54,4 @@ void for_each_index(int count, int grain, const Function& function) {
       tbb::simple_partitioner());
 }
 
-}  // namespace limpid::cpu
+}  // namespace limpid

@@ -1,0 +1,87 @@
+#include "app/frame_sink.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "core/error.h"
+#include "tests/io/media.h"
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+class FrameSinkTest : public io::MediaTest {
+ protected:
+  std::string make_clip() const {
+    return make("in.mkv", "-f lavfi -i testsrc2=s=320x240:r=25:d=0.8,noise=alls=30 -c:v ffv1");
+  }
+
+  static io::Writer open(const std::string& file, const io::Reader& reader) {
+    io::WriterOptions options;
+    options.codec = "mpeg4";
+    options.encoder_options = {{"qmin", "1"}, {"qmax", "1"}};
+    return {file, reader, options};
+  }
+};
+
+TEST_F(FrameSinkTest, WhoeverFinishesItFindsItFinished) {
+  const std::string clip = make_clip();
+  io::Reader reader(clip);
+  FrameSink sink(open(path("out.mkv"), reader));
+  const Frame frame = std::get<Frame>(reader.read());
+  sink.offer(frame);
+  {
+    const std::jthread other([&] { sink.finish(); });
+    sink.finish();
+    EXPECT_TRUE(std::filesystem::exists(path("out.mkv")));
+    sink.offer(frame);
+  }
+  EXPECT_EQ(sink.written(), 1);
+  EXPECT_EQ(sink.dropped(), 1) << "of whoever doesn't know yet";
+  EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
+}
+
+TEST_F(FrameSinkTest, AFullDiskLeavesWhatFits) {
+  const std::string clip = make_clip();
+  const std::string disk = path("disk");
+  std::filesystem::create_directory(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=512k") != 0) {
+    GTEST_SKIP() << "mounting a small disk is not permitted";
+  }
+  {
+    io::Reader reader(clip);
+    FrameSink sink(open(disk + "/out.mp4", reader));
+    for (int i = 0; i < 20; ++i) {
+      sink.offer(std::get<Frame>(reader.read()));
+    }
+    const auto give_up = std::chrono::steady_clock::now() + 20s;
+    while (!sink.has_failed() && std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::sleep_for(1ms);
+    }
+    const std::string kept = disk + "/out.partial.mp4";
+    EXPECT_GT(sink.seconds(), 0.08);
+    EXPECT_LT(sink.seconds(), 0.8);
+    ASSERT_TRUE(std::filesystem::exists(kept)) << "at once, not only when it is finished";
+    const auto frames = std::to_string(io::read_clip(kept).frames.size());
+    EXPECT_GT(std::stoi(frames), 3);
+    try {
+      sink.finish();
+      ADD_FAILURE() << "20 frames can't fit";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), disk + "/out.mp4: can't write: No space left on device; " + kept + " has the " +
+                                  frames + " frames before that");
+    }
+  }
+  EXPECT_EQ(::umount(disk.c_str()), 0);
+}
+
+}  // namespace
+}  // namespace limpid::app

@@ -1,0 +1,3 @@
+int answer_of_a_library();
+
+int answer_of_a_library() { return 42; }

@@ -1,0 +1,159 @@
+// Under which names, and with which permissions, outputs appear.
+#include "io/output_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::io {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class OutputFileTest : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  Names files() const { return folder_.files(); }
+
+  void write_text(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+  }
+  std::string text_of(const std::string& name) const {
+    std::ifstream file(path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  mode_t permissions(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(::stat(path(name).c_str(), &status), 0) << name;
+    return status.st_mode & 07777;
+  }
+
+  static void write(const OutputFile& file, const std::string& text) {
+    avio_write(file.bytes(), reinterpret_cast<const unsigned char*>(text.data()),
+               static_cast<int>(text.size()));
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(OutputFileTest, PartsHaveNamesOfTheirOwnAndReplaceNothing) {
+  write_text("out.mkv", "whole");
+  for (const char* text : {"one", "two", "three"}) {
+    OutputFile file(path("out.mkv"), "", Overwrite::kAlways);
+    write(file, text);
+    file.commit_partial();
+  }
+  EXPECT_EQ(files(), (Names{"out.mkv", "out.partial-2.mkv", "out.partial-3.mkv", "out.partial.mkv"}));
+  EXPECT_EQ(text_of("out.mkv"), "whole");
+  EXPECT_EQ(text_of("out.partial.mkv"), "one");
+  EXPECT_EQ(text_of("out.partial-3.mkv"), "three");
+
+  const std::string name = std::string(250, 'n') + ".mkv";
+  OutputFile file(path(name), "", Overwrite::kNever);
+  write(file, "long");
+  EXPECT_EQ(file.commit_partial(), path(std::string(243, 'n') + ".partial.mkv"));
+}
+
+TEST_F(OutputFileTest, AFileThatHasComeIntoBeingMeanwhileStaysAndSoDoesTheResult) {
+  OutputFile file(path("out.mkv"), "", Overwrite::kNever);
+  write(file, "result");
+  write_text("out.mkv", "precious");
+  try {
+    file.commit();
+    FAIL() << "it was replaced";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), path("out.mkv") +
+                                             ": can't be given to the finished file, which is called " +
+                                             path("out.new.mkv") + " instead: File exists");
+  }
+  EXPECT_EQ(text_of("out.mkv"), "precious");
+  EXPECT_EQ(text_of("out.new.mkv"), "result");
+}
+
+TEST_F(OutputFileTest, TheReplacedFilesPermissionsAreKept) {
+  for (const mode_t mode : {0600, 0640, 0777}) {
+    write_text("out.mkv", "old");
+    ASSERT_EQ(::chmod(path("out.mkv").c_str(), mode), 0);
+    OutputFile file(path("out.mkv"), "", Overwrite::kAlways);
+    struct stat meanwhile {};
+    ASSERT_EQ(::stat(file.temporary().c_str(), &meanwhile), 0);
+    EXPECT_EQ(meanwhile.st_mode & 0077, 0U);
+    write(file, "new");
+    file.commit();
+    EXPECT_EQ(permissions("out.mkv"), mode);
+    EXPECT_EQ(text_of("out.mkv"), "new");
+  }
+  const mode_t mask = ::umask(027);
+  OutputFile fresh(path("fresh.mkv"), "", Overwrite::kNever);
+  fresh.commit();
+  ::umask(mask);
+  EXPECT_EQ(permissions("fresh.mkv"), 0640U);
+}
+
+/// Runs `body` as the user "nobody" in a process of its own, which only root can, and returns what it
+/// returns.
+std::string as_nobody(const std::function<std::string()>& body) {
+  constexpr uid_t kNobody = 65534;
+  int ends[2]{};
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string text = ::setuid(kNobody) == 0 ? body() : "can't be nobody";
+    const bool written = ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::_exit(written ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string text(1000, ' ');
+  const ssize_t count = ::read(ends[0], text.data(), text.size());
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+TEST_F(OutputFileTest, WhatCantBeReplacedIsToldBeforeTheWork) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be another user";
+  }
+  write_text("protected.mkv", "root's");
+  write_text("open.mkv", "root's");
+  ASSERT_EQ(::chmod(path("protected.mkv").c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(path("open.mkv").c_str(), 0666), 0);
+  const auto message = [this](const char* name) {
+    return as_nobody([this, name] {
+      try {
+        const OutputFile file(path(name), "", Overwrite::kAlways);
+        return std::string("no error");
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+    });
+  };
+  ASSERT_EQ(::chmod(path(".").c_str(), 0777), 0);
+  EXPECT_EQ(message("protected.mkv"), path("protected.mkv") + ": can't overwrite it: Permission denied");
+  EXPECT_EQ(message("open.mkv"), "no error");
+  ASSERT_EQ(::chmod(path(".").c_str(), 01777), 0);
+  EXPECT_EQ(message("open.mkv"), path("open.mkv") + ": can't overwrite it: Operation not permitted");
+}
+
+TEST_F(OutputFileTest, ANameThatBeginsLikeAPipesIsAFiles) {
+  EXPECT_TRUE(has_protocol("pipe:"));
+  EXPECT_TRUE(has_protocol("pipe:1"));
+  EXPECT_TRUE(has_protocol("rtsp://host/stream"));
+  EXPECT_FALSE(has_protocol("pipe:1.mkv"));
+  EXPECT_FALSE(has_protocol("12:30.mkv"));
+}
+
+}  // namespace
+}  // namespace limpid::io

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Runs the tests of a build by ctest and says which failed and which were skipped, and why.
+# Usage: tests/suites.sh PRESET [-R NAME] [--include A|B] [CTEST'S OPTIONS]
+# NAME: only tests that have it in theirs, or A|B for several; --include: only these suites
+# GTEST_FILTER, in GoogleTest's way, chooses too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+preset=$1
+shift
+options=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    -R | --tests-regex)
+      export GTEST_FILTER="*${2//|/*:*}*"
+      shift 2
+      ;;
+    --include)
+      options+=(--tests-regex "^($2)\\.")
+      shift 2
+      ;;
+    *)
+      options+=("$1")
+      shift
+      ;;
+  esac
+done
+
+rc=0
+ctest --preset "$preset" --parallel "$(nproc)" "${options[@]}" || rc=$?
+
+log=build/$preset/Testing/Temporary/LastTest.log
+# A test's line ends in its time; in the lists at the end of a part it is there again, without. What it printed stands between.
+awk -v filter="${GTEST_FILTER:-}" '
+  /^\[ RUN      \] / { running = $4; said = ""; next }
+  /^\[       OK \] .* ms\)$/ { ++passed; running = ""; next }
+  /^\[  FAILED  \] .* ms\)$/ { failed[++failures] = running; running = ""; next }
+  /^\[  SKIPPED \] .* ms\)$/ { skipped[++skips] = running ": " said; running = ""; next }
+  # A part that ended within a test: it crashed or hung.
+  /^(Test time|<end of output>)/ { if (running != "") { failed[++failures] = running " (did not end)"; running = "" } next }
+  running != "" && NF > 0 { said = $0 }
+  END {
+    if (skips > 0) { print "Skipped:"; for (i = 1; i <= skips; ++i) print "  " skipped[i] }
+    if (failures > 0) { print "Failed:"; for (i = 1; i <= failures; ++i) print "  " failed[i] }
+    printf "%d passed, %d failed, %d skipped\n", passed, failures, skips
+    if (passed + failures + skips == 0 && filter != "") print "No test has such a name: " filter
+    exit passed + failures + skips == 0 || failures > 0
+  }' "$log" || rc=${rc/#0/1}
+exit "$rc"

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Runs the two commands in fresh systems: each a Debian with nothing but its base, made for this in a folder of its own.
+# Usage: tests/systems.sh [SYSTEM...]    Debian's names, such as trixie; without, bookworm and trixie
+# Needs root and debootstrap. The mirror and how to reach it are this machine's. What is committed is tested. What was printed stays in
+# out/systems/. LIMPID_CCACHE=FOLDER keeps what compilers made there, for a quicker second run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+systems=("$@")
+if [[ ${#systems[@]} -eq 0 ]]; then
+  systems=(bookworm trixie)
+fi
+for need in debootstrap unshare; do
+  if ! command -v "$need" >/dev/null; then
+    echo "$0: needs $need" >&2
+    exit 2
+  fi
+done
+if [[ $(id -u) -ne 0 ]]; then
+  echo "$0: only root can make systems" >&2
+  exit 2
+fi
+if [[ -n $(git status --porcelain) ]]; then
+  echo "Note: what is not committed is not tested."
+fi
+
+mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null | awk '$1 == "Debian" { print $2; exit }')
+mirror=${mirror:-http://deb.debian.org/debian/}
+logs=$PWD/out/systems
+mkdir -p "$logs"
+folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-systems.XXXXXX")
+chmod 755 "$folder"
+trap 'rm -rf --one-file-system "$folder"' EXIT
+
+# The proxies, certificates and time limits by which this machine's apt reaches the mirror.
+copy_settings() {
+  local root=$1
+  apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries|Check-|Max-)' >"$root/etc/apt/apt.conf.d/99machine" || true
+  cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
+  if [[ -f /etc/ssl/certs/ca-certificates.crt ]]; then
+    mkdir -p "$root/etc/ssl/certs"
+    cp --dereference /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  fi
+}
+
+# Runs a command in a root, with mounts and processes that are gone when it ends.
+in_root() {
+  local root=$1
+  shift
+  # shellcheck disable=SC2016  # for the inner shell
+  unshare --mount --pid --fork --propagation private bash -euc '
+    root=$1; cache=$2; shift 2
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+    if [[ -n $cache ]]; then
+      mkdir -p "$root/ccache"
+      mount --bind "$cache" "$root/ccache"
+      export CCACHE_DIR=/ccache
+    fi
+    exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "$@" </dev/null
+}
+
+# Prints one line for the summary.
+# Usage: try SYSTEM
+try() {
+  local system=$1 root=$folder/$1 result
+  local start=$SECONDS
+  echo "==== $system: making it" >&2
+  debootstrap --variant=minbase "$system" "$root" "$mirror" >"$logs/$system-root.log" 2>&1 || {
+    echo "$system  can't be made: see $logs/$system-root.log"
+    return 1
+  }
+  copy_settings "$root"
+  git clone --quiet --no-hardlinks . "$root/limpid"
+  if [[ -n ${LIMPID_CCACHE:-} ]]; then
+    in_root "$root" sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends ccache' >>"$logs/$system-root.log" 2>&1
+  fi
+  local words=("$system") failed=0
+  for command in samples/demo.sh tests/run.sh; do
+    echo "==== $system: $command" >&2
+    result=ok
+    in_root "$root" bash "/limpid/$command" >"$logs/$system-$(basename "$command").log" 2>&1 || { result=FAILED; failed=1; }
+    words+=("$command: $result;")
+  done
+  words+=("$(in_root "$root" sh -c 'g++ -dumpfullversion; ffmpeg -version | sed -n "s/^ffmpeg version \([^ ]*\).*/\1/p"' 2>/dev/null |
+    paste -sd ' ' | sed 's/^/GCC /; s/ \([^ ]*\)$/, FFmpeg \1;/')")
+  words+=("$(grep -E '^[0-9]+ passed, ' "$logs/$system-run.sh.log" | tail -n 1 || true)" "$((SECONDS - start)) s")
+  echo "${words[*]}"
+  rm -rf --one-file-system "$root"
+  return "$failed"
+}
+
+summary=()
+failed=0
+for system in "${systems[@]}"; do
+  line=$(try "$system") || failed=1
+  summary+=("$line")
+done
+echo "==== Summary (what was printed: $logs)"
+printf '%s\n' "${summary[@]}"
+exit "$failed"
