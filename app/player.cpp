@@ -45,8 +45,13 @@ class Player::Denoising {
       if (epoch_ != player_.epoch_) {
         begin_epoch();
       }
-      const std::optional<Clock::time_point> expires = player_.expire(Clock::now());
-      if (!stage_.is_full() && (!again_.empty() || (!player_.decoded_.empty() && player_.may_send()))) {
+      std::optional<Clock::time_point> wake_at = player_.expire(Clock::now());
+      const std::optional<Clock::time_point> decides_at = player_.decides_at(Clock::now());
+      if (decides_at) {
+        wake_at = std::min(wake_at.value_or(*decides_at), *decides_at);
+      }
+      const bool has_next = !player_.decoded_.empty() && player_.may_send() && !decides_at;
+      if (!stage_.is_full() && (!again_.empty() || has_next)) {
         if (again_.empty() && player_.drop_late(Clock::now())) {
           continue;
         }
@@ -66,8 +71,8 @@ class Player::Denoising {
         lock.lock();
       } else {
         const auto begin = Clock::now();
-        if (expires) {
-          player_.changed_.wait_until(lock, *expires);
+        if (wake_at) {
+          player_.changed_.wait_until(lock, *wake_at);
         } else {
           player_.changed_.wait(lock);
         }
@@ -564,19 +569,31 @@ bool Player::may_send() const {
   return outstanding_ < latency_ + ahead;
 }
 
-// Drops the next frame if its successor would be due by the time that it could be ready. Whether it did.
-bool Player::drop_late(Clock::time_point now) {
-  if (!follows_clock() || (decoded_.size() == 1 && source_ended_)) {
+// Whether the successor of the next frame would be due by the time that the frame could be ready.
+bool Player::is_late(Clock::time_point now) const {
+  if (!follows_clock() || decoded_.empty() || (decoded_.size() == 1 && source_ended_)) {
     return false;
   }
   const double successor =
       decoded_.size() > 1 ? decoded_[1].time : decoded_.front().time + 1 / options_.frames_per_second;
   const auto ready_at =
       now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(turnaround_));
-  if (clock_.due(successor) > ready_at) {
+  return clock_.due(successor) <= ready_at;
+}
+
+// When it is decided at the latest what becomes of the next frame, if it is late and it is not known yet
+// whether it has a successor: the last one is shown however late.
+std::optional<Player::Clock::time_point> Player::decides_at(Clock::time_point now) const {
+  const Clock::time_point at = idle_since_ + kPatience;
+  return decoded_.size() == 1 && now < at && is_late(now) ? std::optional(at) : std::nullopt;
+}
+
+// Drops the next frame if it is late. Whether it did.
+bool Player::drop_late(Clock::time_point now) {
+  if (!is_late(now)) {
     return false;
   }
-  if (decoded_.size() == 1 && now - idle_since_ > kPatience) {
+  if (decoded_.size() == 1) {
     decoded_.front().source_is_late = true;
     return false;
   }

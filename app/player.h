@@ -212,6 +212,8 @@ class Player {
   // All below with the mutex held.
   bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
   bool may_send() const;
+  bool is_late(Clock::time_point now) const;
+  std::optional<Clock::time_point> decides_at(Clock::time_point now) const;
   bool drop_late(Clock::time_point now);
   std::optional<Clock::time_point> expire(Clock::time_point now);
   bool nothing_to_come() const;

@@ -18,6 +18,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/playback_clock.h"
@@ -245,6 +246,21 @@ TEST(PlayerTest, ASlowEngineDropsFramesEvenlyAndStaysOnTime) {
   EXPECT_GE(gaps[gaps.size() / 5], 2) << "never two in a row";
   EXPECT_LE(gaps[gaps.size() * 4 / 5], 4);
   EXPECT_LT(late[late.size() * 4 / 5], 0.1);
+}
+
+TEST(PlayerTest, TheLastFrameIsShownThoughItsSourceIsSlowToSayThatItWasTheLast) {
+  Playing playing;
+  playing.frames = 3;
+  playing.time = 60ms;  // longer than all of them are shown
+  playing.stages.read = [read = playing.stages.read] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      std::this_thread::sleep_for(200ms);
+    }
+    return item;
+  };
+  playing.start();
+  EXPECT_EQ(playing.play_to_the_end(), (std::vector<std::int64_t>{0, 2}));
 }
 
 TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
