@@ -22,6 +22,10 @@ inline constexpr int kH264High = FF_PROFILE_H264_HIGH;
 inline constexpr int kH264Flags = FF_PROFILE_H264_CONSTRAINED | FF_PROFILE_H264_INTRA;
 #endif
 
+/// Whether the muxer of Matroska adds a codec's delay, which readers take off, to the times that it is given.
+/// Older ones only note it.
+inline constexpr bool kMatroskaAddsDelay = LIBAVFORMAT_VERSION_MAJOR >= 60;  // FFmpeg 6.0
+
 /// In units of the frame's time base; 0 if unknown.
 std::int64_t duration_of(const AVFrame& frame);
 void set_duration(AVFrame& frame, std::int64_t duration);

@@ -820,8 +820,7 @@ void Writer::State::write_beside_video(PacketHandle packet, AVRational time_base
   const AVStream& stream = *muxer->streams[index];
   av_packet_rescale_ts(packet.get(), time_base, stream.time_base);
   const AVCodecParameters& parameters = *stream.codecpar;
-  if (parameters.codec_id == AV_CODEC_ID_OPUS && is_matroska(*container)) {
-    // Readers take the codec's delay, which the muxer notes, off the times that are stored.
+  if (!kMatroskaAddsDelay && parameters.codec_id == AV_CODEC_ID_OPUS && is_matroska(*container)) {
     const std::int64_t delay =
         av_rescale_q(parameters.initial_padding, {1, parameters.sample_rate}, stream.time_base);
     packet->pts += packet->pts == AV_NOPTS_VALUE ? 0 : delay;
