@@ -707,6 +707,11 @@ void Encoder::set_options(const WriterOptions& options) {
   if (!options.bitrate.empty() && context_->bit_rate <= 0) {
     throw UsageError("the bitrate is to be more than 0, such as 4M, not '" + options.bitrate + "'");
   }
+  // x265 (4.1) writes past the end of its memory if a frame's captions are longer than those of the frame
+  // whose place it takes.
+  if (x265 && av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) != nullptr) {
+    set_option("a53cc", "0");
+  }
   // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
   std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
   if (x264 || x265) {
@@ -799,8 +804,12 @@ void Encoder::send(const Frame& frame) {
 }
 
 bool Encoder::loses_captions(const AVFrame& frame) const {
-  return av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) != nullptr &&
-         av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) == nullptr;
+  if (av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) == nullptr) {
+    return false;
+  }
+  std::int64_t embedded = 0;
+  const bool can_embed = av_opt_get_int(context_.get(), "a53cc", AV_OPT_SEARCH_CHILDREN, &embedded) >= 0;
+  return !can_embed || (embedded == 0 && std::string_view(codec_->name) == "libx265");
 }
 
 /// The constructor has told what the first frame has; broadcasts may begin without captions.
