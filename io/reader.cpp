@@ -374,7 +374,9 @@ AVRational Reader::State::base_rate() const {
 }
 
 AVRational Reader::State::average_rate() const {
-  const AVRational rate = plausible_rate(video_stream->avg_frame_rate);
+  // Raw streams have no times to average: from FFmpeg 7 on it is what libav takes any of them to have.
+  const bool is_raw = (input->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
+  const AVRational rate = is_raw ? AVRational{0, 1} : plausible_rate(video_stream->avg_frame_rate);
   return rate.num > 0 ? rate : base_rate();
 }
 
