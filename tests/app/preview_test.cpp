@@ -467,6 +467,8 @@ TEST_F(ScriptedPreviewTest, ColorBarsHaveTheirColorsInEveryMatrixRangeAndDepth) 
             make("bars.mkv", {"-f", "rawvideo", "-pix_fmt",
                               depth == 8 ? "yuv444p" : "yuv444p" + std::to_string(depth) + "le", "-s",
                               std::to_string(width) + "x" + std::to_string(kRows), "-i", path("bars.raw"),
+                              // From FFmpeg 7 on encoders take frames' tags, before that the options.
+                              "-vf", std::string("setparams=range=") + range + ":colorspace=" + coding.matrix,
                               "-c:v", "ffv1", "-colorspace", coding.matrix, "-color_range", range});
         expect_success(run(
             headless({"preview", clip, "--sigma", "0", "--screenshot", path("bars.png"), "--no-osd", "--view",

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "io/reader.h"
 #include "tests/io/media.h"
+#include "tests/rotated_track.h"
 
 namespace limpid::io {
 namespace {
@@ -411,13 +412,12 @@ TEST_F(DisplayPropertiesTest, AreTheSources) {
 // A picture whose top left corner alone is white, turned by libav's muxer and by us: it must be found where
 // players show it.
 TEST_F(DisplayPropertiesTest, RotationIsThatOfPlayers) {
-  const std::string upright =
-      make("upright.mp4",
-           "-f lavfi -i color=black:size=64x32,drawbox=0:0:8:8:white:fill -frames:v 1 "
-           "-c:v libx264 -qp 0 -pix_fmt yuv420p");
   for (const int degrees : {90, 180, 270}) {
     const std::string turned =
-        make("turned.mp4", "-i " + upright + " -c copy -metadata:s:v:0 rotate=" + std::to_string(degrees));
+        make("turned.mp4",
+             "-f lavfi -i color=black:size=64x32,drawbox=0:0:8:8:white:fill -frames:v 1 "
+             "-c:v libx264 -qp 0 -pix_fmt yuv420p");
+    test::rotate_track(turned, degrees);
     Reader reader(turned);
     // ffmpeg turns it by its own filters.
     Reader expected(make("expected.y4m", "-i " + turned));

@@ -143,8 +143,8 @@ TEST_F(PicturesTest, JpegOfLimitedRangeIsWrittenInFullRange) {
     SCOPED_TRACE(format);
     const std::string source =
         make(format + ".mkv",
-             "-f lavfi -i color=white:s=32x32:d=0.04,format=yuv444p10le -vf scale=out_range=tv"
-             " -color_range tv -c:v ffv1 -pix_fmt " +
+             "-f lavfi -i color=white:s=32x32:d=0.04,format=yuv444p10le -vf "
+             "scale=out_range=tv,setparams=range=tv -color_range tv -c:v ffv1 -pix_fmt " +
                  format);
     const Clip clip = read_clip(source);
     ASSERT_EQ(clip.video.format.range, ColorRange::kLimited);

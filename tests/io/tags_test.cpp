@@ -13,6 +13,7 @@
 
 #include "io/libav.h"
 #include "tests/io/media.h"
+#include "tests/rotated_track.h"
 
 extern "C" {
 #include <libavutil/crc.h>
@@ -268,14 +269,15 @@ TEST_F(TagsTest, RotationIsKeptByMp4AndMissedAloudByMatroska) {
 }
 
 TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
-  const auto make_rotated = [&](const std::string& format, const std::string& rotation) {
-    const std::string upright =
-        make("upright.mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v ffv1 -pix_fmt " + format);
-    return make(format + ".mov", "-i " + upright + " -c copy -metadata:s:v:0 rotate=" + rotation);
+  const auto make_rotated = [&](const std::string& format, int degrees) {
+    std::string rotated =
+        make(format + ".mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v ffv1 -pix_fmt " + format);
+    test::rotate_track(rotated, degrees);
+    return rotated;
   };
   for (const std::string format : {"yuv410p", "yuv420p", "yuv422p", "yuv440p"}) {
     SCOPED_TRACE(format);
-    const std::string source = make_rotated(format, "90");
+    const std::string source = make_rotated(format, 90);
     const std::string upright = format == "yuv422p" ? "yuv440p" : format == "yuv440p" ? "yuv422p" : format;
     const Clip stored = read_clip(source);
     const std::string copy = path(format + ".mkv");
@@ -301,12 +303,12 @@ TEST_F(TagsTest, PicturesAreTurnedUnlessNoPixelFormatHoldsThem) {
   }
   for (const std::string format : {"yuv411p", "yuv422p16le", "yuva422p"}) {
     SCOPED_TRACE(format);
-    const std::string source = make_rotated(format, "90");
+    const std::string source = make_rotated(format, 90);
     const std::string copy = path(format + ".mkv");
     EXPECT_TRUE(contains(joined(transcode(source, copy, {.codec = "ffv1"}).warnings), "as it is stored"));
     expect_same_frames(read_clip(source).frames, read_clip(copy).frames);
   }
-  const std::string source = make_rotated("yuv411p", "180");
+  const std::string source = make_rotated("yuv411p", 180);
   EXPECT_TRUE(contains(joined(transcode(source, path("180.mkv"), {.codec = "ffv1"}).warnings), "is turned"));
   EXPECT_EQ(read_clip(path("180.mkv")).video.pixel_format, "yuv411p");
 }
