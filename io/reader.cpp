@@ -88,9 +88,10 @@ std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_bas
 }
 
 /// 0/1 for none. Without any other hint, libav comes up with the resolution of the container's clock.
+constexpr int kGreatestRate = 480;
+
 AVRational plausible_rate(AVRational rate) {
-  constexpr double kGreatest = 480;
-  return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatest ? rate : AVRational{0, 1};
+  return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatestRate ? rate : AVRational{0, 1};
 }
 
 std::string length_text(std::int64_t microseconds) {
@@ -375,8 +376,7 @@ AVRational Reader::State::base_rate() const {
 
 AVRational Reader::State::average_rate() const {
   // Raw streams have no times to average: from FFmpeg 7 on it is what libav takes any of them to have.
-  const bool is_raw = (input->iformat->flags & AVFMT_NOTIMESTAMPS) != 0;
-  const AVRational rate = is_raw ? AVRational{0, 1} : plausible_rate(video_stream->avg_frame_rate);
+  const AVRational rate = is_raw() ? AVRational{0, 1} : plausible_rate(video_stream->avg_frame_rate);
   return rate.num > 0 ? rate : base_rate();
 }
 
@@ -715,8 +715,7 @@ void Reader::State::inherit_from_stream(AVFrame& properties) const {
 /// frames to wait.
 bool Reader::State::waits_for_time(const AVFrame& frame) const {
   return frame.best_effort_timestamp == AV_NOPTS_VALUE && last_pts_ == AV_NOPTS_VALUE && times_come_ &&
-         frame.hw_frames_ctx == nullptr && (input->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 &&
-         !is_device(*input->iformat);
+         frame.hw_frames_ctx == nullptr && !is_raw() && !is_device(*input->iformat);
 }
 
 /// The first frames were shown evenly before the first that has a time.
@@ -733,7 +732,10 @@ void Reader::State::count_back_from(const AVFrame& timed) {
 
 void Reader::State::set_time(AVFrame& frame) {
   std::int64_t duration = duration_of(frame);
-  if (duration <= 0 && decoder->framerate.num > 0) {
+  // FFmpeg 7 has one tick for the frames of raw streams that don't tell their rate.
+  const std::int64_t least =
+      is_raw() ? av_rescale_q(1, {1, kGreatestRate}, video_stream->time_base) : std::int64_t{1};
+  if (duration < least && decoder->framerate.num > 0) {
     duration = av_rescale_q(1, av_inv_q(decoder->framerate), video_stream->time_base);
   }
   frame.pts = frame.best_effort_timestamp;

@@ -42,9 +42,8 @@ void Reader::State::set_range(const ReaderOptions& options) {
 bool Reader::State::can_jump() const {
   const bool on_disk = !is_device(*input->iformat) &&
                        (input->pb == nullptr || (input->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
-  // Raw streams have no times: those that libav counts would begin at zero again.
-  const bool has_times =
-      (input->iformat->flags & AVFMT_NOTIMESTAMPS) == 0 && video_stream->start_time != AV_NOPTS_VALUE;
+  // Those that libav counts for raw streams would begin at zero again.
+  const bool has_times = !is_raw() && video_stream->start_time != AV_NOPTS_VALUE;
   // Behind a jump of the clock, the container's times are others than ours.
   return on_disk && has_times && jump_to_ - range.shift < first_jump_;
 }

@@ -28,6 +28,8 @@ struct Reader::State {
   Item read();
   void seek(double seconds, double before, const std::function<bool()>& given_up);
 
+  /// Without a container, and so without times.
+  bool is_raw() const { return (input->iformat->flags & AVFMT_NOTIMESTAMPS) != 0; }
   /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
   AVRational average_rate() const;
   AVRational base_rate() const;

@@ -27,7 +27,6 @@ TEST_P(SeekTest, ContinuesWithTheFrameOfThatTime) {
   const std::string file =
       make(GetParam().name, "-f lavfi -i testsrc2=s=64x48:r=24:d=4 " + GetParam().arguments);
   const Clip whole = read_clip(file);
-  EXPECT_NEAR(whole.video.frames_per_second, 24, 1e-6);
   Reader reader(file);
   for (const double time : {3.0, 0.5, 2.51, 0.0, 2.49, 99.0, 1.0}) {
     reader.seek(time);
