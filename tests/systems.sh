@@ -50,6 +50,7 @@ in_root() {
   # shellcheck disable=SC2016  # for the inner shell
   unshare --mount --pid --fork --propagation private bash -euc '
     root=$1; cache=$2; shift 2
+    unset TMPDIR  # is a folder of this machine
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
     mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
