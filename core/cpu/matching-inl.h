@@ -11,8 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/cpu/tile.h"
 
@@ -30,6 +34,10 @@ constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::max();
 constexpr int kMaxPatch = 16;
 constexpr int kMaxReferences = 4;  // matched at a time, sharing the loads of the candidates' words
 constexpr int kMaxVectors = 3;     // of candidates at a time; 4 x 3 accumulators fit AVX-512's registers
+constexpr int kMaxWindow = 129;
+// Parts of a window of which the minima are taken: the lanes of so many vectors.
+constexpr int kMinimaVectors = kIntLanes >= 8 ? 8 : 64 / kIntLanes;
+constexpr int kMinimaLanes = kMinimaVectors / 8 * kIntLanes;
 
 // Distances are computed as |a|^2 + |b|^2 - 2ab; what candidates are ordered by, and what is called their
 // distance from there on, is its deviation from the expected distance (core/matching.h). The products ab of a
@@ -261,7 +269,8 @@ struct DistanceWindow {
   int x0 = 0;  // plane position of the first
   int y0 = 0;
   int rows = 0;
-  int lanes = 0;  // per row, a multiple of kIntLanes
+  int lanes = 0;    // per row, a multiple of kIntLanes
+  int vectors = 0;  // of all rows, filled up with kFar to a multiple of kMinimaVectors
   std::int32_t* distances = nullptr;
 };
 
@@ -276,12 +285,15 @@ HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region
   const int rows = last_y - first_y + 1;
   const int vectors = (references[kReferences - 1].last_x - first_x) / kIntLanes + 1;
   const int lanes = vectors * kIntLanes;
-  const std::size_t size = static_cast<std::size_t>(rows) * lanes;
+  const int all = (rows * vectors + kMinimaVectors - 1) / kMinimaVectors * kMinimaVectors;
+  const std::size_t size = static_cast<std::size_t>(all) * kIntLanes;
   if (scratch.distances.size() < size * kReferences) {
     scratch.distances.resize(size * kReferences);
   }
   for (int r = 0; r < kReferences; ++r) {
-    windows[r] = {first_x, first_y, rows, lanes, scratch.distances.data() + r * size};
+    windows[r] = {first_x, first_y, rows, lanes, all, scratch.distances.data() + r * size};
+    std::fill(windows[r].distances + static_cast<std::ptrdiff_t>(rows) * lanes, windows[r].distances + size,
+              kFar);
   }
   for (int row = 0; row < rows; ++row) {
     std::int32_t* out[kReferences];
@@ -293,146 +305,229 @@ HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region
   }
 }
 
-// Candidates that may be among the closest: their distances and places in the DistanceWindow, in raster
-// order.
-struct Candidates {
-  static constexpr int kCapacity = 256;
-  std::array<std::int32_t, kCapacity + 64> distance;  // room for one more vector store
-  std::array<std::int32_t, kCapacity + 64> place;     // row << 16 | lane
-  int count = 0;
+// Which of a window's candidates have distances within a bound: kMarkBits bits for each vector, of which the
+// lowest are its lanes.
+constexpr int kMarkBytes = std::max(1, kIntLanes / 8);
+constexpr int kMarkBits = 8 * kMarkBytes;
+struct Marks {
+  static constexpr int kMostVectors = kMaxWindow * ((kMaxWindow - 1) / kIntLanes + 1) + kMinimaVectors;
+  std::array<std::uint8_t, kMostVectors * kMarkBytes> bytes;
+  int words = 0;
+
+  std::uint64_t word(int i) const {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i * sizeof(word), sizeof(word));
+    return word;
+  }
 };
 
-// How many of `count` distances, padded with kFar to whole vectors, are at most `bound`.
-HWY_INLINE int count_within(const std::int32_t* distances, int count, std::int32_t bound) {
+// Marks the candidates whose distances are at most `bound` and returns how many they are.
+inline HWY_ATTR int mark_within(const DistanceWindow& window, std::int32_t bound, Marks& marks) {
   const IntTag d;
-  std::size_t within = 0;
-  for (int i = 0; i < count; i += kIntLanes) {
-    within += hn::CountTrue(d, hn::Lt(hn::LoadU(d, distances + i), hn::Set(d, bound + 1)));
+  const IntVector over = hn::Set(d, bound + 1);
+  for (int v = 0; v < window.vectors; ++v) {
+    const auto within = hn::Lt(hn::LoadU(d, window.distances + v * kIntLanes), over);
+    hn::StoreMaskBits(d, within, marks.bytes.data() + v * kMarkBytes);
   }
-  return static_cast<int>(within);
+  marks.words = window.vectors * kMarkBits / 64;
+  int count = 0;
+  for (int i = 0; i < marks.words; ++i) {
+    count += std::popcount(marks.word(i));
+  }
+  return count;
 }
 
-// The least bound, by bisection, that at least `wanted` distances are within, or a greater one that at most
-// `enough` are within. None is over `high`, which at least `wanted` must be within.
-HWY_INLINE std::int32_t bisect(const std::int32_t* distances, int count, int wanted, int enough,
-                               std::int32_t high) {
-  std::int32_t low = -1;
-  while (high - low > 1) {
-    const std::int32_t middle = low + (high - low) / 2;
-    const int within = count_within(distances, count, middle);
-    if (within < wanted) {
-      low = middle;
-      continue;
-    }
-    high = middle;
-    if (within <= enough) {
-      break;
+// Some of a window's candidates: their places in it and their distances.
+struct Candidates {
+  static constexpr int kMost = 64;  // no fewer than a group has
+  std::array<std::int32_t, kMost> place;
+  std::array<std::int32_t, kMost + kIntLanes> distance;  // room for one more vector load
+  int count = 0;
+
+  // Appends the first `wanted` candidates, or as many as there are, of word `i` of the marks.
+  void append(int i, std::uint64_t word, int wanted) {
+    const int end = count + std::min(wanted, std::popcount(word));
+    while (count < end) {
+      const int bit = i * 64 + std::countr_zero(word);
+      place[count++] = bit / kMarkBits * kIntLanes + bit % kMarkBits;
+      word &= word - 1;
     }
   }
-  return high;
-}
+};
 
-// Keeps the `wanted` closest candidates, sorted by distance and raster order. No distance exceeds `greatest`.
-inline HWY_ATTR void keep_closest(Candidates& candidates, int wanted, std::int32_t greatest) {
-  const IntTag d;
-  hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + candidates.count);
-  if (candidates.count > wanted) {
-    // Those under the wanted-th distance, then the first of those at it.
-    const std::int32_t limit =
-        bisect(candidates.distance.data(), candidates.count, wanted, wanted - 1, greatest);
-    Candidates kept;
-    const auto append = [&](auto is_kept) HWY_ATTR {
-      for (int i = 0; i < candidates.count && kept.count < wanted; i += kIntLanes) {
-        const IntVector distance = hn::LoadU(d, candidates.distance.data() + i);
-        const auto mask = is_kept(distance);
-        hn::CompressStore(distance, mask, d, kept.distance.data() + kept.count);
-        kept.count += static_cast<int>(hn::CompressStore(hn::LoadU(d, candidates.place.data() + i), mask, d,
-                                                         kept.place.data() + kept.count));
-      }
+// Sorts each lane of eight vectors.
+HWY_INLINE void sort_lanes(IntVector* x) {
+  constexpr int kNetwork[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                   {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                   {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
+  [&]<std::size_t... kPair>(std::index_sequence<kPair...>) HWY_ATTR {
+    const auto order = [](IntVector& a, IntVector& b) HWY_ATTR {
+      const IntVector less = hn::Min(a, b);
+      b = hn::Max(a, b);
+      a = less;
     };
-    append([&](IntVector distance) HWY_ATTR { return hn::Lt(distance, hn::Set(d, limit)); });
-    append([&](IntVector distance) HWY_ATTR { return hn::Eq(distance, hn::Set(d, limit)); });
-    candidates.count = wanted;
-    std::copy_n(kept.distance.begin(), wanted, candidates.distance.begin());
-    std::copy_n(kept.place.begin(), wanted, candidates.place.begin());
-    hn::StoreU(hn::Set(d, kFar), d, candidates.distance.data() + wanted);
+    (order(x[kNetwork[kPair][0]], x[kNetwork[kPair][1]]), ...);
   }
-  // Sorts by rank. Candidates are in raster order but for those at the limit, which come last and are in
-  // raster order among themselves, so that of equal distances the one that stands first has the smaller rank.
+  (std::make_index_sequence<19>());
+}
+
+// Bounds of the `wanted`-th smallest distance.
+struct Bounds {
+  std::int32_t low = 0;   // fewer are at most this
+  std::int32_t high = 0;  // as many or more are, or this is the greatest that counts
+};
+
+// Bounds that few distances but the `wanted` smallest are within, found in the same time whatever they are:
+// from the minima over interleaved parts of the window, whose `wanted`-th smallest that of all can't exceed.
+inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted, std::int32_t greatest) {
+  const IntTag d;
+  IntVector x[kMinimaVectors];
+  for (int i = 0; i < kMinimaVectors; ++i) {
+    x[i] = hn::Set(d, kFar);
+  }
+  for (int v = 0; v < window.vectors; v += kMinimaVectors) {
+    for (int i = 0; i < kMinimaVectors; ++i) {
+      x[i] = hn::Min(x[i], hn::LoadU(d, window.distances + (v + i) * kIntLanes));
+    }
+    // So that a column's candidates, which upright edges make alike, come to different parts.
+    const IntVector first = x[0];
+    for (int i = 0; i + 1 < kMinimaVectors; ++i) {
+      x[i] = x[i + 1];
+    }
+    x[kMinimaVectors - 1] = first;
+  }
+  // All lanes' first n smallest are `wanted` minima or more, and none exceeds the greatest n-th.
+  const int n = (wanted + kMinimaLanes - 1) / kMinimaLanes;
+  IntVector least = hn::Set(d, kFar);
+  IntVector most = hn::Zero(d);
+  for (int i = 0; i < kMinimaVectors; i += 8) {
+    sort_lanes(x + i);
+    least = hn::Min(least, x[i]);
+    most = hn::Max(most, x[i + n - 1]);
+  }
+  Bounds bounds = {hn::GetLane(hn::MinOfLanes(d, least)) - 1,
+                   std::min(greatest, hn::GetLane(hn::MaxOfLanes(d, most)))};
+  std::int32_t low = bounds.low;
+  constexpr int kSteps = 3;  // more cost more time than they save
+  for (int step = 0; step < kSteps; ++step) {
+    const std::int32_t middle = low + (bounds.high - low) / 2;
+    const IntVector over = hn::Set(d, middle + 1);
+    IntVector within = hn::Zero(d);
+    for (int i = 0; i < kMinimaVectors; ++i) {
+      within = hn::Sub(within, hn::VecFromMask(d, hn::Lt(x[i], over)));
+    }
+    const bool enough = hn::GetLane(hn::SumOfLanes(d, within)) >= wanted;
+    low = enough ? low : middle;
+    bounds.high = enough ? middle : bounds.high;
+  }
+  if (bounds.high < greatest) {
+    // Down to the next minimum, which leaves nothing to look for where all are the same.
+    const IntVector over = hn::Set(d, bounds.high + 1);
+    most = hn::Zero(d);
+    for (int i = 0; i < kMinimaVectors; ++i) {
+      most = hn::Max(most, hn::IfThenElseZero(hn::Lt(x[i], over), x[i]));
+    }
+    bounds.high = hn::GetLane(hn::MaxOfLanes(d, most));
+  }
+  return bounds;
+}
+
+// Brings the bounds nearer to each other, until no more than Candidates::kMost distances are within the upper
+// one or none lies between them. Where few different distances occur, few steps do.
+inline HWY_ATTR void tighten(const DistanceWindow& window, int wanted, Bounds& bounds) {
+  const IntTag d;
+  int within = Candidates::kMost + 1;
+  while (within > Candidates::kMost && bounds.high - bounds.low > 1) {
+    const std::int32_t middle = bounds.low + (bounds.high - bounds.low) / 2;
+    const IntVector over = hn::Set(d, middle + 1);
+    IntVector counts = hn::Zero(d);
+    IntVector below = hn::Set(d, bounds.low);
+    IntVector above = hn::Set(d, bounds.high);
+    for (int v = 0; v < window.vectors; ++v) {
+      const IntVector distance = hn::LoadU(d, window.distances + v * kIntLanes);
+      const auto is_within = hn::Lt(distance, over);
+      counts = hn::Sub(counts, hn::VecFromMask(d, is_within));
+      below = hn::Max(below, hn::IfThenElse(is_within, distance, below));
+      above = hn::Min(above, hn::IfThenElse(is_within, above, distance));
+    }
+    const int count = hn::GetLane(hn::SumOfLanes(d, counts));
+    if (count < wanted) {
+      bounds.low = hn::GetLane(hn::MinOfLanes(d, above)) - 1;
+    } else {
+      bounds.high = hn::GetLane(hn::MaxOfLanes(d, below));
+      within = count;
+    }
+  }
+}
+
+// ranks[i]: how many candidates come before the i-th, by distance and then by their order here. Writes whole
+// vectors.
+inline HWY_ATTR void rank(const Candidates& candidates, std::int32_t* ranks) {
+  const IntTag d;
   const int count = candidates.count;
-  std::array<std::int32_t, 64> distance;
-  std::array<std::int32_t, 64> place;
-  for (int i = 0; i < count; ++i) {
-    const IntVector own = hn::Set(d, candidates.distance[i]);
-    std::size_t rank = 0;
-    for (int j = 0; j < count; j += kIntLanes) {
-      const IntVector other = hn::LoadU(d, candidates.distance.data() + j);
-      const IntVector before = hn::VecFromMask(d, hn::Lt(hn::Iota(d, j), hn::Set(d, i)));  // -1 or 0
-      rank += hn::CountTrue(d, hn::Lt(hn::Add(other, before), own));
+  const std::int32_t* distance = candidates.distance.data();
+  for (int first = 0; first < count; first += kIntLanes) {
+    const IntVector own = hn::LoadU(d, distance + first);
+    const IntVector own_or_same = hn::Add(own, hn::Set(d, 1));
+    IntVector before = hn::Zero(d);
+    const auto add = [&](int i, IntVector over) HWY_ATTR {
+      before = hn::Sub(before, hn::VecFromMask(d, hn::Lt(hn::Set(d, distance[i]), over)));
+    };
+    for (int i = 0; i < first; ++i) {
+      add(i, own_or_same);
     }
-    distance[rank] = candidates.distance[i];
-    place[rank] = candidates.place[i];
+    const int end = std::min(first + kIntLanes, count);
+    for (int i = first; i < end; ++i) {
+      add(i, hn::IfThenElse(hn::Gt(hn::Iota(d, first), hn::Set(d, i)), own_or_same, own));
+    }
+    for (int i = end; i < count; ++i) {
+      add(i, own);
+    }
+    hn::StoreU(before, d, ranks + first);
   }
-  std::copy_n(distance.begin(), count, candidates.distance.begin());
-  std::copy_n(place.begin(), count, candidates.place.begin());
 }
 
-// An upper bound of the `wanted`-th smallest distance that few others pass: the `wanted`-th smallest (or one
-// soon after) of the minima over 64 interleaved parts of the window, which no bound of the whole can exceed.
-// At most `max_distance`.
-inline HWY_ATTR std::int32_t bound_distance(const DistanceWindow& window, int wanted,
-                                            std::int32_t max_distance) {
-  const IntTag d;
-  constexpr int kMinima = 64;  // 16 columns x 4 rows
-  constexpr int kVectorsOf16 = 16 / kIntLanes;
-  HWY_ALIGN std::int32_t minima[kMinima];
-  for (int i = 0; i < kMinima; i += kIntLanes) {
-    hn::Store(hn::Set(d, kFar), d, minima + i);
-  }
-  const int vectors = window.lanes / kIntLanes;
-  for (int row = 0; row < window.rows; ++row) {
-    const std::int32_t* in = window.distances + static_cast<std::ptrdiff_t>(row) * window.lanes;
-    std::int32_t* part = minima + (row % 4) * 16;
-    for (int v = 0; v < vectors; ++v) {
-      std::int32_t* minimum = part + (v % kVectorsOf16) * kIntLanes;
-      hn::Store(hn::Min(hn::Load(d, minimum), hn::LoadU(d, in + v * kIntLanes)), d, minimum);
-    }
-  }
-  if (count_within(minima, kMinima, max_distance) < wanted) {
-    return max_distance;
-  }
-  return bisect(minima, kMinima, wanted, wanted + wanted / 8, max_distance);
-}
-
-// The closest candidates of a window, at most `wanted`, sorted by distance and raster order.
-inline HWY_ATTR void select_closest(const DistanceWindow& window, int wanted, std::int32_t max_distance,
-                                    Candidates& candidates) {
-  const IntTag d;
-  candidates.count = 0;
+// The closest candidates of a window, at most `wanted`: their places, sorted by distance and raster order.
+// Returns how many they are. What this costs hardly depends on the distances: pictures have all kinds, and
+// those of flat ones are all the same.
+inline HWY_ATTR int select_closest(const DistanceWindow& window, int wanted, std::int32_t greatest,
+                                   std::array<std::int32_t, Candidates::kMost>& places) {
   if (wanted == 0) {
-    return;
+    return 0;
   }
-  std::int32_t bound = bound_distance(window, wanted, max_distance);
-  for (int row = 0; row < window.rows; ++row) {
-    const std::int32_t* in = window.distances + static_cast<std::ptrdiff_t>(row) * window.lanes;
-    for (int lane = 0; lane < window.lanes; lane += kIntLanes) {
-      const IntVector distance = hn::LoadU(d, in + lane);
-      const auto close = hn::Lt(distance, hn::Set(d, bound + 1));
-      if (hn::AllFalse(d, close)) {
-        continue;
-      }
-      hn::CompressStore(distance, close, d, candidates.distance.data() + candidates.count);
-      candidates.count += static_cast<int>(hn::CompressStore(hn::Iota(d, row << 16 | lane), close, d,
-                                                             candidates.place.data() + candidates.count));
-      if (candidates.count > Candidates::kCapacity - kIntLanes) {
-        // Many alike (flat content). Later candidates must be closer than the last one kept, whose distance
-        // may exceed the new bound by one.
-        keep_closest(candidates, wanted, bound + 1);
-        bound = candidates.distance[wanted - 1] - 1;
-      }
+  Bounds bounds = bound_distances(window, wanted, greatest);
+  Marks marks;
+  int within = mark_within(window, bounds.high, marks);
+  if (within > Candidates::kMost) {
+    tighten(window, wanted, bounds);
+    within = mark_within(window, bounds.high, marks);
+  }
+  Candidates candidates;
+  if (within <= Candidates::kMost) {
+    for (int i = 0; i < marks.words; ++i) {
+      candidates.append(i, marks.word(i), within);
+    }
+  } else {
+    // Too many at the upper bound: those under it and the first of the others.
+    Marks closer;
+    mark_within(window, bounds.low, closer);
+    for (int i = 0; i < marks.words; ++i) {
+      candidates.append(i, closer.word(i), wanted);
+    }
+    for (int i = 0; i < marks.words && candidates.count < wanted; ++i) {
+      candidates.append(i, marks.word(i) & ~closer.word(i), wanted - candidates.count);
     }
   }
-  keep_closest(candidates, wanted, bound + 1);
+  for (int i = 0; i < candidates.count; ++i) {
+    candidates.distance[i] = window.distances[candidates.place[i]];
+  }
+  std::array<std::int32_t, Candidates::kMost + kIntLanes> ranks;
+  rank(candidates, ranks.data());
+  for (int i = 0; i < candidates.count; ++i) {
+    places[ranks[i]] = candidates.place[i];
+  }
+  return std::min(candidates.count, wanted);
 }
 
 // Groups of the reference patches at (xs[0..count), y), the reference first. `use(x, y, positions, size)`
@@ -445,7 +540,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
   std::array<Reference, kMaxReferences> references;
   std::array<DistanceWindow, kMaxReferences> windows;
   std::array<Position, 64> group;
-  Candidates candidates;
+  std::array<std::int32_t, Candidates::kMost> places;
   // Neighbours share loads; that pays where the union of their windows needs no more vectors than one window.
   const auto vectors = [&](int references_at_once) {
     return (2 * radius + (references_at_once - 1) * step.step) / kIntLanes + 1;
@@ -468,12 +563,12 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
       const DistanceWindow& window = windows[r];
       const int x = references[r].x;
       window.distances[static_cast<std::ptrdiff_t>(y - window.y0) * window.lanes + x - window.x0] = kFar;
-      select_closest(window, step.max_group_size - 1, job.distances.greatest, candidates);
+      const int found = select_closest(window, step.max_group_size - 1, job.distances.greatest, places);
       group[0] = {x, y};
-      for (int i = 0; i < candidates.count; ++i) {
-        group[i + 1] = {window.x0 + (candidates.place[i] & 0xFFFF), window.y0 + (candidates.place[i] >> 16)};
+      for (int i = 0; i < found; ++i) {
+        group[i + 1] = {window.x0 + places[i] % window.lanes, window.y0 + places[i] / window.lanes};
       }
-      use(group.data(), candidates.count + 1);
+      use(group.data(), found + 1);
     }
     first += n;
   }

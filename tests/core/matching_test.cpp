@@ -16,7 +16,7 @@
 namespace limpid::cpu {
 namespace {
 
-enum class Content { kFlat, kStripes, kNoise, kFewValues };
+enum class Content { kFlat, kStripes, kNoise, kFewValues, kRamp };
 
 struct Case {
   int width = 0;
@@ -39,6 +39,8 @@ std::vector<std::int16_t> make_samples(const Case& c, const MatchingScale& scale
         value = std::uniform_int_distribution<int>(-scale.limit, greatest)(random);
       } else if (c.content == Content::kFewValues) {
         value = std::uniform_int_distribution<int>(0, 2)(random);
+      } else if (c.content == Content::kRamp) {
+        value = (2 * x + y) / 8;
       }
       samples.push_back(static_cast<std::int16_t>(value));
     }
@@ -146,7 +148,7 @@ TEST_P(BlockMatching, FindsThePlainSearchsGroupsForRandomParameters) {
     c.height = c.step.patch_size + pick(0, 40);
     c.bytes = pick(0, 1) == 0;
     c.sigma = pick(0, 1) == 0 ? 0 : pick(0, 60);
-    c.content = static_cast<Content>(pick(0, 3));
+    c.content = static_cast<Content>(pick(0, 4));
     expect_plain_groups(c, random);
   }
 }
