@@ -45,13 +45,13 @@ LogSeverity severity_of(int level) {
   return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
 }
 
-void on_libav_message(void* object, int level, const char* format, va_list arguments) {
+[[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
+                                                    va_list arguments) {
   if (level > AV_LOG_VERBOSE) {
     return;
   }
   constexpr std::size_t kMostBytes = 1024;
   char text[kMostBytes];
-  // NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the format is libav's
   const int length = std::vsnprintf(text, sizeof text, format, arguments);
   if (length < 0) {
     return;
