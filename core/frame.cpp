@@ -18,7 +18,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kSlack = 64;
 
 // The unit in which frames are allocated.
-struct alignas(kAlignment) Block {
+struct alignas(kAlignment) AlignedBlock {
   std::byte bytes[kAlignment];
 };
 
@@ -137,9 +137,9 @@ Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory) 
 Frame allocate_frame(const FrameFormat& format) {
   ++allocations;
   const std::size_t bytes = frame_bytes(format);
-  std::shared_ptr<Block[]> blocks;
+  std::shared_ptr<AlignedBlock[]> blocks;
   try {
-    blocks = std::make_unique_for_overwrite<Block[]>(bytes / kAlignment);
+    blocks = std::make_unique_for_overwrite<AlignedBlock[]>(bytes / kAlignment);
   } catch (const std::bad_alloc&) {
     throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(bytes >> 20) +
                 " MiB");

@@ -31,8 +31,8 @@ using oracle::gray;
 using oracle::rgb;
 using oracle::yuv;
 
-constexpr float kSigma = 14.3F;
-constexpr NoiseLevel kNoise{{kSigma, 9, 11}};
+constexpr float kSceneSigma = 14.3F;
+constexpr NoiseLevel kNoise{{kSceneSigma, 9, 11}};
 
 // The four filters, small enough for the oracle.
 std::vector<Filter> small_filters() {
@@ -40,8 +40,8 @@ std::vector<Filter> small_filters() {
           NlmParameters{.patch_size = 5, .search_window = 9}, NlmBilateralParameters{.search_window = 9}};
 }
 
-Frame noisy_picture(const FrameFormat& format, std::uint64_t seed = 1) {
-  return oracle::add_noise(oracle::draw_picture(format), static_cast<double>(kSigma), seed);
+Frame noisy_scene(const FrameFormat& format, std::uint64_t seed = 1) {
+  return oracle::add_noise(oracle::draw_picture(format), static_cast<double>(kSceneSigma), seed);
 }
 
 void expect_agrees(Engine& engine, const Frame& frame, const Filter& filter,
@@ -64,7 +64,7 @@ void expect_agrees(Engine& engine, const Frame& frame, const Filter& filter,
 }
 
 void expect_agrees(Engine& engine, const FrameFormat& format, const Filter& filter) {
-  expect_agrees(engine, noisy_picture(format), filter);
+  expect_agrees(engine, noisy_scene(format), filter);
 }
 
 class EdgePreservingTest : public EngineSuite {};
@@ -79,7 +79,7 @@ TEST_P(EdgePreservingTest, AllFormatsAgreeWithTheOracle) {
 }
 
 TEST_P(EdgePreservingTest, WhatFollowsFromSigmaAgreesWithTheOracle) {
-  const Frame frame = noisy_picture(gray(37, 30));
+  const Frame frame = noisy_scene(gray(37, 30));
   for (const std::string_view name : {"bilateral", "adaptive-bilateral", "nlm", "nlm-bilateral"}) {
     for (const float sigma : {3.0F, 20.0F, 80.0F}) {
       SCOPED_TRACE(sigma);
@@ -98,7 +98,7 @@ TEST_P(EdgePreservingTest, AnySizeAgreesWithTheOracle) {
 }
 
 TEST_P(EdgePreservingTest, WindowsLargerThanThePlaneAgreeWithTheOracle) {
-  const Frame frame = noisy_picture(gray(23, 14));
+  const Frame frame = noisy_scene(gray(23, 14));
   expect_agrees(engine(), frame, BilateralParameters{.radius = 30, .spatial_sigma = 20.0F});
   expect_agrees(engine(), frame, AdaptiveBilateralParameters{.radius = 64});
   expect_agrees(engine(), frame, NlmParameters{.patch_size = 21, .search_window = 101});
@@ -136,7 +136,7 @@ TEST_P(EdgePreservingTest, RandomParametersAgreeWithTheOracle) {
     std::ostringstream trace;
     trace << "case " << i;
     SCOPED_TRACE(trace.str());
-    expect_agrees(engine(), noisy_picture(format, static_cast<std::uint64_t>(i)), filters[i % filters.size()],
+    expect_agrees(engine(), noisy_scene(format, static_cast<std::uint64_t>(i)), filters[i % filters.size()],
                   {{magnitude(0.5, 120)}});
   }
 }
@@ -170,7 +170,7 @@ TEST_P(EdgePreservingTest, APlaneOfOneValueStaysAsItIs) {
 
 TEST_P(EdgePreservingTest, FieldsAreFilteredApart) {
   for (const int height : {22, 21, 1}) {
-    Frame frame = noisy_picture(yuv(24, height, 1, 1));
+    Frame frame = noisy_scene(yuv(24, height, 1, 1));
     frame.interlaced = true;
     for (const Filter& filter : small_filters()) {
       expect_agrees(engine(), frame, filter);
@@ -181,9 +181,9 @@ TEST_P(EdgePreservingTest, FieldsAreFilteredApart) {
 TEST_P(EdgePreservingTest, PlanesWithoutNoiseAndAlphaPassUnchanged) {
   FrameFormat format = yuv(30, 20, 0, 0);
   format.has_alpha = true;
-  const Frame frame = noisy_picture(format);
+  const Frame frame = noisy_scene(format);
   for (const Filter& filter : small_filters()) {
-    const Frame result = run_filter(engine(), frame, filter, {{kSigma, 0, kSigma}});
+    const Frame result = run_filter(engine(), frame, filter, {{kSceneSigma, 0, kSceneSigma}});
     const auto same_plane = [&](int plane) {
       Frame a = frame;
       Frame b = result;
@@ -200,7 +200,7 @@ TEST_P(EdgePreservingTest, PlanesWithoutNoiseAndAlphaPassUnchanged) {
 }
 
 TEST_P(EdgePreservingTest, EveryRunGivesTheSameBits) {
-  const Frame frame = noisy_picture(yuv(150, 90, 1, 1));
+  const Frame frame = noisy_scene(yuv(150, 90, 1, 1));
   for (const Filter& filter : small_filters()) {
     EXPECT_TRUE(oracle::same_bits(run_filter(engine(), frame, filter, kNoise),
                                   run_filter(engine(), frame, filter, kNoise)));
@@ -213,14 +213,14 @@ TEST_P(EdgePreservingTest, FramesOfOneStreamDoNotTouchEachOther) {
     const auto denoiser = engine().make_denoiser(filter, {{30}}, format);
     EXPECT_EQ(denoiser->latency(), 0);
     EXPECT_TRUE(denoiser->warnings().empty());
-    denoiser->send(noisy_picture(format, 1));
+    denoiser->send(noisy_scene(format, 1));
     denoiser->set_noise(kNoise);
-    denoiser->send(noisy_picture(format, 2));
+    denoiser->send(noisy_scene(format, 2));
     denoiser->flush();
     EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(),
-                                  run_filter(engine(), noisy_picture(format, 1), filter, {{30}})));
+                                  run_filter(engine(), noisy_scene(format, 1), filter, {{30}})));
     EXPECT_TRUE(oracle::same_bits(denoiser->receive().value(),
-                                  run_filter(engine(), noisy_picture(format, 2), filter, kNoise)));
+                                  run_filter(engine(), noisy_scene(format, 2), filter, kNoise)));
   }
 }
 
@@ -242,7 +242,7 @@ TEST_P(EdgePreservingSimdTest, AgreesWithTheOracle) {
 }
 
 TEST_P(EdgePreservingSimdTest, ThreadsDoNotChangeABit) {
-  const Frame frame = noisy_picture(gray(300, 140));
+  const Frame frame = noisy_scene(gray(300, 140));
   for (const Filter& filter : small_filters()) {
     const auto result_with = [&](int threads) {
       return run_filter(*EngineRegistry::instance().open("cpu", {.threads = threads}), frame, filter, kNoise);

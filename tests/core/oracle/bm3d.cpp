@@ -98,9 +98,9 @@ Block transformed_1d(const Block& block, const Matrix& matrix) {
 }
 
 // What both steps have in common: transforms of every group, aggregation of what comes back.
-class Filter {
+class StepFilter {
  public:
-  Filter(const Picture& noisy, const Bm3dStep& step)
+  StepFilter(const Picture& noisy, const Bm3dStep& step)
       : step_(step),
         patch_transform_(make_transform(step.transform_2d, step.patch_size)),
         window_(kaiser_line(step.patch_size, step.kaiser_beta)),
@@ -367,7 +367,7 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
                        double lambda, double sigma) {
   // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
   const double threshold = lambda * sigma * (1 - 0x1p-14);
-  Filter filter(noisy, step);
+  StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
     int nonzero = 0;
@@ -388,7 +388,7 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
 
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
                const Bm3dStep& step, double sigma) {
-  Filter filter(noisy, step);
+  StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
     const Block basic_spectrum = filter.spectrum(basic, group);
