@@ -12,7 +12,7 @@
 namespace limpid {
 namespace {
 
-FrameFormat gray(int width, int height, int bit_depth = 8) {
+FrameFormat gray_format(int width, int height, int bit_depth = 8) {
   FrameFormat format = {.width = width, .height = height};
   format.bit_depth = bit_depth;
   format.sample_type = bit_depth == 8    ? SampleType::kUint8
@@ -79,7 +79,7 @@ double error_of(float estimate, double sigma) { return double{estimate} / sigma 
 TEST(EstimateNoise, MeasuresPureNoiseAtEveryDepth) {
   for (const int depth : {8, 10, 16, 32}) {
     for (const float sigma : {2.0F, 5.0F, 10.0F, 25.0F, 50.0F}) {
-      const Frame frame = render(gray(256, 200, depth), constant, sigma);
+      const Frame frame = render(gray_format(256, 200, depth), constant, sigma);
       EXPECT_NEAR(error_of(estimate_noise(frame).sigma[0], sigma), 0, sigma < 5 ? 0.08 : 0.04)
           << depth << " bit, sigma " << sigma;
     }
@@ -89,7 +89,7 @@ TEST(EstimateNoise, MeasuresPureNoiseAtEveryDepth) {
 TEST(EstimateNoise, SeesThroughTexture) {
   for (const int depth : {8, 10}) {
     for (const float sigma : {2.0F, 5.0F, 10.0F, 25.0F, 50.0F}) {
-      const Frame frame = render(gray(240, 200, depth), textured, sigma);
+      const Frame frame = render(gray_format(240, 200, depth), textured, sigma);
       EXPECT_NEAR(error_of(estimate_noise(frame).sigma[0], sigma), 0, 0.1)
           << depth << " bit, sigma " << sigma;
     }
@@ -97,7 +97,7 @@ TEST(EstimateNoise, SeesThroughTexture) {
 }
 
 TEST(EstimateNoise, FindsAlmostNothingInACleanPicture) {
-  EXPECT_LT(estimate_noise(render(gray(240, 200), textured, 0)).sigma[0], 0.5F);
+  EXPECT_LT(estimate_noise(render(gray_format(240, 200), textured, 0)).sigma[0], 0.5F);
 }
 
 TEST(EstimateNoise, AccountsForClippedSamples) {
@@ -105,7 +105,8 @@ TEST(EstimateNoise, AccountsForClippedSamples) {
     for (const float sigma : {5.0F, 20.0F, 50.0F}) {
       // The other half isn't clipped at smaller levels of noise, so that there is something to compare.
       const Scene scene = [level](int, int x, int) { return x < 128 ? level : 90 + 0.3 * x; };
-      EXPECT_NEAR(error_of(estimate_noise(render(gray(256, 200), scene, sigma)).sigma[0], sigma), 0, 0.1)
+      EXPECT_NEAR(error_of(estimate_noise(render(gray_format(256, 200), scene, sigma)).sigma[0], sigma), 0,
+                  0.1)
           << "level " << level << ", sigma " << sigma;
     }
   }
@@ -114,7 +115,7 @@ TEST(EstimateNoise, AccountsForClippedSamples) {
 TEST(EstimateNoise, MeasuresDarkPicturesOfWhichNothingIsUnclipped) {
   for (const float sigma : {20.0F, 50.0F}) {
     const Frame frame = render(
-        gray(256, 200), [](int, int, int) { return 20.0; }, sigma);
+        gray_format(256, 200), [](int, int, int) { return 20.0; }, sigma);
     EXPECT_NEAR(error_of(estimate_noise(frame).sigma[0], sigma), 0, 0.12) << sigma;
   }
 }
@@ -123,14 +124,14 @@ TEST(EstimateNoise, ConstantPlanesHaveNone) {
   for (const int depth : {8, 10, 16, 32}) {
     for (const double value : {0.0, 77.0, 255.0}) {
       const Frame frame = render(
-          gray(64, 64, depth), [value](int, int, int) { return value; }, 0);
+          gray_format(64, 64, depth), [value](int, int, int) { return value; }, 0);
       EXPECT_EQ(estimate_noise(frame).sigma[0], 0) << depth << " bit, " << value;
     }
   }
 }
 
 TEST(EstimateNoise, FloatSamplesMayBeAnything) {
-  Frame frame = render(gray(256, 200, 32), constant, 10);
+  Frame frame = render(gray_format(256, 200, 32), constant, 10);
   constexpr auto kInfinity = std::numeric_limits<float>::infinity();
   int column = 3;
   for (const float odd : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity, 1e30F}) {
@@ -148,7 +149,7 @@ TEST(EstimateNoise, FloatSamplesMayBeAnything) {
 }
 
 TEST(EstimateNoise, BarsAroundThePictureDoNotCount) {
-  Frame frame = render(gray(256, 200), constant, 10);
+  Frame frame = render(gray_format(256, 200), constant, 10);
   for (int y = 0; y < 200; ++y) {
     if (y < 30 || y >= 170) {
       std::fill_n(frame.planes[0].row<std::uint8_t>(y), 256, std::uint8_t{16});
@@ -159,14 +160,14 @@ TEST(EstimateNoise, BarsAroundThePictureDoNotCount) {
 
 TEST(EstimateNoise, PlanesTooSmallToTellGiveZero) {
   for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}, {7, 9}, {15, 300}, {300, 15}}) {
-    EXPECT_EQ(estimate_noise(render(gray(width, height), constant, 20)).sigma[0], 0)
+    EXPECT_EQ(estimate_noise(render(gray_format(width, height), constant, 20)).sigma[0], 0)
         << width << "x" << height;
   }
 }
 
 TEST(EstimateNoise, SmallPlanesGiveARoughValue) {
-  EXPECT_NEAR(error_of(estimate_noise(render(gray(16, 16), constant, 20)).sigma[0], 20), 0, 0.4);
-  EXPECT_NEAR(error_of(estimate_noise(render(gray(44, 36), constant, 20)).sigma[0], 20), 0, 0.15);
+  EXPECT_NEAR(error_of(estimate_noise(render(gray_format(16, 16), constant, 20)).sigma[0], 20), 0, 0.4);
+  EXPECT_NEAR(error_of(estimate_noise(render(gray_format(44, 36), constant, 20)).sigma[0], 20), 0, 0.15);
 }
 
 TEST(EstimateNoise, MeasuresEachPlaneByItself) {
@@ -187,15 +188,15 @@ TEST(EstimateNoise, LooksAtOneFieldOfInterlacedFrames) {
   // The second field is full of texture that nothing tells from noise.
   std::mt19937 generator(7);
   const Scene fields = [&](int, int, int y) { return y % 2 == 0 ? 80 : 100 + generator() % 100; };
-  Frame frame = render(gray(256, 256), fields, 10);
+  Frame frame = render(gray_format(256, 256), fields, 10);
   EXPECT_GT(estimate_noise(frame).sigma[0], 15);
   frame.interlaced = true;
   EXPECT_NEAR(estimate_noise(frame).sigma[0], 10, 0.5);
 }
 
 TEST(EstimateNoise, IsTheSameForTheSameSamples) {
-  const Frame frame = render(gray(333, 222), textured, 12);
-  Frame shifted = allocate_frame(gray(400, 222));  // another stride and alignment
+  const Frame frame = render(gray_format(333, 222), textured, 12);
+  Frame shifted = allocate_frame(gray_format(400, 222));  // another stride and alignment
   for (int y = 0; y < 222; ++y) {
     std::copy_n(frame.planes[0].row<std::uint8_t>(y), 333, shifted.planes[0].row<std::uint8_t>(y) + 5);
   }
@@ -207,8 +208,9 @@ TEST(EstimateNoise, IsTheSameForTheSameSamples) {
 
 Frame moving(int index, float sigma, double brightness = 0) {
   return render(
-      gray(160, 120), [=](int p, int x, int y) { return textured(p, x + 2 * index, y + 60) + brightness; },
-      sigma, static_cast<unsigned>(index) + 1);
+      gray_format(160, 120),
+      [=](int p, int x, int y) { return textured(p, x + 2 * index, y + 60) + brightness; }, sigma,
+      static_cast<unsigned>(index) + 1);
 }
 
 TEST(NoiseTracker, AveragesTheFirstFramesAndThenHolds) {
@@ -275,7 +277,7 @@ TEST(NoiseTracker, IsNotMovedByASingleOddFrame) {
 TEST(NoiseTracker, RecoversFromABlackBeginning) {
   NoiseTracker tracker;
   const Frame black = render(
-      gray(160, 120), [](int, int, int) { return 16.0; }, 0);
+      gray_format(160, 120), [](int, int, int) { return 16.0; }, 0);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(tracker.update(black).sigma[0], 0);
   }

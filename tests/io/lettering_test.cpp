@@ -10,11 +10,13 @@
 namespace limpid::io {
 namespace {
 
-constexpr int kSize = 20;
+constexpr int kLineHeight = 20;
 
 TEST(LetteringTest, WritesWhatIsNotAscii) {
   Lettering lettering;
-  const auto pixels = [&](const std::string& text) { return lettering.box({text}, kSize, 1000).pixels; };
+  const auto pixels = [&](const std::string& text) {
+    return lettering.box({text}, kLineHeight, 1000).pixels;
+  };
   EXPECT_NE(pixels("\u00FC"), pixels("?"));
   EXPECT_NE(pixels("\u00FC"), pixels("u"));
   EXPECT_NE(pixels("\u043A\u0430"), pixels("??"));
@@ -33,22 +35,23 @@ TEST(LetteringTest, ReplacesWhatIsNotUtf8) {
 TEST(LetteringTest, GoesOnInTheNextLineWhereTheBoxEnds) {
   Lettering lettering;
   const std::string words = "5 s back, forward; with Shift, or PGDN PGUP: 60 s";
-  const RgbImage wide = lettering.box({words}, kSize, 2000);
-  const RgbImage narrow = lettering.box({words}, kSize, wide.width / 2);
+  const RgbImage wide = lettering.box({words}, kLineHeight, 2000);
+  const RgbImage narrow = lettering.box({words}, kLineHeight, wide.width / 2);
   EXPECT_LE(narrow.width, wide.width / 2);
-  EXPECT_GE(narrow.height, wide.height + kSize * 3 / 4);
-  const RgbImage name = lettering.box({std::string(200, 'x')}, kSize, 150);
+  EXPECT_GE(narrow.height, wide.height + kLineHeight * 3 / 4);
+  const RgbImage name = lettering.box({std::string(200, 'x')}, kLineHeight, 150);
   EXPECT_LE(name.width, 150) << "one word";
-  EXPECT_GT(name.height, 5 * kSize);
-  EXPECT_GT(lettering.box({"a", "", "b"}, kSize, 150).height, lettering.box({"a", "b"}, kSize, 150).height);
-  EXPECT_GT(lettering.box({"a"}, kSize, 1).height, 0);
+  EXPECT_GT(name.height, 5 * kLineHeight);
+  EXPECT_GT(lettering.box({"a", "", "b"}, kLineHeight, 150).height,
+            lettering.box({"a", "b"}, kLineHeight, 150).height);
+  EXPECT_GT(lettering.box({"a"}, kLineHeight, 1).height, 0);
 }
 
 TEST(LetteringTest, ColumnsBeginBelowEachOther) {
   Lettering lettering;
   const RgbImage box =
-      lettering.box({"iii\taction, action, action", "WWWWWW\taction, action, action"}, kSize, 1000);
-  const int columns = lettering.box({"WWWWWW"}, kSize, 1000).width;
+      lettering.box({"iii\taction, action, action", "WWWWWW\taction, action, action"}, kLineHeight, 1000);
+  const int columns = lettering.box({"WWWWWW"}, kLineHeight, 1000).width;
   const auto first_light = [&](int from, int to) {
     int first = box.width;
     for (int y = from; y < to; ++y) {
