@@ -45,6 +45,8 @@ constexpr int kSums = kTileWidth;
 constexpr int kSecondPart = 2 * kTileWidth;
 // Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
 constexpr int tile_pitch(bool two_parts) { return two_parts ? 3 * kTileWidth : 2 * kTileWidth + 4; }
+static_assert(2 * tile_pitch(false) % 16 == 8 && 2 * tile_pitch(true) % 16 == 8,
+              "accesses to patches would have bank conflicts");
 
 // The first step is computed exactly, to single precision: the second step's matching answers to the least
 // change of the basic estimate. The second step's errors stay below what rounding to 8 bits costs.

@@ -55,6 +55,9 @@ constexpr int kMaxWideUnion = 80;
 constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
 constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
+static_assert(kPitch % 8 == 4, "loads of matrices would have bank conflicts");
+static_assert(kMaxWideUnion + kExtraColumns <= kPitch,
+              "the last candidates' words would lie in the next row");
 
 template <bool kWide>
 using PoolOf = std::conditional_t<kWide, Candidates<128, unsigned long long>, Candidates<kMaxUnion>>;

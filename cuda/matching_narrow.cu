@@ -42,6 +42,8 @@ constexpr int kPool = 96;            // candidates per reference
 constexpr int kMostReferences = 16;  // in each direction of a block
 constexpr int kBisections = 7;
 constexpr int kPatch = 8;
+static_assert(kPitch % 32 == 16 && kEnergyPitch % 32 == 8,
+              "both rows of B, or of energies, would share banks");
 using Pool = Candidates<kReach>;
 
 constexpr int iterations_of(int max_radius) { return max_radius + 1; }
