@@ -170,8 +170,9 @@ void Viewer::run(const std::stop_token& stop) {
   }
   if (!options_.screenshot.empty() && shown_ != nullptr) {
     draw();
-    io::write_png(options_.screenshot, window_.snapshot(), io::Overwrite::kAlways);
-    spdlog::info(fmt::format("screenshot: {}", options_.screenshot));
+    const io::RgbImage picture = window_.snapshot();
+    io::write_png(options_.screenshot, picture, io::Overwrite::kAlways);
+    spdlog::info(fmt::format("screenshot: {}, {}x{}", options_.screenshot, picture.width, picture.height));
   }
   if (audio_ != nullptr) {
     audio_->set_playing(false);

@@ -340,9 +340,11 @@ class ScriptedPreviewTest : public ProgramTest {
 
 TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
   const std::string clip = make_clip("clip.mkv", 12);
-  expect_success(
+  const Outcome outcome =
       run(headless({"preview", clip, "--sigma", "0", "--profile", "fast", "--frames", "9", "--screenshot",
-                    path("nine.png"), "--no-osd", "--view", "noisy", "--window-size", "64x48"})));
+                    path("nine.png"), "--no-osd", "--view", "noisy", "--window-size", "64x48"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("nine.png, 64x48"), std::string::npos) << outcome.err;
   io::Reader reader(clip);
   RgbImage expected;
   for (int i = 0; i < 9; ++i) {
