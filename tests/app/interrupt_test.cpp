@@ -135,8 +135,8 @@ TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
     SCOPED_TRACE(moment);
     const std::string output = path("out" + std::to_string(moment) + ".mkv");
     Process process = run(output);
-    std::this_thread::sleep_for(whole * moment /
-                                kMoments);  // not to wait for something: the moments are what is tested
+    // Not to wait for something: the moments are what is tested.
+    std::this_thread::sleep_for(whole * moment / kMoments);
     process.send_signal(SIGINT);
     const Outcome outcome = process.wait();
     EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code << outcome.err;
