@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/logging.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -77,6 +78,7 @@ void FrameSink::finish() {
         fail(std::current_exception());
       }
     }
+    log_warnings(writer_.late_warnings());
   }
   if (failed_) {
     std::rethrow_exception(error_);

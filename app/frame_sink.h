@@ -30,7 +30,8 @@ class FrameSink {
 
   void offer(const Frame& frame);
   /// Writes what has been offered and completes the file, once; who calls it meanwhile waits until that is
-  /// done. Throws what writing has thrown, with the name of what could be kept.
+  /// done. Warns of what later frames have that can't be kept. Throws what writing has thrown, with the name
+  /// of what could be kept.
   void finish();
 
   std::int64_t written() const { return written_; }

@@ -6,11 +6,15 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <variant>
 
+#include "app/logging.h"
 #include "core/error.h"
+#include "tests/captions.h"
 #include "tests/io/media.h"
 
 namespace limpid::app {
@@ -47,6 +51,26 @@ TEST_F(FrameSinkTest, WhoeverFinishesItFindsItFinished) {
   EXPECT_EQ(sink.written(), 1);
   EXPECT_EQ(sink.dropped(), 1) << "of whoever doesn't know yet";
   EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
+}
+
+TEST_F(FrameSinkTest, WhatLaterFramesLoseIsTold) {
+  std::ostringstream plain;
+  plain << std::ifstream(make("plain.264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v libx264"),
+                         std::ios::binary)
+               .rdbuf();
+  std::ofstream(path("late.264"), std::ios::binary) << plain.str() << test::with_captions(plain.str());
+  io::Reader reader(path("late.264"));
+  const WarningRecorder recorder;
+  io::WriterOptions options;
+  options.codec = "ffv1";
+  FrameSink sink({path("out.mkv"), reader, options});
+  for (int i = 0; i < 4; ++i) {
+    sink.offer(std::get<Frame>(reader.read()));
+  }
+  sink.finish();
+  EXPECT_EQ(io::joined(recorder.warnings()),
+            "from frame 2 on the source has closed captions, which are not kept: ffv1 can't embed them, "
+            "libx264 can\n");
 }
 
 TEST_F(FrameSinkTest, AFullDiskLeavesWhatFits) {

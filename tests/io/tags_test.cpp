@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/libav.h"
+#include "tests/captions.h"
 #include "tests/io/media.h"
 #include "tests/rotated_track.h"
 
@@ -396,19 +397,7 @@ TEST_F(TagsTest, ClosedCaptionsAreKeptOrMissedAloud) {
   bytes << std::ifstream(make("plain.264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v libx264"),
                          std::ios::binary)
                .rdbuf();
-  std::string h264 = bytes.str();
-  // ATSC A/53's message before each slice: two bytes of one field.
-  const std::string message(
-      "\0\0\1\x06\x04\x0E\xB5\0\x31"
-      "GA94\x03\x41\xFF\xFC\x94\x20\xFF\x80",
-      21);
-  for (std::size_t at = 0; (at = h264.find(std::string("\0\0\1", 3), at)) != std::string::npos; at += 3) {
-    const int type = h264[at + 3] & 0x1F;
-    if (type == 1 || type == 5) {
-      h264.insert(at, message);
-      at += message.size();
-    }
-  }
+  const std::string h264 = test::with_captions(bytes.str());
   std::ofstream(path("source.264"), std::ios::binary) << h264;
   const auto captions = [](const std::string& file) {
     return contains(probe_frame(file), "Closed Captions");
