@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/console.h"
 #include "app/denoise_stage.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
@@ -441,7 +442,7 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
     print_report(json);
     return kExitDone;
   }
-  std::cout << fmt::format("{}, engine {}\n\n", options.input, run.engine().name());
+  std::cout << fmt::format("{}, engine {}\n\n", printable(options.input), run.engine().name());
   print(results);
   if (options.loop) {
     print(results.parts);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/console.h"
 #include "app/contact_sheet.h"
 #include "app/engine_options.h"
 #include "app/filter_options.h"
@@ -262,7 +263,7 @@ void print_table(const Comparison& comparison, const CompareOptions& options) {
   for (const Row& row : rows) {
     width = std::max(width, row.filter.size());
   }
-  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {:.1f}\n\n", options.input,
+  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {:.1f}\n\n", printable(options.input),
                            comparison.frame_count(), to_string(comparison.format()),
                            comparison.engine().name(), comparison.noise().sigma[0]);
   std::string head = fmt::format("{:<{}}", "filter", width);

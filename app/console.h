@@ -6,8 +6,8 @@
 
 namespace limpid::app {
 
-/// The text with its control characters, which a file's name may have, as "\\x1b": a terminal would obey
-/// them.
+/// The text with its control characters, which the name of a file or a camera may have, as "\\x1b": a
+/// terminal would obey them.
 std::string printable(std::string_view text);
 
 /// Standard error, shared by log lines and the progress line so that neither breaks the other. Thread-safe.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/console.h"
 #include "app/frame_sink.h"
 #include "app/interrupt.h"
 #include "app/json_report.h"
@@ -75,9 +76,10 @@ int list(const std::string& device, bool as_json) {
         "other sources are taken by their --input-format: x11grab for a screen, lavfi for a filter graph");
   }
   for (const io::Camera& camera : cameras) {
-    std::cout << fmt::format("{}  {}\n", camera.node, camera.failure.empty() ? camera.name : camera.failure);
+    std::cout << fmt::format("{}  {}\n", printable(camera.node),
+                             printable(camera.failure.empty() ? camera.name : camera.failure));
     for (const io::CameraFormat& format : camera.formats) {
-      std::cout << fmt::format("  {}  ({})\n", format.name, format.description);
+      std::cout << fmt::format("  {}  ({})\n", printable(format.name), printable(format.description));
       for (const auto& [size, rates] : format.modes) {
         std::string text;
         for (const double rate : rates) {

@@ -209,7 +209,7 @@ int answer_camera(unsigned long request, void* argument) {
   }
   switch (request) {
     case VIDIOC_QUERYCAP:
-      return introduce(static_cast<v4l2_capability*>(argument), "Stand-in camera",
+      return introduce(static_cast<v4l2_capability*>(argument), "Stand-in \033[1mcamera",
                        V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING);
     case VIDIOC_ENUMINPUT: {
       auto& input = *static_cast<v4l2_input*>(argument);

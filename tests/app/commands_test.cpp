@@ -104,6 +104,17 @@ TEST_F(CommandsTest, BenchmarkRepeatsTheInputForLongRuns) {
   }
 }
 
+TEST_F(CommandsTest, NamesOfFilesAreShownNotObeyed) {
+  const std::string clip = make_clip("a\033[31m.mkv", 2);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"benchmark", clip, "--profile", "fast", "--sigma", "10"},
+        std::vector<std::string>{"compare", clip, "--filters", "bilateral"}}) {
+    const Outcome outcome = limpid(arguments);
+    expect_success(outcome);
+    EXPECT_NE(outcome.out.find("a\\x1b[31m.mkv, "), std::string::npos) << outcome.out;
+  }
+}
+
 TEST_F(CommandsTest, BenchmarkOfWhatIsNoVideo) {
   write_file(path("a.txt"), "no video");
   expect_failure(limpid({"benchmark", path("missing.mkv")}), 1, {"missing.mkv"});

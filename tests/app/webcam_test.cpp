@@ -129,7 +129,7 @@ TEST_F(WebcamTest, UnpluggingEndsWithAMessageAndAFinishedRecording) {
 TEST_F(WebcamTest, ListsWhatTheCameraOffers) {
   const Outcome outcome = run(with_camera("mjpeg", 0, {"webcam", "--list", kCamera}));
   expect_success(outcome);
-  EXPECT_NE(outcome.out.find("/dev/video70  Stand-in camera"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("/dev/video70  Stand-in \\x1b[1mcamera"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("  mjpeg  (The only format)"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("    64x48  30 fps"), std::string::npos) << outcome.out;
   const Outcome json = run(with_camera("mjpeg", 0, {"webcam", "--list", kCamera, "--json"}));
