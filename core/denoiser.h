@@ -67,8 +67,8 @@ class Denoiser {
   /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
   virtual int latency() const = 0;
 
-  /// How many frames it works on at a time. It is kept busy by who sends so many, and latency() more, before
-  /// receiving the first.
+  /// How many frames it works on at a time. To keep it busy, latency() + concurrency() frames have to be sent
+  /// before the first result is received, and another for each result.
   virtual int concurrency() const { return 1; }
 
   /// What a device with memory of its own has done so far with frames that are done, received or not; none if
@@ -115,7 +115,7 @@ class Engine {
   virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
   virtual Brightness brightness(const Frame& frame) = 0;
 
-  /// Whether a copy into such a frame, on the source's thread, is repaid: others are read while send() waits.
+  /// Whether a source should copy its frames into allocate_frame()'s: send() waits until others are read.
   virtual bool prefers_own_frames() const { return false; }
 };
 
