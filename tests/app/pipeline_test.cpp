@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/libav.h"
+#include "io/packet.h"
 
 namespace limpid::app {
 namespace {
@@ -75,14 +77,14 @@ class PassThroughDevice final : public PassThrough {
   std::int64_t received_ = 0;
 };
 
-/// A packet that is known by a number; the pipeline never looks into packets.
+/// A packet that is known by its time; the pipeline never looks into packets.
 std::shared_ptr<io::Packet> make_packet(int number) {
-  auto value = std::make_shared<int>(number);
-  auto* pointer = reinterpret_cast<io::Packet*>(value.get());
-  return {std::move(value), pointer};
+  io::PacketHandle packet = io::make_packet();
+  packet->pts = number;
+  return std::make_shared<io::Packet>(std::move(packet), AVRational{1, 1});
 }
 
-int packet_number(const io::Packet& packet) { return *reinterpret_cast<const int*>(&packet); }
+int packet_number(const io::Packet& packet) { return static_cast<int>(packet.get().pts); }
 
 Frame make_frame(std::int64_t index) {
   Frame frame;
