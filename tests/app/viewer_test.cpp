@@ -3,7 +3,10 @@
 
 #include <SDL.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -21,10 +24,13 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/filter_options.h"
 #include "tests/core/oracle/pictures.h"
+#include "tests/io/media.h"
+#include "tests/temporary_folder.h"
 
 namespace limpid::app {
 namespace {
@@ -127,6 +133,40 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   EXPECT_EQ(open_descriptors(), descriptors);
 }
 
+/// Keeps what is logged while it lives, instead of printing it.
+class DebugLog {
+ public:
+  DebugLog() {
+    lines_->set_pattern("%v");
+    auto logger = std::make_shared<spdlog::logger>("test", lines_);
+    logger->set_level(spdlog::level::debug);
+    spdlog::set_default_logger(std::move(logger));
+  }
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+  ~DebugLog() { spdlog::set_default_logger(before_); }
+
+  /// Waits for a line with that in it; false if none comes.
+  bool says(const std::string& part) const {
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    while (std::chrono::steady_clock::now() < end) {
+      const std::vector<std::string> lines = lines_->last_formatted();
+      if (std::any_of(lines.begin(), lines.end(),
+                      [&](const std::string& line) { return line.find(part) != std::string::npos; })) {
+        return true;
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kLines = 1000;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> lines_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLines);
+};
+
 /// A window on `frames` frames and somebody who presses keys.
 class ViewerScript {
  public:
@@ -134,12 +174,14 @@ class ViewerScript {
   PlayerStages stages;
   PlayerOptions player_options;
   int frames = 5;
+  Frame picture;  // of all frames
 
   ViewerScript() {
     setenv("SDL_VIDEODRIVER", "dummy", 1);
     setenv("SDL_RENDER_DRIVER", "software", 1);
     const FrameFormat format = oracle::yuv(32, 24, 1, 1);
-    stages.read = [this, picture = oracle::draw_picture(format)]() -> io::Reader::Item {
+    picture = oracle::draw_picture(format);
+    stages.read = [this]() -> io::Reader::Item {
       if (next_ >= frames) {
         return io::Reader::End{};
       }
@@ -147,8 +189,8 @@ class ViewerScript {
       frame.index = next_++;
       return frame;
     };
-    stages.seek = [this](double seconds, double, const std::function<bool()>&) {
-      next_ = static_cast<int>(std::lround(seconds * kRate));
+    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+      next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
     };
     stages.engine = EngineRegistry::instance().open("cpu", EngineOptions{1});
     stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseLevel& level) {
@@ -191,13 +233,17 @@ class ViewerScript {
   int next_ = 0;
 };
 
-/// Is never done with a frame unless it is told to end.
+/// Hands on so many frames; is never done with the next unless it is told to end.
 class NeverDone final : public Denoiser {
  public:
-  explicit NeverDone(std::atomic<int>& begun) : begun_(begun) {}
+  explicit NeverDone(std::atomic<int>& begun, int frames = 0) : begun_(begun), frames_(frames) {}
   void set_noise(const NoiseLevel& /*noise*/) override {}
-  void send(Frame /*frame*/) override {}
+  void send(Frame frame) override { frame_ = std::move(frame); }
   std::optional<Frame> receive() override {
+    if (frames_ > 0) {
+      --frames_;
+      return std::exchange(frame_, std::nullopt);
+    }
     ++begun_;
     cancelled_.wait(false);
     return std::nullopt;
@@ -212,6 +258,8 @@ class NeverDone final : public Denoiser {
 
  private:
   std::atomic<int>& begun_;
+  int frames_;
+  std::optional<Frame> frame_;
   std::atomic<bool> cancelled_ = false;
 };
 
@@ -224,8 +272,10 @@ TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
                                     const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
     return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
   };
+  const DebugLog log;
   script.play([&](const Viewer& viewer) {
     EXPECT_TRUE(ViewerScript::reaches(begun, 1));
+    EXPECT_TRUE(log.says("hint: denoising the first frame; m: a quicker filter"));
     for (const char* const key : {"?", "?", "s", "0", "1", "2", "3", "z", "Z", "c"}) {
       press(key);  // there is nothing of a denoised frame yet
     }
@@ -255,6 +305,116 @@ TEST(ViewerTest, GoesOnFromTheBeginningAndKeepsTheWindowWhenItLeavesTheFullScree
     EXPECT_GE(viewer.counters().shown, script.frames + 2);
     press("END");
   });
+}
+
+TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseLevel&) {
+    return std::make_unique<NeverDone>(begun, settings.profile == Profile::kNp ? 1 : 0);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer&) {
+    EXPECT_TRUE(log.says("hint: too slow to show every frame; m: a quicker filter, c: another profile"));
+    press("c");
+    EXPECT_TRUE(log.says("hint: denoising with the new settings; m: a quicker filter"));
+  });
+}
+
+TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  script.stages.read = [read = script.stages.read] {
+    std::this_thread::sleep_for(50ms);
+    return read();
+  };
+  const DebugLog log;
+  script.play(
+      [&](const Viewer&) { EXPECT_TRUE(log.says("hint: too slow: this source can't be decoded in time")); });
+}
+
+TEST(ViewerTest, TellsThatNoNoiseWasFound) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  script.player_options.settings.sigma.reset();
+  for (const Plane& plane : script.picture.planes) {
+    for (int y = 0; y < plane.height; ++y) {
+      std::fill_n(plane.row<std::uint8_t>(y), plane.width, std::uint8_t{128});
+    }
+  }
+  const DebugLog log;
+  script.play([&](const Viewer&) {
+    EXPECT_TRUE(log.says("hint: no noise found, nothing is changed; UP: denoise all the same"));
+    press("UP");
+    EXPECT_TRUE(log.says("with sigma Y 0.5"));
+  });
+}
+
+TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
+  ViewerScript script;
+  script.frames = 6000;
+  script.options.duration = script.player_options.duration = script.frames / kRate;
+  std::atomic<bool> arrives = false;
+  script.stages.seek = [&arrives, seek = script.stages.seek](double seconds, double before,
+                                                             const std::function<bool()>& given_up) {
+    arrives.wait(false);
+    seek(seconds, before, given_up);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("END");
+    EXPECT_TRUE(log.says("hint: seeking 1:00"));
+    arrives = true;
+    arrives.notify_all();
+    EXPECT_TRUE(log.says("frame: 5999")) << "paused, to be looked at";
+  });
+}
+
+/// A square of a picture, by its upper left corner.
+std::string square(const Frame& picture, int x, int y) {
+  constexpr int kSide = 10;
+  std::string samples;
+  for (int plane = 0; plane < picture.format.plane_count(); ++plane) {
+    for (int row = y; row < y + kSide; ++row) {
+      const auto* const first = picture.planes[plane].row<std::uint8_t>(row) + x;
+      samples.append(first, first + kSide);
+    }
+  }
+  return samples;
+}
+
+TEST(ViewerTest, StatisticsComeWithLabelsAndGoAlone) {
+  const test::TemporaryFolder folder;
+  ViewerScript script;
+  script.frames = 1;
+  script.options.keep_open = true;
+  script.options.statistics = false;
+  script.options.side = Side::kDenoised;
+  script.options.picture_folder = folder.path();
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    for (const char* const key : {"S", "i", "S", "i", "S"}) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("clip-000000-3-window.png"));
+  });
+  struct Corners {
+    std::string statistics;
+    std::string label;
+  };
+  const auto corners = [&](const std::string& name) {
+    const Frame window = io::read_clip(folder.path() / name).frames.at(0);
+    return Corners{square(window, 6, 6), square(window, 6, window.format.height - 15)};
+  };
+  const Corners bare = corners("clip-000000-window.png");
+  const Corners both = corners("clip-000000-2-window.png");
+  const Corners label = corners("clip-000000-3-window.png");
+  EXPECT_NE(both.statistics, bare.statistics);
+  EXPECT_NE(both.label, bare.label);
+  EXPECT_EQ(label.statistics, bare.statistics);
+  EXPECT_EQ(label.label, both.label);
 }
 
 }  // namespace
