@@ -13,10 +13,14 @@ namespace {
 std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
 
 template <typename Function>
-Function driver_function(const char* name, unsigned version) {
+Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
   check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found));
+#else  // the newest that this CUDA knows; those asked for have only one
+  check(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
+#endif
   if (function == nullptr) {
     throw Error(std::string("the GPU's driver has no function ") + name);
   }

@@ -328,9 +328,14 @@ cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute /*att
   return cudaSuccess;
 }
 
+#if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
                                              unsigned long long /*flags*/,
                                              cudaDriverEntryPointQueryResult* /*found*/) {
+#else
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long /*flags*/,
+                                    cudaDriverEntryPointQueryResult* /*found*/) {
+#endif
   const std::string asked = name;
   *function = asked == "cuDeviceGet"                  ? reinterpret_cast<void*>(cuda::get_device)
               : asked == "cuDevicePrimaryCtxGetState" ? reinterpret_cast<void*>(cuda::get_context_state)
