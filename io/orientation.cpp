@@ -73,7 +73,7 @@ std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame&
   if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0)) {
     return from_exif(std::atoi(exif->value));
   }
-  return from_exif(exif_orientation(exif_of(first)));  // of those that libav doesn't look into
+  return from_exif(exif_orientation(kept_metadata(first).exif));  // of those that libav doesn't look into
 }
 
 std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {

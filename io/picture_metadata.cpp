@@ -9,8 +9,11 @@ extern "C" {
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/error.h"
 
@@ -19,6 +22,10 @@ namespace {
 
 constexpr std::string_view kExifMark{"Exif\0\0", 6};
 constexpr std::string_view kProfileMark{"ICC_PROFILE\0", 12};
+constexpr std::string_view kXmpMark{"http://ns.adobe.com/xap/1.0/\0", 29};
+constexpr std::string_view kMoreXmpMark{"http://ns.adobe.com/xmp/extension/\0", 35};
+constexpr std::string_view kPhotoshopMark{"Photoshop 3.0\0", 14};
+constexpr std::string_view kXmpKeyword{"XML:com.adobe.xmp"};  // of a PNG's text
 
 // Tags of TIFF's and EXIF's directories.
 constexpr std::uint16_t kImageWidth = 0x0100;
@@ -30,6 +37,9 @@ constexpr std::uint16_t kExifDirectory = 0x8769;
 constexpr std::uint16_t kGpsDirectory = 0x8825;
 constexpr std::uint16_t kInteroperability = 0xA005;
 constexpr std::uint16_t kProfile = 0x8773;
+constexpr std::uint16_t kXmp = 0x02BC;
+constexpr std::uint16_t kIptc = 0x83BB;
+constexpr std::uint16_t kPhotoshop = 0x8649;
 constexpr std::uint16_t kMakerNote = 0x927C;
 constexpr std::uint16_t kPixelXDimension = 0xA002;
 constexpr std::uint16_t kPixelYDimension = 0xA003;
@@ -298,6 +308,7 @@ void visit_segments(BytesView jpeg, Visit visit) {
 constexpr std::uint8_t kApp0 = 0xE0;
 constexpr std::uint8_t kApp1 = 0xE1;
 constexpr std::uint8_t kApp2 = 0xE2;
+constexpr std::uint8_t kApp13 = 0xED;
 constexpr std::size_t kLongestSegment = 65533;  // without its length
 
 /// Content of the first segment of that kind, behind its mark; empty if there is none.
@@ -311,19 +322,144 @@ BytesView find_segment(BytesView jpeg, std::uint8_t marker, std::string_view mar
   return found;
 }
 
-/// Content of the first chunk of that name, in a PNG or a RIFF file such as WebP; empty if there is none.
-BytesView find_chunk(BytesView file, std::string_view name, bool riff) {
+/// Calls `visit` for each chunk of a PNG or of a RIFF file such as WebP, with its name and its content, until
+/// that returns true.
+template <typename Visit>
+void visit_chunks(BytesView file, bool riff, Visit visit) {
   const std::size_t begin = riff ? 12 : 8;
   const std::size_t around = riff ? 8 : 12;  // name and length, and a PNG's checksum
   for (std::size_t at = begin; at + around <= file.size();) {
     const BytesView head = file.subspan(at, 8);
     const std::size_t size = riff ? little_endian(head.subspan(4)) : big_endian(head.first(4));
-    if (starts_with(riff ? head : head.subspan(4), name)) {
-      return part_of(file, at + 8, size);
+    if (visit(riff ? head.first(4) : head.subspan(4), part_of(file, at + 8, size))) {
+      return;
     }
     at += around + size + (riff ? size % 2 : 0);
   }
-  return {};
+}
+
+/// Content of the first chunk of that name; empty if there is none.
+BytesView find_chunk(BytesView file, std::string_view name, bool riff) {
+  BytesView found;
+  visit_chunks(file, riff, [&](BytesView is_named, BytesView content) {
+    const bool is_it = starts_with(is_named, name);
+    found = is_it ? content : found;
+    return is_it;
+  });
+  return found;
+}
+
+/// What is before the next zero, which is taken from `bytes` with it.
+BytesView take_text(BytesView& bytes) {
+  const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{0});
+  const BytesView text = bytes.first(static_cast<std::size_t>(end - bytes.begin()));
+  bytes = part_of(bytes, text.size() + 1, bytes.size());
+  return text;
+}
+
+/// XMP in a PNG's international text; empty if it is another text, or compressed, which XMP must not be.
+BytesView xmp_in_text(BytesView content) {
+  const BytesView keyword = take_text(content);
+  if (keyword.size() != kXmpKeyword.size() || !starts_with(keyword, kXmpKeyword) || content.size() < 2 ||
+      content[0] != 0) {
+    return {};
+  }
+  content = content.subspan(2);  // whether it is compressed, and how
+  take_text(content);            // its language
+  take_text(content);            // the keyword in that
+  return content;
+}
+
+BytesView find_png_xmp(BytesView png) {
+  BytesView found;
+  visit_chunks(png, false, [&](BytesView name, BytesView content) {
+    found = starts_with(name, "iTXt") ? xmp_in_text(content) : BytesView();
+    return !found.empty();
+  });
+  return found;
+}
+
+/// Keywords of a PNG's texts but for XMP, a few of them; empty if it has none.
+std::string text_keywords(BytesView png) {
+  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kLongest = 79;
+  std::vector<std::string> keywords;
+  visit_chunks(png, false, [&](BytesView name, BytesView content) {
+    const bool is_text = starts_with(name, "tEXt") || starts_with(name, "zTXt") || starts_with(name, "iTXt");
+    if (!is_text || !xmp_in_text(content).empty()) {
+      return false;
+    }
+    BytesView rest = part_of(content, 0, kLongest);
+    std::string keyword;
+    for (const std::uint8_t letter : take_text(rest)) {
+      keyword += letter >= ' ' && letter <= '~' ? static_cast<char>(letter) : '?';  // Latin-1
+    }
+    if (std::ranges::find(keywords, keyword) == keywords.end()) {
+      keywords.push_back(keywords.size() < kMost ? std::move(keyword) : "...");
+    }
+    return keywords.size() > kMost;
+  });
+  std::string list;
+  for (const std::string& keyword : keywords) {
+    list += (list.empty() ? "" : ", ") + keyword;
+  }
+  return list;
+}
+
+/// Whether there is IPTC among what Photoshop keeps: "8BIM", a number, a name, a length and the content,
+/// again and again, of which name and content are padded to even sizes.
+bool has_iptc(BytesView resources) {
+  constexpr std::uint32_t kIptcNumber = 0x0404;
+  for (std::size_t at = 0; at + 12 <= resources.size() && starts_with(resources.subspan(at), "8BIM");) {
+    const std::size_t name = std::size_t{resources[at + 6]} + 1;
+    const std::size_t length = at + 6 + name + name % 2;
+    const std::size_t size = big_endian(part_of(resources, length, 4));
+    if (big_endian(resources.subspan(at + 4, 2)) == kIptcNumber) {
+      return size > 0;
+    }
+    at = length + 4 + size + size % 2;
+  }
+  return false;
+}
+
+bool has_maker_note(const Tiff& tiff) {
+  return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
+}
+
+std::vector<std::string> find_others(AVCodecID codec, BytesView picture) {
+  bool iptc = false;
+  bool more_xmp = false;
+  bool maker_note = false;
+  std::string keywords;
+  if (codec == AV_CODEC_ID_MJPEG) {
+    visit_segments(picture, [&](std::uint8_t kind, BytesView content, std::size_t) {
+      iptc = iptc || (kind == kApp13 && starts_with(content, kPhotoshopMark) &&
+                      has_iptc(content.subspan(kPhotoshopMark.size())));
+      more_xmp = more_xmp || (kind == kApp1 && starts_with(content, kMoreXmpMark));
+      return false;
+    });
+  } else if (codec == AV_CODEC_ID_PNG) {
+    keywords = text_keywords(picture);
+  } else if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
+    const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
+    iptc = tiff->find(tiff->first_directory(), kIptc) ||
+           (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
+    maker_note = has_maker_note(*tiff);
+  }
+  std::vector<std::string> others;
+  if (iptc) {
+    others.emplace_back("IPTC data (caption, credit, keywords)");
+  }
+  if (more_xmp) {
+    others.emplace_back("extended XMP data (what is beyond 64 KiB)");
+  }
+  if (maker_note) {
+    others.emplace_back("maker's note (in EXIF)");
+  }
+  if (!keywords.empty()) {
+    others.push_back("text (" + keywords + ")");
+  }
+  return others;
 }
 
 Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
@@ -345,6 +481,10 @@ Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
   if (!metadata.exif.empty() && holds_exif(AV_CODEC_ID_MJPEG, metadata.exif)) {
     begin_segment(kApp1, kExifMark, metadata.exif.size());
     append(result, BytesView(metadata.exif));
+  }
+  if (!metadata.xmp.empty() && holds_xmp(AV_CODEC_ID_MJPEG, metadata.xmp)) {
+    begin_segment(kApp1, kXmpMark, metadata.xmp.size());
+    append(result, BytesView(metadata.xmp));
   }
   const std::size_t most = kLongestSegment - kProfileMark.size() - 2;
   const std::size_t count = (metadata.profile.size() + most - 1) / most;
@@ -400,6 +540,13 @@ Bytes png_with(BytesView png, const PictureMetadata& metadata) {
   if (!metadata.exif.empty()) {
     append_chunk("eXIf", metadata.exif);
   }
+  if (!metadata.xmp.empty()) {
+    Bytes content;
+    append(content, kXmpKeyword);
+    append(content, std::string_view("\0\0\0\0\0", 5));  // not compressed, without a language
+    append(content, BytesView(metadata.xmp));
+    append_chunk("iTXt", content);
+  }
   append(result, png.subspan(kHeaderEnd));
   return result;
 }
@@ -427,6 +574,9 @@ Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
     entries.push_back(
         {kProfile, kUndefined, static_cast<std::uint32_t>(metadata.profile.size()), metadata.profile, {}});
   }
+  if (!metadata.xmp.empty() && !has(kXmp)) {
+    entries.push_back({kXmp, kByte, static_cast<std::uint32_t>(metadata.xmp.size()), metadata.xmp, {}});
+  }
   const std::size_t directory = append_directory(result, std::move(entries));
   put_little_endian(result, 4, 4, static_cast<std::uint32_t>(directory));
   return result;
@@ -440,6 +590,7 @@ Bytes webp_with(BytesView webp, const PictureMetadata& metadata) {
   constexpr std::uint8_t kHasProfile = 0x20;
   constexpr std::uint8_t kHasAlpha = 0x10;
   constexpr std::uint8_t kHasExif = 0x08;
+  constexpr std::uint8_t kHasXmp = 0x04;
   const bool has_profile = !find_chunk(webp, "ICCP", true).empty();
   const BytesView extended = find_chunk(webp, "VP8X", true);
   Bytes features(extended.begin(), extended.end());
@@ -456,7 +607,8 @@ Bytes webp_with(BytesView webp, const PictureMetadata& metadata) {
   if (features.empty()) {
     return Bytes(webp.begin(), webp.end());
   }
-  const int added = (metadata.profile.empty() ? 0 : kHasProfile) | (metadata.exif.empty() ? 0 : kHasExif);
+  const int added = (metadata.profile.empty() ? 0 : kHasProfile) | (metadata.exif.empty() ? 0 : kHasExif) |
+                    (metadata.xmp.empty() ? 0 : kHasXmp);
   features[0] = static_cast<std::uint8_t>(features[0] | added);
   Bytes chunks{'W', 'E', 'B', 'P'};
   const auto append_chunk = [&](std::string_view name, BytesView content) {
@@ -474,6 +626,9 @@ Bytes webp_with(BytesView webp, const PictureMetadata& metadata) {
   if (!metadata.exif.empty()) {
     append_chunk("EXIF", metadata.exif);
   }
+  if (!metadata.xmp.empty()) {
+    append_chunk("XMP ", metadata.xmp);
+  }
   Bytes result{'R', 'I', 'F', 'F'};
   append_little_endian<4>(result, chunks.size());
   append(result, BytesView(chunks));
@@ -490,6 +645,11 @@ bool holds_metadata(AVCodecID codec) {
 bool holds_exif(AVCodecID codec, BytesView exif) {
   return holds_metadata(codec) &&
          (codec != AV_CODEC_ID_MJPEG || exif.size() + kExifMark.size() <= kLongestSegment);
+}
+
+bool holds_xmp(AVCodecID codec, BytesView xmp) {
+  return holds_metadata(codec) &&
+         (codec != AV_CODEC_ID_MJPEG || xmp.size() + kXmpMark.size() <= kLongestSegment);
 }
 
 Bytes find_exif(AVCodecID codec, BytesView picture) {
@@ -527,21 +687,53 @@ int exif_orientation(BytesView exif) {
   return number >= 1 && number <= 8 ? static_cast<int>(number) : 1;
 }
 
-void keep_exif(AVFrame& frame, BytesView exif) {
-  av_buffer_unref(&frame.opaque_ref);
-  if (exif.empty()) {
-    return;
+bool has_maker_note(BytesView exif) {
+  const std::optional<Tiff> tiff = Tiff::open(exif);
+  return tiff && has_maker_note(*tiff);
+}
+
+Bytes find_xmp(AVCodecID codec, BytesView picture) {
+  BytesView found;
+  if (codec == AV_CODEC_ID_MJPEG) {
+    found = find_segment(picture, kApp1, kXmpMark);
+  } else if (codec == AV_CODEC_ID_PNG) {
+    found = find_png_xmp(picture);
+  } else if (codec == AV_CODEC_ID_WEBP) {
+    found = find_chunk(picture, "XMP ", true);
+  } else if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
+    const std::optional<Tiff::Field> field = tiff->find(tiff->first_directory(), kXmp);
+    found = field && (field->type == kByte || field->type == kUndefined)
+                ? part_of(picture, field->offset, field->size)
+                : found;
   }
-  frame.opaque_ref = av_buffer_alloc(exif.size());
+  return Bytes(found.begin(), found.end());
+}
+
+PictureMetadata find_metadata(AVCodecID codec, BytesView picture) {
+  return {.exif = find_exif(codec, picture),
+          .profile = {},
+          .xmp = find_xmp(codec, picture),
+          .others = find_others(codec, picture)};
+}
+
+void keep_metadata(AVFrame& frame, PictureMetadata metadata) {
+  auto kept = std::make_unique<PictureMetadata>(std::move(metadata));
+  const auto destroy = [](void*, std::uint8_t* data) {
+    const std::unique_ptr<PictureMetadata> owned(reinterpret_cast<PictureMetadata*>(data));
+  };
+  av_buffer_unref(&frame.opaque_ref);
+  frame.opaque_ref = av_buffer_create(reinterpret_cast<std::uint8_t*>(kept.get()), sizeof(PictureMetadata),
+                                      destroy, nullptr, AV_BUFFER_FLAG_READONLY);
   if (frame.opaque_ref == nullptr) {
     throw Error("out of memory");
   }
-  std::copy(exif.begin(), exif.end(), frame.opaque_ref->data);
+  static_cast<void>(kept.release());  // it is the buffer's
 }
 
-BytesView exif_of(const AVFrame& frame) {
-  return frame.opaque_ref == nullptr ? BytesView()
-                                     : BytesView(frame.opaque_ref->data, frame.opaque_ref->size);
+const PictureMetadata& kept_metadata(const AVFrame& frame) {
+  static const PictureMetadata kNone{};
+  return frame.opaque_ref == nullptr ? kNone
+                                     : *reinterpret_cast<const PictureMetadata*>(frame.opaque_ref->data);
 }
 
 Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
@@ -582,6 +774,28 @@ Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
   return result;
 }
 
+Bytes updated_xmp(BytesView xmp, bool upright) {
+  // Told beside EXIF's by Adobe's programs: tiff:Orientation="6", or <tiff:Orientation>6</tiff:Orientation>.
+  constexpr std::string_view kName = "tiff:Orientation";
+  constexpr std::string_view kBeforeValue = " \t\r\n=\"'>";
+  Bytes result(xmp.begin(), xmp.end());
+  auto at = result.begin();
+  while (upright) {
+    at = std::search(at, result.end(), kName.begin(), kName.end());
+    if (at == result.end()) {
+      break;
+    }
+    at += static_cast<std::ptrdiff_t>(kName.size());
+    at = std::find_if(at, result.end(), [&](std::uint8_t letter) {
+      return kBeforeValue.find(static_cast<char>(letter)) == std::string_view::npos;
+    });
+    if (at != result.end() && *at >= '1' && *at <= '8') {
+      *at = '1';
+    }
+  }
+  return result;
+}
+
 bool is_for(BytesView profile, AVPixelFormat format) {
   constexpr std::size_t kColorSpace = 16;  // where an ICC profile tells it
   const BytesView space = part_of(profile, kColorSpace, 4);
@@ -590,7 +804,7 @@ bool is_for(BytesView profile, AVPixelFormat format) {
 }
 
 Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata) {
-  if (metadata.exif.empty() && metadata.profile.empty()) {
+  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty()) {
     return Bytes(picture.begin(), picture.end());
   }
   switch (codec) {

@@ -430,8 +430,8 @@ Reader::Item Reader::State::decode_next() {
       ++decoded_frames;
       const bool is_corrupt =
           corrupt_times_.erase(frame->pts) > 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
-      if (const auto exif = exif_.extract(frame->pts)) {
-        keep_exif(*frame, exif.mapped());
+      if (auto metadata = metadata_.extract(frame->pts)) {
+        keep_metadata(*frame, std::move(metadata.mapped()));
       }
       set_time(*frame);
       if (!take_for_range(*frame)) {
@@ -547,10 +547,10 @@ void Reader::State::decode(const AVPacket& packet) {
     mender_->sent(packet);
   }
   if (reads_pictures(input->iformat->name)) {
-    Bytes exif =
-        find_exif(video_stream->codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
-    if (!exif.empty()) {
-      exif_[packet.pts] = std::move(exif);
+    PictureMetadata metadata =
+        find_metadata(video_stream->codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
+    if (!metadata.empty()) {
+      metadata_[packet.pts] = std::move(metadata);
     }
   }
   const int sent = avcodec_send_packet(decoder.get(), &packet);

@@ -127,7 +127,7 @@ void Reader::State::forget_position() {
   }
   mended_.clear();
   untimed_.clear();
-  exif_.clear();
+  metadata_.clear();
   corrupt_times_.clear();
   shortfall.clear();
   first_packets_.clear();

@@ -120,10 +120,10 @@ struct Reader::State {
   AVDiscard skip_frame_ = AVDISCARD_DEFAULT;  ///< what the user wants the decoder to leave out
   std::optional<PictureMender> mender_;
   std::deque<FrameHandle> mended_;
-  std::deque<FrameHandle> untimed_;       ///< the first ones, decoded, until it is known when they are shown
-  bool times_come_ = true;                ///< false once no time has come for so many that none is waited for
-  std::map<std::int64_t, Bytes> exif_;    ///< of pictures that are with the decoder, by their times
-  std::set<std::int64_t> corrupt_times_;  ///< of packets that the demuxer takes for damaged
+  std::deque<FrameHandle> untimed_;  ///< the first ones, decoded, until it is known when they are shown
+  bool times_come_ = true;           ///< false once no time has come for so many that none is waited for
+  std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by their times
+  std::set<std::int64_t> corrupt_times_;              ///< of packets that the demuxer takes for damaged
   DeclaredLength declared_;
   std::int64_t last_packet_end_ = -1;  ///< of the video: where it ends in the file
   std::int64_t copied_end_ = 0;        ///< microseconds: the end of the packets that were handed on

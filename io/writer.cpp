@@ -746,9 +746,19 @@ void Writer::State::warn_of_losses(const Reader::State& source) {
   const bool is_file =
       holds_pictures(*container) || (is_webp() && file != nullptr && !file->temporary().empty());
   const std::string of = is_file ? codec_name : container_name;
-  if (const BytesView exif = exif_of(first); !exif.empty() && !(is_file && holds_exif(codec, exif))) {
+  const PictureMetadata& metadata = kept_metadata(first);
+  if (!metadata.exif.empty() && !(is_file && holds_exif(codec, metadata.exif))) {
     warnings.push_back("the source's EXIF data (camera, time, place, rights) is not kept: " + of +
                        " can't hold it");
+  } else if (codec == AV_CODEC_ID_TIFF && has_maker_note(metadata.exif)) {
+    warnings.push_back("the source's maker's note (in EXIF) is not kept: " + of + " can't hold it");
+  }
+  if (!metadata.xmp.empty() && !(is_file && holds_xmp(codec, metadata.xmp))) {
+    warnings.push_back("the source's XMP data (rights, rating, keywords) is not kept: " + of +
+                       " can't hold it");
+  }
+  for (const std::string& other : metadata.others) {
+    warnings.push_back("the source's " + other + " is not kept");
   }
   if (has(AV_FRAME_DATA_ICC_PROFILE) && !(is_file && holds_profile)) {
     warnings.push_back("the source's color profile (ICC) is not kept: " + of + " can't hold it");
@@ -764,8 +774,10 @@ PictureMetadata Writer::State::metadata_of(const Frame& frame) const {
   if (properties == nullptr || !holds_metadata(encoder->context().codec_id)) {
     return metadata;
   }
-  metadata.exif = updated_exif(exif_of(*properties), encoder->context().width, encoder->context().height,
-                               !keeps_rotation);
+  const PictureMetadata& source = kept_metadata(*properties);
+  metadata.exif =
+      updated_exif(source.exif, encoder->context().width, encoder->context().height, !keeps_rotation);
+  metadata.xmp = updated_xmp(source.xmp, !keeps_rotation);
   const AVFrameSideData* const profile = av_frame_get_side_data(properties, AV_FRAME_DATA_ICC_PROFILE);
   if (profile != nullptr && encoder->keeps_profile()) {
     metadata.profile.assign(profile->data, profile->data + profile->size);

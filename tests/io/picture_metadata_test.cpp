@@ -1,5 +1,9 @@
-// EXIF and color profiles of pictures, byte for byte.
+// EXIF, XMP and color profiles of pictures, byte for byte.
 #include "io/picture_metadata.h"
+
+extern "C" {
+#include <libavutil/crc.h>
+}
 
 #include <gtest/gtest.h>
 
@@ -29,7 +33,8 @@ void write_bytes(const std::string& path, BytesView bytes) {
 }
 
 bool contains(BytesView bytes, std::string_view text) {
-  return std::search(bytes.begin(), bytes.end(), text.begin(), text.end()) != bytes.end();
+  const Bytes part(text.begin(), text.end());  // char may be signed
+  return std::search(bytes.begin(), bytes.end(), part.begin(), part.end()) != bytes.end();
 }
 
 /// Writes a block field by field, as a camera would.
@@ -108,6 +113,57 @@ Bytes make_exif(bool big_endian, std::uint16_t orientation) {
   return exif.bytes();
 }
 
+Bytes as_bytes(std::string_view text) { return {text.begin(), text.end()}; }
+
+/// As Adobe's programs write it, shorter.
+Bytes make_xmp(int orientation, std::size_t padding = 40) {
+  const std::string number = std::to_string(orientation);
+  return as_bytes(
+      "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?><x:xmpmeta><rdf:RDF>"
+      "<rdf:Description xmp:Rating=\"4\" tiff:Orientation=\"" +
+      number + "\" tiff:Make=\"6\"/><rdf:Description><tiff:Orientation>" + number +
+      "</tiff:Orientation></rdf:Description></rdf:RDF></x:xmpmeta>" + std::string(padding, ' ') +
+      "<?xpacket end=\"w\"?>");
+}
+
+/// The picture with this behind its first bytes.
+Bytes inserted(const Bytes& picture, std::size_t at, std::string_view text) {
+  Bytes result = picture;
+  result.insert(result.begin() + static_cast<std::ptrdiff_t>(at), text.begin(), text.end());
+  return result;
+}
+
+std::string big_endian_text(std::uint32_t value, int size) {
+  std::string text;
+  for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) {
+    text += static_cast<char>(value >> shift);
+  }
+  return text;
+}
+
+std::string jpeg_segment(std::uint8_t kind, const std::string& content) {
+  return std::string("\xFF") + static_cast<char>(kind) +
+         big_endian_text(static_cast<std::uint32_t>(content.size() + 2), 2) + content;
+}
+
+std::string png_chunk(const std::string& name, const std::string& content) {
+  const Bytes checked = as_bytes(name + content);
+  const std::uint32_t crc =
+      ~av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0xFFFFFFFFU, checked.data(), checked.size());
+  return big_endian_text(static_cast<std::uint32_t>(content.size()), 4) + name + content +
+         big_endian_text(crc, 4);
+}
+
+constexpr std::size_t kBehindSoi = 2;    // of a JPEG
+constexpr std::size_t kBehindIhdr = 33;  // of a PNG
+
+/// Something of Photoshop's, with a name; `number` 0x0404 is IPTC.
+std::string photoshop_resource(std::uint32_t number, const std::string& content) {
+  return "8BIM" + big_endian_text(number, 2) + std::string("\3abc", 4) +
+         big_endian_text(static_cast<std::uint32_t>(content.size()), 4) + content +
+         std::string(content.size() % 2, '\0');
+}
+
 /// What looks like a profile as far as anybody here looks into it.
 Bytes make_profile(std::size_t size, std::string_view space = "RGB ") {
   Bytes profile(size);
@@ -171,14 +227,18 @@ TEST_F(PictureMetadataTest, GoesFromAnyKindOfPictureToAnyOther) {
   const Bytes profile = make_profile(70'000);  // longer than a segment of a JPEG
   for (const bool big_endian : {false, true}) {
     const Bytes exif = make_exif(big_endian, 1);
+    const Bytes xmp = make_xmp(1);
     for (const std::string from : {"jpg", "png", "webp", "tif"}) {
-      const std::string source = make_picture(from, {exif, profile});
+      const std::string source = make_picture(from, {exif, profile, xmp});
       for (const std::string to : {"jpg", "png", "tif", "webp"}) {
         SCOPED_TRACE(testing::Message() << from << " to " << to);
         const std::string target = path("copy." + to);
         const Transcoded result = transcode(source, target, {.overwrite = Overwrite::kAlways});
-        EXPECT_EQ(joined(result.warnings).find("not kept"), std::string::npos) << joined(result.warnings);
+        EXPECT_EQ(joined(result.warnings).find("not kept") != std::string::npos,
+                  to == "tif" && from != "tif")
+            << joined(result.warnings);  // of the maker's note
         const Bytes written = read_bytes(target);
+        EXPECT_EQ(find_xmp(codec_of(to), written), xmp);
         const Bytes kept = find_exif(codec_of(to), written);
         for (const std::string_view text : {kMake, kDate, kRights}) {
           EXPECT_TRUE(contains(kept, text)) << text;
@@ -240,6 +300,34 @@ TEST_F(PictureMetadataTest, TellsTheSizeAndOrientationOfWhatIsWritten) {
   EXPECT_EQ(exif_orientation(after), 6) << "the pixels are as they were";
 }
 
+// Where the specification of XMP wants it, part 3.
+TEST_F(PictureMetadataTest, XmpAloneLiesWhereOthersLookForIt) {
+  const Bytes xmp = make_xmp(1);
+  const Bytes jpg = read_bytes(make_picture("jpg", {.xmp = xmp}));
+  EXPECT_TRUE(contains(jpg, std::string_view("http://ns.adobe.com/xap/1.0/\0<?xpacket begin", 44)));
+  const Bytes png = read_bytes(make_picture("png", {.xmp = xmp}));
+  const std::string in_png = std::string("XML:com.adobe.xmp") + std::string(5, '\0');
+  EXPECT_TRUE(contains(png, png_chunk("iTXt", in_png + std::string(xmp.begin(), xmp.end()))));
+  const Bytes webp = read_bytes(make_picture("webp", {.xmp = xmp}));
+  EXPECT_EQ(webp.at(20) & 0x2C, 0x04) << "features";
+  EXPECT_TRUE(contains(webp, "XMP "));
+  for (const std::string extension : {"jpg", "png", "webp", "tif"}) {
+    SCOPED_TRACE(extension);
+    const std::string source = make_picture(extension, {.xmp = xmp});
+    const PictureMetadata found = find_metadata(codec_of(extension), read_bytes(source));
+    EXPECT_EQ(found.xmp, xmp);
+    EXPECT_TRUE(found.others.empty()) << joined(found.others);
+    EXPECT_EQ(first_frame(source)->width, 48);
+  }
+}
+
+TEST_F(PictureMetadataTest, XmpTellsTheOrientationOfWhatIsWritten) {
+  const std::string source = make_picture("jpg", {make_exif(false, 6), {}, make_xmp(6)});
+  transcode(source, path("copy.png"));
+  EXPECT_EQ(find_xmp(AV_CODEC_ID_PNG, read_bytes(path("copy.png"))), make_xmp(1));
+  EXPECT_EQ(updated_xmp(make_xmp(6), false), make_xmp(6)) << "the pixels are as they were";
+}
+
 TEST_F(PictureMetadataTest, EachPictureOfASequenceKeepsItsOwn) {
   for (const int number : {1, 2, 3}) {
     Bytes exif = make_exif(false, 1);
@@ -255,12 +343,14 @@ TEST_F(PictureMetadataTest, EachPictureOfASequenceKeepsItsOwn) {
 }
 
 TEST_F(PictureMetadataTest, WhatCantBeKeptIsNamed) {
-  const std::string source = make_picture("png", {make_exif(false, 1), make_profile(500)});
+  const std::string source = make_picture("png", {make_exif(false, 1), make_profile(500), make_xmp(1)});
   for (const std::string to : {"copy.bmp", "copy.mp4", "copy.pgm"}) {
     const std::string warnings = joined(transcode(source, path(to)).warnings);
     EXPECT_NE(warnings.find("EXIF data (camera, time, place, rights) is not kept"), std::string::npos)
         << warnings;
     EXPECT_NE(warnings.find("color profile (ICC) is not kept"), std::string::npos) << warnings;
+    EXPECT_NE(warnings.find("XMP data (rights, rating, keywords) is not kept"), std::string::npos)
+        << warnings;
   }
   EXPECT_EQ(
       joined(transcode(make("plain.png", "-f lavfi -i testsrc2=s=48x32 -frames:v 1 -update 1 -pix_fmt rgb24"),
@@ -273,6 +363,77 @@ TEST_F(PictureMetadataTest, WhatCantBeKeptIsNamed) {
   EXPECT_NE(warnings.find("color profile (ICC) is not kept: it isn't for rgb24"), std::string::npos)
       << warnings;
   EXPECT_FALSE(contains(read_bytes(path("copy.png")), "iCCP"));
+}
+
+TEST_F(PictureMetadataTest, XmpThatIsTooLongForAJpegIsNamed) {
+  const std::string source = make_picture("png", {.xmp = make_xmp(1, 70'000)});
+  EXPECT_EQ(joined(transcode(source, path("copy.png")).warnings), "");
+  EXPECT_EQ(find_xmp(AV_CODEC_ID_PNG, read_bytes(path("copy.png"))), make_xmp(1, 70'000));
+  const std::string warnings = joined(transcode(source, path("copy.jpg")).warnings);
+  EXPECT_NE(warnings.find("XMP data (rights, rating, keywords) is not kept: mjpeg can't hold it"),
+            std::string::npos)
+      << warnings;
+  EXPECT_TRUE(find_xmp(AV_CODEC_ID_MJPEG, read_bytes(path("copy.jpg"))).empty());
+}
+
+TEST_F(PictureMetadataTest, WhatElseIsToldIsNamed) {
+  const auto warnings_of = [&](const std::string& name, const Bytes& picture, const std::string& to) {
+    write_bytes(path(name), picture);
+    return joined(transcode(path(name), path(to), {.overwrite = Overwrite::kAlways}).warnings);
+  };
+  const std::string photoshop("Photoshop 3.0\0", 14);
+  const std::string others = photoshop_resource(0x03ED, "odd") + photoshop_resource(0x0425, "even");
+  const Bytes jpg = read_bytes(make_picture("jpg", {}));
+  const std::string iptc =
+      jpeg_segment(0xED, photoshop + others + photoshop_resource(0x0404, "\x1C\x02\x78 a caption"));
+  const std::string no_iptc = jpeg_segment(0xED, photoshop + others + photoshop_resource(0x0404, ""));
+  const std::string more =
+      jpeg_segment(0xE1, std::string("http://ns.adobe.com/xmp/extension/\0", 35) + "...");
+  EXPECT_EQ(warnings_of("in.jpg", inserted(jpg, kBehindSoi, iptc + more), "copy.jpg"),
+            joined({"the source's IPTC data (caption, credit, keywords) is not kept",
+                    "the source's extended XMP data (what is beyond 64 KiB) is not kept"}));
+  EXPECT_EQ(warnings_of("in.jpg", inserted(jpg, kBehindSoi, no_iptc), "copy.jpg"), "");
+
+  const Bytes png = read_bytes(make_picture("png", {}));
+  const auto text = [](const std::string& keyword) {
+    return png_chunk("tEXt", keyword + std::string(1, '\0') + "value");
+  };
+  EXPECT_EQ(warnings_of("in.png",
+                        inserted(png, kBehindIhdr,
+                                 text("Title") + text("Title") +
+                                     text("By\x1B"
+                                          "[m")),
+                        "copy.png"),
+            joined({"the source's text (Title, By?[m) is not kept"}));
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) {
+    many += text(std::to_string(i));
+  }
+  EXPECT_EQ(joined(find_metadata(AV_CODEC_ID_PNG, inserted(png, kBehindIhdr, many)).others),
+            joined({"text (0, 1, 2, 3, 4, ...)"}));
+  const std::string compressed = png_chunk("iTXt", std::string("XML:com.adobe.xmp\0\1\0\0\0", 22) + "x");
+  EXPECT_EQ(joined(find_metadata(AV_CODEC_ID_PNG, inserted(png, kBehindIhdr, compressed)).others),
+            joined({"text (XML:com.adobe.xmp)"}));
+
+  for (const std::uint16_t tag : {std::uint16_t{0x83BB}, std::uint16_t{0x8649}}) {
+    const std::string content = photoshop_resource(0x0404, "a caption");
+    ExifMaker tiff(true);
+    tiff.put(1, 2);
+    tiff.field(tag, 1, static_cast<std::uint32_t>(content.size()), 26);
+    tiff.put(0, 4);
+    tiff.put(content);
+    EXPECT_EQ(joined(find_metadata(AV_CODEC_ID_TIFF, tiff.bytes()).others),
+              joined({"IPTC data (caption, credit, keywords)"}));
+  }
+}
+
+TEST_F(PictureMetadataTest, AMakersNoteIsLostIntoAndOutOfTiffOnly) {
+  const std::string source = make_picture("jpg", {.exif = make_exif(false, 1)});
+  EXPECT_EQ(joined(transcode(source, path("copy.png")).warnings), "");
+  EXPECT_EQ(joined(transcode(source, path("copy.tif")).warnings),
+            joined({"the source's maker's note (in EXIF) is not kept: tiff can't hold it"}));
+  EXPECT_EQ(joined(find_metadata(AV_CODEC_ID_TIFF, make_exif(true, 1)).others),
+            joined({"maker's note (in EXIF)"}));
 }
 
 TEST_F(PictureMetadataTest, BlocksThatLieAreHarmless) {
@@ -295,11 +456,24 @@ TEST_F(PictureMetadataTest, BlocksThatLieAreHarmless) {
     }
   }
   for (const std::string extension : {"jpg", "png", "webp", "tif"}) {
-    const Bytes whole = read_bytes(make_picture(extension, {block, make_profile(100)}));
+    Bytes whole = read_bytes(make_picture(extension, {block, make_profile(100), make_xmp(1)}));
+    const AVCodecID codec = codec_of(extension);
+    if (extension == "jpg") {
+      const std::string photoshop("Photoshop 3.0\0", 14);
+      whole = inserted(whole, kBehindSoi, jpeg_segment(0xED, photoshop + photoshop_resource(1, "a")));
+    }
     for (std::size_t size = 0; size < whole.size(); size += size < 200 ? 1 : 97) {
       const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-      find_exif(codec_of(extension), cut);
-      with_metadata(codec_of(extension), cut, {block, {}});
+      find_metadata(codec, cut);
+      with_metadata(codec, cut, {block, {}, make_xmp(1)});
+    }
+    for (std::size_t at = 0; at < whole.size(); at += at < 500 ? 1 : 97) {
+      for (const int value : {0x00, 0x7F, 0xFF, 0x80}) {
+        Bytes changed = whole;
+        changed[at] = static_cast<std::uint8_t>(value);
+        EXPECT_LE(find_metadata(codec, changed).xmp.size(), whole.size());
+        with_metadata(codec, changed, {block, {}, make_xmp(1)});
+      }
     }
   }
 }
