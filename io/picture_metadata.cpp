@@ -731,8 +731,8 @@ void keep_metadata(AVFrame& frame, PictureMetadata metadata) {
 }
 
 const PictureMetadata& kept_metadata(const AVFrame& frame) {
-  static const PictureMetadata kNone{};
-  return frame.opaque_ref == nullptr ? kNone
+  static const PictureMetadata none{};
+  return frame.opaque_ref == nullptr ? none
                                      : *reinterpret_cast<const PictureMetadata*>(frame.opaque_ref->data);
 }
 
