@@ -5,6 +5,7 @@
 #include <latch>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -58,12 +59,16 @@ class CountedFamilies : public testing::Test {
     registry_.add(
         family,
         [this, family, engines] {
+          const std::scoped_lock lock(mutex_);
           ++counts_[family].listed;
           return engines;
         },
         [this, family](std::string_view name, const EngineOptions& /*options*/) -> std::shared_ptr<Engine> {
-          ++counts_[family].opened;
-          last_opened_ = name;
+          {
+            const std::scoped_lock lock(mutex_);
+            ++counts_[family].opened;
+            last_opened_ = name;
+          }
           return registry_.open("cpu");
         });
   }
@@ -76,6 +81,7 @@ class CountedFamilies : public testing::Test {
   }
 
   EngineRegistry registry_;
+  std::mutex mutex_;  // families may be asked on several threads
   std::map<std::string, Counts> counts_;
   std::string last_opened_;
 };
