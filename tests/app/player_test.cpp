@@ -23,6 +23,7 @@
 
 #include "app/playback_clock.h"
 #include "core/error.h"
+#include "tests/app/never_done.h"
 #include "tests/core/oracle/pictures.h"
 
 namespace limpid::app {
@@ -620,34 +621,14 @@ TEST(PlayerTest, AStepBackThatIsAskedForAgainGoesOn) {
   EXPECT_EQ(begun, 2);
 }
 
-/// A denoiser that is never done, as it seems to those who wait for it, unless it is told to end.
-class Endless final : public Denoiser {
- public:
-  void set_noise(const NoiseLevel& /*noise*/) override {}
-  void send(Frame /*frame*/) override {}
-  std::optional<Frame> receive() override {
-    cancelled_.wait(false);
-    return std::nullopt;
-  }
-  void cancel() override {
-    cancelled_ = true;
-    cancelled_.notify_all();
-  }
-  void flush() override {}
-  std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return 0; }
-
- private:
-  std::atomic<bool> cancelled_ = false;
-};
-
 TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitForIt) {
   for (const bool behind_a_seek : {false, true}) {
+    std::atomic<int> begun = 0;
     Playing playing;
-    playing.stages.make_denoiser = [make = playing.stages.make_denoiser](
+    playing.stages.make_denoiser = [&begun, make = playing.stages.make_denoiser](
                                        const DenoiseSettings& settings, const Frame& frame,
                                        const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
-      return settings.filter == "bm3d" ? std::make_unique<Endless>() : make(settings, frame, level);
+      return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
     };
     Player& player = playing.start();
     if (behind_a_seek) {

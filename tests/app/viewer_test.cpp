@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "app/filter_options.h"
+#include "tests/app/never_done.h"
 #include "tests/core/oracle/pictures.h"
 #include "tests/io/media.h"
 #include "tests/temporary_folder.h"
@@ -231,36 +232,6 @@ class ViewerScript {
 
  private:
   int next_ = 0;
-};
-
-/// Hands on so many frames; is never done with the next unless it is told to end.
-class NeverDone final : public Denoiser {
- public:
-  explicit NeverDone(std::atomic<int>& begun, int frames = 0) : begun_(begun), frames_(frames) {}
-  void set_noise(const NoiseLevel& /*noise*/) override {}
-  void send(Frame frame) override { frame_ = std::move(frame); }
-  std::optional<Frame> receive() override {
-    if (frames_ > 0) {
-      --frames_;
-      return std::exchange(frame_, std::nullopt);
-    }
-    ++begun_;
-    cancelled_.wait(false);
-    return std::nullopt;
-  }
-  void cancel() override {
-    cancelled_ = true;
-    cancelled_.notify_all();
-  }
-  void flush() override {}
-  std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return 0; }
-
- private:
-  std::atomic<int>& begun_;
-  int frames_;
-  std::optional<Frame> frame_;
-  std::atomic<bool> cancelled_ = false;
 };
 
 TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
