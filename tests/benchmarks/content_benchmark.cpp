@@ -6,8 +6,6 @@
 // instruction set unless told a lower one. Figures are milliseconds per frame: of the CPU engine, the least
 // processor time on one thread, which other work on the machine disturbs least; of others, of the clock with
 // as many frames under way as they work on.
-#include <hwy/targets.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -28,6 +26,7 @@
 #include "core/error.h"
 #include "core/frame.h"
 #include "tests/benchmarks/contents.h"
+#include "tests/benchmarks/simd_level.h"
 #include "tests/core/oracle/pictures.h"
 
 namespace limpid::benchmarks {
@@ -70,20 +69,6 @@ Options parse_options(int argc, char** argv) {
     }
   }
   return options;
-}
-
-// Makes the CPU engine work as on a processor whose best instruction set is the one of that name.
-void limit_simd_level(const std::string& name) {
-  const std::int64_t supported = hwy::SupportedTargets();
-  for (int bit = 0; bit < 63; ++bit) {
-    const std::int64_t level = std::int64_t{1} << bit;
-    if ((supported & level) != 0 && name == hwy::TargetName(level)) {
-      hwy::SetSupportedTargetsForTest(supported & ~(level - 1));  // better ones have lower bits
-      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-      return;
-    }
-  }
-  throw UsageError("this processor has no instruction set " + name);
 }
 
 struct Setting {
