@@ -184,6 +184,28 @@ TEST_F(BadInputTest, AFileThatCantBeFollowedIsToldUnlessStrict) {
   EXPECT_EQ(frame_count(path("out.mkv")), 4U);
 }
 
+TEST_F(BadInputTest, AFileThatEndsEarlyIsToldUnlessStrict) {
+  const auto cut = [&](const std::string& name, const std::string& whole) {
+    const std::string bytes = read_file(whole);
+    write_file(path(name), bytes.substr(0, bytes.size() * 6 / 10));
+    return path(name);
+  };
+  const std::string video = make("whole.mkv", {"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v",
+                                               "mpeg4", "-q:v", "2", "-g", "5"});
+  const std::string early = "of the 2.00 s that its header tells";
+  const std::string said =
+      expect_warned_unless_strict(cut("cut.mkv", video), "cut.mkv: isn't whole: it ends after ",
+                                  {"cut.mkv: it ends after ", early, "without --strict"});
+  EXPECT_NE(
+      said.find(early + ", with " + std::to_string(frame_count(path("out.mkv"))) + " of about 50 frames"),
+      std::string::npos)
+      << said;
+  std::filesystem::remove(path("out.mkv"));
+  expect_warned_unless_strict(cut("cut.y4m", make_clip("whole.y4m")),
+                              "cut.y4m: isn't whole: it ends in the middle of a frame, with 2",
+                              {"cut.y4m: it ends in the middle of a frame, after 2 frames"});
+}
+
 TEST_F(BadInputTest, FramesThatTheDecoderHasMendedAreCountedUnlessStrict) {
   std::string bytes = read_file(make("whole.h264", {"-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=0.4",
                                                     "-c:v", "libx264", "-bf", "0", "-crf", "10"}));
