@@ -129,11 +129,6 @@ Reading read_all(const std::string& file, const ReaderOptions& options = {}) {
   return reading;
 }
 
-std::string bytes_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TEST_F(BadInputTest, DamagedJpegsAreFoundAndShownAllTheSame) {
   const std::string whole = make("whole.jpg", "-f lavfi -i testsrc2=s=160x120 -frames:v 1 -q:v 2");
   const std::string bytes = bytes_of(whole);

@@ -77,6 +77,11 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
+std::string bytes_of(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 std::string probe_frame(const std::string& file) {
   return output_of("ffprobe -v error -select_streams v:0 -read_intervals '%+#1' -show_frames '" + file + "'");
 }

@@ -40,6 +40,9 @@ std::string color_options(const std::string& transfer);
 /// Standard output of a shell command; fails the test if the command does.
 std::string output_of(const std::string& command);
 
+/// What is in a file.
+std::string bytes_of(const std::string& file);
+
 /// ffprobe's words on the first frame and on the streams of a file, "key=value" lines.
 std::string probe_frame(const std::string& file);
 std::string probe_streams(const std::string& file);

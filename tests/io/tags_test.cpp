@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -85,14 +84,10 @@ void write_broadcast(const std::string& video, const std::string& to, const std:
   avio_closep(&made->pb);
 }
 
-/// Says in the tables of a stream's programs that the last stream is of splice information (SCTE-35), which
-/// libav can't write.
-void call_last_stream_splices(const std::string& file) {
-  std::string bytes;
-  {
-    std::ifstream in(file, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
+/// Says in the tables of a stream's programs that the last stream is of a type that libav can't write.
+/// `descriptors` of the program may be what gives that type its meaning.
+void retype_last_stream(const std::string& file, char type, const std::string& descriptors) {
+  std::string bytes = bytes_of(file);
   constexpr std::size_t kPacket = 188;
   constexpr std::size_t kChecksum = 4;
   for (std::size_t at = 0; at + kPacket <= bytes.size(); at += kPacket) {
@@ -103,12 +98,10 @@ void call_last_stream_splices(const std::string& file) {
     constexpr std::size_t kSection = 5;
     const auto length = static_cast<std::size_t>((byte(6) & 0x0F) << 8 | byte(7)) + 3;
     std::string section = bytes.substr(at + kSection, length);
-    section[section.size() - kChecksum - 5] = '\x86';  // its type; it has no descriptors behind
-    section.insert(12,
-                   "\x05\x04"
-                   "CUEI");  // what gives that type its meaning
-    section[11] = static_cast<char>(section[11] + 6);
-    section[2] = static_cast<char>(section[2] + 6);
+    section[section.size() - kChecksum - 5] = type;  // it has no descriptors behind
+    section.insert(12, descriptors);
+    section[11] = static_cast<char>(section[11] + std::ssize(descriptors));
+    section[2] = static_cast<char>(section[2] + std::ssize(descriptors));
     section.resize(section.size() - kChecksum);
     const std::uint32_t crc = av_crc(av_crc_get_table(AV_CRC_32_IEEE), 0xFFFFFFFFU,
                                      reinterpret_cast<const std::uint8_t*>(section.data()), section.size());
@@ -152,7 +145,9 @@ TEST_F(TagsTest, StreamsOfBroadcastsThatNobodyCouldReadAreNamed) {
   write_broadcast(video, source,
                   {AV_CODEC_ID_DVB_SUBTITLE, AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_SMPTE_KLV,
                    AV_CODEC_ID_BIN_DATA, AV_CODEC_ID_BIN_DATA});
-  call_last_stream_splices(source);
+  retype_last_stream(source, '\x86',
+                     "\x05\x04"
+                     "CUEI");  // splice information, SCTE-35
   for (const std::string container : {"mov", "mp4", "mkv"}) {
     SCOPED_TRACE(container);
     const std::string target = path("copy." + container);
@@ -172,6 +167,47 @@ TEST_F(TagsTest, StreamsOfBroadcastsThatNobodyCouldReadAreNamed) {
     EXPECT_FALSE(contains(streams, "gpmd")) << streams;
     EXPECT_EQ(contains(streams, "codec_name=dvb_subtitle"), container == "mkv");
   }
+}
+
+// Streams of data that nobody knows have no type at all.
+TEST_F(TagsTest, StreamsOfNoKnownTypeAreNamedByTheirNumber) {
+  const std::string video = make("video.ts", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v mpeg2video");
+  const std::string source = path("broadcast.ts");
+  write_broadcast(video, source, {AV_CODEC_ID_BIN_DATA});
+  retype_last_stream(source, '\xA5', "");
+  for (const std::string container : {"mov", "mkv"}) {
+    const std::string target = path("copy." + container);
+    EXPECT_EQ(joined(transcode(source, target).warnings),
+              "what is in the stream #1 is not known: it is left out\n");
+    EXPECT_TRUE(contains(probe_streams(target), "nb_streams=1"));
+  }
+}
+
+TEST_F(TagsTest, TracksOfPhonesThatNobodyCouldReadAreNamed) {
+  std::ofstream(path("data.bin")) << "told by a sensor";
+  const std::string known =
+      make("known.mov", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -f data -i '" + path("data.bin") +
+                            "' -map 0 -map 1 -c:v mpeg4 -c:d copy -tag:d gpmd");
+  for (const std::string kind : {"mebx", "mett"}) {
+    // libav reads these, but can't write them.
+    std::string bytes = bytes_of(known);
+    const std::string written = "gpmd";
+    for (std::size_t at = 0; (at = bytes.find(written, at)) != std::string::npos;) {
+      bytes.replace(at, written.size(), kind);
+    }
+    std::ofstream(path("phone.mov"), std::ios::binary) << bytes;
+    for (const std::string container : {"mov", "mp4", "mkv"}) {
+      const std::string target = path("copy." + container);
+      const Transcoded copy = transcode(path("phone.mov"), target, {.overwrite = Overwrite::kAlways});
+      EXPECT_TRUE(
+          contains(joined(copy.warnings), "can't hold the data stream #1 (" + kind + "): it is left out"))
+          << container << ": " << joined(copy.warnings);
+      EXPECT_TRUE(contains(probe_streams(target), "nb_streams=1")) << probe_streams(target);
+    }
+  }
+  const std::string target = path("copy.mov");
+  transcode(known, target, {.overwrite = Overwrite::kAlways});
+  EXPECT_TRUE(contains(probe_streams(target), "codec_tag_string=gpmd")) << "which players read";
 }
 
 TEST_F(TagsTest, UntaggedSourcesStayUntagged) {
