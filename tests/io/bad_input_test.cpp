@@ -542,6 +542,36 @@ TEST_F(BadInputTest, AbandonedRunLeavesTheOldFileAndNoOther) {
   EXPECT_EQ(files(), (std::vector<std::string>{"out.mkv", "source.mkv"}));
 }
 
+// A killed run leaves its temporary file, of which Matroska's last cluster is missing.
+TEST_F(BadInputTest, OfAnUnfinishedMatroskaFileAllButItsLastSecondOrMegabyteCanBeRead) {
+  const auto lost_of = [&](const std::string& name, const std::string& pictures) {
+    const std::string from = make("of_" + name, "-f lavfi -i " + pictures + " -c:v ffv1");
+    Reader reader(from);
+    Writer writer(
+        path(name), reader,
+        {.codec = "mpeg4",
+         .encoder_options = {{"g", "1000"}, {"sc_threshold", "1000000000"}, {"qmin", "1"}, {"qmax", "1"}}});
+    std::int64_t frames = 0;
+    for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item);
+         item = reader.read()) {
+      writer.write(std::get<Frame>(item));
+      ++frames;
+    }
+    const std::vector<std::string> all = files();
+    const auto left = std::find_if(all.begin(), all.end(),
+                                   [&](const std::string& file) { return file.ends_with("-" + name); });
+    const std::int64_t read = left == all.end() ? 0 : read_all(path(*left)).frames;
+    return std::pair(frames, frames - read);
+  };
+  const auto [slow, slow_lost] = lost_of("slow.mkv", "color=gray:s=64x48:r=5:d=4");
+  EXPECT_EQ(slow, 20);
+  EXPECT_LE(slow_lost, 6) << "frames of a fifth of a second";
+  const auto [large, large_lost] =
+      lost_of("large.mkv", "color=gray:s=640x480:r=25:d=0.36,noise=alls=60:allf=t");
+  EXPECT_EQ(large, 9);
+  EXPECT_LE(large_lost, 4) << "frames of half a megabyte";
+}
+
 TEST_F(BadInputTest, LinkedTargetStaysALink) {
   std::filesystem::create_symlink("real.mkv", path("link.mkv"));
   transcode(source(), path("link.mkv"), {.overwrite = Overwrite::kAlways});
