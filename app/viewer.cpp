@@ -145,6 +145,7 @@ void Viewer::run(const std::stop_token& stop) {
     const Clock::time_point now = Clock::now();
     measure(now);
     follow_audio();
+    tell_news();
     if (!notice_.empty() && now >= notice_until_) {
       notice_.clear();
       redraw_ = true;
@@ -155,7 +156,8 @@ void Viewer::run(const std::stop_token& stop) {
       timed(presenting_.busy_ns, [&] { window_.present(); });
       redraw_ = false;
     }
-    if (options_.frames > 0 && report_.shown >= options_.frames) {
+    const bool is_needed = !options_.is_needed || window_.is_on_screen() || options_.is_needed();
+    if (!is_needed || (options_.frames > 0 && report_.shown >= options_.frames)) {
       quit_ = true;
     } else if (taken.ended) {
       handle_end();
@@ -731,6 +733,10 @@ void Viewer::press(const std::string& key) {
          }
        }},
   };
+  if (notice_until_ == Clock::time_point::max()) {
+    notice_.clear();
+    redraw_ = true;
+  }
   if (shown_ == nullptr && key != "q" && key != "ESC") {
     early_keys_.push_back(key);
   } else if (const auto action = actions.find(key); action != actions.end()) {
@@ -743,6 +749,15 @@ void Viewer::notice(const std::string& text) {
   notice_ = text;
   notice_until_ = Clock::now() + kNoticeTime;
   redraw_ = true;
+}
+
+void Viewer::tell_news() {
+  if (std::string news = options_.news ? options_.news() : ""; !news.empty()) {
+    spdlog::debug(fmt::format("news: {}", news));
+    notice_ = std::move(news);
+    notice_until_ = Clock::time_point::max();
+    redraw_ = true;
+  }
 }
 
 void Viewer::change_side(Side side) {

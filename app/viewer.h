@@ -47,6 +47,11 @@ struct ViewerOptions {
   /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
   /// the words.
   std::function<std::string()> recording;
+  /// What has happened beside the window, which tells it until a key is pressed; called now and then. May be
+  /// empty, and so may the words.
+  std::function<std::string()> news;
+  /// Asked now and then where nobody sees the window: once that is false, run() ends. May be empty.
+  std::function<bool()> is_needed;
   /// Throws UsageError if the settings aren't possible. May be empty.
   std::function<void(const DenoiseSettings&)> check;
 };
@@ -109,6 +114,7 @@ class Viewer {
   void save_pictures();
   void save_window();
   void notice(const std::string& text);
+  void tell_news();
 
   void prepare(PlayedFrame& frame);
   void complete_pictures();

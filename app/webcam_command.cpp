@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -236,26 +237,26 @@ class Sinks {
     sinks_.push_back({std::move(name), std::make_unique<FrameSink>(std::move(writer))});
   }
 
-  /// Each goes on when another fails; throws the failure of the last. On one thread.
+  /// Each goes on when another fails, and so does the window. On one thread.
   void offer(const Frame& frame) {
-    bool one_works = sinks_.empty();
     for (auto& [name, sink, is_told] : sinks_) {
       sink->offer(frame);
-      one_works = one_works || !sink->has_failed();
-    }
-    for (auto& [name, sink, is_told] : sinks_) {
-      if (!sink->has_failed() || (one_works && std::exchange(is_told, true))) {
-        continue;
-      }
-      try {
-        sink->finish();
-      } catch (const Error& error) {
-        if (!one_works) {
-          throw;
-        }
-        spdlog::warn(fmt::format("{} gets no more frames: {}", name, error.what()));
+      if (sink->has_failed() && !std::exchange(is_told, true)) {
+        tell_failure(name, *sink);
       }
     }
+  }
+
+  /// Whether one of them can take more frames, or none was asked for. On any thread.
+  bool work() const {
+    return sinks_.empty() || std::any_of(sinks_.begin(), sinks_.end(),
+                                         [](const Sink& sink) { return !sink.sink->has_failed(); });
+  }
+
+  /// What to tell in the window, once. On any thread.
+  std::string take_news() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(news_, "");
   }
 
   /// "REC 0:12 3.4 MB", or what has become of the recording of that name. On any thread.
@@ -297,7 +298,20 @@ class Sinks {
     std::unique_ptr<FrameSink> sink;
     bool is_told = false;  ///< that it has failed
   };
+
+  void tell_failure(const std::string& name, FrameSink& sink) {
+    try {
+      sink.finish();
+    } catch (const std::exception& error) {
+      spdlog::warn(fmt::format("{} gets no more frames: {}", name, error.what()));
+      const std::scoped_lock lock(mutex_);
+      news_ = fmt::format("{} has ended: {}", name, error.what());
+    }
+  }
+
   std::vector<Sink> sinks_;
+  std::mutex mutex_;
+  std::string news_;
 };
 
 int show_webcam(WebcamOptions& options, Console& console) {
@@ -341,6 +355,8 @@ int show_webcam(WebcamOptions& options, Console& console) {
   viewer_options.duration = 0;
 
   viewer_options.recording = [&sinks, &options] { return sinks.recording(options.record); };
+  viewer_options.news = [&sinks] { return sinks.take_news(); };
+  viewer_options.is_needed = [&sinks] { return sinks.work(); };
   viewer_options.window.display_lost = [&sinks, tell = viewer_options.window.display_lost] {
     try {
       sinks.finish(nullptr);

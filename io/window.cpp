@@ -77,8 +77,7 @@ struct Window::State {
 
 Window::Window(const WindowOptions& options) : state_(std::make_unique<State>(options)) {
   // Where there is no display, SDL draws into memory, which nobody sees unless he asked for it.
-  const std::string_view driver = SDL_GetCurrentVideoDriver();
-  if ((driver == "offscreen" || driver == "dummy") && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
+  if (!is_on_screen() && SDL_getenv("SDL_VIDEODRIVER") == nullptr) {
     throw Error(opening() + ": there is no display (SDL_VIDEODRIVER=dummy does without one)");
   }
   state_->wake_type = SDL_RegisterEvents(1);
@@ -120,6 +119,11 @@ double Window::pixel_ratio() const {
   int width = 0;
   SDL_GetWindowSize(state_->window.get(), &width, nullptr);
   return width > 0 ? static_cast<double>(size().width) / width : 1;
+}
+
+bool Window::is_on_screen() const {
+  const std::string_view driver = SDL_GetCurrentVideoDriver();
+  return driver != "offscreen" && driver != "dummy";
 }
 
 bool Window::is_visible() const {

@@ -72,6 +72,8 @@ class Window {
   Size size() const;
   /// Physical pixels to a unit of the desktop: 2 on a high-density display.
   double pixel_ratio() const;
+  /// False if it is drawn in memory only, by one of SDL's drivers for that: nobody sees it.
+  bool is_on_screen() const;
   /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
   bool is_visible() const;
   /// Physical pixels to an inch of the screen that the window is on, or what is usual if it doesn't tell.

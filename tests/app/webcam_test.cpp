@@ -161,6 +161,25 @@ TEST_F(WebcamTest, ARecordingOutlivesWhatElseFails) {
   EXPECT_GE(frame_count(path("out.mkv")), 12U) << "it goes on alone";
 }
 
+/// The command where no file may get larger than 64 KiB.
+std::vector<std::string> with_small_files(const std::vector<std::string>& command) {
+  return joined({"bash", "-c", "ulimit -f 64 && exec \"$@\"", "bash"}, command);
+}
+
+/// A picture that doesn't compress well, and options to record it so.
+constexpr const char* kNoise = "nullsrc=size=64x48,geq=random(1)*255:128:128";
+const std::vector<std::string> kLossless = {"-c", "ffv1"};
+
+TEST_F(WebcamTest, WithoutAScreenItEndsWhenTheRecordingDoes) {
+  const std::vector<std::string> environment =
+      joined({"env", "--unset=DISPLAY", "SDL_VIDEODRIVER=dummy"}, camera("yuyv", 0, kNoise));
+  expect_failure(
+      run(with_small_files(joined(
+          environment, limpid_command(joined(webcam({kCamera, "--record", path("out.mkv")}), kLossless))))),
+      1, {"out.mkv: can't write: File too large", "out.partial.mkv has the"});
+  EXPECT_GE(frame_count(path("out.partial.mkv")), 1U);
+}
+
 TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
   const Outcome outcome = run({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM, "webcam",
                                "testsrc2=size=64x48:rate=20:duration=0.5", "--input-format", "lavfi",
@@ -330,6 +349,22 @@ TEST_F(WebcamOnScreenTest, ARecordingOutlivesItsWindow) {
     EXPECT_GE(frame_count(recording), 1U) << name;
   }
   EXPECT_EQ(files(), (std::vector<std::string>{"dark.mp4", "destroyed.mp4", "frame.yuyv", "killed.mp4"}));
+}
+
+TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
+  Process live(with_small_files(on_screen(
+      joined(joined({"webcam", kCamera, "--record", path("out.mkv"), "--log-level", "debug"}, kLossless),
+             kQuick),
+      camera("yuyv", 0, kNoise))));
+  expect_said(live, "news: " + path("out.mkv") + " has ended: ");
+  EXPECT_GE(frame_count(path("out.partial.mkv")), 1U) << "at once";
+  type({"m"});
+  expect_said(live, "key: filter");
+  type({"c"});
+  expect_said(live, "shown: frame");
+  EXPECT_FALSE(live.has_ended());
+  type({"q"});
+  expect_failure(live.wait(), 1, {"out.mkv: can't write: File too large", "out.partial.mkv has the"});
 }
 
 TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
