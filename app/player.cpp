@@ -665,10 +665,10 @@ Player::Taken Player::take(Clock::time_point now) {
       taken.next_at = long_since;
     }
   }
-  if (nothing_to_come() && !taken.frame) {
+  if (nothing_to_come()) {
     const bool waits = shown_ != nullptr && !options_.live && !clock_.paused();
     const Clock::time_point end = waits ? clock_.due(shown_->time + 1 / options_.frames_per_second) : now;
-    taken.ended = end <= now;
+    taken.ended = end <= now && taken.frame == nullptr;
     taken.next_at = end;
   }
   return taken;

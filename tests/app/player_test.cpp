@@ -159,11 +159,16 @@ class Playing {
       if (taken.frame != nullptr || taken.ended) {
         return taken.frame;
       }
-      std::unique_lock lock(mutex_);
-      wake_.wait_until(lock, std::min(taken.next_at.value_or(give_up), give_up), [&] { return woken_; });
-      woken_ = false;
+      wait_until(std::min(taken.next_at.value_or(give_up), give_up));
     }
     return nullptr;
+  }
+
+  /// Until then, or until the player says that there is something new.
+  void wait_until(Clock::time_point end) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_until(lock, end, [&] { return woken_; });
+    woken_ = false;
   }
 
   std::vector<std::int64_t> play_to_the_end() {
@@ -262,6 +267,26 @@ TEST(PlayerTest, TheLastFrameIsShownThoughItsSourceIsSlowToSayThatItWasTheLast) 
   };
   playing.start();
   EXPECT_EQ(playing.play_to_the_end(), (std::vector<std::int64_t>{0, 2}));
+}
+
+TEST(PlayerTest, ItIsKnownWithTheLastFrameWhenTheEndWillBe) {
+  for (const bool live : {false, true}) {
+    Playing playing;
+    playing.frames = 3;
+    playing.rate = 20;
+    playing.live = live;
+    Player& player = playing.start();
+    const auto give_up = Clock::now() + 20s;
+    bool ended = false;
+    while (!ended && Clock::now() < give_up) {
+      const Player::Taken taken = player.take(Clock::now());
+      ended = taken.ended;
+      if (!ended) {
+        playing.wait_until(taken.next_at.value_or(give_up));
+      }
+    }
+    EXPECT_TRUE(ended) << (live ? "live" : "played");
+  }
 }
 
 TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
