@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/logging.h"
+#include "app/time_options.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -83,6 +84,12 @@ void FrameSink::finish() {
   if (failed_) {
     std::rethrow_exception(error_);
   }
+}
+
+std::string recording_sign(const FrameSink& sink) {
+  return sink.has_failed() ? "RECORDING FAILED"
+                           : fmt::format("REC {} {:.1f} MB", time_text(sink.seconds(), false),
+                                         static_cast<double>(sink.bytes()) / 1e6);
 }
 
 }  // namespace limpid::app

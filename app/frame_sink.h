@@ -58,4 +58,7 @@ class FrameSink {
   std::thread thread_;
 };
 
+/// For the display over the picture: "REC 0:12 3.4 MB", or that it has failed.
+std::string recording_sign(const FrameSink& sink);
+
 }  // namespace limpid::app

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "app/time_options.h"
@@ -56,6 +57,31 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   return lines;
 }
 
+int text_size(io::Size window, double dots_per_inch, double factor) {
+  constexpr double kUsual = 16.0 / 96;  // inches
+  constexpr double kLeast = 9;
+  const double wished = std::max(kUsual * dots_per_inch, window.height / 70.0) * factor;
+  const double fitting = std::min(window.width / 26.0, window.height / 16.0) * std::max(factor, 1.0);
+  return static_cast<int>(std::lround(std::max(std::min(wished, fitting), kLeast)));
+}
+
+int text_margin(int line) { return line / 3; }
+
+io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
+                            io::Size window) {
+  // What is looked at is the picture.
+  constexpr double kGreatestShare = 0.25;
+  const int inner = window.width - 2 * text_margin(line);
+  const int width = std::max(inner * 3 / 5, std::min(inner, 16 * line));
+  for (const Detail detail : {Detail::kAll, Detail::kFew}) {
+    io::RgbImage box = lettering.box(to_lines(statistics, detail), line, width);
+    if (static_cast<double>(box.width) * box.height <= kGreatestShare * window.width * window.height) {
+      return box;
+    }
+  }
+  return lettering.box(to_lines(statistics, Detail::kLeast), line, width);
+}
+
 const std::vector<KeyHelp>& key_help() {
   static const std::vector<KeyHelp> help{
       {"SPACE p", "pause, play"},
@@ -89,6 +115,17 @@ std::vector<std::string> key_help_lines(const char* separator) {
                                          : fmt::format("{:<{}}  {}", keys, width, action));
   }
   return lines;
+}
+
+io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window) {
+  constexpr int kLeast = 8;
+  const int margin = text_margin(line);
+  const std::vector<std::string> lines = key_help_lines("\t");
+  io::RgbImage box = lettering.box(lines, line, window.width - 2 * margin);
+  for (int lower = line - 1; box.height > window.height - 2 * margin && lower >= kLeast; --lower) {
+    box = lettering.box(lines, lower, window.width - 2 * margin);
+  }
+  return box;
 }
 
 }  // namespace limpid::app

@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "app/player.h"
+#include "io/lettering.h"
+#include "io/rgb_image.h"
+#include "io/size.h"
 
 namespace limpid::app {
 
@@ -41,6 +44,17 @@ struct Statistics {
 enum class Detail : std::uint8_t { kAll, kFew, kLeast };
 std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = Detail::kAll);
 
+/// Height of a line of text in a window of that size, in pixels: 14 points of a screen of 96 dots an inch,
+/// more on a large one that is looked at from afar, times `factor`; less where that would cover the picture.
+int text_size(io::Size window, double dots_per_inch, double factor);
+
+/// Of the space that text leaves at the window's edges, and between boxes.
+int text_margin(int line);
+
+/// In lines of that height, with as much detail as leaves the picture to be seen in a window of that size.
+io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
+                            io::Size window);
+
 /// A key or mouse action, for the display and the manuals.
 struct KeyHelp {
   const char* keys;
@@ -49,5 +63,8 @@ struct KeyHelp {
 const std::vector<KeyHelp>& key_help();
 /// A line for each; `separator` between keys and action, else these in two columns of equally wide letters.
 std::vector<std::string> key_help_lines(const char* separator = nullptr);
+
+/// These in lines of that height, or lower ones where they would not fit into a window of that size.
+io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window);
 
 }  // namespace limpid::app

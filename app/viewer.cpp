@@ -292,19 +292,12 @@ void Viewer::complete_pictures() {
   }
 }
 
-// Of a line of text, in pixels: 14 points of a screen of 96 dots an inch, more on a large one that is looked
-// at from afar, less where that would cover the picture.
-int Viewer::text_size() const {
-  constexpr double kUsual = 16.0 / 96;  // inches
-  constexpr double kLeast = 9;
-  const io::Size size = window_.size();
-  const double wished = std::max(kUsual * window_.dots_per_inch(), size.height / 70.0) * options_.text_size;
-  const double fitting = std::min(size.width / 26.0, size.height / 16.0) * std::max(options_.text_size, 1.0);
-  return static_cast<int>(std::lround(std::max(std::min(wished, fitting), kLeast)));
+int Viewer::text_line() const {
+  return text_size(window_.size(), window_.dots_per_inch(), options_.text_size);
 }
 
 io::RgbImage Viewer::text_box(const std::vector<std::string>& lines, int width) {
-  return lettering_.box(lines, text_size(), width);
+  return lettering_.box(lines, text_line(), width);
 }
 
 // What the window tells unasked.
@@ -398,7 +391,7 @@ void Viewer::draw_labels(int split) {
     return;
   }
   const io::Size size = window_.size();
-  const int margin = text_size() / 3;
+  const int margin = text_margin(text_line());
   const auto label = [&](std::size_t number, const std::string& text, int x, bool left_of_it) {
     const io::RgbImage box = text_box({text}, size.width);
     window_.set_picture(number, box, true);
@@ -422,24 +415,13 @@ void Viewer::draw_labels(int split) {
 }
 
 void Viewer::draw_text(Clock::time_point now) {
-  const int line = text_size();
-  const int margin = line / 3;
+  const int line = text_line();
+  const int margin = text_margin(line);
   const io::Size size = window_.size();
   const int inner = size.width - 2 * margin;
   if (options_.statistics && !help_) {
-    // What is looked at is the picture.
-    constexpr double kGreatestShare = 0.25;
-    const Statistics all = statistics();
-    for (const Detail detail : {Detail::kAll, Detail::kFew, Detail::kLeast}) {
-      const io::RgbImage box =
-          text_box(to_lines(all, detail), std::max(inner * 3 / 5, std::min(inner, 16 * line)));
-      if (detail == Detail::kLeast ||
-          static_cast<double>(box.width) * box.height <= kGreatestShare * size.width * size.height) {
-        window_.set_picture(kStatisticsBox, box, true);
-        window_.draw(kStatisticsBox, margin, margin);
-        break;
-      }
-    }
+    window_.set_picture(kStatisticsBox, statistics_box(lettering_, statistics(), line, size), true);
+    window_.draw(kStatisticsBox, margin, margin);
   }
   int bottom = size.height - margin - 2 * line - margin;  // above the labels
   const auto tell = [&](std::size_t number, const std::string& text) {
@@ -456,11 +438,7 @@ void Viewer::draw_text(Clock::time_point now) {
     tell(kHintBox, hint_);
   }
   if (help_) {
-    // As large as fits.
-    io::RgbImage box = text_box(key_help_lines("\t"), inner);
-    for (int smaller = line - 1; box.height > size.height - 2 * margin && smaller > 7; --smaller) {
-      box = lettering_.box(key_help_lines("\t"), smaller, inner);
-    }
+    const io::RgbImage box = help_box(lettering_, line, size);
     window_.set_picture(kHelpBox, box, true);
     window_.draw(kHelpBox, (size.width - box.width) / 2, std::max((size.height - box.height) / 2, 0));
   }

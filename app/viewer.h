@@ -90,6 +90,8 @@ class Viewer {
   bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
   void finish() { player_->finish(); }
 
+  /// What the window tells, once it has shown a frame; for the viewer's own thread.
+  Statistics statistics() const;
   const ViewerReport& report() const { return report_; }
   const PlayerCounters& counters() const { return player_->counters(); }
 
@@ -121,12 +123,11 @@ class Viewer {
   void draw();
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
-  Statistics statistics() const;
   void measure(Clock::time_point now);
   void follow_audio();
   void seek_audio(double time);
   void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
-  int text_size() const;
+  int text_line() const;
   io::RgbImage text_box(const std::vector<std::string>& lines, int width);
   void toggle_pause();
   void seek_to(double seconds);

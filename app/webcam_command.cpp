@@ -26,7 +26,6 @@
 #include "app/interrupt.h"
 #include "app/json_report.h"
 #include "app/logging.h"
-#include "app/time_options.h"
 #include "app/viewing_options.h"
 #include "core/error.h"
 #include "io/camera.h"
@@ -259,17 +258,11 @@ class Sinks {
     return std::exchange(news_, "");
   }
 
-  /// "REC 0:12 3.4 MB", or what has become of the recording of that name. On any thread.
-  std::string recording(const std::string& record) const {
+  /// Of the one of that name. On any thread.
+  std::string sign(const std::string& name) const {
     const auto found =
-        std::find_if(sinks_.begin(), sinks_.end(), [&](const Sink& sink) { return sink.name == record; });
-    if (found == sinks_.end()) {
-      return "";
-    }
-    const FrameSink& sink = *found->sink;
-    return sink.has_failed() ? "RECORDING FAILED"
-                             : fmt::format("REC {} {:.1f} MB", time_text(sink.seconds(), false),
-                                           static_cast<double>(sink.bytes()) / 1e6);
+        std::find_if(sinks_.begin(), sinks_.end(), [&](const Sink& sink) { return sink.name == name; });
+    return found == sinks_.end() ? "" : recording_sign(*found->sink);
   }
 
   /// Completes what has been written, whatever else has failed: the camera doesn't see it again. Then throws
@@ -354,7 +347,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
   ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);
   viewer_options.duration = 0;
 
-  viewer_options.recording = [&sinks, &options] { return sinks.recording(options.record); };
+  viewer_options.recording = [&sinks, &options] { return sinks.sign(options.record); };
   viewer_options.news = [&sinks] { return sinks.take_news(); };
   viewer_options.is_needed = [&sinks] { return sinks.work(); };
   viewer_options.window.display_lost = [&sinks, tell = viewer_options.window.display_lost] {

@@ -1,6 +1,7 @@
 #include "app/frame_sink.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 #include <sys/mount.h>
 
 #include <chrono>
@@ -53,6 +54,19 @@ TEST_F(FrameSinkTest, WhoeverFinishesItFindsItFinished) {
   EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
 }
 
+TEST_F(FrameSinkTest, TheSignTellsTimeAndSizeOfTheRecording) {
+  io::Reader reader(make("slow.mkv", "-f lavfi -i testsrc2=s=640x480:r=0.1:d=70,noise=alls=99 -c:v ffv1"));
+  FrameSink sink(open(path("out.mkv"), reader));
+  EXPECT_TRUE(recording_sign(sink).starts_with("REC 0:00 0.0 MB")) << recording_sign(sink);
+  for (int i = 0; i < 7; ++i) {
+    sink.offer(std::get<Frame>(reader.read()));
+  }
+  sink.finish();
+  const auto megabytes = static_cast<double>(std::filesystem::file_size(path("out.mkv"))) / 1e6;
+  EXPECT_GT(megabytes, 1);
+  EXPECT_EQ(recording_sign(sink), fmt::format("REC 1:00 {:.1f} MB", megabytes));
+}
+
 TEST_F(FrameSinkTest, WhatLaterFramesLoseIsTold) {
   std::ostringstream plain;
   plain << std::ifstream(make("plain.264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v libx264"),
@@ -93,6 +107,7 @@ TEST_F(FrameSinkTest, AFullDiskLeavesWhatFits) {
     const std::string kept = disk + "/out.partial.mp4";
     EXPECT_GT(sink.seconds(), 0.08);
     EXPECT_LT(sink.seconds(), 0.8);
+    EXPECT_EQ(recording_sign(sink), "RECORDING FAILED");
     ASSERT_TRUE(std::filesystem::exists(kept)) << "at once, not only when it is finished";
     const auto frames = std::to_string(io::read_clip(kept).frames.size());
     EXPECT_GT(std::stoi(frames), 3);

@@ -121,6 +121,61 @@ TEST(OsdTest, TellsNoRatesWhereNothingRuns) {
   EXPECT_LT(to_lines(statistics, Detail::kFew).size(), 4U);
 }
 
+TEST(OsdTest, LettersAreLargerOnLargeScreensAndSmallerInSmallWindows) {
+  constexpr double kUsual = 96;
+  EXPECT_EQ(text_size({1280, 720}, kUsual, 1), 16);
+  EXPECT_EQ(text_size({1920, 1080}, 2 * kUsual, 1), 32) << "of a fine screen";
+  EXPECT_EQ(text_size({3840, 2160}, kUsual, 1), 31) << "looked at from afar";
+  EXPECT_EQ(text_size({3840, 2160}, 2 * kUsual, 1), 32);
+  EXPECT_EQ(text_size({320, 240}, kUsual, 1), 12);
+  EXPECT_EQ(text_size({1280, 160}, kUsual, 1), 10);
+  EXPECT_EQ(text_size({50, 50}, kUsual, 1), 9) << "below which nothing can be read";
+  EXPECT_EQ(text_size({1280, 720}, kUsual, 1.5), 24);
+  EXPECT_EQ(text_size({3840, 2160}, kUsual, 0.5), 15);
+  EXPECT_EQ(text_size({320, 240}, kUsual, 2), 25) << "as is asked for";
+}
+
+TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
+  io::Lettering lettering;
+  Statistics statistics;
+  statistics.source = "a film with a name of some length.mkv";
+  statistics.format = "1920x1080 YUV 4:2:0 8 bit  BT.709 limited range";
+  statistics.engine = "cpu, a processor with a name of some length, 16 threads";
+  statistics.state = "playing";
+  statistics.filter = "bm3d";
+  statistics.planes = {"Y", "U", "V"};
+  statistics.loads = {{"decode", 0.1}, {"denoise", 0.5}, {"convert", 0.1}, {"present", 0.1}};
+  const auto box = [&](io::Size window) {
+    return statistics_box(lettering, statistics, text_size(window, 96, 1), window);
+  };
+  const auto text = [&](Detail detail, io::Size window) {
+    const int line = text_size(window, 96, 1);
+    return lettering.box(to_lines(statistics, detail), line, window.width).height;
+  };
+  EXPECT_EQ(box({1280, 720}).height, text(Detail::kAll, {1280, 720}));
+  const auto is_a_quarter = [&](io::Size window) {
+    const io::RgbImage seen = box(window);
+    return 4 * seen.width * seen.height <= window.width * window.height;
+  };
+  for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {480, 320}, {320, 480}, {1280, 200}}) {
+    EXPECT_TRUE(is_a_quarter(window)) << window.width << "x" << window.height;
+    EXPECT_LE(box(window).width, window.width);
+  }
+  EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 96, 1)) << "not only the least";
+}
+
+TEST(OsdTest, TheKeysFitIntoTheWindow) {
+  io::Lettering lettering;
+  for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
+    const int line = text_size(window, 96, 1);
+    const io::RgbImage box = help_box(lettering, line, window);
+    EXPECT_LE(box.width, window.width) << window.width << "x" << window.height;
+    EXPECT_LE(box.height, window.height) << window.width << "x" << window.height;
+  }
+  const int least = help_box(lettering, 20, {10'000, 10'000}).height;
+  EXPECT_EQ(help_box(lettering, 20, {10'000, least + 20}).height, least) << "no smaller than need be";
+}
+
 TEST(OsdTest, TellsTimesAndFigures) {
   EXPECT_EQ(time_text(62.3456), "1:02.346");
   EXPECT_EQ(time_text(3600, false), "1:00:00");

@@ -207,14 +207,15 @@ class ViewerScript {
     player_options.settings.sigma = NoiseLevel{{5, 5, 5}};
   }
 
-  /// Shows until `user` has returned and `q` is pressed.
-  void play(const std::function<void(const Viewer&)>& user) {
+  /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
+  Statistics play(const std::function<void(const Viewer&)>& user) {
     Viewer viewer(options, stages, player_options);
     std::jthread thread([&] {
       user(viewer);
       press("q");
     });
     viewer.run({});
+    return viewer.statistics();
   }
 
   /// Waits until so many frames have been shown; false if they aren't.
@@ -278,6 +279,14 @@ TEST(ViewerTest, GoesOnFromTheBeginningAndKeepsTheWindowWhenItLeavesTheFullScree
   });
 }
 
+std::vector<std::string> stages_of(const Statistics& statistics) {
+  std::vector<std::string> stages;
+  for (const Statistics::Load& load : statistics.loads) {
+    stages.push_back(load.stage);
+  }
+  return stages;
+}
+
 TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   ViewerScript script;
   std::atomic<int> begun = 0;
@@ -285,11 +294,14 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
     return std::make_unique<NeverDone>(begun, settings.profile == Profile::kNp ? 1 : 0);
   };
   const DebugLog log;
-  script.play([&](const Viewer&) {
+  const Statistics told = script.play([&](const Viewer&) {
     EXPECT_TRUE(log.says("hint: too slow to show every frame; m: a quicker filter, c: another profile"));
     press("c");
     EXPECT_TRUE(log.says("hint: denoising with the new settings; m: a quicker filter"));
   });
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"decode", "denoise", "convert", "present"}));
+  ASSERT_GT(told.loads.size(), 1U);
+  EXPECT_GT(told.loads[1].share, 0.8) << "of work that isn't done yet";
 }
 
 TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
@@ -340,6 +352,35 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
     arrives.notify_all();
     EXPECT_TRUE(log.says("frame: 5999")) << "paused, to be looked at";
   });
+}
+
+TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.player_options.live = true;
+  script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+    return std::make_unique<NeverDone>(begun);
+  };
+  const Statistics told = script.play([&](const Viewer&) {
+    EXPECT_TRUE(ViewerScript::reaches(begun, 1));
+    std::this_thread::sleep_for(1100ms);  // that long loads are measured over
+  });
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "convert", "present"}));
+  EXPECT_EQ(told.state, "live");
+}
+
+TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
+  for (const bool still : {false, true}) {
+    ViewerScript script;
+    script.frames = 1;
+    script.player_options.frames_per_second = 0.1;  // it stays until the key
+    script.options.still_picture = still;
+    script.options.recording = [] { return "REC 0:01 0.1 MB"; };
+    const Statistics told =
+        script.play([](const Viewer& viewer) { EXPECT_TRUE(ViewerScript::shows(viewer, 1)); });
+    EXPECT_EQ(told.source_fps, still ? 0 : 0.1);
+    EXPECT_EQ(told.state, "playing   REC 0:01 0.1 MB");
+  }
 }
 
 /// A square of a picture, by its upper left corner.
