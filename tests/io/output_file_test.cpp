@@ -1,11 +1,14 @@
 // Under which names, and with which permissions, outputs appear.
 #include "io/output_file.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -13,12 +16,65 @@
 #include <vector>
 
 #include "core/error.h"
+#include "tests/io/media.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid::io {
 namespace {
 
 using Names = std::vector<std::string>;
+
+/// What is synchronised with the disk while it lives: names of files, and of folders what is in them then.
+class Syncs {
+ public:
+  explicit Syncs(bool fail = false) : fail_(fail) { current = this; }
+  Syncs(const Syncs&) = delete;
+  Syncs& operator=(const Syncs&) = delete;
+  ~Syncs() { current = nullptr; }
+
+  const std::vector<Names>& seen() const { return seen_; }
+  static bool let_pass(int descriptor) {
+    if (current == nullptr) {
+      return true;
+    }
+    const std::filesystem::path path =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
+    Names names;
+    if (std::filesystem::is_directory(path)) {
+      for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        names.push_back(entry.path().filename());
+      }
+    } else {
+      names.push_back(path.filename());
+    }
+    std::ranges::sort(names);
+    current->seen_.push_back(names);
+    errno = EIO;
+    return !current->fail_;
+  }
+
+ private:
+  static inline Syncs* current = nullptr;
+  bool fail_;
+  std::vector<Names> seen_;
+};
+
+template <typename Function>
+Function* next_of(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+// In place of the system's, for the code under test as well.
+extern "C" int fsync(int descriptor) {
+  return Syncs::let_pass(descriptor) ? next_of<int(int)>("fsync")(descriptor) : -1;
+}
+extern "C" int syncfs(int descriptor) noexcept {
+  return Syncs::let_pass(descriptor) ? next_of<int(int)>("syncfs")(descriptor) : -1;
+}
+
+namespace {
 
 class OutputFileTest : public testing::Test {
  protected:
@@ -79,6 +135,44 @@ TEST_F(OutputFileTest, AFileThatHasComeIntoBeingMeanwhileStaysAndSoDoesTheResult
   }
   EXPECT_EQ(text_of("out.mkv"), "precious");
   EXPECT_EQ(text_of("out.new.mkv"), "result");
+}
+
+TEST_F(OutputFileTest, IsOnTheDiskBeforeItHasItsNameAndThenTheNameIs) {
+  {
+    const Syncs syncs;
+    OutputFile file(path("out.mkv"), "", Overwrite::kNever);
+    write(file, "result");
+    const std::string temporary = std::filesystem::path(file.temporary()).filename();
+    file.commit();
+    EXPECT_EQ(syncs.seen(), (std::vector<Names>{{temporary}, {"out.mkv"}}));
+  }
+  {
+    const Syncs syncs;
+    OutputFile file(path("out.mkv"), "", Overwrite::kAlways);
+    write(file, "part");
+    const std::string temporary = std::filesystem::path(file.temporary()).filename();
+    file.commit_partial();
+    EXPECT_EQ(syncs.seen(), (std::vector<Names>{{temporary}, {"out.mkv", "out.partial.mkv"}}));
+  }
+  const Syncs syncs(true);
+  OutputFile file(path("out.mkv"), "", Overwrite::kAlways);
+  write(file, "lost");
+  try {
+    file.commit();
+    ADD_FAILURE() << "it isn't on the disk";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), path("out.mkv") + ": can't write: Input/output error");
+  }
+  EXPECT_EQ(text_of("out.mkv"), "result");
+}
+
+using PictureSequenceTest = MediaTest;
+
+TEST_F(PictureSequenceTest, IsSynchronisedWithTheDiskOnceInTheEnd) {
+  const std::string source = make("a.y4m", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.12 -pix_fmt yuv444p");
+  const Syncs syncs;
+  transcode(source, path("p_%d.png"));
+  EXPECT_EQ(syncs.seen(), (std::vector<Names>{{"a.y4m", "p_1.png", "p_2.png", "p_3.png"}}));
 }
 
 TEST_F(OutputFileTest, TheReplacedFilesPermissionsAreKept) {
