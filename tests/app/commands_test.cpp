@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/app/program_test.h"
@@ -36,6 +37,23 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
   }
   EXPECT_EQ(outcome.out.find("Exit codes"), outcome.out.rfind("Exit codes")) << "once";
   EXPECT_NE(limpid({"--help"}).out.find("measure"), std::string::npos);
+}
+
+TEST_F(CommandsTest, HelpNamesTheEncodersOwnDefaults) {
+  const std::string help = limpid({"denoise", "--help"}).out;
+  EXPECT_NE(help.find("[its own: x264 23, x265 28]"), std::string::npos) << help;
+  EXPECT_NE(help.find("[its own: x264, x265 medium]"), std::string::npos) << help;
+  const std::string clip = make_clip("in.y4m");
+  for (const auto& [encoder, crf, type] :
+       {std::tuple{"libx264", "23", ".h264"}, {"libx265", "28", ".hevc"}}) {
+    const auto encoded = [&](const std::string& name, std::vector<std::string> options) {
+      options.insert(options.begin(), {"denoise", clip, path(name + type), "--filter", "bilateral", "--sigma",
+                                       "5", "--codec", encoder});
+      expect_success(limpid(options));
+      return read_file(path(name + type));
+    };
+    EXPECT_EQ(encoded("default", {}), encoded("told", {"--crf", crf, "--preset", "medium"})) << encoder;
+  }
 }
 
 TEST(Devices, AReportThatCantBeWrittenIsAFailure) {
