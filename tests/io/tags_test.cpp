@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -169,17 +170,19 @@ TEST_F(TagsTest, StreamsOfBroadcastsThatNobodyCouldReadAreNamed) {
   }
 }
 
-// Streams of data that nobody knows have no type at all.
-TEST_F(TagsTest, StreamsOfNoKnownTypeAreNamedByTheirNumber) {
+TEST_F(TagsTest, StreamsThatTellNothingOfThemselvesAreNamed) {
   const std::string video = make("video.ts", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v mpeg2video");
   const std::string source = path("broadcast.ts");
-  write_broadcast(video, source, {AV_CODEC_ID_BIN_DATA});
-  retype_last_stream(source, '\xA5', "");
-  for (const std::string container : {"mov", "mkv"}) {
-    const std::string target = path("copy." + container);
-    EXPECT_EQ(joined(transcode(source, target).warnings),
-              "what is in the stream #1 is not known: it is left out\n");
-    EXPECT_TRUE(contains(probe_streams(target), "nb_streams=1"));
+  for (const auto& [type, told] :
+       {std::pair{'\xA5', "what is in the stream #1 is not known: it is left out\n"},
+        {'\x0F', "no sound is found in the audio stream #1 (aac): it is left out\n"}}) {
+    write_broadcast(video, source, {AV_CODEC_ID_BIN_DATA});
+    retype_last_stream(source, type, "");
+    for (const std::string container : {"mov", "mkv"}) {
+      const std::string target = path("copy." + container);
+      EXPECT_EQ(joined(transcode(source, target, {.overwrite = Overwrite::kAlways}).warnings), told);
+      EXPECT_TRUE(contains(probe_streams(target), "nb_streams=1"));
+    }
   }
 }
 
