@@ -3,11 +3,13 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -164,6 +166,36 @@ TEST_F(OutputFileTest, IsOnTheDiskBeforeItHasItsNameAndThenTheNameIs) {
     EXPECT_EQ(error.what(), path("out.mkv") + ": can't write: Input/output error");
   }
   EXPECT_EQ(text_of("out.mkv"), "result");
+}
+
+// Whoever may write to the folder could put another file in its place before it is opened again.
+TEST_F(OutputFileTest, TheTemporaryFileIsNotOpenedByItsNameAgain) {
+  const int events = ::inotify_init1(IN_NONBLOCK);
+  ASSERT_GE(events, 0);
+  const std::string folder = std::filesystem::path(path("out.mkv")).parent_path();
+  EXPECT_GE(::inotify_add_watch(events, folder.c_str(), IN_CREATE | IN_OPEN | IN_CLOSE), 0);
+  std::string temporary;
+  {
+    OutputFile file(path("out.mkv"), "", Overwrite::kNever);
+    temporary = std::filesystem::path(file.temporary()).filename();
+    write(file, "result");
+    file.commit();
+  }
+  int made = 0;
+  int opened = 0;
+  alignas(inotify_event) std::array<char, 4096> buffer{};
+  const ssize_t size = ::read(events, buffer.data(), buffer.size());
+  for (ssize_t at = 0; at < size;) {
+    const auto& event = *reinterpret_cast<const inotify_event*>(buffer.data() + at);
+    if (event.len > 0 && event.name == temporary) {
+      made += (event.mask & IN_CREATE) != 0 ? 1 : 0;
+      opened += (event.mask & IN_OPEN) != 0 ? 1 : 0;
+    }
+    at += static_cast<ssize_t>(sizeof(event) + event.len);
+  }
+  ::close(events);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(opened, 1);
 }
 
 using PictureSequenceTest = MediaTest;
