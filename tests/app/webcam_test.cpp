@@ -189,6 +189,21 @@ TEST_F(WebcamTest, OtherInputsPlayAtTheirOwnPace) {
       << "as fast as they could be read, nearly all would have been dropped";
 }
 
+TEST_F(WebcamTest, RecordingsThatFewPlayersShowAreTold) {
+  const auto told_of = [&](const std::string& name, const std::vector<std::string>& options) {
+    const Outcome outcome = run(joined(joined({"env", "SDL_VIDEODRIVER=dummy", LIMPID_PROGRAM},
+                                              webcam({"color=gray:s=64x48:r=20:d=0.1,format=yuv422p",
+                                                      "--input-format", "lavfi", "--record", path(name)})),
+                                       options));
+    expect_success(outcome);
+    return outcome.err.find("many players don't show yuv422p of libx264; --pix-fmt yuv420p") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(told_of("source.mkv", {}));
+  EXPECT_FALSE(told_of("asked.mkv", {"--pix-fmt", "yuv422p"}));
+  EXPECT_FALSE(told_of("archive.mkv", {"-c", "ffv1"}));
+}
+
 /// Milliseconds from a change before a camera to that in the window, sorted. `lamp` makes the change, the
 /// window is at 600, 500.
 template <typename Lamp>
