@@ -1,9 +1,12 @@
 #include "app/player.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -16,6 +19,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -61,6 +65,26 @@ TEST(PlaybackClockTest, FollowsAnotherWithoutJumpsUnlessItIsFarAway) {
   clock.follow(5, start);
   EXPECT_DOUBLE_EQ(clock.position(start), 5);
 }
+
+// Threads that can still be started; any number below zero.
+std::atomic<int> threads_left = -1;
+
+}  // namespace
+
+// In place of the system's, for the code under test as well.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                              void* argument) noexcept {
+  if (threads_left == 0) {
+    return EAGAIN;
+  }
+  if (threads_left > 0) {
+    --threads_left;
+  }
+  static auto* const next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return next(thread, attributes, function, argument);
+}
+
+namespace {
 
 /// A denoiser that hands frames through, `latency` later, each after `time`.
 class Slow final : public Denoiser {
@@ -286,6 +310,16 @@ TEST(PlayerTest, ItIsKnownWithTheLastFrameWhenTheEndWillBe) {
       }
     }
     EXPECT_TRUE(ended) << (live ? "live" : "played");
+  }
+}
+
+TEST(PlayerTest, AThreadThatCantBeStartedIsAnErrorAndEndsTheOthers) {
+  for (const int threads : {0, 1, 2}) {
+    Playing playing;
+    threads_left = threads;
+    EXPECT_THROW(playing.start(), std::system_error) << threads;
+    threads_left = -1;
+    EXPECT_EQ(playing.alive, 0) << "frames that somebody holds";
   }
 }
 
