@@ -160,7 +160,7 @@ void Window::State::place(WindowEvent& event, int x, int y) const {
   event.dy *= ratio;
 }
 
-/// The whole number that a picture has to be divided by to be a texture. No side vanishes by that.
+/// The whole number that a picture has to be divided by to be a texture.
 int Window::State::too_large_by(const RgbImage& image) const {
   SDL_RendererInfo info{};
   if (SDL_GetRendererInfo(renderer.get(), &info) != 0) {
@@ -171,7 +171,7 @@ int Window::State::too_large_by(const RgbImage& image) const {
        {std::pair{image.width, info.max_texture_width}, std::pair{image.height, info.max_texture_height}}) {
     factor = most > 0 ? std::max(factor, (length + most - 1) / most) : factor;
   }
-  return std::clamp(factor, 1, std::max(std::min(image.width, image.height), 1));
+  return factor;
 }
 
 std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) const {
@@ -277,7 +277,8 @@ void Window::set_picture(std::size_t number, const RgbImage& image, bool translu
   }
   auto& [texture, size, factor] = state_->pictures[number];
   factor = state_->too_large_by(image);
-  const Size wanted{image.width / factor, image.height / factor};
+  const auto divided = [by = factor](int length) { return (length + by - 1) / by; };  // no side vanishes
+  const Size wanted{divided(image.width), divided(image.height)};
   if (texture == nullptr || size != wanted) {
     texture.reset(SDL_CreateTexture(state_->renderer.get(), SDL_PIXELFORMAT_ARGB8888,
                                     SDL_TEXTUREACCESS_STREAMING, wanted.width, wanted.height));

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace limpid::io {
@@ -48,27 +49,28 @@ TEST(WindowTest, ShowsWhatIsTooLargeForATexture) {
   setenv("SDL_VIDEODRIVER", "dummy", 1);
   setenv("SDL_RENDER_DRIVER", "software", 1);
   Window window({.title = "wide", .size = {200, 100}, .fixed = true, .vsync = false});
+  const LargestTexture limit(64);
   constexpr Pixel kLeft = make_pixel(200, 0, 0);
   constexpr Pixel kRight = make_pixel(0, 0, 200);
-  RgbImage wide;
-  wide.resize(400, 20);
-  for (int y = 0; y < wide.height; ++y) {
-    for (int x = 0; x < wide.width; ++x) {
-      wide.row(y)[x] = x < wide.width / 2 ? kLeft : kRight;
+  for (const int height : {20, 2}) {
+    RgbImage wide;
+    wide.resize(400, height);
+    for (int y = 0; y < wide.height; ++y) {
+      std::fill_n(wide.row(y), 200, kLeft);
+      std::fill_n(wide.row(y) + 200, 200, kRight);
     }
+    window.set_picture(0, wide);
+    const Rectangle all{0, 0, 200, 100};
+    const auto shown = [&](const Rectangle& part, int x) {
+      window.clear();
+      window.draw(0, part, all, all, false);
+      const RgbImage picture = window.snapshot();
+      return picture.row(50)[x];
+    };
+    EXPECT_EQ(shown({0, 0, 400, height}, 90), kLeft);
+    EXPECT_EQ(shown({0, 0, 400, height}, 110), kRight);
+    EXPECT_EQ(shown({200, 0, 200, height}, 10), kRight) << "a close-up of the right half";
   }
-  const LargestTexture limit(64);
-  window.set_picture(0, wide);
-  const Rectangle all{0, 0, 200, 100};
-  const auto shown = [&](const Rectangle& part, int x) {
-    window.clear();
-    window.draw(0, part, all, all, false);
-    const RgbImage picture = window.snapshot();
-    return picture.row(50)[x];
-  };
-  EXPECT_EQ(shown({0, 0, 400, 20}, 90), kLeft);
-  EXPECT_EQ(shown({0, 0, 400, 20}, 110), kRight);
-  EXPECT_EQ(shown({200, 0, 200, 20}, 10), kRight) << "a close-up of the right half";
 }
 
 }  // namespace
