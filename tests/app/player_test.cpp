@@ -66,7 +66,7 @@ TEST(PlaybackClockTest, FollowsAnotherWithoutJumpsUnlessItIsFarAway) {
   EXPECT_DOUBLE_EQ(clock.position(start), 5);
 }
 
-// Threads that can still be started; any number below zero.
+// Threads that can still be started; below zero, any number of them.
 std::atomic<int> threads_left = -1;
 
 }  // namespace
