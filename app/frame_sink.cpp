@@ -75,6 +75,8 @@ void FrameSink::finish() {
     if (!failed_ && written_ > 0) {
       try {
         writer_.finish();
+      } catch (const io::DiskFull& error) {
+        fail(keep_the_beginning(error));
       } catch (...) {
         fail(std::current_exception());
       }

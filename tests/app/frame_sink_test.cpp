@@ -122,5 +122,28 @@ TEST_F(FrameSinkTest, AFullDiskLeavesWhatFits) {
   EXPECT_EQ(::umount(disk.c_str()), 0);
 }
 
+TEST_F(FrameSinkTest, ADiskThatIsFullInTheEndLeavesWhatFits) {
+  const std::string clip = make_clip();
+  const std::string disk = path("disk");
+  std::filesystem::create_directory(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=128k") != 0) {
+    GTEST_SKIP() << "mounting a small disk is not permitted";
+  }
+  {
+    io::Reader reader(clip);
+    io::WriterOptions options;
+    options.codec = "libx264";  // which holds more frames than there are
+    options.crf = "1";
+    FrameSink sink({disk + "/out.mkv", reader, options});
+    for (int i = 0; i < 20; ++i) {
+      sink.offer(std::get<Frame>(reader.read()));
+    }
+    EXPECT_THROW(sink.finish(), Error);
+    ASSERT_TRUE(std::filesystem::exists(disk + "/out.partial.mkv"));
+    EXPECT_GE(io::read_clip(disk + "/out.partial.mkv").frames.size(), 1U);
+  }
+  EXPECT_EQ(::umount(disk.c_str()), 0);
+}
+
 }  // namespace
 }  // namespace limpid::app
