@@ -314,7 +314,10 @@ bool holds_pictures(const AVOutputFormat& container) { return is(container, "ima
 
 Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
                  const WriterOptions& options, std::vector<std::string>& warnings)
-    : url_(url), source_(source), source_format_(pixel_format(source.format)) {
+    : url_(url),
+      source_(source),
+      source_format_(pixel_format(source.format)),
+      begins_at_zero_(options.begin_at_zero) {
   choose_codec(container, options);
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
@@ -785,7 +788,10 @@ void Encoder::send(const Frame& frame) {
     pts = properties->pts;
     duration = duration_of(*properties);
   }
-  picture->pts = av_rescale_q(pts, time_base, context_->time_base);
+  if (first_pts_ == AV_NOPTS_VALUE) {
+    first_pts_ = begins_at_zero_ ? pts : 0;
+  }
+  picture->pts = av_rescale_q(pts - first_pts_, time_base, context_->time_base);
   if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
     picture->pts = last_pts_ + 1;  // the encoder counts in coarser units than the source
   }

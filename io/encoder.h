@@ -110,6 +110,8 @@ class Encoder {
   std::int64_t copies_ = 0;
 
   std::int64_t sent_ = 0;
+  bool begins_at_zero_;
+  std::int64_t first_pts_ = AV_NOPTS_VALUE;  ///< in the source's time base
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::map<std::int64_t, std::int64_t> durations_;  ///< by pts, of the frames inside the encoder
 };

@@ -26,9 +26,10 @@ struct WriterOptions {
   /// Encoder of all sound, by its name or the codec's. Empty: sound is copied, and encoded as suits the
   /// container if that can't hold it. "copy": it is left out in that case.
   std::string audio_codec;
-  std::string audio_bitrate;  ///< of sound that is encoded; empty: what suits the codec and the channels
-  std::int64_t frames = 0;    ///< that will be written at most: chapters end with them; 0: all of the source
-  int encoder_threads = 0;    ///< 0: libavcodec's choice
+  std::string audio_bitrate;   ///< of sound that is encoded; empty: what suits the codec and the channels
+  std::int64_t frames = 0;     ///< that will be written at most: chapters end with them; 0: all of the source
+  bool begin_at_zero = false;  ///< frames' times count from the first; for sources without other streams
+  int encoder_threads = 0;     ///< 0: libavcodec's choice
   /// Take frames from this CUDA device's memory if the encoder can: see Writer::cuda_frames().
   std::optional<int> cuda_device;
   Overwrite overwrite = Overwrite::kNever;

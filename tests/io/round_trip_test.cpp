@@ -105,6 +105,28 @@ TEST_F(RoundTripTest, LastFrameKeepsItsDuration) {
   EXPECT_DOUBLE_EQ(read_clip(path("copy.mp4")).video.duration, read_clip(source).video.duration);
 }
 
+TEST_F(RoundTripTest, TimesCanCountFromTheFirstFrameThatIsWritten) {
+  const std::string in = make("in.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.8 -c:v ffv1");
+  for (const std::string name : {"out.mkv", "out.mp4"}) {
+    Reader reader(in);
+    Writer writer(path(name), reader, {.begin_at_zero = true});
+    constexpr std::size_t kFirst = 5;
+    constexpr std::size_t kFrames = 20;
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      const Frame frame = std::get<Frame>(reader.read());
+      if (i >= kFirst) {
+        writer.write(frame);
+      }
+    }
+    writer.finish();
+    const std::vector<double> times = read_clip(path(name)).times;
+    ASSERT_EQ(times.size(), kFrames - kFirst) << name;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_NEAR(times[i], static_cast<double>(i) / 25, 1e-3) << name;
+    }
+  }
+}
+
 TEST_F(RoundTripTest, DecoderAndEncoderAreDrained) {
   const std::string source =
       make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -frames:v 23 -c:v libx264 -bf 6 -refs 5");
