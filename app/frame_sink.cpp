@@ -1,6 +1,7 @@
 #include "app/frame_sink.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <optional>
 #include <utility>
@@ -21,7 +22,9 @@ FrameSink::FrameSink(io::Writer writer)
     : writer_(std::move(writer)), queue_(kQueuedFrames), thread_([this] { run(); }) {}
 
 FrameSink::~FrameSink() {
-  queue_.cancel();
+  if (!closed_) {
+    queue_.cancel();
+  }
   if (thread_.joinable()) {
     thread_.join();
   }
@@ -29,18 +32,32 @@ FrameSink::~FrameSink() {
 
 void FrameSink::run() {
   try {
-    double begin = 0;
-    while (const std::optional<Frame> frame = queue_.pop()) {
-      writer_.write(*frame);
-      const double time = io::presentation_time(*frame).value_or(0);
-      begin = written_ == 0 ? time : begin;
-      seconds_ = time - begin;
-      ++written_;
-    }
+    write_all();
   } catch (const Error& error) {
     fail(written_ > 0 ? keep_the_beginning(error) : std::current_exception());
   } catch (...) {
     fail(std::current_exception());
+  }
+  if (closed_ && !failed_ && written_ > 0) {
+    try {
+      writer_.finish();
+    } catch (const io::DiskFull& error) {
+      fail(keep_the_beginning(error));
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  ended_ = true;
+}
+
+void FrameSink::write_all() {
+  double begin = 0;
+  while (const std::optional<Frame> frame = queue_.pop()) {
+    writer_.write(*frame);
+    const double time = io::presentation_time(*frame).value_or(0);
+    begin = written_ == 0 ? time : begin;
+    seconds_ = time - begin;
+    ++written_;
   }
 }
 
@@ -67,20 +84,22 @@ void FrameSink::offer(const Frame& frame) {
   }
 }
 
-void FrameSink::finish() {
+void FrameSink::log_frames(const std::string& name) const {
+  spdlog::info(
+      fmt::format("{} frames to {}{}", written_.load(), name,
+                  dropped_ > 0 ? fmt::format(", {} dropped as it was too slow", dropped_.load()) : ""));
+}
+
+void FrameSink::close() {
+  closed_ = true;
   queue_.close();
+}
+
+void FrameSink::finish() {
+  close();
   const std::scoped_lock lock(finishing_);
   if (thread_.joinable()) {
     thread_.join();
-    if (!failed_ && written_ > 0) {
-      try {
-        writer_.finish();
-      } catch (const io::DiskFull& error) {
-        fail(keep_the_beginning(error));
-      } catch (...) {
-        fail(std::current_exception());
-      }
-    }
     log_warnings(writer_.late_warnings());
   }
   if (failed_) {

@@ -98,6 +98,7 @@ const std::vector<KeyHelp>& key_help() {
       {"wheel z Z", "zoom: fit, 1:1, 2:1, 4:1, 8:1; drag to move"},
       {"f, double click", "full screen"},
       {"s S", "pictures of noisy, denoised and split; of the window"},
+      {"r", "webcam: begin a recording, end it"},
       {"i ?", "statistics; these keys"},
       {"q ESC", "quit; ESC leaves the full screen first"},
   };

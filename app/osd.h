@@ -55,6 +55,12 @@ int text_margin(int line);
 io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
                             io::Size window);
 
+/// What has happened beside the picture.
+struct News {
+  std::string text;
+  bool is_failure = false;  ///< and so stays until a key is pressed
+};
+
 /// A key or mouse action, for the display and the manuals.
 struct KeyHelp {
   const char* keys;

@@ -100,11 +100,6 @@ void add_preview_command(CommandLine& program, Command& selected) {
                  "Read playlists, manifests and lists, and the other files that they lead to")
       ->group("Input");
   options->viewing.add_to(*command);
-  std::string keys = "Keys (the key ? shows them in the window):\n";
-  for (const std::string& line : key_help_lines()) {
-    keys += "  " + line + "\n";
-  }
-  command->footer(keys);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return preview(*options, console); };
   });

@@ -42,6 +42,7 @@ enum : std::size_t {
 constexpr int kDifferenceGain = 4;
 constexpr milliseconds kStatisticsInterval{1000};
 constexpr milliseconds kNoticeTime{1500};
+constexpr milliseconds kNewsTime{4000};  // with the name of a file
 // So long nothing is said of what the user waits for; and so often in a row a second has to be too slow.
 constexpr milliseconds kHintAfter{300};
 constexpr int kReliable = 3;
@@ -690,6 +691,11 @@ void Viewer::press(const std::string& key) {
       {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
       {"s", [](Viewer& v) { v.save_pictures(); }},
       {"S", [](Viewer& v) { v.save_window(); }},
+      {"r",
+       [](Viewer& v) {
+         v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
+                                              : "only the webcam is recorded");
+       }},
       {"i",
        [](Viewer& v) {
          v.options_.statistics = !v.options_.statistics;
@@ -713,6 +719,7 @@ void Viewer::press(const std::string& key) {
   };
   if (notice_until_ == Clock::time_point::max()) {
     notice_.clear();
+    notice_until_ = {};
     redraw_ = true;
   }
   if (shown_ == nullptr && key != "q" && key != "ESC") {
@@ -730,10 +737,14 @@ void Viewer::notice(const std::string& text) {
 }
 
 void Viewer::tell_news() {
-  if (std::string news = options_.news ? options_.news() : ""; !news.empty()) {
-    spdlog::debug(fmt::format("news: {}", news));
-    notice_ = std::move(news);
-    notice_until_ = Clock::time_point::max();
+  const News news = options_.news ? options_.news() : News{};
+  if (news.text.empty()) {
+    return;
+  }
+  spdlog::debug(fmt::format("news: {}", news.text));
+  if (news.is_failure || notice_until_ != Clock::time_point::max()) {
+    notice_ = news.text;
+    notice_until_ = news.is_failure ? Clock::time_point::max() : Clock::now() + kNewsTime;
     redraw_ = true;
   }
 }

@@ -47,9 +47,10 @@ struct ViewerOptions {
   /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
   /// the words.
   std::function<std::string()> recording;
-  /// What has happened beside the window, which tells it until a key is pressed; called now and then. May be
-  /// empty, and so may the words.
-  std::function<std::string()> news;
+  /// Begins a recording or ends it, and returns a few words on that. Empty if nothing can be recorded.
+  std::function<std::string()> toggle_recording;
+  /// What there is to tell that no key has asked for; called now and then. May be empty, and so may the text.
+  std::function<News()> news;
   /// Asked now and then where nobody sees the window: once that is false, run() ends. May be empty.
   std::function<bool()> is_needed;
   /// Throws UsageError if the settings aren't possible. May be empty.

@@ -13,6 +13,7 @@
 #include "app/json_report.h"
 #include "app/logging.h"
 #include "app/noise_options.h"
+#include "app/osd.h"
 #include "core/error.h"
 
 namespace limpid::app {
@@ -150,6 +151,12 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.add_option("--log-file", logging.file, "Log to this file too, with times and debug messages")
       ->type_name("FILE")
       ->group(kMessages);
+
+  std::string keys = "Keys (the key ? shows them in the window):\n";
+  for (const std::string& line : key_help_lines()) {
+    keys += "  " + line + "\n";
+  }
+  command.footer(keys);
 }
 
 void ViewingOptions::check() {

@@ -1,7 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -26,6 +25,7 @@
 #include "app/interrupt.h"
 #include "app/json_report.h"
 #include "app/logging.h"
+#include "app/recorder.h"
 #include "app/viewing_options.h"
 #include "core/error.h"
 #include "io/camera.h"
@@ -184,15 +184,17 @@ class Pace {
   Clock::time_point begin_;
 };
 
-io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader, const Engine& engine) {
+io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader, const Engine& engine,
+                          const std::string& file, io::Overwrite overwrite) {
   io::WriterOptions writer = options.writer;
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(options.record, ignored) && !options.overwrite) {
-    throw Error(options.record + ": exists; -y overwrites it");
+  if (std::filesystem::is_regular_file(file, ignored) && overwrite == io::Overwrite::kNever) {
+    throw Error(file + ": exists; -y overwrites it");
   }
-  writer.overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
+  writer.overwrite = overwrite;
+  writer.begin_at_zero = true;  // the camera may have run for days
   writer.encoder_threads = encoder_threads(engine);
-  io::Writer recording(options.record, reader, writer);
+  io::Writer recording(file, reader, writer);
   log_warnings(recording.warnings());
   // What cameras and screens give has more chroma than most players of H.264 and HEVC know.
   const std::string format = recording.pixel_format();
@@ -202,7 +204,7 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
       !format.starts_with("nv12")) {
     spdlog::warn(
         fmt::format("{}: browsers and many players don't show {} of {}; --pix-fmt yuv420p is what all do",
-                    options.record, format, recording.codec()));
+                    file, format, recording.codec()));
   }
   return recording;
 }
@@ -229,56 +231,62 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
   }
 }
 
-/// The recording and the loopback device.
+/// The recordings and the loopback device. Each goes on when the other fails, and so does the window.
 class Sinks {
  public:
-  void add(std::string name, io::Writer writer) {
-    sinks_.push_back({std::move(name), std::make_unique<FrameSink>(std::move(writer))});
+  explicit Sinks(RecorderOptions options) : records_(!options.file.empty()), recorder_(std::move(options)) {}
+
+  Recorder& recorder() { return recorder_; }
+  void set_loopback(std::string name, io::Writer writer) {
+    loopback_name_ = std::move(name);
+    loopback_.emplace(std::move(writer));
   }
 
-  /// Each goes on when another fails, and so does the window. On one thread.
+  /// On one thread.
   void offer(const Frame& frame) {
-    for (auto& [name, sink, is_told] : sinks_) {
-      sink->offer(frame);
-      if (sink->has_failed() && !std::exchange(is_told, true)) {
-        tell_failure(name, *sink);
+    recorder_.offer(frame);
+    if (loopback_) {
+      loopback_->offer(frame);
+      if (loopback_->has_failed() && !std::exchange(is_told_, true)) {
+        tell_failure();
       }
     }
   }
 
-  /// Whether one of them can take more frames, or none was asked for. On any thread.
+  /// Whether one of those that the command line asks for can take more frames, or it asks for none. On any
+  /// thread.
   bool work() const {
-    return sinks_.empty() || std::any_of(sinks_.begin(), sinks_.end(),
-                                         [](const Sink& sink) { return !sink.sink->has_failed(); });
+    return (!records_ && !loopback_) || (records_ && !recorder_.has_failed()) ||
+           (loopback_ && !loopback_->has_failed());
   }
 
-  /// What to tell in the window, once. On any thread.
-  std::string take_news() {
-    const std::scoped_lock lock(mutex_);
-    return std::exchange(news_, "");
-  }
-
-  /// Of the one of that name. On any thread.
-  std::string sign(const std::string& name) const {
-    const auto found =
-        std::find_if(sinks_.begin(), sinks_.end(), [&](const Sink& sink) { return sink.name == name; });
-    return found == sinks_.end() ? "" : recording_sign(*found->sink);
+  /// What to tell in the window. On any thread.
+  News take_news() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!loopback_news_.empty()) {
+        return {std::exchange(loopback_news_, ""), true};
+      }
+    }
+    return recorder_.take_news();
   }
 
   /// Completes what has been written, whatever else has failed: the camera doesn't see it again. Then throws
   /// `failure`, or else the first of the sinks' own. On any thread.
   void finish(std::exception_ptr failure) {
-    for (const auto& [name, sink, is_told] : sinks_) {
+    const auto guarded = [&failure](const auto& finish_one) {
       try {
-        sink->finish();
-        spdlog::info(fmt::format(
-            "{} frames to {}{}", sink->written(), name,
-            sink->dropped() > 0 ? fmt::format(", {} dropped as it was too slow", sink->dropped()) : ""));
+        finish_one();
       } catch (...) {
-        if (failure == nullptr) {
-          failure = std::current_exception();
-        }
+        failure = failure == nullptr ? std::current_exception() : failure;
       }
+    };
+    guarded([this] { recorder_.finish(); });
+    if (loopback_) {
+      guarded([this] {
+        loopback_->finish();
+        loopback_->log_frames(loopback_name_);
+      });
     }
     if (failure != nullptr) {
       std::rethrow_exception(failure);
@@ -286,25 +294,23 @@ class Sinks {
   }
 
  private:
-  struct Sink {
-    std::string name;
-    std::unique_ptr<FrameSink> sink;
-    bool is_told = false;  ///< that it has failed
-  };
-
-  void tell_failure(const std::string& name, FrameSink& sink) {
+  void tell_failure() {
     try {
-      sink.finish();
+      loopback_->finish();
     } catch (const std::exception& error) {
-      spdlog::warn(fmt::format("{} gets no more frames: {}", name, error.what()));
+      spdlog::warn(fmt::format("{} gets no more frames: {}", loopback_name_, error.what()));
       const std::scoped_lock lock(mutex_);
-      news_ = fmt::format("{} has ended: {}", name, error.what());
+      loopback_news_ = error.what();
     }
   }
 
-  std::vector<Sink> sinks_;
+  const bool records_;
+  Recorder recorder_;
+  std::string loopback_name_;
+  std::optional<FrameSink> loopback_;
+  bool is_told_ = false;  ///< that it has failed
   std::mutex mutex_;
-  std::string news_;
+  std::string loopback_news_;
 };
 
 int show_webcam(WebcamOptions& options, Console& console) {
@@ -323,21 +329,25 @@ int show_webcam(WebcamOptions& options, Console& console) {
   io::Reader reader(options.source, viewing.reader);
   warn_of_other_choice(options, reader.video());
 
-  Sinks sinks;
+  Sinks sinks({options.record, options.overwrite, [&](const std::string& name, io::Overwrite overwrite) {
+                 return open_recording(options, reader, *engine, name, overwrite);
+               }});
+  Recorder& recorder = sinks.recorder();
   if (!options.record.empty()) {
-    sinks.add(options.record, open_recording(options, reader, *engine));
+    recorder.begin();
   }
   if (!options.loopback.empty()) {
-    sinks.add(options.loopback, open_loopback(options.loopback, reader));
+    sinks.set_loopback(options.loopback, open_loopback(options.loopback, reader));
   }
 
   PlayerStages stages = viewing.stages(engine);
   const bool needs_pace = viewing.reader.input_format == "lavfi";
-  stages.read = [&reader, needs_pace, pace = Pace()]() mutable {
+  stages.read = [&reader, &recorder, needs_pace, pace = Pace()]() mutable {
     io::Reader::Item item = reader.read();
     if (const Frame* const frame = std::get_if<Frame>(&item); frame != nullptr && needs_pace) {
       pace.wait(*frame);
     }
+    recorder.serve();
     return item;
   };
   stages.denoised = [&sinks](const PlayedFrame& frame) { sinks.offer(frame.denoised); };
@@ -347,7 +357,8 @@ int show_webcam(WebcamOptions& options, Console& console) {
   ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);
   viewer_options.duration = 0;
 
-  viewer_options.recording = [&sinks, &options] { return sinks.sign(options.record); };
+  viewer_options.recording = [&recorder] { return recorder.status(); };
+  viewer_options.toggle_recording = [&recorder] { return recorder.toggle(); };
   viewer_options.news = [&sinks] { return sinks.take_news(); };
   viewer_options.is_needed = [&sinks] { return sinks.work(); };
   viewer_options.window.display_lost = [&sinks, tell = viewer_options.window.display_lost] {
@@ -401,7 +412,9 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->group(kInput);
   constexpr const char* kOutput = "Output";
-  command->add_option("--record", options->record, "Write the denoised frames to this file, too")
+  command
+      ->add_option("--record", options->record,
+                   "Write the denoised frames to this file, too; the key r does so later")
       ->type_name("OUT")
       ->group(kOutput);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the recording's file")->group(kOutput);

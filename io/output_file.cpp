@@ -197,6 +197,11 @@ std::string local_name(const std::string& url) {
   return path;
 }
 
+bool is_written_straight(const std::string& url) {
+  std::error_code ignored;
+  return url == "-" || has_protocol(url) || (fs::exists(url, ignored) && !fs::is_regular_file(url, ignored));
+}
+
 void require_other_file(const std::string& path, const std::string& source_url) {
   const std::string source = local_name(source_url);
   if (is_same_file(path, source)) {

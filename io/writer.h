@@ -39,6 +39,9 @@ struct WriterOptions {
 /// names and addresses as they are. Reader and Writer take their urls so.
 std::string local_name(const std::string& url);
 
+/// True of a pipe, a device and an address: what is written there has no temporary name first.
+bool is_written_straight(const std::string& url);
+
 /// Throws Error if a file written to `path` would replace that of `source_url`, or one of its numbered
 /// pictures.
 void require_other_file(const std::string& path, const std::string& source_url);

@@ -67,6 +67,21 @@ TEST_F(FrameSinkTest, TheSignTellsTimeAndSizeOfTheRecording) {
   EXPECT_EQ(recording_sign(sink), fmt::format("REC 1:00 {:.1f} MB", megabytes));
 }
 
+TEST_F(FrameSinkTest, CompletesTheFileWithoutBeingWaitedFor) {
+  const std::string clip = make_clip();
+  io::Reader reader(clip);
+  FrameSink sink(open(path("out.mkv"), reader));
+  sink.offer(std::get<Frame>(reader.read()));
+  EXPECT_FALSE(sink.has_ended());
+  sink.close();
+  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  while (!sink.has_ended() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(sink.has_ended());
+  EXPECT_EQ(io::read_clip(path("out.mkv")).frames.size(), 1U);
+}
+
 TEST_F(FrameSinkTest, WhatLaterFramesLoseIsTold) {
   std::ostringstream plain;
   plain << std::ifstream(make("plain.264", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.08 -c:v libx264"),

@@ -383,6 +383,38 @@ TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
   }
 }
 
+TEST(ViewerTest, AKeyRecordsWhereThatIsPossible) {
+  ViewerScript script;
+  script.options.keep_open = true;
+  const DebugLog log;
+  script.play([&](const Viewer&) {
+    press("r");
+    EXPECT_TRUE(log.says("key: only the webcam is recorded"));
+  });
+}
+
+TEST(ViewerTest, TellsNewsAndEndsWhereNobodyNeedsIt) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  std::atomic<bool> records = false;
+  std::atomic<int> asked = 0;
+  script.options.toggle_recording = [&] {
+    records = true;
+    return "recording begins";
+  };
+  script.options.news = [&] { return records && asked++ == 0 ? News{"the disk is full", true} : News{}; };
+  script.options.is_needed = [&] { return asked == 0; };
+  const DebugLog log;
+  Viewer viewer(script.options, script.stages, script.player_options);
+  const std::jthread user([&] {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("r");
+  });
+  viewer.run({});
+  EXPECT_TRUE(log.says("key: recording begins"));
+  EXPECT_TRUE(log.says("news: the disk is full"));
+}
+
 /// A square of a picture, by its upper left corner.
 std::string square(const Frame& picture, int x, int y) {
   constexpr int kSide = 10;

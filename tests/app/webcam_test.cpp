@@ -371,7 +371,7 @@ TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
       joined(joined({"webcam", kCamera, "--record", path("out.mkv"), "--log-level", "debug"}, kLossless),
              kQuick),
       camera("yuyv", 0, kNoise))));
-  expect_said(live, "news: " + path("out.mkv") + " has ended: ");
+  expect_said(live, "news: the recording has ended: " + path("out.mkv") + ": can't write");
   EXPECT_GE(frame_count(path("out.partial.mkv")), 1U) << "at once";
   type({"m"});
   expect_said(live, "key: filter");
@@ -380,6 +380,45 @@ TEST_F(WebcamOnScreenTest, TheWindowOutlivesItsRecording) {
   EXPECT_FALSE(live.has_ended());
   type({"q"});
   expect_failure(live.wait(), 1, {"out.mkv: can't write: File too large", "out.partial.mkv has the"});
+}
+
+TEST_F(WebcamOnScreenTest, AKeyRecords) {
+  const auto begin = [&](const std::string& folder) {
+    return joined({"env", "-C", folder},
+                  on_screen(joined({"webcam", kCamera, "--log-level", "debug"}, kQuick),
+                            camera("yuyv", 0, "color=gray:size=64x48")));
+  };
+  Process live(begin(folder()));
+  find_window("limpid");
+  expect_said(live, "shown: the first frame");
+  type({"r"});
+  expect_said(live, "news: recording to webcam-");
+  std::this_thread::sleep_for(500ms);
+  type({"r"});
+  expect_said(live, "news: recorded: webcam-");
+  type({"r"});
+  expect_said(live, "news: recording to webcam-", 2);
+  std::this_thread::sleep_for(500ms);
+  type({"q"});
+  expect_success(live.wait());
+  std::vector<std::string> names = files();
+  ASSERT_EQ(names.size(), 3U);
+  EXPECT_EQ(names.front(), "frame.yuyv");
+  names.erase(names.begin());
+  for (const std::string& name : names) {
+    const std::vector<double> times = frame_times(path(name));
+    ASSERT_GE(times.size(), 2U) << name;
+    EXPECT_NEAR(times.front(), 0, 1e-3) << name;
+    EXPECT_LT(times.back(), 20) << name;
+  }
+  // Nobody can make a file there.
+  Process in_vain(begin("/proc"));
+  find_window("limpid");
+  expect_said(in_vain, "shown: the first frame");
+  type({"r"});
+  expect_said(in_vain, "news: can't record: webcam-");
+  type({"q"});
+  expect_failure(in_vain.wait(), 1, {"webcam-", "can't create a file there"});
 }
 
 TEST_F(ScreenTest, AScreenThatPlaysAClipIsALiveSource) {
