@@ -236,7 +236,7 @@ TEST_F(RecorderTest, KeysComeAtAnyTime) {
     }
   }
   recorder.finish();
-  EXPECT_GE(recordings().size(), 2U);
+  EXPECT_GE(recordings().size(), 1U);
   for (const std::string& name : recordings()) {
     EXPECT_GE(frames_of(name), 1U);
   }
