@@ -8,12 +8,12 @@
 #include <new>
 #include <string>
 
-#include "app/command.h"
-#include "app/console.h"
-#include "app/logging.h"
+#include "app/commands/command.h"
+#include "app/console/console.h"
+#include "app/console/logging.h"
 #include "app/version.h"
-#include "core/error.h"
-#include "io/log.h"
+#include "core/base/error.h"
+#include "io/media/log.h"
 
 namespace limpid::app {
 namespace {

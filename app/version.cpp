@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "io/ffmpeg_version.h"
+#include "io/media/ffmpeg_version.h"
 
 namespace limpid::app {
 namespace {

@@ -13,7 +13,7 @@ extern "C" const char* __lsan_default_options();
 extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
 
 /// ThreadSanitizer doesn't see the atomic counters by which libav and the encoders hand frames from thread to
-/// thread, nor what oneTBB does inside; core/parallel.h shows it the order of our own tasks. libstdc++
+/// thread, nor what oneTBB does inside; core/base/parallel.h shows it the order of our own tasks. libstdc++
 /// counts the references to an exception inside the library: the thread that lets go of one last seems to
 /// free it without having waited for those that have read it.
 extern "C" const char* __tsan_default_suppressions();

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cuda/runtime.h"
+#include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {
 

@@ -1,0 +1,481 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/console/console.h"
+#include "app/console/json_report.h"
+#include "app/console/logging.h"
+#include "app/console/process_usage.h"
+#include "app/options/engine_options.h"
+#include "app/options/filter_options.h"
+#include "app/options/noise_options.h"
+#include "app/pipeline/denoise_stage.h"
+#include "app/pipeline/latencies.h"
+#include "app/pipeline/noise_control.h"
+#include "app/pipeline/pipeline.h"
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "io/media/reader.h"
+#include "io/media/writer.h"
+
+// What each stage of `limpid denoise` does alone, and what the chain makes of them. The chain can't be faster
+// than its slowest stage, nor than the processors that all stages share; how near it comes tells whether the
+// stages wait for each other.
+
+namespace limpid::app {
+namespace {
+
+struct BenchmarkOptions {
+  std::string input;
+  std::int64_t frames = 200;
+  std::string sigma = "auto";
+  FilterOptions filter;
+  EngineChoice engine;
+  std::string codec;
+  std::string preset;
+  bool loop = false;
+  bool json = false;
+};
+
+// Frames that are kept to be denoised or encoded again and again, less where they are large.
+constexpr std::int64_t kKeptFrames = 64;
+constexpr std::size_t kKeptBytes = std::size_t{1} << 30;
+
+struct Rate {
+  std::int64_t frames = 0;
+  double seconds = 0;
+  double cpu_seconds = 0;  // of all threads
+  double fps() const { return seconds > 0 ? static_cast<double>(frames) / seconds : 0; }
+  double cpu_ms() const { return frames > 0 ? 1000 * cpu_seconds / static_cast<double>(frames) : 0; }
+};
+
+class Stopwatch {
+ public:
+  Rate rate(std::int64_t frames) const {
+    return {frames, std::chrono::duration<double>(Clock::now() - start_).count(),
+            static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  std::clock_t cpu_start_ = std::clock();
+};
+
+// A frame at the source's mean rate, without properties of its own. Alone, kept frames are encoded again and
+// again: their timestamps would go back, and how long a frame lasts decides how well, and how fast, some
+// encoders encode it. The chain's frames are numbered, too, to be the same work.
+Frame numbered(Frame frame, std::int64_t index) {
+  frame.index = index;
+  frame.attachment.reset();
+  return frame;
+}
+
+// The rate of a long run, from a short one of `expected` frames: the first tenth, in which buffers are made
+// and stages fill, does not count, nor does what is to be done after the last.
+class RateMeter {
+ public:
+  explicit RateMeter(std::int64_t expected) : left_out_(expected / 10) {}
+
+  void count_frame() {
+    ++frames_;
+    rate_ = watch_.rate(frames_ > left_out_ ? frames_ - left_out_ : frames_);
+    if (frames_ == left_out_) {
+      watch_ = Stopwatch();
+    }
+  }
+  const Rate& rate() const { return rate_; }
+
+ private:
+  std::int64_t left_out_;
+  std::int64_t frames_ = 0;
+  Stopwatch watch_;
+  Rate rate_;
+};
+
+// A part of the chain's run, to see whether anything grows.
+struct Part {
+  std::int64_t frames = 0;  // up to its end
+  double fps = 0;
+  Latencies latencies;  // of denoising
+  std::int64_t resident_bytes = 0;
+  std::int64_t open_files = 0;
+};
+
+// Divides a run of so many frames into parts.
+class History {
+ public:
+  History(const StageCounters& denoising, std::int64_t frames)
+      : denoising_(denoising), part_(std::max<std::int64_t>(frames / kParts, 1)) {}
+
+  void count_frame() {
+    if (++frames_ % part_ == 0) {
+      const Latencies all = denoising_.latency.latencies();
+      parts_.push_back(
+          {frames_, watch_.rate(part_).fps(), all.since(before_), resident_bytes(), open_files()});
+      before_ = all;
+      watch_ = Stopwatch();
+    }
+  }
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  static constexpr std::int64_t kParts = 5;
+  const StageCounters& denoising_;
+  std::int64_t part_;
+  std::int64_t frames_ = 0;
+  Latencies before_;
+  Stopwatch watch_;
+  std::vector<Part> parts_;
+};
+
+class Benchmark {
+ public:
+  explicit Benchmark(const BenchmarkOptions& options) : options_(options), engine_(options.engine.open()) {
+    reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
+    reader_options_.allocate = frame_allocator(engine_);
+    reader_options_.cuda_device = options.engine.decoding_device(*engine_);
+    writer_options_.codec = options.codec;
+    writer_options_.preset = options.preset;
+    writer_options_.container = "null";
+    writer_options_.overwrite = io::Overwrite::kAlways;
+    writer_options_.encoder_threads = encoder_threads(*engine_);
+    writer_options_.cuda_device = engine_->result_device();
+  }
+
+  const Engine& engine() const { return *engine_; }
+
+  /// Keeps the first frames for the stages by themselves, in host memory: a GPU's decoder has few to spare.
+  void keep_frames() {
+    io::Reader reader(options_.input, reader_options_);
+    report_decoding(options_.engine, reader);
+    const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
+    const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
+    while (static_cast<std::int64_t>(kept_.size()) < std::min(most, options_.frames)) {
+      io::Reader::Item item = reader.read();
+      if (std::holds_alternative<io::Reader::End>(item)) {
+        break;
+      }
+      if (const Frame* frame = std::get_if<Frame>(&item)) {
+        kept_.push_back(engine_->in_host_memory(*frame));
+      }
+    }
+    if (kept_.empty()) {
+      throw Error(options_.input + ": has no frames that could be decoded");
+    }
+  }
+
+  Rate decode() const {
+    io::Reader reader(options_.input, reader_options_);
+    RateMeter meter(options_.frames);
+    for (std::int64_t frames = 0; frames < options_.frames;) {
+      const io::Reader::Item item = read(reader);
+      if (std::holds_alternative<io::Reader::End>(item)) {
+        break;
+      }
+      if (std::holds_alternative<Frame>(item)) {
+        meter.count_frame();
+        ++frames;
+      }
+    }
+    return meter.rate();
+  }
+
+  /// As many frames at a time as the denoiser can work on; then, for latencies(), one at a time.
+  Rate denoise() {
+    DenoiseStage stage(alone_);
+    denoise(stage, 1);  // what is made once
+    denoised_.clear();
+    Latencies before = alone_.latency.latencies();
+    RateMeter meter(options_.frames);
+    denoise(stage, options_.frames, &meter);
+    const Rate rate = meter.rate();
+    if (stage.concurrency() > 1) {
+      before = alone_.latency.latencies();
+      constexpr std::int64_t kMost = 1000;
+      for (std::int64_t i = 0; i < std::min(options_.frames, kMost); ++i) {
+        denoise(stage, 1);
+      }
+    }
+    latencies_ = alone_.latency.latencies().since(before);
+    return rate;
+  }
+
+  /// From sending a frame to its result, if there is no other.
+  const Latencies& latencies() const { return latencies_; }
+
+  /// Of frames that have been denoised, as in the chain: noise would take longer.
+  Rate encode() {
+    const io::Reader reader(options_.input, reader_options_);
+    io::Writer writer("/dev/null", reader, writer_options_);
+    cuda_frames_ = writer.cuda_frames();
+    if (cuda_frames_) {
+      DenoiseStage stage(alone_);
+      denoised_.clear();
+      denoise(stage, static_cast<std::int64_t>(kept_.size()));
+    }
+    RateMeter meter(options_.frames);
+    for (std::int64_t i = 0; i < options_.frames; ++i) {
+      writer.write(numbered(denoised_[static_cast<std::size_t>(i) % denoised_.size()], i));
+      meter.count_frame();
+    }
+    writer.finish();
+    return meter.rate();
+  }
+
+  Rate chain(PipelineCounters& counters, History& history) {
+    io::Reader reader(options_.input, reader_options_);
+    std::optional<io::Writer> writer;
+    if (!options_.codec.empty()) {
+      writer.emplace("/dev/null", reader, writer_options_);
+      cuda_frames_ = writer->cuda_frames();
+    }
+    RateMeter meter(options_.frames);
+    NoiseControl noise = noise_control();
+    PipelineStages stages;
+    stages.read = [&] { return read(reader); };
+    stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine_); };
+    stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
+      return make_denoiser(frame, level);
+    };
+    std::int64_t written = 0;
+    stages.write_frame = [&](const Frame& frame) {
+      if (writer) {
+        writer->write(numbered(frame, written++));
+      }
+      meter.count_frame();
+      history.count_frame();
+    };
+    stages.write_packet = [](const io::Packet&) {};
+    PipelineOptions pipeline_options;
+    pipeline_options.frame_limit = options_.frames;
+    pipeline_options.queued_frames = queued_frames(*engine_);
+    run_pipeline(stages, pipeline_options, counters, std::stop_token());
+    if (writer) {
+      writer->finish();
+    }
+    return meter.rate();
+  }
+
+ private:
+  io::Reader::Item read(io::Reader& reader) const {
+    io::Reader::Item item = reader.read();
+    if (options_.loop && std::holds_alternative<io::Reader::End>(item)) {
+      reader.seek(0);
+      item = reader.read();
+    }
+    return item;
+  }
+
+  std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
+    auto denoiser = engine_->make_denoiser(options_.filter.filter(), level, frame.format);
+    if (cuda_frames_) {
+      denoiser->set_result_frames(cuda_frames_);
+    }
+    return denoiser;
+  }
+
+  void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
+    NoiseControl noise = noise_control();
+    const auto receive = [&] {
+      std::optional<Frame> result = stage.receive();
+      if (result && meter != nullptr) {
+        meter->count_frame();
+      }
+      if (result && denoised_.size() < kept_.size()) {
+        denoised_.push_back(std::move(*result));
+      }
+      return result.has_value();
+    };
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
+      stage.send(frame, noise.level_for(frame, *engine_),
+                 [&](const Frame& first, const NoiseLevel& level) { return make_denoiser(first, level); });
+      if (stage.is_full()) {
+        receive();
+      }
+    }
+    while (stage.under_way() > stage.latency() && receive()) {
+    }
+  }
+
+  NoiseControl noise_control() const {
+    return {parse_sigma(options_.sigma), parse_strength("medium"), PlaneChoice::kAll};
+  }
+
+  const BenchmarkOptions& options_;
+  std::shared_ptr<Engine> engine_;
+  io::ReaderOptions reader_options_;
+  io::WriterOptions writer_options_;
+  std::vector<Frame> kept_;
+  std::vector<Frame> denoised_;
+  std::function<Frame()> cuda_frames_;  // of the writer at hand
+  StageCounters alone_;                 // of denoising alone
+  Latencies latencies_;
+};
+
+struct Results {
+  std::vector<std::pair<std::string, Rate>> alone;
+  Latencies latencies;  // of one frame at a time
+  Rate chain;
+  double slowest_fps = 0;   // of the stages alone
+  double possible_fps = 0;  // for the chain, since all stages share the processors
+  PipelineCounters counters;
+  std::vector<Part> parts;
+};
+
+void find_limits(Results& results) {
+  double cpu_seconds = 0;  // of a frame
+  results.slowest_fps = results.alone.front().second.fps();
+  for (const auto& [name, rate] : results.alone) {
+    results.slowest_fps = std::min(results.slowest_fps, rate.fps());
+    cpu_seconds += rate.cpu_ms() / 1000;
+  }
+  results.possible_fps = results.slowest_fps;
+  if (cpu_seconds > 0) {
+    results.possible_fps = std::min(results.possible_fps, std::thread::hardware_concurrency() / cpu_seconds);
+  }
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+nlohmann::ordered_json rate_json(const Rate& rate) {
+  return {{"frames", rate.frames}, {"fps", rate.fps()}, {"cpu_ms", rate.cpu_ms()}};
+}
+
+nlohmann::ordered_json results_json(const Results& results) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, rate] : results.alone) {
+    json["alone"][name] = rate_json(rate);
+  }
+  json["processors"] = std::thread::hardware_concurrency();
+  json["alone"]["denoise"]["latency_ms"] = to_json(results.latencies);
+  json["chain"] = rate_json(results.chain);
+  json["chain"]["of_slowest"] = ratio(results.chain.fps(), results.slowest_fps);
+  json["chain"]["possible_fps"] = results.possible_fps;
+  json["chain"]["of_possible"] = ratio(results.chain.fps(), results.possible_fps);
+  json["chain"]["stages"] = to_json(results.counters);
+  for (const Part& part : results.parts) {
+    json["over_time"].push_back({{"frames", part.frames},
+                                 {"fps", part.fps},
+                                 {"denoise_latency_ms", to_json(part.latencies)},
+                                 {"resident_bytes", part.resident_bytes},
+                                 {"open_files", part.open_files}});
+  }
+  return json;
+}
+
+void print(const Results& results) {
+  std::cout << fmt::format("{:<14} {:>8} {:>10} {:>8}\n", "alone", "frames", "fps", "CPU ms");
+  const auto print_rate = [](const std::string& name, const Rate& rate) {
+    std::cout << fmt::format("{:<14} {:>8} {:>10.1f} {:>8.2f}", name, rate.frames, rate.fps(), rate.cpu_ms());
+  };
+  for (const auto& [name, rate] : results.alone) {
+    print_rate(name, rate);
+    std::cout << (name == "denoise"
+                      ? fmt::format("   one at a time {:.3f} ms, 99 % {:.3f}, worst {:.3f}\n",
+                                    results.latencies.milliseconds(0.5), results.latencies.milliseconds(0.99),
+                                    results.latencies.milliseconds(1))
+                      : "\n");
+  }
+  print_rate("chain", results.chain);
+  std::cout << fmt::format("   {:.1f} % of the slowest stage",
+                           100 * ratio(results.chain.fps(), results.slowest_fps));
+  if (results.possible_fps < results.slowest_fps) {
+    std::cout << fmt::format(", {:.1f} % of the {:.1f} that {} processors allow",
+                             100 * ratio(results.chain.fps(), results.possible_fps), results.possible_fps,
+                             std::thread::hardware_concurrency());
+  }
+  std::cout << "\n\n";
+  for (const std::string& line : to_table(results.counters)) {
+    std::cout << line << '\n';
+  }
+}
+
+void print(const std::vector<Part>& parts) {
+  std::cout << fmt::format("\n{:<14} {:>10} {:>18} {:>8} {:>8} {:>11} {:>6}\n", "up to frame", "fps",
+                           "denoise: median ms", "99 %", "worst", "memory MiB", "files");
+  for (const Part& part : parts) {
+    std::cout << fmt::format("{:<14} {:>10.1f} {:>18.3f} {:>8.3f} {:>8.3f} {:>11.1f} {:>6}\n", part.frames,
+                             part.fps, part.latencies.milliseconds(0.5), part.latencies.milliseconds(0.99),
+                             part.latencies.milliseconds(1),
+                             static_cast<double>(part.resident_bytes) / (1 << 20), part.open_files);
+  }
+}
+
+int benchmark(const BenchmarkOptions& options, Console& console) {
+  set_up_logging(console, {.level = "warning", .file = ""});
+  static_cast<void>(parse_sigma(options.sigma));
+  static_cast<void>(options.filter.filter());
+  Benchmark run(options);
+  Results results;
+  run.keep_frames();
+  results.alone.emplace_back("decode", run.decode());
+  results.alone.emplace_back("denoise", run.denoise());
+  results.latencies = run.latencies();
+  if (!options.codec.empty()) {
+    results.alone.emplace_back("encode", run.encode());
+  }
+  History history(results.counters.denoise, options.frames);
+  results.chain = run.chain(results.counters, history);
+  results.parts = history.parts();
+  find_limits(results);
+
+  if (options.json) {
+    nlohmann::ordered_json json{{"input", options.input}, {"engine", run.engine().name()}};
+    json.update(results_json(results));
+    print_report(json);
+    return kExitDone;
+  }
+  std::cout << fmt::format("{}, engine {}\n\n", printable(options.input), run.engine().name());
+  print(results);
+  if (options.loop) {
+    print(results.parts);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_benchmark_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
+      "benchmark", "Time each stage of denoising a video alone, and the chain of them; writes nothing");
+  auto options = std::make_shared<BenchmarkOptions>();
+  command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required();
+  command
+      ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
+      ->type_name("N")
+      ->positive();
+  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
+      ->type_name("N|Y,U,V|auto");
+  command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
+      ->type_name("NAME");
+  command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
+  command->add_flag("--loop", options->loop,
+                    "Begin the input again at its end, until --frames; show memory and latencies over time");
+  command->add_flag("--json", options->json, "Print JSON");
+  options->engine.add_to(*command);
+  options->engine.add_decoding_to(*command);
+  options->filter.add_to(*command);
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return benchmark(*options, console); };
+  });
+}
+
+}  // namespace limpid::app

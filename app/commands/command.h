@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+
+#include "app/console/console.h"
+#include "app/console/exit_codes.h"
+#include "app/options/command_line.h"
+
+namespace limpid::app {
+
+/// Runs the command that the arguments have asked for; returns the exit code or throws limpid::Error.
+using Command = std::function<int(Console&)>;
+
+/// Each adds one subcommand to `program`; parsing sets `selected` if the arguments name it.
+void add_benchmark_command(CommandLine& program, Command& selected);
+void add_compare_command(CommandLine& program, Command& selected);
+void add_denoise_command(CommandLine& program, Command& selected);
+void add_devices_command(CommandLine& program, Command& selected);
+void add_matches_command(CommandLine& program, Command& selected);
+void add_measure_command(CommandLine& program, Command& selected);
+void add_preview_command(CommandLine& program, Command& selected);
+void add_webcam_command(CommandLine& program, Command& selected);
+
+}  // namespace limpid::app

@@ -1,0 +1,388 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/commands/contact_sheet.h"
+#include "app/commands/measuring.h"
+#include "app/console/console.h"
+#include "app/console/json_report.h"
+#include "app/console/logging.h"
+#include "app/console/plane_names.h"
+#include "app/options/engine_options.h"
+#include "app/options/filter_options.h"
+#include "app/options/noise_options.h"
+#include "app/pipeline/noise_control.h"
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "io/media/reader.h"
+#include "io/media/writer.h"
+#include "io/screen/display.h"
+#include "io/screen/png.h"
+
+// Several filters over the same frames: what each gains and costs, as figures and as crops side by side.
+
+namespace limpid::app {
+namespace {
+
+struct CompareOptions {
+  std::string input;
+  std::string filters = "bm3d,bm3d:profile=fast,nlm,bilateral";
+  std::string truth;
+  std::string sigma = "auto";
+  std::int64_t frames = 10;
+  std::string sheet;
+  std::string at;
+  int crop = 160;
+  bool overwrite = false;
+  bool json = false;
+  EngineChoice engine;
+};
+
+struct Row {
+  std::string filter;
+  std::optional<Qualities> quality;
+  double fps = 0;
+  std::optional<double> megabytes;
+};
+
+// What the process holds now, and the most that it has held since it was last asked: fields of
+// /proc/self/status, in bytes. Nothing where the system doesn't tell.
+class HostMemory {
+ public:
+  /// Begins to watch for the peak.
+  HostMemory() {
+    std::ofstream reset("/proc/self/clear_refs");
+    reset << 5 << std::flush;
+    before_ = reset ? field("VmRSS:") : std::nullopt;
+  }
+  /// How far the peak exceeds what was held at the beginning.
+  std::optional<double> growth() const {
+    const std::optional<double> peak = field("VmHWM:");
+    return before_ && peak ? std::optional(std::max(*peak - *before_, 0.0)) : std::nullopt;
+  }
+
+ private:
+  static std::optional<double> field(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string key; status >> key;) {
+      if (double kibibytes = 0; key == name && status >> kibibytes) {
+        return kibibytes * 1024;
+      }
+      status.ignore(1 << 10, '\n');
+    }
+    return std::nullopt;
+  }
+
+  std::optional<double> before_;
+};
+
+struct Clip {
+  std::vector<Frame> frames;
+  io::DisplayProperties display;
+};
+
+/// All that is needed of a source, which may be a pipe.
+Clip read_clip(const std::string& url, std::int64_t count) {
+  io::Reader reader = open_video(url);
+  Clip clip{.frames = {}, .display = reader.display()};
+  while (static_cast<std::int64_t>(clip.frames.size()) < count) {
+    std::optional<Frame> frame = next_frame(reader);
+    if (!frame) {
+      break;
+    }
+    clip.frames.push_back(std::move(*frame));
+  }
+  if (clip.frames.empty()) {
+    throw Error(url + ": has no frames that could be decoded");
+  }
+  return clip;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const CompareOptions& options)
+      : options_(options), filters_(parse_filters(options.filters)), sigma_(parse_sigma(options.sigma)) {
+    engine_ = options.engine.open();
+    input_ = read_clip(options.input, options.frames);
+    if (!options.truth.empty()) {
+      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()));
+      if (truth_.frames.size() < frame_count()) {
+        throw Error(fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.frames.size(),
+                                options.input));
+      }
+    }
+    NoiseControl control(sigma_, 1, PlaneChoice::kAll);
+    for (const Frame& frame : input_.frames) {
+      noise_.push_back(control.level_for(frame, *engine_));
+    }
+    shown_ = frame_count() / 2;
+  }
+
+  const Engine& engine() const { return *engine_; }
+  const std::vector<Row>& rows() const { return rows_; }
+  const FrameFormat& format() const { return input_.frames.front().format; }
+  std::size_t frame_count() const { return input_.frames.size(); }
+  const NoiseLevel& noise() const { return noise_.front(); }
+
+  void run() {
+    rows_.push_back({.filter = "input", .quality = quality_of(input_.frames), .megabytes = {}});
+    pictures_.push_back(input_.frames[shown_]);
+    for (const FilterText& filter : filters_) {
+      run(filter);
+    }
+  }
+
+  ContactSheet sheet() const {
+    ContactSheet sheet;
+    if (!truth_.frames.empty()) {
+      sheet.add({"truth"}, crop_of(truth_.frames[shown_], truth_.display));
+    }
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      sheet.add(label(rows_[i]), crop_of(pictures_[i], input_.display));
+    }
+    return sheet;
+  }
+
+  /// Throws what sheet() would throw.
+  void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
+
+ private:
+  void run(const FilterText& filter) {
+    std::vector<Frame> results;
+    results.reserve(frame_count());
+    const HostMemory memory;
+    const auto make_denoiser = [&] {
+      return engine_->make_denoiser(filter.filter(), noise_.front(), format());
+    };
+    {
+      // What the engine makes at the first frame isn't to be timed. A stream that has ended takes no more.
+      const std::unique_ptr<Denoiser> first = make_denoiser();
+      first->send(input_.frames.front());
+      first->flush();
+      static_cast<void>(first->receive());
+    }
+    const std::unique_ptr<Denoiser> denoiser = make_denoiser();
+
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t under_way =
+        static_cast<std::size_t>(denoiser->latency()) + static_cast<std::size_t>(denoiser->concurrency());
+    const auto receive = [&] {
+      if (std::optional<Frame> result = denoiser->receive()) {
+        results.push_back(std::move(*result));
+      }
+    };
+    for (std::size_t i = 0; i < frame_count(); ++i) {
+      denoiser->set_noise(noise_[i]);
+      denoiser->send(input_.frames[i]);
+      if (i + 1 - results.size() >= under_way) {
+        receive();
+      }
+    }
+    denoiser->flush();
+    while (results.size() < frame_count()) {
+      receive();
+    }
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+
+    Row row;
+    row.filter = filter.text();
+    row.fps = static_cast<double>(frame_count()) / elapsed.count();
+    if (const std::optional<double> growth = memory.growth()) {
+      const double kept = static_cast<double>(frame_bytes(format())) * static_cast<double>(results.size());
+      row.megabytes = std::max(*growth - kept, 0.0) / 1e6;
+    }
+    row.quality = quality_of(results);
+    rows_.push_back(std::move(row));
+    pictures_.push_back(results[shown_]);
+  }
+
+  io::RgbImage crop_of(const Frame& frame, const io::DisplayProperties& display) const {
+    io::RgbImage image;
+    io::DisplayConverter(frame.format, display).convert(frame, image);
+    return crop(image, place_crop(options_.at, options_.crop, image.width, image.height));
+  }
+
+  std::optional<Qualities> quality_of(const std::vector<Frame>& frames) const {
+    if (truth_.frames.empty()) {
+      return std::nullopt;
+    }
+    AverageQuality average;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      check_same_kind(options_.truth, truth_.frames[i], options_.input, frames[i]);
+      average.add(measure(truth_.frames[i], frames[i]));
+    }
+    return average.result();
+  }
+
+  static std::vector<std::string> label(const Row& row) {
+    std::string figures;
+    if (row.quality) {
+      figures = fmt::format("{:.2f} dB, {:.4f}", row.quality->front().psnr, row.quality->front().ssim);
+    }
+    std::vector<std::string> lines = {row.filter};
+    if (!figures.empty()) {
+      lines.push_back(figures);
+    }
+    if (row.fps > 0) {
+      lines.push_back(fmt::format("{:.1f} fps", row.fps));
+    }
+    return lines;
+  }
+
+  const CompareOptions& options_;
+  std::vector<FilterText> filters_;
+  std::optional<NoiseLevel> sigma_;
+  std::shared_ptr<Engine> engine_;
+  Clip input_;
+  Clip truth_;
+  std::vector<NoiseLevel> noise_;
+  std::size_t shown_ = 0;  // the frame of the contact sheet
+  std::vector<Row> rows_;
+  std::vector<Frame> pictures_;
+};
+
+void print_table(const Comparison& comparison, const CompareOptions& options) {
+  const std::vector<std::string_view> planes = color_plane_names(comparison.format());
+  const std::vector<Row>& rows = comparison.rows();
+  std::size_t width = 6;
+  for (const Row& row : rows) {
+    width = std::max(width, row.filter.size());
+  }
+  std::cout << fmt::format("{}, {} frames, {}, engine {}, sigma {:.1f}\n\n", printable(options.input),
+                           comparison.frame_count(), to_string(comparison.format()),
+                           comparison.engine().name(), comparison.noise().sigma[0]);
+  std::string head = fmt::format("{:<{}}", "filter", width);
+  if (rows.front().quality) {
+    for (const std::string_view plane : planes) {
+      head += fmt::format("  {:>7}", fmt::format("PSNR {}", plane));
+    }
+    for (const std::string_view plane : planes) {
+      head += fmt::format("  {:>7}", fmt::format("SSIM {}", plane));
+    }
+  }
+  std::cout << head << "       fps        MB\n";
+  for (const Row& row : rows) {
+    std::string line = fmt::format("{:<{}}", row.filter, width);
+    if (row.quality) {
+      for (const PlaneQuality& plane : *row.quality) {
+        line += fmt::format("  {:>7.2f}", plane.psnr);
+      }
+      for (const PlaneQuality& plane : *row.quality) {
+        line += fmt::format("  {:>7.4f}", plane.ssim);
+      }
+    }
+    line += row.fps > 0 ? fmt::format("  {:>8.2f}", row.fps) : fmt::format("  {:>8}", "");
+    line += row.megabytes ? fmt::format("  {:>8.1f}", *row.megabytes) : "";
+    std::cout << line << '\n';
+  }
+}
+
+void print_json(const Comparison& comparison, const CompareOptions& options) {
+  nlohmann::ordered_json json;
+  json["input"] = options.input;
+  json["frames"] = comparison.frame_count();
+  json["engine"] = comparison.engine().name();
+  json["sigma"] = comparison.noise().sigma;
+  json["filters"] = nlohmann::json::array();
+  const std::vector<std::string_view> planes = color_plane_names(comparison.format());
+  for (const Row& row : comparison.rows()) {
+    nlohmann::ordered_json entry;
+    entry["filter"] = row.filter;
+    for (std::size_t i = 0; row.quality && i < planes.size(); ++i) {
+      const PlaneQuality& quality = (*row.quality)[i];
+      const std::string name(planes[i]);
+      // JSON has no infinity: the PSNR of equal planes is null.
+      entry["psnr"][name] = std::isfinite(quality.psnr) ? nlohmann::json(quality.psnr) : nlohmann::json();
+      entry["ssim"][name] = quality.ssim;
+    }
+    if (row.fps > 0) {
+      entry["fps"] = row.fps;
+      entry["host_megabytes"] = row.megabytes ? nlohmann::json(*row.megabytes) : nlohmann::json();
+    }
+    json["filters"].push_back(std::move(entry));
+  }
+  print_report(json);
+}
+
+int compare(const CompareOptions& options, Console& console) {
+  set_up_logging(console, {.level = "warning", .file = ""});
+  if (options.sheet.empty() && !options.at.empty()) {
+    throw UsageError("--at says where the crops of --sheet are, which is missing");
+  }
+  for (const std::string& source : {options.input, options.truth}) {
+    io::require_other_file(options.sheet, source);
+  }
+  std::error_code ignored;
+  if (!options.overwrite && !options.sheet.empty() && std::filesystem::exists(options.sheet, ignored)) {
+    throw Error(options.sheet + ": exists; -y overwrites it");
+  }
+  Comparison comparison(options);
+  if (!options.sheet.empty()) {
+    comparison.check_sheet();
+  }
+  comparison.run();
+  if (!options.sheet.empty()) {
+    io::write_png(options.sheet, comparison.sheet().draw(),
+                  options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
+  }
+  if (options.json) {
+    print_json(comparison, options);
+  } else {
+    print_table(comparison, options);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_compare_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
+      "compare", "Run several filters over the same frames: quality, speed, memory, crops side by side");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("INPUT", options->input, "Noisy video or picture")->required();
+  command
+      ->add_option("--filters", options->filters,
+                   "Filters separated by commas, with any of limpid denoise's options for them: "
+                   "bm3d:profile=fast,nlm,bilateral:radius=5:range-sigma=40 "
+                   "[bm3d,bm3d:profile=fast,nlm,bilateral]")
+      ->type_name("LIST");
+  command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")->type_name("FILE");
+  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
+      ->type_name("N|Y,U,V|auto");
+  command->add_option("--frames", options->frames, "Frames to take, at most [10]")
+      ->type_name("N")
+      ->in_range(1, 10000);
+  command->add_option("--sheet", options->sheet, "Write a contact sheet of crops of the middle frame, as PNG")
+      ->type_name("FILE");
+  command->add_option("--at", options->at, "Centre of the crops, in pixels [the picture's centre]")
+      ->type_name("X,Y");
+  command->add_option("--crop", options->crop, "Width and height of the crops [160]")
+      ->type_name("N")
+      ->in_range(16, 4096);
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the contact sheet");
+  command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
+  options->engine.add_to(*command);
+  command->footer(
+      "fps counts denoising alone. MB is the memory of the host that the filter needed beside its frames.");
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return compare(*options, console); };
+  });
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,123 @@
+#include "app/commands/contact_sheet.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/screen/text.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr int kLeastCell = 320;  // to which pictures are enlarged
+constexpr int kGap = 8;
+constexpr int kTitleScale = 2;
+constexpr io::Pixel kSheetColor = io::make_pixel(32, 32, 32);
+constexpr io::Pixel kInk = io::make_pixel(240, 240, 240);
+
+std::vector<std::string> broken(const std::vector<std::string>& lines, int width) {
+  const auto most = static_cast<std::size_t>(std::max(width / io::text_width("m", kTitleScale), 1));
+  std::vector<std::string> all;
+  for (const std::string& line : lines) {
+    for (std::size_t begin = 0; begin < line.size(); begin += most) {
+      all.push_back(line.substr(begin, most));
+    }
+  }
+  return all;
+}
+
+void paste(const io::RgbImage& from, int x, int y, io::RgbImage& to) {
+  for (int row = 0; row < from.height; ++row) {
+    std::copy_n(from.row(row), from.width, to.row(y + row) + x);
+  }
+}
+
+}  // namespace
+
+Point parse_point(const std::string& option, const std::string& text) {
+  Point point;
+  const char* const end = text.data() + text.size();
+  const auto x = std::from_chars(text.data(), end, point.x);
+  if (x.ec == std::errc() && x.ptr != end && *x.ptr == ',') {
+    const auto y = std::from_chars(x.ptr + 1, end, point.y);
+    if (y.ec == std::errc() && y.ptr == end && point.x >= 0 && point.y >= 0) {
+      return point;
+    }
+  }
+  throw UsageError(option + ": '" + text + "' is not two whole numbers as in 120,80");
+}
+
+CropPlace place_crop(const std::string& at, int size, int width, int height) {
+  const Point centre = at.empty() ? Point{width / 2, height / 2} : parse_point("--at", at);
+  if (centre.x >= width || centre.y >= height) {
+    throw UsageError("--at: " + at + " is outside of the picture of " + std::to_string(width) + "x" +
+                     std::to_string(height));
+  }
+  CropPlace place;
+  place.width = std::min(size, width);
+  place.height = std::min(size, height);
+  place.x = std::clamp(centre.x - size / 2, 0, width - place.width);
+  place.y = std::clamp(centre.y - size / 2, 0, height - place.height);
+  return place;
+}
+
+io::RgbImage crop(const io::RgbImage& image, const CropPlace& place) {
+  io::RgbImage result;
+  result.resize(place.width, place.height);
+  for (int y = 0; y < place.height; ++y) {
+    std::copy_n(image.row(place.y + y) + place.x, place.width, result.row(y));
+  }
+  return result;
+}
+
+io::RgbImage enlarge(const io::RgbImage& image, int factor) {
+  io::RgbImage result;
+  result.resize(image.width * factor, image.height * factor);
+  for (int y = 0; y < result.height; ++y) {
+    for (int x = 0; x < result.width; ++x) {
+      result.row(y)[x] = image.row(y / factor)[x / factor];
+    }
+  }
+  return result;
+}
+
+void ContactSheet::add(std::vector<std::string> label, io::RgbImage picture) {
+  entries_.push_back({std::move(label), std::move(picture)});
+}
+
+io::RgbImage ContactSheet::draw() const {
+  if (entries_.empty()) {
+    throw Error("a contact sheet without pictures can't be drawn");
+  }
+  const io::RgbImage& first = entries_.front().picture;
+  const int factor = std::max((kLeastCell + first.width - 1) / first.width, 1);
+  const int cell_width = first.width * factor;
+  const int picture_height = first.height * factor;
+  std::size_t lines = 0;
+  for (const Entry& entry : entries_) {
+    lines = std::max(lines, broken(entry.label, cell_width).size());
+  }
+  const int label_height = static_cast<int>(lines) * io::text_height(kTitleScale) + kGap;
+  const int cell_height = label_height + picture_height;
+  const int count = static_cast<int>(entries_.size());
+  const int columns = static_cast<int>(std::ceil(std::sqrt(count)));
+  const int rows = (count + columns - 1) / columns;
+
+  io::RgbImage sheet;
+  sheet.resize(columns * (cell_width + kGap) + kGap, rows * (cell_height + kGap) + kGap);
+  std::fill(sheet.pixels.begin(), sheet.pixels.end(), kSheetColor);
+  for (int i = 0; i < count; ++i) {
+    const int x = kGap + (i % columns) * (cell_width + kGap);
+    int y = kGap + (i / columns) * (cell_height + kGap);
+    paste(enlarge(entries_[i].picture, factor), x, y + label_height, sheet);
+    for (const std::string& line : broken(entries_[i].label, cell_width)) {
+      io::draw_text(sheet, x, y, line, kTitleScale, kInk);
+      y += io::text_height(kTitleScale);
+    }
+  }
+  return sheet;
+}
+
+}  // namespace limpid::app

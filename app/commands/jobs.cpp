@@ -1,0 +1,130 @@
+#include "app/commands/jobs.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::vector<Jobs::Input> files_of(const std::string& folder) {
+  std::vector<Jobs::Input> files;
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string path = entry.path().string();
+      if (entry.path().filename().string().starts_with('.')) {
+        spdlog::debug(fmt::format("{}: skipped, hidden", path));
+      } else if (entry.is_directory()) {
+        spdlog::info(fmt::format("{}: skipped, a folder in the folder", path));
+      } else if (entry.is_regular_file()) {
+        files.push_back({path, true});
+      } else {
+        spdlog::info(fmt::format("{}: skipped, not a file", path));
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(folder + ": can't read the folder: " + error.code().message());
+  }
+  if (files.empty()) {
+    throw Error(folder + ": has no files");
+  }
+  std::sort(files.begin(), files.end(),
+            [](const Jobs::Input& a, const Jobs::Input& b) { return a.file < b.file; });
+  return files;
+}
+
+/// Device and inode, which tell a file under any of its names.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> id_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return std::nullopt;
+  }
+  return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);
+}
+
+}  // namespace
+
+Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option) {
+  Jobs jobs;
+  jobs.output = output_option;
+  if (jobs.output.empty()) {
+    if (arguments.size() == 1) {
+      throw UsageError("the output is missing: limpid denoise INPUT -o OUTPUT");
+    }
+    if (arguments.size() > 2) {
+      throw UsageError("several inputs need a folder for the outputs: -o FOLDER");
+    }
+    // A pattern such as *.mkv may have matched two files: the second is an input then.
+    if (std::error_code ignored; fs::is_regular_file(arguments.back(), ignored)) {
+      throw UsageError(arguments.back() +
+                       ": exists, so it may be meant as a second input; name the output with "
+                       "-o");
+    }
+    jobs.output = arguments.back();
+    arguments.pop_back();
+  }
+  jobs.many = arguments.size() > 1 || is_folder(arguments.front());
+  jobs.into_folder = jobs.many || is_folder(jobs.output) || jobs.output.ends_with('/');
+  if (!jobs.into_folder) {
+    jobs.inputs = {{arguments.front(), false}};
+    return jobs;
+  }
+  std::error_code ignored;
+  if (jobs.output == "-" ||
+      (!is_folder(jobs.output) && (fs::exists(jobs.output, ignored) || io::is_media_name(jobs.output)))) {
+    throw UsageError(jobs.output + ": is not a folder, which the outputs of several inputs need");
+  }
+  for (const std::string& argument : arguments) {
+    if (argument == "-") {
+      throw UsageError("standard input has no name to give to an output in a folder; name a file with -o");
+    }
+    if (is_folder(argument)) {
+      const std::vector<Jobs::Input> files = files_of(argument);
+      jobs.inputs.insert(jobs.inputs.end(), files.begin(), files.end());
+    } else {
+      jobs.inputs.push_back({argument, false});
+    }
+  }
+  return jobs;
+}
+
+OutputNames::OutputNames(const Jobs& jobs) : folder_(jobs.output) {
+  for (const Jobs::Input& input : jobs.inputs) {
+    if (const auto id = id_of(input.file)) {
+      inputs_.emplace(*id, input.file);
+    }
+  }
+}
+
+std::string OutputNames::name_for(const std::string& input, bool still_picture,
+                                  const io::WriterOptions& options) {
+  const std::string name =
+      fs::path(input).stem().string() + io::output_extension(input, still_picture, options);
+  std::string output = (fs::path(folder_) / name).string();
+  if (const auto id = id_of(output); id && inputs_.contains(*id)) {
+    throw Error(output + ": is " + (inputs_.at(*id) == input ? "the input" : "an input") +
+                " itself; name another folder");
+  }
+  const auto [taken, is_new] = taken_.emplace(output, input);
+  if (!is_new) {
+    throw Error(input + ": would be written to " + output + ", as " + taken->second + " was");
+  }
+  return output;
+}
+
+}  // namespace limpid::app

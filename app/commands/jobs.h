@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/media/writer.h"
+
+namespace limpid::app {
+
+/// What the arguments of limpid denoise ask for.
+struct Jobs {
+  struct Input {
+    std::string file;
+    bool from_folder = false;  ///< found in a folder: may be something else than media
+  };
+  std::vector<Input> inputs;
+  std::string output;        ///< a file, or a folder
+  bool into_folder = false;  ///< outputs are named after their inputs
+  bool many = false;         ///< several inputs, or a folder of them
+};
+
+/// IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. The files of a folder come in
+/// the order of their names; what is left out of it is logged. An OUT that is a file already needs -o. Throws
+/// UsageError for what can't be meant, and
+/// Error for a folder that can't be read or has no files.
+Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
+
+/// Names for the outputs of jobs that write into a folder.
+class OutputNames {
+ public:
+  explicit OutputNames(const Jobs& jobs);
+
+  /// The folder's file for an input: with its name, and its extension if that can be written. Throws Error if
+  /// that is an input itself or has been given to another input.
+  std::string name_for(const std::string& input, bool still_picture, const io::WriterOptions& options);
+
+ private:
+  using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+  std::string folder_;
+  std::map<FileId, std::string> inputs_;
+  std::map<std::string, std::string> taken_;  // output to input
+};
+
+}  // namespace limpid::app

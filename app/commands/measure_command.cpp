@@ -1,0 +1,140 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/commands/measuring.h"
+#include "app/console/json_report.h"
+#include "app/console/plane_names.h"
+#include "core/base/error.h"
+#include "io/media/reader.h"
+
+namespace limpid::app {
+namespace {
+
+struct MeasureOptions {
+  std::string reference;
+  std::string test;
+  bool json = false;
+};
+
+class TextReport {
+ public:
+  void begin(const std::vector<std::string_view>& planes) {
+    std::string line = fmt::format("{:>8}", "frame");
+    for (const std::string_view plane : planes) {
+      line += fmt::format("  {:>8}", fmt::format("PSNR {}", plane));
+    }
+    for (const std::string_view plane : planes) {
+      line += fmt::format("  {:>7}", fmt::format("SSIM {}", plane));
+    }
+    std::cout << line << '\n';
+  }
+  void add(std::int64_t frame, const Qualities& planes) { print(std::to_string(frame), planes); }
+  void end(const Qualities& average) { print("average", average); }
+
+ private:
+  static void print(const std::string& name, const Qualities& planes) {
+    std::string line = fmt::format("{:>8}", name);
+    for (const PlaneQuality& plane : planes) {
+      line += fmt::format("  {:>8.3f}", plane.psnr);
+    }
+    for (const PlaneQuality& plane : planes) {
+      line += fmt::format("  {:>7.5f}", plane.ssim);
+    }
+    std::cout << line << '\n';
+  }
+};
+
+class JsonReport {
+ public:
+  explicit JsonReport(const MeasureOptions& options) {
+    json_["reference"] = options.reference;
+    json_["test"] = options.test;
+    json_["frames"] = nlohmann::json::array();
+  }
+  void begin(const std::vector<std::string_view>& planes) { planes_ = planes; }
+  void add(std::int64_t frame, const Qualities& planes) {
+    nlohmann::ordered_json entry = to_json(planes);
+    entry["frame"] = frame;
+    json_["frames"].push_back(entry);
+  }
+  void end(const Qualities& average) {
+    json_["average"] = to_json(average);
+    print_report(json_);
+  }
+
+ private:
+  // JSON has no infinity: the PSNR of equal planes is null.
+  nlohmann::ordered_json to_json(const Qualities& planes) const {
+    nlohmann::ordered_json json;
+    for (std::size_t i = 0; i < planes.size(); ++i) {
+      const std::string name(planes_[i]);
+      json["psnr"][name] = std::isfinite(planes[i].psnr) ? nlohmann::json(planes[i].psnr) : nlohmann::json();
+      json["ssim"][name] = planes[i].ssim;
+      json["mse"][name] = planes[i].mse;
+    }
+    return json;
+  }
+
+  nlohmann::ordered_json json_;
+  std::vector<std::string_view> planes_;
+};
+
+template <typename Report>
+int compare(const MeasureOptions& options, Report report) {
+  io::Reader reference = open_video(options.reference);
+  io::Reader test = open_video(options.test);
+  AverageQuality average;
+  while (true) {
+    const std::optional<Frame> reference_frame = next_frame(reference);
+    const std::optional<Frame> test_frame = next_frame(test);
+    if (reference_frame.has_value() != test_frame.has_value()) {
+      throw Error(fmt::format("{}: ends after {} frames, before {}",
+                              test_frame ? options.reference : options.test, average.count(),
+                              test_frame ? options.test : options.reference));
+    }
+    if (!reference_frame) {
+      break;
+    }
+    check_same_kind(options.reference, *reference_frame, options.test, *test_frame);
+    const Qualities qualities = measure(*reference_frame, *test_frame);
+    if (average.count() == 0) {
+      report.begin(color_plane_names(reference_frame->format));
+    }
+    report.add(average.count(), qualities);
+    average.add(qualities);
+  }
+  if (average.count() == 0) {
+    throw Error(options.reference + ": has no frames");
+  }
+  report.end(average.result());
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_measure_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
+      "measure", "Print PSNR and SSIM of a video against a reference, for each plane and frame");
+  auto options = std::make_shared<MeasureOptions>();
+  command->add_option("REFERENCE", options->reference, "The clean video or picture")->required();
+  command->add_option("TEST", options->test, "What is compared with it")->required();
+  command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
+  command->callback([&selected, options] {
+    selected = [options](Console&) {
+      return options->json ? compare(*options, JsonReport(*options)) : compare(*options, TextReport());
+    };
+  });
+}
+
+}  // namespace limpid::app

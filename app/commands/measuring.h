@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/frame/frame.h"
+#include "core/frame/metrics.h"
+#include "io/media/reader.h"
+
+// What the commands that measure quality share.
+
+namespace limpid::app {
+
+using Qualities = std::vector<PlaneQuality>;
+
+/// The frames of a video alone.
+io::Reader open_video(const std::string& url);
+/// Nothing at the end.
+std::optional<Frame> next_frame(io::Reader& reader);
+
+/// Throws Error, naming both sources, unless the frames differ in bit depth and tags at most.
+void check_same_kind(const std::string& reference_url, const Frame& reference, const std::string& test_url,
+                     const Frame& test);
+
+/// Gathers the average over all frames: of the squared error, whose PSNR is then the average PSNR (finite
+/// even if some frames are equal), and of SSIM.
+class AverageQuality {
+ public:
+  void add(const Qualities& frame);
+  Qualities result() const;
+  std::int64_t count() const { return count_; }
+
+ private:
+  Qualities sums_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,108 @@
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/commands/command.h"
+#include "app/commands/viewing_options.h"
+#include "app/console/interrupt.h"
+#include "core/base/error.h"
+#include "io/screen/audio_output.h"
+
+namespace limpid::app {
+namespace {
+
+struct PreviewOptions {
+  std::string input;
+  bool loop = false;
+  bool keep_open = false;
+  bool no_audio = false;
+  ViewingOptions viewing;
+};
+
+int preview(PreviewOptions& options, Console& console) {
+  ViewingOptions& viewing = options.viewing;
+  set_up_logging(console, viewing.logging);
+  viewing.check();
+  InterruptWatch interrupts;
+
+  const std::shared_ptr<Engine> engine = viewing.open_engine(interrupts);
+  io::Reader reader(options.input, viewing.reader);
+
+  PlayerStages stages = viewing.stages(engine);
+  stages.read = [&reader] { return reader.read(); };
+  if (reader.can_seek()) {
+    stages.seek = [&reader](double seconds, double before, const std::function<bool()>& given_up) {
+      reader.seek(seconds, before, given_up);
+    };
+  }
+  const std::string name =
+      options.input == "-" ? "standard input" : std::filesystem::path(options.input).filename().string();
+  ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, name);
+  viewer_options.loop = options.loop;
+  viewer_options.keep_open =
+      (options.keep_open || reader.video().still_picture) && viewer_options.frames == 0;
+  const bool scripted = !viewer_options.screenshot.empty();
+
+  std::unique_ptr<io::AudioOutput> audio;
+  if (!options.no_audio && !scripted) {
+    std::string why;
+    audio = io::AudioOutput::open(reader, viewing.reader, why);
+    if (!why.empty()) {
+      spdlog::info(fmt::format("no sound: {}", why));
+    }
+  }
+  ViewerReport report;
+  {
+    Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
+    const ClosingNotice notice(viewing.closing);
+    viewer.set_audio(std::move(audio));
+    viewer.run(interrupts.stop());
+    report = viewer.report();
+    viewing.closing = true;
+    // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
+    if (constexpr std::chrono::milliseconds kStopPatience{300}; !viewer.stop(kStopPatience)) {
+      const int exit_code = viewing.tell(report, interrupts);
+      spdlog::default_logger()->flush();
+      std::_Exit(exit_code);
+    }
+  }
+  if (reader.damaged_packets() > 0) {
+    spdlog::warn(fmt::format("{}: {} damaged packets were skipped", options.input, reader.damaged_packets()));
+  }
+  return viewing.tell(report, interrupts);
+}
+
+}  // namespace
+
+void add_preview_command(CommandLine& program, Command& selected) {
+  CommandLine* command =
+      program.add_subcommand("preview", "Play a video denoised, beside the noisy one, in a window");
+  command->take_last();
+  auto options = std::make_shared<PreviewOptions>();
+  constexpr const char* kPlaying = "Playing";
+  command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")->required();
+  command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
+  command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
+  command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
+  command
+      ->add_option("--input-format", options->viewing.reader.input_format,
+                   "Demuxer to use [from the content]")
+      ->type_name("NAME")
+      ->group("Input");
+  command
+      ->add_flag("--allow-references", options->viewing.reader.allow_references,
+                 "Read playlists, manifests and lists, and the other files that they lead to")
+      ->group("Input");
+  options->viewing.add_to(*command);
+  command->callback([&selected, options] {
+    selected = [options](Console& console) { return preview(*options, console); };
+  });
+}
+
+}  // namespace limpid::app

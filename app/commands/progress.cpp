@@ -1,0 +1,209 @@
+#include "app/commands/progress.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <utility>
+
+#include "app/console/time_text.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr std::chrono::milliseconds kStatusInterval{200};
+constexpr std::chrono::seconds kLineInterval{1};
+constexpr std::chrono::seconds kRecent{3};
+
+double seconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+std::string whole_seconds(double duration) { return time_text(std::round(duration), false); }
+
+// The container's count of frames is an estimate, and a run may go past it.
+double fraction(const ProgressState& state) {
+  return std::min(1.0, static_cast<double>(state.frames) / static_cast<double>(state.total));
+}
+
+// Short, as the line has to fit a terminal.
+std::string rate_text(double fps) {
+  constexpr double kTenthsMatter = 100;
+  return fps < kTenthsMatter ? fmt::format("{:.1f}", fps) : fmt::format("{:.0f}", fps);
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+}  // namespace
+
+ProgressStyle parse_progress_style(const std::string& name, bool terminal) {
+  if (name == "auto") {
+    return terminal ? ProgressStyle::kStatus : ProgressStyle::kNone;
+  }
+  if (name == "plain") {
+    return terminal ? ProgressStyle::kStatus : ProgressStyle::kPlain;
+  }
+  if (name == "json") {
+    return ProgressStyle::kJson;
+  }
+  if (name == "none") {
+    return ProgressStyle::kNone;
+  }
+  throw UsageError("--progress: '" + name + "' is not one of auto, plain, json, none");
+}
+
+double ProgressState::speed() const { return source_fps > 0 ? average_fps / source_fps : 0; }
+
+double ProgressState::eta() const {
+  if (total <= 0 || average_fps <= 0) {
+    return -1;
+  }
+  return static_cast<double>(std::max<std::int64_t>(0, total - frames)) / average_fps;
+}
+
+std::string to_line(const ProgressState& state) {
+  std::string line = state.total > 0
+                         ? fmt::format("{}/{}  {:.1f} %", state.frames, state.total, 100 * fraction(state))
+                         : fmt::format("{} frames", state.frames);
+  line += fmt::format("  {} fps, avg {}", rate_text(state.fps), rate_text(state.average_fps));
+  if (state.speed() > 0) {
+    line += fmt::format("  {:.2f}x", state.speed());
+  }
+  if (state.finished) {
+    line += fmt::format("  in {}", whole_seconds(state.elapsed));
+  } else if (state.eta() >= 0) {
+    line += fmt::format("  ETA {}", whole_seconds(state.eta()));
+  }
+  line += fmt::format("  dec {:.0f} den {:.0f} enc {:.0f}%", 100 * state.busy[0], 100 * state.busy[1],
+                      100 * state.busy[2]);
+  if (state.on_device) {
+    line += fmt::format(" up {:.0f} flt {:.0f} down {:.0f}%", 100 * state.busy[3], 100 * state.busy[4],
+                        100 * state.busy[5]);
+  }
+  return line;
+}
+
+std::string to_json_line(const ProgressState& state) {
+  nlohmann::ordered_json json;
+  if (!state.input.empty()) {
+    json["input"] = state.input;
+  }
+  json["frames"] = state.frames;
+  json["total"] = state.total > 0 ? nlohmann::json(state.total) : nlohmann::json();
+  json["percent"] = state.total > 0 ? nlohmann::json(rounded(100 * fraction(state))) : nlohmann::json();
+  json["fps"] = rounded(state.fps);
+  json["average_fps"] = rounded(state.average_fps);
+  json["speed"] = state.speed() > 0 ? nlohmann::json(rounded(state.speed())) : nlohmann::json();
+  json["elapsed"] = rounded(state.elapsed);
+  json["eta"] = state.eta() >= 0 ? nlohmann::json(rounded(state.eta())) : nlohmann::json();
+  json["busy"] = {{"decode", rounded(state.busy[0])},
+                  {"denoise", rounded(state.busy[1])},
+                  {"encode", rounded(state.busy[2])}};
+  if (state.on_device) {
+    json["busy"]["upload"] = rounded(state.busy[3]);
+    json["busy"]["filter"] = rounded(state.busy[4]);
+    json["busy"]["download"] = rounded(state.busy[5]);
+  }
+  json["finished"] = state.finished;
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters& counters,
+                   std::int64_t total, double source_fps, std::string input)
+    : console_(console),
+      style_(style),
+      counters_(counters),
+      total_(total),
+      source_fps_(source_fps),
+      input_(std::move(input)),
+      start_(sample()) {
+  recent_.push_back(start_);
+  if (style_ != ProgressStyle::kNone) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+}
+
+Progress::~Progress() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+    report(true);
+  }
+}
+
+Progress::Sample Progress::sample() const {
+  return {Clock::now(),
+          counters_.write.frames,
+          {counters_.read.busy_ns, counters_.denoise.busy_ns, counters_.write.busy_ns,
+           counters_.upload.busy_ns, counters_.filter.busy_ns, counters_.download.busy_ns}};
+}
+
+ProgressState Progress::state(bool finished) {
+  const Sample now = sample();
+  ProgressState state;
+  state.frames = now.frames;
+  state.total = total_;
+  state.source_fps = source_fps_;
+  state.input = input_;
+  state.finished = finished;
+  state.on_device = counters_.on_device();
+  state.elapsed = seconds(now.time - start_.time);
+  state.average_fps = state.elapsed > 0 ? static_cast<double>(state.frames) / state.elapsed : 0;
+  const std::scoped_lock lock(recent_mutex_);
+  recent_.push_back(now);
+  while (recent_.size() > 2 && now.time - recent_[1].time >= kRecent) {
+    recent_.pop_front();
+  }
+  const double span = seconds(now.time - recent_.front().time);
+  state.fps = span > 0 ? static_cast<double>(state.frames - recent_.front().frames) / span : 0;
+  const Sample& since = finished ? start_ : recent_.front();
+  const double nanoseconds = std::max(seconds(now.time - since.time) * 1e9, 1.0);
+  for (std::size_t stage = 0; stage < state.busy.size(); ++stage) {
+    // A piece of work is counted when it is done, and may have begun before.
+    const auto busy = static_cast<double>(now.busy_ns[stage] - since.busy_ns[stage]);
+    state.busy[stage] = std::min(1.0, busy / nanoseconds);
+  }
+  return state;
+}
+
+void Progress::report(bool finished) {
+  const ProgressState now = state(finished);
+  switch (style_) {
+    case ProgressStyle::kNone:
+      break;
+    case ProgressStyle::kStatus:
+      console_.set_status(to_line(now));
+      if (finished) {
+        console_.keep_status();
+      }
+      break;
+    case ProgressStyle::kPlain:
+      console_.print_line(to_line(now));
+      break;
+    case ProgressStyle::kJson:
+      console_.print_line(to_json_line(now));
+      break;
+  }
+}
+
+void Progress::run(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  const Clock::duration interval =
+      style_ == ProgressStyle::kStatus ? Clock::duration(kStatusInterval) : Clock::duration(kLineInterval);
+  std::unique_lock lock(mutex);
+  for (Clock::time_point next = start_.time + interval;; next += interval) {
+    wake.wait_until(lock, stop, next, [] { return false; });
+    if (stop.stop_requested()) {
+      return;
+    }
+    report(false);
+  }
+}
+
+}  // namespace limpid::app

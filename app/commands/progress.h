@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/console/console.h"
+#include "app/pipeline/pipeline.h"
+
+namespace limpid::app {
+
+enum class ProgressStyle : std::uint8_t {
+  kNone,
+  kStatus,  ///< one line, rewritten in place; for terminals
+  kPlain,   ///< a line a second
+  kJson,    ///< a JSON object a second, one to a line
+};
+
+/// Parses "auto", "plain", "json" or "none"; auto is kStatus on a terminal and kNone elsewhere, plain is
+/// kStatus on a terminal and kPlain elsewhere. Throws UsageError for other names.
+ProgressStyle parse_progress_style(const std::string& name, bool terminal);
+
+/// How far a run has come. Rates are frames per second.
+struct ProgressState {
+  std::int64_t frames = 0;
+  std::int64_t total = 0;  ///< 0 if not known
+  double elapsed = 0;      ///< seconds
+  double fps = 0;          ///< over the last seconds
+  double average_fps = 0;
+  /// Decoding, denoising, encoding, and of denoising on a device uploads, filtering and downloads: the share
+  /// of the last seconds, and in the end of the whole run, that it worked instead of waiting for the others.
+  std::array<double, 6> busy{};
+  bool on_device = false;
+  double source_fps = 0;  ///< 0 if not known
+  std::string input;      ///< the source's name, for to_json_line(); empty: left out
+  bool finished = false;  ///< the run is over, however it ended
+
+  /// Multiple of real time, from the average; 0 if not known.
+  double speed() const;
+  /// Seconds to go; negative if not known.
+  double eta() const;
+};
+
+/// "120/1000  12.0 %  30.1 fps, avg 29.8  0.99x  ETA 0:29  dec 20 den 99 enc 35%", of a device
+/// with " up 9 flt 90 down 8%" behind it.
+std::string to_line(const ProgressState& state);
+std::string to_json_line(const ProgressState& state);
+
+/// Reports on standard error how far a pipeline has come, from a thread of its own, until destroyed.
+class Progress {
+ public:
+  Progress(Console& console, ProgressStyle style, const PipelineCounters& counters, std::int64_t total,
+           double source_fps, std::string input = {});
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  Progress(Progress&&) = delete;
+  Progress& operator=(Progress&&) = delete;
+  ~Progress();
+
+  /// The state at this moment. May be called while the thread reports.
+  ProgressState state(bool finished = false);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Sample {
+    Clock::time_point time;
+    std::int64_t frames = 0;
+    std::array<std::int64_t, 6> busy_ns{};
+  };
+  Sample sample() const;
+  void report(bool finished);
+  void run(const std::stop_token& stop);
+
+  Console& console_;
+  const ProgressStyle style_;
+  const PipelineCounters& counters_;
+  const std::int64_t total_;
+  const double source_fps_;
+  const std::string input_;
+  const Sample start_;
+  std::mutex recent_mutex_;
+  std::deque<Sample> recent_;
+  std::jthread thread_;
+};
+
+}  // namespace limpid::app

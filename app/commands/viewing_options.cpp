@@ -1,0 +1,263 @@
+#include "app/commands/viewing_options.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/console/json_report.h"
+#include "app/console/logging.h"
+#include "app/options/noise_options.h"
+#include "app/pipeline/noise_control.h"
+#include "app/player/osd.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr double kGuessedRate = 25;
+
+io::Size parse_size(const std::string& text) {
+  io::Size size;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &size.width, &size.height, &rest) != 2 || size.width < 1 ||
+      size.height < 1 || size.width > kMaxDimension || size.height > kMaxDimension) {
+    throw UsageError("--window-size: '" + text + "' is not a size such as 1280x720");
+  }
+  return size;
+}
+
+Side parse_side(const std::string& name) {
+  for (const auto& [known, side] : {std::pair{"split", Side::kSplit},
+                                    {"noisy", Side::kNoisy},
+                                    {"denoised", Side::kDenoised},
+                                    {"difference", Side::kDifference}}) {
+    if (name == known) {
+      return side;
+    }
+  }
+  throw UsageError("--view: '" + name + "' is not one of split, noisy, denoised, difference");
+}
+
+nlohmann::ordered_json quantiles(std::vector<double> values) {
+  if (values.empty()) {
+    return nullptr;
+  }
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    const double value =
+        values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
+    return std::round(value * 1e6) / 1e3;
+  };
+  return {{"min", at(0)}, {"p5", at(0.05)}, {"median", at(0.5)}, {"p95", at(0.95)}, {"max", at(1)}};
+}
+
+nlohmann::ordered_json to_json(const ViewerReport& report) {
+  nlohmann::ordered_json json;
+  json["frames_shown"] = report.shown;
+  json["frames_dropped"] = report.dropped;
+  std::vector<double> intervals;
+  for (std::size_t i = 1; i < report.shown_at.size(); ++i) {
+    intervals.push_back(report.shown_at[i] - report.shown_at[i - 1]);
+  }
+  json["interval_ms"] = quantiles(intervals);
+  // Against the first frame: how late each was shown by the clock.
+  std::vector<double> lateness;
+  for (std::size_t i = 0; i < report.times.size(); ++i) {
+    lateness.push_back(report.shown_at[i] - report.shown_at[0] - (report.times[i] - report.times[0]));
+  }
+  json["late_ms"] = quantiles(lateness);
+  json["drift_ms"] = lateness.empty() ? 0 : std::round(lateness.back() * 1e6) / 1e3;
+  json["latency_ms"] = quantiles(report.latencies);
+  json["ahead_of_sound_ms"] = quantiles(report.ahead_of_sound);
+  return json;
+}
+
+}  // namespace
+
+void ViewingOptions::add_to(CommandLine& command) {
+  constexpr const char* kInput = "Input";
+  command.add_option("--input-option", input_options_, "Demuxer or decoder option, any number")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(kInput);
+
+  constexpr const char* kDenoising = "Denoising";
+  command
+      .add_option(
+          "--sigma", sigma_,
+          "Noise level to begin with, in 8-bit code values: one for all planes, one for each, or auto [auto]")
+      ->type_name("N|Y,U,V|auto")
+      ->group(kDenoising);
+  command
+      .add_option("--strength", strength_, "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
+      ->type_name("NAME")
+      ->group(kDenoising);
+  command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kDenoising);
+  command.add_flag("--chroma-only", chroma_only_, "Leave the luma plane as it is")->group(kDenoising);
+  filter_.add_to(command);
+  engine.add_to(command);
+
+  constexpr const char* kWindow = "Window";
+  command.add_option("--view", view_, "split, noisy, denoised or difference [split]")
+      ->type_name("NAME")
+      ->group(kWindow);
+  command
+      .add_option("--zoom", zoom_, "0: the whole picture; 1, 2, 4, 8: so many window pixels to a pixel [0]")
+      ->type_name("N")
+      ->one_of({0, 1, 2, 4, 8})
+      ->group(kWindow);
+  command.add_option("--split", split_, "Where the split line is, as a share of the width [0.5]")
+      ->type_name("X")
+      ->in_range(0.0, 1.0)
+      ->group(kWindow);
+  command.add_option("--text-size", text_size_, "Of the text, times what suits the screen [1]")
+      ->type_name("X")
+      ->in_range(0.5, 5.0)
+      ->group(kWindow);
+  command.add_option("--window-size", window_size_, "Of the window [the picture's, or what fits the screen]")
+      ->type_name("WxH")
+      ->group(kWindow);
+  command.add_flag("--full-screen", full_screen_, "Begin with the full screen")->group(kWindow);
+  command.add_flag("--no-vsync", no_vsync_, "Don't wait for the display's refresh")->group(kWindow);
+  command.add_flag("--no-osd", no_statistics_, "Begin without statistics over the picture")->group(kWindow);
+
+  constexpr const char* kScripts = "For scripts";
+  command.add_option("--frames", frames_, "Quit when N frames have been shown")
+      ->type_name("N")
+      ->positive()
+      ->group(kScripts);
+  command
+      .add_option(
+          "--screenshot", screenshot_,
+          "Write what the window shows of the last of --frames frames [1] to a PNG file; no frame is dropped")
+      ->type_name("FILE")
+      ->group(kScripts);
+  command.add_option("--picture-folder", picture_folder_, "Where the keys s and S put pictures [.]")
+      ->type_name("FOLDER")
+      ->group(kScripts);
+  command.add_flag("--json", json, "At the end, a report of the run on standard output, as JSON")
+      ->group(kScripts);
+
+  constexpr const char* kMessages = "Messages, on standard error";
+  command.add_option("--log-level", logging.level, "trace, debug, info, warning, error or off [info]")
+      ->type_name("LEVEL")
+      ->group(kMessages);
+  command.add_option("--log-file", logging.file, "Log to this file too, with times and debug messages")
+      ->type_name("FILE")
+      ->group(kMessages);
+
+  std::string keys = "Keys (the key ? shows them in the window):\n";
+  for (const std::string& line : key_help_lines()) {
+    keys += "  " + line + "\n";
+  }
+  command.footer(keys);
+}
+
+void ViewingOptions::check() {
+  if (luma_only_ && chroma_only_) {
+    throw UsageError("--luma-only and --chroma-only exclude each other");
+  }
+  static_cast<void>(filter_.filter());
+  static_cast<void>(parse_side(view_));
+  if (!window_size_.empty()) {
+    static_cast<void>(parse_size(window_size_));
+  }
+  if (frames_ == 0 && !screenshot_.empty()) {
+    frames_ = 1;
+  }
+  reader.options = parse_pairs("--input-option", input_options_);
+  reader.audio = reader.subtitles = reader.data = false;
+}
+
+std::shared_ptr<Engine> ViewingOptions::open_engine(const InterruptWatch& interrupts) {
+  std::shared_ptr<Engine> opened = engine.open();
+  reader.interrupted = [this, stop = interrupts.stop()] { return stop.stop_requested() || closing; };
+  reader.allocate = frame_allocator(opened);
+  return opened;
+}
+
+DenoiseSettings ViewingOptions::settings() const {
+  DenoiseSettings settings;
+  settings.filter = filter_.name();
+  settings.profile = filter_.profile();
+  settings.sigma = parse_sigma(sigma_);
+  settings.strength = parse_strength(strength_);
+  settings.planes = luma_only_ ? PlaneChoice::kLuma : chroma_only_ ? PlaneChoice::kChroma : PlaneChoice::kAll;
+  return settings;
+}
+
+PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine) const {
+  PlayerStages stages;
+  stages.engine = denoising_engine;
+  stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
+                                                  const NoiseLevel& level) {
+    const Filter filter = filter_.filter(settings.filter, settings.profile);
+    std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
+    log_warnings(denoiser->warnings());
+    return denoiser;
+  };
+  return stages;
+}
+
+PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
+  PlayerOptions options;
+  options.settings = settings();
+  const io::VideoProperties& video = source.video();
+  options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
+  options.duration = video.duration;
+  return options;
+}
+
+ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Engine& denoising_engine,
+                                             const std::string& name) const {
+  ViewerOptions options;
+  options.source = name;
+  options.format = source.video().format;
+  options.display = source.display();
+  options.engine = denoising_engine.name();
+  options.threads = engine.threads;
+  options.filters.assign(kFilterNames.begin(), kFilterNames.end());
+  options.duration = source.video().duration;
+  options.frames = frames_;
+  options.keep_times = json;
+  options.screenshot = screenshot_;
+  options.picture_folder = picture_folder_;
+  options.statistics = !no_statistics_;
+  options.side = parse_side(view_);
+  options.zoom = zoom_;
+  options.split = split_;
+  options.text_size = text_size_;
+  options.still_picture = source.video().still_picture;
+  options.window.title = io::valid_utf8(name) + " - limpid";
+  if (!window_size_.empty()) {
+    options.window.size = parse_size(window_size_);
+    options.window.fixed = true;
+  }
+  options.window.vsync = !no_vsync_;
+  options.window.full_screen = full_screen_;
+  options.window.display_lost = [] {
+    spdlog::error("the connection to the display is lost");
+    spdlog::default_logger()->flush();
+  };
+  options.check = [this](const DenoiseSettings& settings) {
+    static_cast<void>(filter_.filter(settings.filter, settings.profile));
+  };
+  return options;
+}
+
+int ViewingOptions::tell(const ViewerReport& report, const InterruptWatch& interrupts) const {
+  spdlog::info(fmt::format("{} frames shown, {} dropped", report.shown, report.dropped));
+  if (json) {
+    print_report(to_json(report));
+  }
+  return interrupts.interrupted() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/console/interrupt.h"
+#include "app/console/logging.h"
+#include "app/options/command_line.h"
+#include "app/options/engine_options.h"
+#include "app/options/filter_options.h"
+#include "app/player/player.h"
+#include "app/player/viewer.h"
+#include "core/engine/denoiser.h"
+#include "io/media/reader.h"
+
+namespace limpid::app {
+
+/// The options that the commands with a window share, and what they make of them.
+class ViewingOptions {
+ public:
+  EngineChoice engine;
+  LoggingOptions logging;
+  io::ReaderOptions reader;
+  bool json = false;
+  /// The viewer is about to go, and with it whoever waits for the source.
+  std::atomic<bool> closing = false;
+
+  /// Adds the options to `command`, which refers to this object from then on.
+  void add_to(CommandLine& command);
+
+  /// Checks all that can be checked before anything is opened, and parses what reader.options needs. Throws
+  /// UsageError.
+  void check();
+  /// Opens the engine that is asked for, and completes `reader`: its frames are the engine's, and it waits no
+  /// longer than until the user interrupts or until `closing`. It refers to this object from then on.
+  std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
+  /// The filters and settings to begin with.
+  DenoiseSettings settings() const;
+  /// make_denoiser(), the one place where settings become a denoiser; refers to this object.
+  PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
+  PlayerOptions player_options(const io::Reader& source) const;
+  /// `name`: what to call the source.
+  ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
+  /// Tells how the run went, frames shown, dropped and, with --json, their intervals and latencies, and
+  /// returns the exit code.
+  int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
+
+ private:
+  std::string sigma_ = "auto";
+  std::string strength_ = "medium";
+  bool luma_only_ = false;
+  bool chroma_only_ = false;
+  FilterOptions filter_;
+  std::vector<std::string> input_options_;
+
+  std::string view_ = "split";
+  int zoom_ = 0;
+  double split_ = 0.5;
+  double text_size_ = 1;
+  std::string window_size_;
+  bool full_screen_ = false;
+  bool no_vsync_ = false;
+  bool no_statistics_ = false;
+  std::int64_t frames_ = 0;
+  std::string screenshot_;
+  std::string picture_folder_ = ".";
+};
+
+/// Sets ViewingOptions::closing when a viewer that was made before goes.
+class ClosingNotice {
+ public:
+  explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}
+  ClosingNotice(const ClosingNotice&) = delete;
+  ClosingNotice& operator=(const ClosingNotice&) = delete;
+  ClosingNotice(ClosingNotice&&) = delete;
+  ClosingNotice& operator=(ClosingNotice&&) = delete;
+  ~ClosingNotice() { closing_ = true; }
+
+ private:
+  std::atomic<bool>& closing_;
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/frame/frame.h"
+
+namespace limpid::app {
+
+/// What to call the colour planes of a format: Y, U, V or R, G, B; a gray plane is Y, as in the tools that
+/// users compare with.
+inline std::vector<std::string_view> color_plane_names(const FrameFormat& format) {
+  switch (format.color_model) {
+    case ColorModel::kGray:
+      return {"Y"};
+    case ColorModel::kYuv:
+      return {"Y", "U", "V"};
+    case ColorModel::kRgb:
+      break;
+  }
+  return {"R", "G", "B"};
+}
+
+}  // namespace limpid::app

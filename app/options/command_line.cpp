@@ -1,0 +1,278 @@
+#include "app/options/command_line.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "core/base/suggestion.h"
+
+namespace limpid::app {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+/// What to say of a value that is no number from `least` to `most`.
+template <typename Number>
+std::string out_of_range(const std::string& text, Number least, Number most, const std::string& wanted) {
+  const std::optional<Number> number = parse<Number>(text);
+  return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, wanted);
+}
+
+template <typename Values>
+std::string none_of(const std::string& text, const Values& values) {
+  std::vector<std::string> names;
+  names.reserve(std::size(values));
+  for (const auto& value : values) {
+    names.push_back(fmt::format("{}", value));
+  }
+  if (std::find(names.begin(), names.end(), text) != names.end()) {
+    return "";
+  }
+  return fmt::format("'{}' is not one of {}", text, fmt::join(names, ", "));
+}
+
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+Option* Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return this;
+}
+
+Option* Option::group(const std::string& name) {
+  option_->group(name);
+  return this;
+}
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::take_all() {
+  option_->take_all();
+  return this;
+}
+
+Option* Option::delimiter(char delimiter) {
+  option_->delimiter(delimiter);
+  return this;
+}
+
+Option* Option::allow_extra_args(bool allow) {
+  option_->allow_extra_args(allow);
+  return this;
+}
+
+Option* Option::one_of(std::initializer_list<int> values) {
+  return check(
+      [values = std::vector<int>(values)](const std::string& text) { return none_of(text, values); });
+}
+
+Option* Option::one_of(std::initializer_list<const char*> values) {
+  return check([values = std::vector<std::string>(values.begin(), values.end())](const std::string& text) {
+    return none_of(text, values);
+  });
+}
+
+Option* Option::in_range(int least, int most) {
+  return check([least, most](const std::string& text) {
+    return out_of_range(text, least, most, fmt::format("a whole number from {} to {}", least, most));
+  });
+}
+
+Option* Option::in_range(double least, double most) {
+  return check([least, most](const std::string& text) {
+    return out_of_range(text, least, most, fmt::format("a number from {} to {}", least, most));
+  });
+}
+
+Option* Option::positive() {
+  return check([](const std::string& text) {
+    return out_of_range<std::int64_t>(text, 1, kMostNumber, "a whole number from 1 on");
+  });
+}
+
+Option* Option::not_negative() {
+  return check([](const std::string& text) {
+    return out_of_range<std::int64_t>(text, 0, kMostNumber, "a whole number from 0 on");
+  });
+}
+
+Option* Option::check(const std::function<std::string(const std::string& value)>& complaint) {
+  option_->check(CLI::Validator(complaint, ""));
+  return this;
+}
+
+Option* Option::any_case() {
+  option_->transform(CLI::Validator(
+      [](std::string& text) {
+        text = CLI::detail::to_lower(text);
+        return std::string();
+      },
+      ""));
+  return this;
+}
+
+std::string Option::get_name() const { return option_->get_name(); }
+
+std::string Option::get_group() const { return option_->get_group(); }
+
+std::size_t Option::count() const { return option_->count(); }
+
+CommandLine::CommandLine(const std::string& description, const std::string& name)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(*own_) {}
+
+CommandLine::CommandLine(CLI::App& subcommand) : app_(subcommand) {}
+
+CommandLine::~CommandLine() = default;
+
+template <typename Value>
+Option* CommandLine::add_option(const std::string& names, Value& value, const std::string& help) {
+  return &options_.emplace_back(*app_.add_option(names, value, help));
+}
+
+Option* CommandLine::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return &options_.emplace_back(*app_.add_flag(names, value, help));
+}
+
+void CommandLine::set_version_flag(const std::string& names, const std::string& text) {
+  app_.set_version_flag(names, text);
+}
+
+void CommandLine::take_last() {
+  app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+CommandLine* CommandLine::add_subcommand(const std::string& name, const std::string& description) {
+  subcommands_.push_back(
+      std::unique_ptr<CommandLine>(new CommandLine(*app_.add_subcommand(name, description))));
+  return subcommands_.back().get();
+}
+
+std::vector<Option*> CommandLine::get_options() {
+  std::vector<Option*> options;
+  for (Option& option : options_) {
+    options.push_back(&option);
+  }
+  return options;
+}
+
+std::vector<CommandLine*> CommandLine::get_subcommands() const {
+  std::vector<CommandLine*> subcommands;
+  for (const auto& subcommand : subcommands_) {
+    subcommands.push_back(subcommand.get());
+  }
+  return subcommands;
+}
+
+void CommandLine::footer(const std::string& text) { app_.footer(text); }
+
+std::string CommandLine::get_footer() const { return app_.get_footer(); }
+
+void CommandLine::callback(const std::function<void()>& function) { app_.callback(function); }
+
+void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) const {
+  const std::vector<CLI::App*> chosen = app_.get_subcommands();  // those that were named
+  const std::vector<CLI::App*> known = app_.get_subcommands([](const CLI::App*) { return true; });
+  if (chosen.empty() && !known.empty()) {
+    const auto word = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const std::string& argument) { return !argument.starts_with('-'); });
+    const std::string hint = "; " + app_.get_name() + " --help lists the commands";
+    if (word == arguments.end()) {
+      throw UsageError(fmt::format("the command is missing{}", hint));
+    }
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const CLI::App* command : known) {
+      names.push_back(command->get_name());
+    }
+    if (std::error_code ignored; std::filesystem::exists(*word, ignored)) {
+      throw UsageError(fmt::format("the command is missing; perhaps: {} {} {}", app_.get_name(),
+                                   names.front(), fmt::join(arguments, " ")));
+    }
+    const std::string meant = did_you_mean(*word, names);
+    throw UsageError(fmt::format("there is no command '{}'{}", *word, meant.empty() ? hint : meant));
+  }
+  const CLI::App& command = chosen.empty() ? app_ : *chosen.front();
+  const std::vector<std::string> unexpected = app_.remaining(true);
+  const auto option = std::find_if(unexpected.begin(), unexpected.end(), [](const std::string& argument) {
+    return argument.size() > 1 && argument.starts_with('-');
+  });
+  if (option == unexpected.end()) {
+    throw UsageError(fmt::format("'{}' is one argument too many",
+                                 unexpected.empty() ? std::string() : unexpected.front()));
+  }
+  const std::string name = option->substr(0, option->find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* known_option : command.get_options()) {
+    for (const std::string& long_name : known_option->get_lnames()) {
+      names.push_back("--" + long_name);
+    }
+  }
+  throw UsageError(fmt::format("there is no option {}{}", name, did_you_mean(name, names)));
+}
+
+std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help" && !subcommands_.empty()) {
+    arguments.erase(arguments.begin());
+    arguments.resize(std::min<std::size_t>(arguments.size(), 1));
+    arguments.emplace_back("--help");
+  }
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+  try {
+    app_.parse(std::move(reversed));
+    return std::nullopt;
+  } catch (const CLI::Success& asked_for) {
+    std::ostringstream text;
+    app_.exit(asked_for, text, text);
+    return text.str();
+  } catch (const CLI::ExtrasError&) {
+    explain_unexpected(arguments);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+using Text = const std::string&;
+template Option* CommandLine::add_option(Text, std::string&, Text);
+template Option* CommandLine::add_option(Text, std::optional<std::string>&, Text);
+template Option* CommandLine::add_option(Text, std::vector<std::string>&, Text);
+template Option* CommandLine::add_option(Text, std::filesystem::path&, Text);
+template Option* CommandLine::add_option(Text, int&, Text);
+template Option* CommandLine::add_option(Text, std::optional<int>&, Text);
+template Option* CommandLine::add_option(Text, std::int64_t&, Text);
+template Option* CommandLine::add_option(Text, float&, Text);
+template Option* CommandLine::add_option(Text, std::optional<float>&, Text);
+template Option* CommandLine::add_option(Text, std::vector<float>&, Text);
+template Option* CommandLine::add_option(Text, double&, Text);
+
+std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
+                                                             const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw UsageError(fmt::format("{}: '{}' is not of the form key=value", option, text));
+    }
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return pairs;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,82 @@
+#include "app/options/engine_options.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/engines.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr const char* kGroup = "Engine";
+
+}  // namespace
+
+void EngineChoice::add_to(CommandLine& command) {
+  command
+      .add_option("--engine", name,
+                  "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
+      ->type_name("NAME")
+      ->any_case()
+      ->group(kGroup);
+  command.add_option("--threads", threads, "Threads of the CPU engine [all processors]")
+      ->type_name("N")
+      ->in_range(1, 1024)
+      ->group(kGroup);
+}
+
+void EngineChoice::add_decoding_to(CommandLine& command) {
+  command
+      .add_option(
+          "--hwaccel", hwaccel,
+          "Decoding by the GPU that denoises, of several the first: auto, where it can; none; cuda, with a "
+          "warning where it can't [auto]")
+      ->type_name("NAME")
+      ->any_case()
+      ->one_of({"auto", "none", "cuda"})
+      ->group(kGroup);
+}
+
+std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
+  if (hwaccel == "none") {
+    return std::nullopt;
+  }
+  if (hwaccel == "cuda" && !engine.cuda_device()) {
+    throw UsageError("--hwaccel cuda: the engine " + std::string(engine.name()) +
+                     " can't read frames in the memory of a GPU; one such as cuda:0 is needed");
+  }
+  return engine.cuda_device();
+}
+
+void report_decoding(const EngineChoice& choice, const io::Reader& reader) {
+  const io::VideoProperties& video = reader.video();
+  if (!video.why_not_on_cuda.empty()) {
+    spdlog::log(choice.hwaccel == "cuda" ? spdlog::level::warn : spdlog::level::info,
+                reader.url() + ": decoded by the CPU: " + video.why_not_on_cuda);
+  }
+}
+
+std::shared_ptr<Engine> EngineChoice::open() const {
+  return engine_registry().open(name, EngineOptions{threads});
+}
+
+std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<Engine>& engine) {
+  if (!engine->prefers_own_frames()) {
+    return {};
+  }
+  return [engine](const FrameFormat& format) { return engine->allocate_frame(format); };
+}
+
+int encoder_threads(const Engine& engine) {
+  if (engine.cuda_device()) {
+    return 0;
+  }
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
+}
+
+std::size_t queued_frames(const Engine& engine) { return engine.cuda_device() ? 32 : 3; }
+
+}  // namespace limpid::app

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "app/pipeline/stage_counters.h"
+#include "core/engine/denoiser.h"
+
+namespace limpid::app {
+
+/// A denoiser, the frames that are with it, and when it is worth to send another or to fetch a result. One
+/// thread at a time.
+class DenoiseStage {
+ public:
+  using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)>;
+
+  explicit DenoiseStage(StageCounters& counters) : counters_(counters) {}
+
+  /// Whether there is a result to come without another frame or the end.
+  bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
+  bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
+  bool has_denoiser() const { return denoiser_ != nullptr; }
+  /// Frames sent whose results haven't been received.
+  std::int64_t under_way() const { return static_cast<std::int64_t>(sent_.size()); }
+  /// Of the denoiser; 0 and 1 before there is one.
+  int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
+  int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
+  /// The denoiser's Denoiser::device_stages(); no frames before there is one.
+  DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
+
+  /// `make` makes the denoiser if there is none.
+  void send(Frame frame, const NoiseLevel& level, const Maker& make);
+  /// The next result if there is one.
+  std::optional<Frame> receive();
+  /// No more frames will be sent to this denoiser: all its results can be received.
+  void flush();
+  /// Drops the denoiser, with the frames that are with it.
+  void abandon();
+  /// Has it end soon with what it is at, of which there may be no result then: it is to be abandoned. May be
+  /// called on any thread.
+  void cancel();
+  /// Since when it has been working on what is not in the counters yet; nothing if it isn't. On any thread.
+  std::optional<std::chrono::steady_clock::time_point> at_work_since() const;
+
+ private:
+  void own(std::unique_ptr<Denoiser> denoiser);
+
+  StageCounters& counters_;
+  mutable std::mutex mutex_;  // of what other threads ask
+  std::optional<std::chrono::steady_clock::time_point> at_work_since_;
+  std::unique_ptr<Denoiser> denoiser_;
+  NoiseLevel noise_;
+  std::deque<std::chrono::steady_clock::time_point> sent_;  // when, of the frames under way
+  bool wants_more_ = false;                                 // had nothing to give
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,86 @@
+#include "app/pipeline/noise_control.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/console/plane_names.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+// An estimate is told again when it leaves the last one told by this factor and by this much.
+constexpr float kMarkedRatio = 1.25F;
+constexpr float kMarkedDifference = 0.5F;
+
+bool differs_markedly(float a, float b) {
+  return std::max(a, b) > std::min(a, b) * kMarkedRatio && std::abs(a - b) > kMarkedDifference;
+}
+
+}  // namespace
+
+NoiseLevel NoiseControl::level_for(const Frame& frame, Engine& engine) {
+  NoiseLevel level;
+  if (sigma_) {
+    level = *sigma_;
+  } else {
+    level = tracker_.update(engine.brightness(frame), [&] { return engine.estimate_noise(frame); });
+    report(level, frame);
+  }
+  if (planes_ != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
+    throw UsageError(std::string(planes_ == PlaneChoice::kLuma ? "--luma-only" : "--chroma-only") +
+                     " needs a source in YUV, and this one is " + to_string(frame.format));
+  }
+  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
+    const bool luma = plane == 0;
+    const bool chosen = planes_ == PlaneChoice::kAll || luma == (planes_ == PlaneChoice::kLuma);
+    level.sigma[plane] = chosen ? std::min(level.sigma[plane] * strength_, kMaxSigma) : 0;
+    sums_[plane] += static_cast<double>(level.sigma[plane]);
+  }
+  if (frames_++ == 0) {
+    first_ = level;
+  }
+  last_ = level;
+  return level;
+}
+
+NoiseControl::Levels NoiseControl::levels() const {
+  Levels levels{first_, {}, last_};
+  for (std::size_t plane = 0; plane < sums_.size() && frames_ > 0; ++plane) {
+    levels.mean.sigma[plane] = static_cast<float>(sums_[plane] / static_cast<double>(frames_));
+  }
+  return levels;
+}
+
+void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {
+  const std::vector<std::string_view> names = color_plane_names(frame.format);
+  if (reported_) {
+    bool changed = false;
+    for (std::size_t plane = 0; plane < names.size(); ++plane) {
+      changed = changed || differs_markedly(estimate.sigma[plane], reported_->sigma[plane]);
+    }
+    if (!changed) {
+      return;
+    }
+  }
+  reported_ = estimate;
+  std::string text;
+  for (std::size_t plane = 0; plane < names.size(); ++plane) {
+    text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
+  }
+  spdlog::info(fmt::format("noise: estimated sigma {} (from frame {} on)", text, frame.index));
+  if (estimate == NoiseLevel{}) {
+    spdlog::warn(
+        "no noise was found, so frames pass unchanged; noise that a camera or a codec has smoothed isn't "
+        "recognised, but removed if its level is given: --sigma 5, or more");
+  }
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,271 @@
+#include "app/pipeline/pipeline.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "app/pipeline/bounded_queue.h"
+#include "app/pipeline/denoise_stage.h"
+
+namespace limpid::app {
+namespace {
+
+using Item = io::Reader::Item;
+using Queue = BoundedQueue<Item>;
+
+// A packet is small beside a frame: counted alike, a burst of them would leave no room for frames and make
+// the stages wait for each other.
+constexpr std::size_t kFrameCost = 64;
+constexpr std::size_t kPacketCost = 1;
+
+constexpr std::size_t kQueuedBytes = std::size_t{128} << 20;
+
+// Of a frame in a queue of up to `most`. So many that three fit: a little more than a quarter of the
+// capacity.
+std::size_t greatest_cost(std::size_t most) { return std::max(most * kFrameCost / 4 + 1, kFrameCost); }
+
+std::size_t cost_of(const Frame& frame, std::size_t most) {
+  return std::clamp(frame_bytes(frame.format) * most * kFrameCost / kQueuedBytes, kFrameCost,
+                    greatest_cost(most));
+}
+
+// A GPU's decoder has few frames to spare.
+std::size_t cost_of_decoded(const Frame& frame, std::size_t most) {
+  return frame.cuda_device == Frame::kHostMemory ? cost_of(frame, most) : greatest_cost(most);
+}
+
+bool push(Queue& queue, StageCounters& counters, Item item, std::size_t cost) {
+  return timed(counters.waited_for_output_ns, [&] { return queue.push(std::move(item), cost); });
+}
+
+std::optional<Item> pop(Queue& queue, StageCounters& counters) {
+  return timed(counters.waited_for_input_ns, [&] { return queue.pop(); });
+}
+
+void read_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
+              const std::stop_token& stop, Queue& decoded) {
+  while (!stop.stop_requested()) {
+    const auto begin = std::chrono::steady_clock::now();
+    Item item = timed(counters.busy_ns, [&] { return stages.read(); });
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      break;
+    }
+    const bool is_frame = std::holds_alternative<Frame>(item);
+    if (is_frame) {
+      counters.latency.add(std::chrono::steady_clock::now() - begin);
+    }
+    const std::size_t cost =
+        is_frame ? cost_of_decoded(std::get<Frame>(item), options.queued_frames) : kPacketCost;
+    if (!push(decoded, counters, std::move(item), cost)) {
+      break;
+    }
+    if (is_frame && ++counters.frames == options.frame_limit) {
+      break;
+    }
+  }
+  decoded.close();
+}
+
+void copy(const DeviceStage& from, StageTimes& to) {
+  to.frames = from.frames;
+  to.busy_ns = from.busy_ns;
+  to.waited_for_input_ns = from.waited_for_input_ns;
+  to.waited_for_output_ns = from.waited_for_output_ns;
+}
+
+void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
+                 Queue& decoded, Queue& denoised) {
+  StageCounters& counters = all_counters.denoise;
+  DenoiseStage stage(counters);
+  // Passes the next result on, if there is one. False once the queue takes no more.
+  const auto forward = [&] {
+    std::optional<Frame> result = stage.receive();
+    if (!result) {
+      return true;
+    }
+    const DeviceStages device = stage.on_device();
+    copy(device.upload, all_counters.upload);
+    copy(device.filter, all_counters.filter);
+    copy(device.download, all_counters.download);
+    const std::size_t cost = cost_of(*result, options.queued_results);
+    return push(denoised, counters, std::move(*result), cost);
+  };
+  for (;;) {
+    std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
+    if (!item) {
+      if (!stage.owes_a_result()) {
+        break;
+      }
+      if (!forward()) {
+        return;
+      }
+    } else if (Frame* frame = std::get_if<Frame>(&*item)) {
+      const NoiseLevel level = timed(counters.busy_ns, [&] { return stages.noise(*frame); });
+      stage.send(std::move(*frame), level, stages.make_denoiser);
+      if (stage.is_full() && !forward()) {
+        return;
+      }
+    } else if (!push(denoised, counters, std::move(*item), kPacketCost)) {
+      return;
+    }
+  }
+  stage.flush();
+  for (std::int64_t left = stage.under_way(); left > 0; --left) {
+    if (!forward()) {
+      return;
+    }
+  }
+  denoised.close();
+}
+
+void write_all(const PipelineStages& stages, StageCounters& counters, Queue& denoised) {
+  while (std::optional<Item> item = pop(denoised, counters)) {
+    timed(counters.busy_ns, [&] {
+      if (const Frame* frame = std::get_if<Frame>(&*item)) {
+        const auto begin = std::chrono::steady_clock::now();
+        stages.write_frame(*frame);
+        counters.latency.add(std::chrono::steady_clock::now() - begin);
+        ++counters.frames;
+      } else {
+        stages.write_packet(*std::get<std::shared_ptr<io::Packet>>(*item));
+      }
+    });
+  }
+}
+
+struct Shares {
+  double fps_alone;
+  double busy;
+  double waited_for_input;
+  double waited_for_output;
+};
+
+Shares shares_of(const StageTimes& counters) {
+  const auto busy = static_cast<double>(counters.busy_ns);
+  const auto input = static_cast<double>(counters.waited_for_input_ns);
+  const auto output = static_cast<double>(counters.waited_for_output_ns);
+  const double all = std::max(busy + input + output, 1.0);
+  return {busy > 0 ? static_cast<double>(counters.frames) * 1e9 / busy : 0, busy / all, input / all,
+          output / all};
+}
+
+struct Stage {
+  const char* name;
+  const StageTimes& times;
+  const LatencyCounter* latency;  // nullptr where it isn't counted
+};
+
+std::vector<Stage> stages_of(const PipelineCounters& counters) {
+  std::vector<Stage> stages{{"decode", counters.read, &counters.read.latency},
+                            {"denoise", counters.denoise, &counters.denoise.latency}};
+  if (counters.on_device()) {
+    stages.push_back({"upload", counters.upload, nullptr});
+    stages.push_back({"filter", counters.filter, nullptr});
+    stages.push_back({"download", counters.download, nullptr});
+  }
+  stages.push_back({"encode", counters.write, &counters.write.latency});
+  return stages;
+}
+
+}  // namespace
+
+std::vector<std::string> to_table(const PipelineCounters& counters) {
+  std::vector<std::string> lines{fmt::format("{:<8} {:>7} {:>10} {:>7} {:>9} {:>9} {:>10} {:>8} {:>8}",
+                                             "stage", "frames", "fps alone", "busy", "no input", "no room",
+                                             "median ms", "99 %", "worst")};
+  for (const Stage& stage : stages_of(counters)) {
+    const Shares shares = shares_of(stage.times);
+    lines.push_back(fmt::format("{:<8} {:>7} {:>10.1f} {:>5.1f} % {:>7.1f} % {:>7.1f} %", stage.name,
+                                stage.times.frames.load(), shares.fps_alone, 100 * shares.busy,
+                                100 * shares.waited_for_input, 100 * shares.waited_for_output));
+    if (stage.latency != nullptr) {
+      const Latencies latencies = stage.latency->latencies();
+      lines.back() += fmt::format(" {:>10.3f} {:>8.3f} {:>8.3f}", latencies.milliseconds(0.5),
+                                  latencies.milliseconds(0.99), latencies.milliseconds(1));
+    }
+  }
+  return lines;
+}
+
+nlohmann::ordered_json to_json(const PipelineCounters& counters) {
+  nlohmann::ordered_json json;
+  for (const Stage& stage : stages_of(counters)) {
+    const Shares shares = shares_of(stage.times);
+    json[stage.name] = {{"frames", stage.times.frames.load()},
+                        {"fps_alone", shares.fps_alone},
+                        {"busy", shares.busy},
+                        {"waited_for_input", shares.waited_for_input},
+                        {"waited_for_output", shares.waited_for_output}};
+    if (stage.latency != nullptr) {
+      json[stage.name]["latency_ms"] = to_json(stage.latency->latencies());
+    }
+  }
+  return json;
+}
+
+void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
+                  const std::stop_token& stop) {
+  Queue decoded(options.queued_frames * kFrameCost);
+  Queue denoised(options.queued_results * kFrameCost);
+  std::mutex error_mutex;
+  std::exception_ptr first_error;
+
+  const auto guarded = [&](const auto& stage) {
+    try {
+      stage();
+    } catch (...) {
+      {
+        const std::scoped_lock lock(error_mutex);
+        if (!first_error) {
+          first_error = std::current_exception();
+        }
+      }
+      decoded.cancel();
+      denoised.cancel();
+      if (stages.stop_reading) {
+        stages.stop_reading();
+      }
+    }
+  };
+
+  {
+    // A source that has nothing to give right now must not keep the frames under way from being finished.
+    const std::stop_callback end_of_input(stop, [&] { decoded.close(); });
+    const std::jthread reader(
+        [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
+    std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
+    // What is denoised already may have taken hours.
+    const auto write_the_rest = [&] {
+      decoded.cancel();
+      denoised.close();
+      writer.join();
+    };
+    guarded([&] {
+      try {
+        denoise_all(stages, options, counters, decoded, denoised);
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error& error) {
+        write_the_rest();
+        throw DenoisingFailure(error.what());
+      } catch (const std::bad_alloc&) {
+        write_the_rest();
+        throw DenoisingFailure(kOutOfMemory);
+      }
+    });
+  }
+  if (first_error) {
+    std::rethrow_exception(first_error);
+  }
+}
+
+}  // namespace limpid::app

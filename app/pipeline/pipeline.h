@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/pipeline/stage_counters.h"
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "core/filter/parameters.h"
+#include "core/frame/frame.h"
+#include "io/media/reader.h"
+
+namespace limpid::app {
+
+/// What the pipeline joins. Each function is called from one thread only; any of them may throw.
+struct PipelineStages {
+  /// The source: frames, packets to copy, then End. Called on the reader thread.
+  std::function<io::Reader::Item()> read;
+  /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
+  /// with whatever. May be empty if none waits.
+  std::function<void()> stop_reading;
+  /// The noise level of a frame; called once for each, in order, on the calling thread.
+  std::function<NoiseLevel(const Frame&)> noise;
+  /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
+  std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)> make_denoiser;
+  /// The sink; called on the writer thread.
+  std::function<void(const Frame&)> write_frame;
+  std::function<void(const io::Packet&)> write_packet;
+};
+
+struct PipelineOptions {
+  std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
+  /// Most frames waiting to be denoised; fewer, down to three, where they would take more than 128 MiB. Three
+  /// in the memory of a GPU's decoder, which has little to spare. On an interrupt, each costs the time to
+  /// finish it.
+  std::size_t queued_frames = 3;
+  /// Most results waiting to be encoded; fewer, likewise. Decoders and encoders that work on many frames at
+  /// once give and take them in bursts.
+  std::size_t queued_results = 16;
+};
+
+struct PipelineCounters {
+  StageCounters read;
+  StageCounters denoise;
+  StageCounters write;
+  /// What the denoiser's device did for `denoise`, if it has memory of its own; otherwise no frames.
+  StageTimes upload;
+  StageTimes filter;
+  StageTimes download;
+
+  bool on_device() const { return filter.frames > 0; }
+};
+
+/// What run_pipeline() throws if denoising fails: the frames before have been written. The sentence is that
+/// of the failure.
+class DenoisingFailure : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A line for each stage: its frames, the rate that it would have alone, the shares of its time (busy,
+/// without input, without room for its output), and how long it had a frame: the median, 99 % and the worst,
+/// in ms. Denoising on a device has lines for its uploads, filtering and downloads, too, without the latter.
+std::vector<std::string> to_table(const PipelineCounters& counters);
+
+/// The same, for reports.
+nlohmann::ordered_json to_json(const PipelineCounters& counters);
+
+///     reader thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
+///
+/// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
+/// frames under way are finished. As many frames are with the denoiser at once as it can work on, but none is
+/// kept waiting for the next. Packets overtake the frames that are with the denoiser and otherwise keep their
+/// place. Throws what the first stage to fail has thrown, and drops the frames under way; but if that is
+/// denoising, what has been denoised is written first.
+void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
+                  const std::stop_token& stop);
+
+}  // namespace limpid::app

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "app/pipeline/latencies.h"
+
+namespace limpid::app {
+
+/// What one stage of a pipeline has done, readable while it runs.
+struct StageTimes {
+  std::atomic<std::int64_t> frames = 0;
+  std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work
+  std::atomic<std::int64_t> waited_for_input_ns = 0;   ///< for the stage before it
+  std::atomic<std::int64_t> waited_for_output_ns = 0;  ///< for the stage after it
+};
+
+struct StageCounters : StageTimes {
+  LatencyCounter latency;  ///< of each frame, from where the stage begins with it until it has it ready
+};
+
+/// Calls function() and adds the time that it takes to `total`.
+template <class Function>
+auto timed(std::atomic<std::int64_t>& total, const Function& function) {
+  using Clock = std::chrono::steady_clock;
+  class Timer {
+   public:
+    explicit Timer(std::atomic<std::int64_t>& nanoseconds) : total_(nanoseconds) {}
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+    ~Timer() {
+      total_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin_).count();
+    }
+
+   private:
+    std::atomic<std::int64_t>& total_;
+    Clock::time_point begin_ = Clock::now();
+  };
+  const Timer timer(total);
+  return function();
+}
+
+}  // namespace limpid::app

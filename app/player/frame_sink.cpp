@@ -1,0 +1,116 @@
+#include "app/player/frame_sink.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <optional>
+#include <utility>
+
+#include "app/console/logging.h"
+#include "app/console/time_text.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+// A second's hiccup of the encoder or the disk is bridged at most rates.
+constexpr std::size_t kQueuedFrames = 30;
+
+}  // namespace
+
+FrameSink::FrameSink(io::Writer writer)
+    : writer_(std::move(writer)), queue_(kQueuedFrames), thread_([this] { run(); }) {}
+
+FrameSink::~FrameSink() {
+  if (!closed_) {
+    queue_.cancel();
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void FrameSink::run() {
+  try {
+    write_all();
+  } catch (const Error& error) {
+    fail(written_ > 0 ? keep_the_beginning(error) : std::current_exception());
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  if (closed_ && !failed_ && written_ > 0) {
+    try {
+      writer_.finish();
+    } catch (const io::DiskFull& error) {
+      fail(keep_the_beginning(error));
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  ended_ = true;
+}
+
+void FrameSink::write_all() {
+  double begin = 0;
+  while (const std::optional<Frame> frame = queue_.pop()) {
+    writer_.write(*frame);
+    const double time = io::presentation_time(*frame).value_or(0);
+    begin = written_ == 0 ? time : begin;
+    seconds_ = time - begin;
+    ++written_;
+  }
+}
+
+void FrameSink::fail(std::exception_ptr error) {
+  queue_.cancel();
+  error_ = std::move(error);
+  failed_ = true;
+}
+
+std::exception_ptr FrameSink::keep_the_beginning(const Error& failure) {
+  try {
+    const std::string name = writer_.finish_partial();
+    const std::int64_t frames = writer_.frames_written();
+    return std::make_exception_ptr(Error(fmt::format("{}; {} has the {} {} before that", failure.what(), name,
+                                                     frames, frames == 1 ? "frame" : "frames")));
+  } catch (const Error&) {
+    return std::make_exception_ptr(failure);
+  }
+}
+
+void FrameSink::offer(const Frame& frame) {
+  if (!queue_.try_push(frame)) {
+    ++dropped_;
+  }
+}
+
+void FrameSink::log_frames(const std::string& name) const {
+  spdlog::info(
+      fmt::format("{} frames to {}{}", written_.load(), name,
+                  dropped_ > 0 ? fmt::format(", {} dropped as it was too slow", dropped_.load()) : ""));
+}
+
+void FrameSink::close() {
+  closed_ = true;
+  queue_.close();
+}
+
+void FrameSink::finish() {
+  close();
+  const std::scoped_lock lock(finishing_);
+  if (thread_.joinable()) {
+    thread_.join();
+    log_warnings(writer_.late_warnings());
+  }
+  if (failed_) {
+    std::rethrow_exception(error_);
+  }
+}
+
+std::string recording_sign(const FrameSink& sink) {
+  return sink.has_failed() ? "RECORDING FAILED"
+                           : fmt::format("REC {} {:.1f} MB", time_text(sink.seconds(), false),
+                                         static_cast<double>(sink.bytes()) / 1e6);
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/pipeline/bounded_queue.h"
+#include "core/base/error.h"
+#include "core/frame/frame.h"
+#include "io/media/writer.h"
+
+namespace limpid::app {
+
+/// Writes frames on a thread of its own, completes the file there, and never holds up who offers them: what
+/// the writer is too slow for is dropped and counted. If writing fails, as on a full disk, what has been
+/// written is completed at once, as Writer::finish_partial() does. Thread-safe.
+class FrameSink {
+ public:
+  explicit FrameSink(io::Writer writer);
+  FrameSink(const FrameSink&) = delete;
+  FrameSink& operator=(const FrameSink&) = delete;
+  FrameSink(FrameSink&&) = delete;
+  FrameSink& operator=(FrameSink&&) = delete;
+  /// Without close() or finish() nothing is left of what was written.
+  ~FrameSink();
+
+  void offer(const Frame& frame);
+  /// Takes no more frames: what has been offered is written and the file completed.
+  void close();
+  /// Does so and waits for it, as does who calls it meanwhile. Warns of what later frames have that can't be
+  /// kept. Throws what writing has thrown, with the name of what could be kept.
+  void finish();
+  /// Whether that won't wait: the file is complete, or writing has failed.
+  bool has_ended() const { return ended_; }
+
+  std::int64_t written() const { return written_; }
+  std::int64_t dropped() const { return dropped_; }
+  /// Logs these, of the file of that name.
+  void log_frames(const std::string& name) const;
+  /// Of video that has been written.
+  double seconds() const { return seconds_; }
+  std::int64_t bytes() const { return writer_.bytes_written(); }
+  bool has_failed() const { return failed_; }
+
+ private:
+  void run();
+  void write_all();
+  void fail(std::exception_ptr error);
+  /// Returns what to tell.
+  std::exception_ptr keep_the_beginning(const Error& failure);
+
+  io::Writer writer_;
+  BoundedQueue<Frame> queue_;
+  std::atomic<std::int64_t> written_ = 0;
+  std::atomic<std::int64_t> dropped_ = 0;
+  std::atomic<double> seconds_ = 0;
+  std::atomic<bool> closed_ = false;  ///< before queue_ is
+  std::atomic<bool> failed_ = false;
+  std::atomic<bool> ended_ = false;
+  std::exception_ptr error_;  ///< set before failed_
+  std::mutex finishing_;
+  std::thread thread_;
+};
+
+/// For the display over the picture: "REC 0:12 3.4 MB", or that it has failed.
+std::string recording_sign(const FrameSink& sink);
+
+}  // namespace limpid::app

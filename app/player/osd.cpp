@@ -1,0 +1,132 @@
+#include "app/player/osd.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "app/console/time_text.h"
+
+namespace limpid::app {
+
+std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
+  const Statistics& s = statistics;
+  std::string position = time_text(s.position);
+  if (s.duration > 0) {
+    // Containers' durations may leave the last frame's out.
+    position += " / " + time_text(std::max(s.duration, s.position));
+  }
+  position += fmt::format("   frame {}   {}", s.frame, s.state);
+  std::string sigma = "sigma";
+  for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
+    sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);
+  }
+  sigma += s.estimated ? "   (estimated)" : "   (set)";
+  const std::string filter =
+      fmt::format("filter {}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile);
+  if (detail == Detail::kLeast) {
+    return {position};
+  }
+  if (detail == Detail::kFew) {
+    return {position, filter, sigma};
+  }
+  std::vector<std::string> lines{s.source, s.format, position};
+  std::string rates;
+  if (s.source_fps > 0) {
+    rates = fmt::format("source {:.4g} fps   ", s.source_fps);
+  }
+  if (s.runs) {
+    rates += fmt::format("shown {:.1f} fps   ", s.shown_fps);
+  }
+  lines.push_back(rates + fmt::format("dropped {}", s.dropped));
+  const std::string latency =
+      fmt::format("{} {:.1f} ms", s.live ? "latency" : "frame latency", 1000 * s.latency);
+  lines.push_back(s.runs ? fmt::format("denoise {:.1f} fps (alone {:.1f})   {}", s.denoise_fps,
+                                       s.denoise_fps_alone, latency)
+                         : latency);
+  lines.push_back(fmt::format("engine {}   {}", s.engine, filter));
+  lines.push_back(sigma);
+  std::string loads;
+  for (const auto& [stage, share] : s.loads) {
+    loads += fmt::format("  {} {:.0f}%", stage, 100 * share);
+  }
+  if (s.runs && !loads.empty()) {
+    lines.push_back("load" + loads);
+  }
+  return lines;
+}
+
+int text_size(io::Size window, double dots_per_inch, double factor) {
+  constexpr double kUsual = 16.0 / 96;  // inches
+  constexpr double kLeast = 9;
+  const double wished = std::max(kUsual * dots_per_inch, window.height / 70.0) * factor;
+  const double fitting = std::min(window.width / 26.0, window.height / 16.0) * std::max(factor, 1.0);
+  return static_cast<int>(std::lround(std::max(std::min(wished, fitting), kLeast)));
+}
+
+int text_margin(int line) { return line / 3; }
+
+io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
+                            io::Size window) {
+  // What is looked at is the picture.
+  constexpr double kGreatestShare = 0.25;
+  const int inner = window.width - 2 * text_margin(line);
+  const int width = std::max(inner * 3 / 5, std::min(inner, 16 * line));
+  for (const Detail detail : {Detail::kAll, Detail::kFew}) {
+    io::RgbImage box = lettering.box(to_lines(statistics, detail), line, width);
+    if (static_cast<double>(box.width) * box.height <= kGreatestShare * window.width * window.height) {
+      return box;
+    }
+  }
+  return lettering.box(to_lines(statistics, Detail::kLeast), line, width);
+}
+
+const std::vector<KeyHelp>& key_help() {
+  static const std::vector<KeyHelp> help{
+      {"SPACE p", "pause, play"},
+      {". ,", "a frame forward, back"},
+      {"LEFT RIGHT", "5 s back, forward; with Shift, or PGDN PGUP: 60 s"},
+      {"HOME END", "to the beginning, to the end"},
+      {"[ ] BACKSPACE", "slower, faster, as the source"},
+      {"UP DOWN + -", "sigma"},
+      {"a", "sigma estimated from the frames"},
+      {"m c", "next filter, next profile"},
+      {"0 1 2 3", "difference, noisy, denoised, split"},
+      {"mouse, drag", "moves the split line"},
+      {"l |", "locks the split line; puts it into the middle"},
+      {"wheel z Z", "zoom: fit, 1:1, 2:1, 4:1, 8:1; drag to move"},
+      {"f, double click", "full screen"},
+      {"s S", "pictures of noisy, denoised and split; of the window"},
+      {"r", "webcam: begin a recording, end it"},
+      {"i ?", "statistics; these keys"},
+      {"q ESC", "quit; ESC leaves the full screen first"},
+  };
+  return help;
+}
+
+std::vector<std::string> key_help_lines(const char* separator) {
+  std::size_t width = 0;
+  for (const KeyHelp& help : key_help()) {
+    width = std::max(width, std::strlen(help.keys));
+  }
+  std::vector<std::string> lines;
+  for (const auto& [keys, action] : key_help()) {
+    lines.push_back(separator != nullptr ? fmt::format("{}{}{}", keys, separator, action)
+                                         : fmt::format("{:<{}}  {}", keys, width, action));
+  }
+  return lines;
+}
+
+io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window) {
+  constexpr int kLeast = 8;
+  const int margin = text_margin(line);
+  const std::vector<std::string> lines = key_help_lines("\t");
+  io::RgbImage box = lettering.box(lines, line, window.width - 2 * margin);
+  for (int lower = line - 1; box.height > window.height - 2 * margin && lower >= kLeast; --lower) {
+    box = lettering.box(lines, lower, window.width - 2 * margin);
+  }
+  return box;
+}
+
+}  // namespace limpid::app

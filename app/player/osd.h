@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/player/player.h"
+#include "io/media/size.h"
+#include "io/screen/lettering.h"
+#include "io/screen/rgb_image.h"
+
+namespace limpid::app {
+
+/// What the display over the picture tells.
+struct Statistics {
+  std::string source;  ///< its name
+  std::string format;  ///< size, subsampling, depth, colour
+  std::string engine;
+  double position = 0;     ///< seconds
+  double duration = 0;     ///< 0 if not known
+  std::int64_t frame = 0;  ///< its number
+  std::string state;       ///< "playing", "paused", ...
+  double source_fps = 0;
+  double shown_fps = 0;
+  double denoise_fps = 0;
+  double denoise_fps_alone = 0;  ///< what the denoiser could do if it never waited
+  std::int64_t dropped = 0;
+  double latency = 0;  ///< seconds: of a live source from decoding to the screen, else of denoising
+  bool live = false;
+  bool runs = true;  ///< false while paused and at the end: there are no rates then
+  std::string filter;
+  std::string profile;              ///< empty if the filter has none
+  std::vector<std::string> planes;  ///< names of the colour planes
+  NoiseLevel level;
+  bool estimated = false;
+  struct Load {
+    std::string stage;
+    double share;  ///< of the time, 0 to 1
+  };
+  std::vector<Load> loads;
+};
+
+/// What to tell, from all of it to the least: for windows that the longer text would cover.
+enum class Detail : std::uint8_t { kAll, kFew, kLeast };
+std::vector<std::string> to_lines(const Statistics& statistics, Detail detail = Detail::kAll);
+
+/// Height of a line of text in a window of that size, in pixels: 14 points of a screen of 96 dots an inch,
+/// more on a large one that is looked at from afar, times `factor`; less where that would cover the picture.
+int text_size(io::Size window, double dots_per_inch, double factor);
+
+/// Of the space that text leaves at the window's edges, and between boxes.
+int text_margin(int line);
+
+/// In lines of that height, with as much detail as leaves the picture to be seen in a window of that size.
+io::RgbImage statistics_box(io::Lettering& lettering, const Statistics& statistics, int line,
+                            io::Size window);
+
+/// What has happened beside the picture.
+struct News {
+  std::string text;
+  bool is_failure = false;  ///< and so stays until a key is pressed
+};
+
+/// A key or mouse action, for the display and the manuals.
+struct KeyHelp {
+  const char* keys;
+  const char* action;
+};
+const std::vector<KeyHelp>& key_help();
+/// A line for each; `separator` between keys and action, else these in two columns of equally wide letters.
+std::vector<std::string> key_help_lines(const char* separator = nullptr);
+
+/// These in lines of that height, or lower ones where they would not fit into a window of that size.
+io::RgbImage help_box(io::Lettering& lettering, int line, io::Size window);
+
+}  // namespace limpid::app

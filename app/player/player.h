@@ -1,0 +1,279 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/pipeline/denoise_stage.h"
+#include "app/pipeline/noise_control.h"
+#include "app/pipeline/stage_counters.h"
+#include "app/player/playback_clock.h"
+#include "core/engine/denoiser.h"
+#include "core/filter/parameters.h"
+#include "core/frame/frame.h"
+#include "io/media/reader.h"
+#include "io/screen/rgb_image.h"
+
+namespace limpid::app {
+
+/// How frames are denoised; what the keys change.
+struct DenoiseSettings {
+  std::string filter = "bm3d";
+  Profile profile = Profile::kNp;   ///< if the filter has profiles
+  std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
+  float strength = 1;               ///< scales sigma
+  PlaneChoice planes = PlaneChoice::kAll;
+
+  bool operator==(const DenoiseSettings&) const = default;
+  /// Whether one denoiser will do for both: they differ in nothing but the noise level.
+  bool same_denoiser(const DenoiseSettings& other) const {
+    return filter == other.filter && profile == other.profile;
+  }
+};
+
+/// A frame before and after, and what it is known by.
+struct PlayedFrame {
+  using Clock = std::chrono::steady_clock;
+
+  Frame noisy;
+  Frame denoised;
+  DenoiseSettings settings;  ///< it was denoised with
+  NoiseLevel level;
+  double time = 0;             ///< seconds, in the source
+  std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
+  Clock::time_point decoded_at;
+  Clock::time_point sent_at;  ///< to the denoiser
+  Clock::time_point ready_at;
+  bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
+  bool is_waiting = false;  ///< it is with the denoiser: `denoised` and what it was denoised with are to come
+
+  /// What PlayerStages::prepare makes for the screen.
+  std::shared_ptr<io::RgbImage> noisy_picture;
+  std::shared_ptr<io::RgbImage> denoised_picture;
+};
+
+/// What a Player joins. Each is called on one thread only; any may throw, which ends the player.
+struct PlayerStages {
+  /// The source: frames and End; packets are passed over.
+  std::function<io::Reader::Item()> read;
+  /// Goes to a time, as io::Reader::seek() does; empty if the source can't. On the same thread as read().
+  std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
+  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
+      make_denoiser;
+  std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
+  /// Sees every frame that has been denoised while playing, in order. May be empty.
+  std::function<void(const PlayedFrame&)> denoised;
+  /// Makes a frame's pictures for the screen.
+  std::function<void(PlayedFrame&)> prepare;
+  /// Tells the thread that shows the frames that there is something new.
+  std::function<void()> wake;
+};
+
+struct PlayerOptions {
+  /// A live source has no clock to wait for: of the frames that wait the newest counts, the others are
+  /// dropped.
+  bool live = false;
+  double frames_per_second = 25;  ///< of the source; a guess will do
+  double duration = 0;            ///< seconds; seeks stay within it. 0 if not known
+  DenoiseSettings settings;
+  /// Of frames as they were decoded, for steps back: these need no decoding. At most some hundred frames, and
+  /// half as many again while more are decoded.
+  std::size_t kept_bytes = std::size_t{256} << 20;
+};
+
+/// What is known while it plays.
+struct PlayerCounters {
+  StageCounters read;
+  StageCounters denoise;
+  StageCounters prepare;
+  std::atomic<std::int64_t> dropped_before = 0;  ///< too late to be worth denoising
+  std::atomic<std::int64_t> dropped_after = 0;   ///< denoised, but the next one was due
+  std::atomic<std::int64_t> shown = 0;
+};
+
+/// Plays a source through a denoiser in real time.
+///
+///     reader thread ─► decoded ─► denoise thread ─► finished ─► prepare thread ─► ready ─► take()
+///
+/// A frame is due when the clock reaches its time. Frames that can't be ready before their successor is due
+/// are dropped before they are denoised, and a ready frame whose successor is due is dropped whether or not
+/// anybody takes frames, so a window that doesn't draw holds nothing up. Only a few frames are under way
+/// between denoising and the screen, so that changed settings show with the next frame but two; while paused,
+/// the frame that is shown and those behind it are denoised again. If the source itself can't keep up, the
+/// clock waits for it.
+///
+/// All members may be called from any thread.
+class Player {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Player(PlayerStages stages, const PlayerOptions& options);
+  Player(const Player&) = delete;
+  Player& operator=(const Player&) = delete;
+  Player(Player&&) = delete;
+  Player& operator=(Player&&) = delete;
+  /// Stops all threads, which finish what they are at.
+  ~Player();
+
+  struct Taken {
+    std::shared_ptr<const PlayedFrame> frame;  ///< to show now; nothing if it's not time
+    bool begins = false;  ///< the clock begins with it: it is the first, or the first behind a seek
+    std::optional<Clock::time_point> next_at;  ///< when it will be time, if that is known
+    bool ended = false;                        ///< the source's last frame has been shown for its time
+    /// The frame to be shown next, undenoised, if that takes the denoiser long; once.
+    std::shared_ptr<const PlayedFrame> waiting;
+  };
+  /// What to show at `now`. Throws what a stage has thrown.
+  Taken take(Clock::time_point now);
+
+  void set_settings(const DenoiseSettings& settings);
+  DenoiseSettings settings() const;
+
+  void set_paused(bool paused);
+  bool paused() const;
+  void set_speed(double speed);
+  double speed() const;
+  /// Shows the next frame, or the one before, and pauses.
+  void step_forward();
+  void step_back();
+  /// Goes to the frame that is shown at a time. False if the source can't.
+  bool seek(double time);
+  bool can_seek() const { return static_cast<bool>(stages_.seek); }
+  /// Where it is, or is going, in seconds.
+  double position() const;
+  /// Whether it is going somewhere, whose frame isn't shown yet.
+  bool is_seeking() const;
+  /// For how long the denoiser has been at work on what the counters don't have yet.
+  Clock::duration at_work() const;
+  /// Lets the clock follow the audio, which is at `position`.
+  void follow_audio(double position);
+
+  /// Ends all stages; frames under way are dropped. False if one of them is still at work after `patience`:
+  /// with an engine that can't be stopped, or waiting for the source.
+  bool stop(std::chrono::milliseconds patience);
+  /// Ends reading, and returns when all frames under way have gone through stages.denoised. Throws what a
+  /// stage has thrown.
+  void finish();
+
+  const PlayerCounters& counters() const { return counters_; }
+  /// Seconds from sending a frame to the denoiser to having it ready for the screen, smoothed.
+  double turnaround() const;
+
+ private:
+  struct Job {
+    Frame frame;
+    double time = 0;
+    std::uint64_t sequence = 0;
+    Clock::time_point decoded_at;
+    bool source_is_late = false;
+  };
+  /// Where a seek goes: to the frame that is shown at `time`, or the one before that.
+  struct Target {
+    double time = 0;
+    bool before = false;
+  };
+  struct Finished {
+    std::uint64_t epoch = 0;
+    std::shared_ptr<PlayedFrame> frame;
+  };
+  struct Kept {
+    Frame frame;
+    double time = 0;
+  };
+  class Denoising;  // what the denoise thread has for itself
+
+  void guarded(const std::function<void()>& loop);
+  void read_loop();
+  void denoise_loop();
+  void prepare_loop();
+
+  // On the reader's thread, without the mutex.
+  std::optional<Frame> decode_frame();
+  std::optional<Job> read_frame();
+  Job next_kept();
+  double time_of(const Frame& frame) const;
+  std::size_t kept_frames(const Frame& frame) const;
+  void forget_kept();
+  bool find_kept(const Target& target);
+  bool decode_up_to(const Target& target);
+  bool serve_from_kept();
+  bool decode_group_before(std::deque<Kept>& earlier, double before);
+  void decode_earlier();
+
+  // All below with the mutex held.
+  bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
+  bool may_send() const;
+  bool is_late(Clock::time_point now) const;
+  std::optional<Clock::time_point> decides_at(Clock::time_point now) const;
+  bool drop_late(Clock::time_point now);
+  std::optional<Clock::time_point> expire(Clock::time_point now);
+  bool nothing_to_come() const;
+  void forget_frames_under_way();
+  void go_to(const Target& target);
+  bool is_given_up() const;
+  bool may_step_farther_back() const;
+
+  const PlayerStages stages_;
+  const PlayerOptions options_;
+  PlayerCounters counters_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+  int at_work_ = 3;  ///< threads
+  std::exception_ptr error_;
+  DenoiseSettings settings_;
+
+  PlaybackClock clock_;
+  bool clock_runs_ = false;  ///< false until the first frame is shown, after the start or a seek
+  bool show_next_ = false;   ///< although paused
+  std::shared_ptr<const PlayedFrame> shown_;
+
+  std::optional<Target> target_;
+  std::optional<double> going_to_;  ///< until the frame there is shown
+  bool going_before_ = false;       ///< to the frame before that
+  std::deque<Job> decoded_;
+  bool source_ended_ = false;
+  std::uint64_t next_sequence_ = 0;
+
+  bool stepping_back_ = false;  ///< the last that was asked for
+
+  // Of the reader's thread: decoded frames without a gap between them, and the next of these to be read.
+  std::deque<Kept> kept_;
+  std::size_t next_kept_ = 0;
+  bool kept_to_the_end_ = false;          ///< the source ends behind them
+  bool kept_from_the_beginning_ = false;  ///< there are none before them
+  bool source_follows_ = true;            ///< what it gives next is the one behind them
+
+  std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
+  bool elsewhere_ = false;   ///< the new epoch lies behind a seek
+  bool again_ = false;       ///< the new epoch begins with the frame that is shown
+  std::int64_t outstanding_ =
+      0;             ///< frames sent to the denoiser that neither are shown (live: ready) nor dropped
+  int latency_ = 0;  ///< of the denoiser
+  int concurrency_ = 1;
+  bool drained_ = false;  ///< the denoiser has given the last frame
+  Clock::time_point idle_since_;
+  double turnaround_ = 0;
+
+  std::deque<Finished> finished_;
+  int preparing_ = 0;
+  std::deque<std::shared_ptr<PlayedFrame>> ready_;
+  std::shared_ptr<PlayedFrame> waiting_;  ///< prepared
+
+  DenoiseStage stage_;  ///< of the denoiser's thread, but for what any may call
+  std::jthread reader_;
+  std::jthread denoiser_;
+  std::jthread preparer_;
+};
+
+}  // namespace limpid::app

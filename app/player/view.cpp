@@ -1,0 +1,141 @@
+#include "app/player/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace limpid::app {
+namespace {
+
+struct Span {
+  int source;
+  int source_length;
+  int target;
+  int target_length;
+};
+
+// One direction of a zoomed picture, `center` of it in the middle of the window.
+Span zoomed(int length, int window, int zoom, double center) {
+  const bool fits = length * zoom <= window;
+  const int origin =
+      fits ? (window - length * zoom) / 2 : static_cast<int>(std::lround(window / 2.0 - center * zoom));
+  const int first = std::clamp(-origin / zoom, 0, length);
+  const int last = std::clamp((window - origin + zoom - 1) / zoom, 0, length);
+  return {first, last - first, origin + first * zoom, (last - first) * zoom};
+}
+
+}  // namespace
+
+View::Placement View::place(io::Size window) const {
+  if (zoom_ > 0) {
+    const Span x = zoomed(picture_.width, window.width, zoom_, center_x_);
+    const Span y = zoomed(picture_.height, window.height, zoom_, center_y_);
+    return {{x.source, y.source, x.source_length, y.source_length},
+            {x.target, y.target, x.target_length, y.target_length},
+            false};
+  }
+  const double width = picture_.width * std::max(pixel_aspect_, 1.0);
+  const double height = picture_.height * std::max(1 / pixel_aspect_, 1.0);
+  const double scale = std::min(window.width / width, window.height / height);
+  const int target_width = std::max(1, static_cast<int>(std::lround(width * scale)));
+  const int target_height = std::max(1, static_cast<int>(std::lround(height * scale)));
+  const bool whole = target_width % picture_.width == 0 && target_height % picture_.height == 0;
+  return {
+      {0, 0, picture_.width, picture_.height},
+      {(window.width - target_width) / 2, (window.height - target_height) / 2, target_width, target_height},
+      !whole};
+}
+
+void View::set_zoom(int zoom, double x, double y, io::Size window) {
+  const Placement before = place(window);
+  const double at_x = before.source.x + (x - before.target.x) * before.source.width / before.target.width;
+  const double at_y = before.source.y + (y - before.target.y) * before.source.height / before.target.height;
+  zoom_ = zoom;
+  if (zoom_ > 0) {
+    center_x_ = std::clamp<double>(at_x - (x - window.width / 2.0) / zoom_, 0, picture_.width);
+    center_y_ = std::clamp<double>(at_y - (y - window.height / 2.0) / zoom_, 0, picture_.height);
+  }
+}
+
+int View::next_zoom(bool greater) const {
+  if (greater) {
+    return zoom_ == 0 ? 1 : std::min(zoom_ * 2, kGreatestZoom);
+  }
+  return zoom_ / 2;
+}
+
+void View::pan(double dx, double dy) {
+  if (zoom_ > 0) {
+    center_x_ = std::clamp<double>(center_x_ - dx / zoom_, 0, picture_.width);
+    center_y_ = std::clamp<double>(center_y_ - dy / zoom_, 0, picture_.height);
+  }
+}
+
+int View::picture_column(double x, io::Size window) const {
+  const Placement placement = place(window);
+  const double column =
+      placement.source.x + (x - placement.target.x) * placement.source.width / placement.target.width;
+  return std::clamp(static_cast<int>(std::lround(column)), 0, picture_.width);
+}
+
+namespace {
+
+// Pixels of the window: of either side that can always be seen, how near to the line it is meant, and by how
+// much a pointer that hasn't been moved may seem to move.
+constexpr int kLeastSide = 12;
+constexpr double kNear = 16;
+constexpr double kStill = 2;
+// Of the width, at either side: who gets there may be on the way out.
+constexpr double kBorder = 0.1;
+
+}  // namespace
+
+int SplitLine::column(int width) const {
+  const int least = std::min(kLeastSide, width / 2);
+  return std::clamp(static_cast<int>(std::lround(share_ * width)), least, width - least);
+}
+
+void SplitLine::move(double x, int width) {
+  share_ = std::clamp(x / std::max(width, 1), 0.0, 1.0);
+  if (share_ >= kBorder && share_ <= 1 - kBorder) {
+    inner_ = share_;
+  }
+}
+
+bool SplitLine::point(double x, int width) {
+  if (!pointer_) {
+    pointer_ = x;
+    inner_ = share_;
+    return false;
+  }
+  if (locked_ || std::abs(x - *pointer_) <= kStill) {
+    return false;
+  }
+  pointer_ = x;
+  move(x, width);
+  return true;
+}
+
+void SplitLine::leave() {
+  if (!locked_ && pointer_) {
+    share_ = inner_;
+  }
+}
+
+bool SplitLine::drag(double x, double to, int width, bool touch, bool picture_moves) {
+  if (!holds_) {
+    // A line that follows the pointer is always near it.
+    holds_ = !picture_moves || ((touch || locked_) && std::abs(x - column(width)) <= kNear);
+  }
+  if (*holds_) {
+    pointer_ = to;
+    move(to, width);
+  }
+  return *holds_;
+}
+
+void SplitLine::center() {
+  share_ = inner_ = 0.5;
+  locked_ = true;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "io/screen/window.h"
+
+namespace limpid::app {
+
+enum class Side : std::uint8_t {
+  kSplit,  ///< noisy left of a line, denoised right of it
+  kNoisy,
+  kDenoised,
+  kDifference,
+};
+
+/// Which part of a picture is shown where in a window. Positions in the window are in its pixels.
+class View {
+ public:
+  View(io::Size picture, double pixel_aspect) : picture_(picture), pixel_aspect_(pixel_aspect) {}
+
+  static constexpr int kGreatestZoom = 8;
+
+  struct Placement {
+    io::Rectangle source;  ///< of the picture
+    io::Rectangle target;  ///< of the window
+    bool smooth = false;
+  };
+  Placement place(io::Size window) const;
+
+  /// The whole picture, as large as fits, at 0; else so many window pixels, both ways, to a pixel of the
+  /// picture, whose aspect is then left alone: what is looked at is samples.
+  int zoom() const { return zoom_; }
+  /// Changes the zoom so that what is at (x, y) stays there.
+  void set_zoom(int zoom, double x, double y, io::Size window);
+  /// The next greater or smaller zoom of 0, 1, 2, 4, 8.
+  int next_zoom(bool greater) const;
+  /// Moves the picture by so many window pixels.
+  void pan(double dx, double dy);
+
+  /// Column of the picture at a column of the window, cut to 0 to its width.
+  int picture_column(double x, io::Size window) const;
+
+ private:
+  io::Size picture_;
+  double pixel_aspect_;
+  int zoom_ = 0;
+  // Of the picture, in the middle of the window when zoomed.
+  double center_x_ = 0;
+  double center_y_ = 0;
+};
+
+/// The line between noisy and denoised: it follows the pointer, unless it is locked, and can be dragged.
+class SplitLine {
+ public:
+  /// `share`: of the window's width.
+  explicit SplitLine(double share) : share_(share) {}
+
+  double share() const { return share_; }
+  /// In a window of this width; always so far within it that both sides can be seen.
+  int column(int width) const;
+
+  /// The pointer is at `x`. Where it appears first, or after the window has changed, moves nothing. Whether
+  /// the line has moved.
+  bool point(double x, int width);
+  /// The pointer has left: the line goes back to where it was before the pointer neared the border.
+  void leave();
+  /// The window has another size, so where the pointer is isn't known.
+  void forget_pointer() { pointer_.reset(); }
+  /// A button, or a finger, has been pressed at `x` and has moved to `to`. Whether it has the line, rather
+  /// than the picture, if that can be moved.
+  bool drag(double x, double to, int width, bool touch, bool picture_moves);
+  void release() { holds_.reset(); }
+
+  bool locked() const { return locked_; }
+  void toggle_lock() { locked_ = !locked_; }
+  /// Into the middle, where it stays.
+  void center();
+
+ private:
+  void move(double x, int width);
+
+  double share_;
+  double inner_ = 0.5;  // where it was last well within the window
+  bool locked_ = false;
+  std::optional<double> pointer_;
+  std::optional<bool> holds_;  // while something is dragged: whether it is the line
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/player/osd.h"
+#include "app/player/player.h"
+#include "app/player/view.h"
+#include "core/frame/frame.h"
+#include "io/screen/audio_output.h"
+#include "io/screen/display.h"
+#include "io/screen/lettering.h"
+#include "io/screen/rgb_image.h"
+#include "io/screen/window.h"
+
+namespace limpid::app {
+
+struct ViewerOptions {
+  std::string source;  ///< what to call it
+  FrameFormat format;
+  io::DisplayProperties display;
+  std::string engine;
+  int threads = 0;         ///< to make pictures for the screen; 0: all processors
+  double duration = 0;     ///< seconds; 0 if not known
+  bool keep_open = false;  ///< stay at the last frame
+  bool loop = false;
+  bool still_picture = false;
+  std::int64_t frames = 0;  ///< quit when so many have been shown; 0: no limit
+  std::string
+      screenshot;  ///< a file for what the window shows of the last of `frames`, for which none is dropped
+  std::string picture_folder = ".";  ///< where the keys put pictures
+  bool statistics = true;
+  Side side = Side::kSplit;
+  int zoom = 0;
+  double split = 0.5;  ///< of the window's width, until the pointer moves
+  io::WindowOptions window;
+  double text_size = 1;              ///< times what suits the screen and the window
+  std::vector<std::string> filters;  ///< to choose from with a key
+  bool keep_times = false;           ///< of every frame shown, for the report
+  /// What is being recorded, in a few words for the statistics; called now and then. May be empty, and so may
+  /// the words.
+  std::function<std::string()> recording;
+  /// Begins a recording or ends it, and returns a few words on that. Empty if nothing can be recorded.
+  std::function<std::string()> toggle_recording;
+  /// What there is to tell that no key has asked for; called now and then. May be empty, and so may the text.
+  std::function<News()> news;
+  /// Asked now and then where nobody sees the window: once that is false, run() ends. May be empty.
+  std::function<bool()> is_needed;
+  /// Throws UsageError if the settings aren't possible. May be empty.
+  std::function<void(const DenoiseSettings&)> check;
+};
+
+/// What the viewer has seen, for reports.
+struct ViewerReport {
+  std::int64_t shown = 0;
+  std::int64_t dropped = 0;
+  // Empty without ViewerOptions::keep_times: a camera may run for days.
+  std::vector<double> shown_at;  ///< seconds of the steady clock at which each frame was handed to the screen
+  std::vector<double> times;     ///< of these frames, in the source
+  std::vector<double> latencies;       ///< of these frames, seconds from decoding to the screen
+  std::vector<double> ahead_of_sound;  ///< seconds, of the frames that were shown while sound was heard
+};
+
+/// The window on a Player, for the thread that it is made on: what is shown, and what the keys and the mouse
+/// do.
+class Viewer {
+ public:
+  /// Opens the window. `stages` needs neither prepare nor wake, which are the viewer's.
+  Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_options);
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+  Viewer(Viewer&&) = delete;
+  Viewer& operator=(Viewer&&) = delete;
+  ~Viewer();
+
+  /// Plays along with the video from now on. May be empty.
+  void set_audio(std::unique_ptr<io::AudioOutput> audio) { audio_ = std::move(audio); }
+
+  /// Until the user quits, the source has ended or a stop is requested. Throws what a stage has thrown.
+  void run(const std::stop_token& stop);
+
+  /// After run(), as Player has them: ends playing, without the frames under way; or ends reading and lets
+  /// the frames under way through PlayerStages::denoised, and throws what a stage has thrown.
+  bool stop(std::chrono::milliseconds patience) { return player_->stop(patience); }
+  void finish() { player_->finish(); }
+
+  /// What the window tells, once it has shown a frame; for the viewer's own thread.
+  Statistics statistics() const;
+  const ViewerReport& report() const { return report_; }
+  const PlayerCounters& counters() const { return player_->counters(); }
+
+ private:
+  using Clock = Player::Clock;
+
+  void show(const std::shared_ptr<const PlayedFrame>& frame);
+  void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
+  /// What is shown: a frame that is still with the denoiser is so as it is.
+  Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_.load(); }
+  void handle_end();
+  void handle(const io::WindowEvent& event);
+  void press(const std::string& key);
+  void change_side(Side side);
+  void change_speed(double speed);
+  void seek_by(double seconds);
+  void change_settings(const DenoiseSettings& settings, const std::string& text);
+  void change_sigma(int direction);
+  void next_profile();
+  void next_filter();
+  void change_zoom(int zoom, double x, double y);
+  void save_pictures();
+  void save_window();
+  void notice(const std::string& text);
+  void tell_news();
+
+  void prepare(PlayedFrame& frame);
+  void complete_pictures();
+  void draw();
+  void draw_text(Clock::time_point now);
+  void draw_labels(int split);
+  void measure(Clock::time_point now);
+  void follow_audio();
+  void seek_audio(double time);
+  void wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop);
+  int text_line() const;
+  io::RgbImage text_box(const std::vector<std::string>& lines, int width);
+  void toggle_pause();
+  void seek_to(double seconds);
+  void hint(Clock::time_point now);
+  std::string standing_hint(Clock::time_point now) const;
+
+  ViewerOptions options_;
+  const PlayerOptions player_options_;
+  io::Window window_;
+  io::DisplayConverter converter_;
+  io::RgbImagePool pictures_;
+  View view_;
+  std::atomic<Side> side_;
+  io::Lettering lettering_;
+  SplitLine split_;
+  io::Size window_size_;
+  double pointer_x_ = 0;
+  double pointer_y_ = 0;
+
+  std::shared_ptr<const PlayedFrame> shown_;
+  std::shared_ptr<io::RgbImage> noisy_;
+  std::shared_ptr<io::RgbImage> denoised_;
+  io::RgbImage difference_;
+  bool pictures_changed_ = false;
+  bool redraw_ = true;
+  bool quit_ = false;
+  bool ended_ = false;
+  bool help_ = false;
+  bool labels_;  ///< over the picture: which side is which
+
+  std::vector<std::string> early_keys_;  ///< pressed before there was a frame
+  std::string hint_;                     ///< what the window tells unasked, as long as it holds
+  Clock::time_point asked_at_;           ///< when the user last asked for another frame or other settings
+  Clock::time_point handed_at_;          ///< when the frame that is shown was taken
+  bool denoising_is_slow_ = false;       ///< rather than decoding
+  int slow_measurements_ = 0;            ///< in a row, of which the picture was too slow for the source
+  std::string notice_;
+  Clock::time_point notice_until_;
+  std::vector<std::string> statistics_text_;
+  std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
+
+  struct Sample {
+    Clock::time_point at;
+    std::int64_t shown, denoised;
+    std::int64_t read_ns, denoise_ns, prepare_ns, present_ns;
+  };
+  Sample sample() const;
+  std::optional<Sample> last_sample_;
+  double shown_fps_ = 0;
+  double denoise_fps_ = 0;
+  double denoise_fps_alone_ = 0;
+  std::vector<Statistics::Load> loads_;
+  double latency_ = 0;
+  StageCounters presenting_;
+  ViewerReport report_;
+
+  std::unique_ptr<io::AudioOutput> audio_;
+  double audio_begins_at_ = 0;      ///< as it was last told
+  bool audio_waits_ = true;         ///< for the first picture, or the first behind a seek
+  std::unique_ptr<Player> player_;  ///< last, as its threads use the rest
+};
+
+}  // namespace limpid::app

@@ -1,0 +1,65 @@
+#include "core/base/suggestion.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+namespace limpid {
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+/// Damerau's and Levenshtein's, in its form that edits no letter twice.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({replaced, cost[i - 1][j] + 1, cost[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view given, const std::vector<std::string>& names) {
+  constexpr std::size_t kLongest = 64;  // nobody misspells more
+  constexpr std::size_t kShortestPart = 3;
+  if (given.empty() || given.size() > kLongest) {
+    return "";
+  }
+  const std::string wanted = lower_case(given);
+  std::string nearest;
+  std::size_t least = 0;
+  for (const std::string& name : names) {
+    const std::string candidate = lower_case(name);
+    const bool contains = wanted.size() >= kShortestPart && candidate.find(wanted) != std::string::npos;
+    const std::size_t difference = contains ? 1 : distance(wanted, candidate);
+    if (difference <= std::max<std::size_t>(1, candidate.size() / 3) &&
+        (nearest.empty() || difference < least)) {
+      nearest = name;
+      least = difference;
+    }
+  }
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& names) {
+  const std::string name = nearest_name(given, names);
+  return name.empty() ? "" : "; did you mean '" + name + "'?";
+}
+
+}  // namespace limpid

@@ -1,0 +1,477 @@
+#include "core/cpu/bm3d/bm3d.h"
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "core/bm3d/bm3d.h"
+#include "core/cpu/runtime/convert.h"
+#include "core/cpu/runtime/planes.h"
+#include "core/cpu/runtime/task_graph.h"
+
+namespace limpid::cpu {
+namespace {
+
+// Reference patches on each side of a tile. A tile should be large against its search window's margin and
+// small enough for many tiles and for its samples and sums to stay in a core's second-level cache.
+// Independent of the number of threads, since the order of additions within a tile shows in the result's last
+// bits.
+int tile_references(int step) { return step >= 6 ? 16 : step >= 3 ? 24 : 32; }
+
+// Positions 0, step, 2 step, ... and the last one.
+std::vector<int> reference_grid(int size, int patch, int step) {
+  std::vector<int> grid;
+  for (int i = 0; i < size - patch; i += step) {
+    grid.push_back(i);
+  }
+  grid.push_back(size - patch);
+  return grid;
+}
+
+// Rows of luma that one task loads, prepares or estimates.
+constexpr int kBandRows = 16;
+
+// The second step follows the first by about so many rows of luma: as soon as what it reads is there, when
+// much of that is still in the cache.
+constexpr int kStepLag = 128;
+
+// Rows [first, last), or bands.
+struct Range {
+  int first = 0;
+  int last = 0;
+};
+
+// Tables are made of legal parameters only.
+const Bm3dParameters& validated(const Bm3dParameters& parameters) {
+  parameters.validate();
+  return parameters;
+}
+
+Plane part_of(const Plane& plane, Range rows) {
+  return {plane.data + rows.first * plane.stride, plane.stride, plane.width, rows.last - rows.first};
+}
+
+}  // namespace
+
+// One channel as floats in 8-bit code values.
+struct Bm3d::Component {
+  int plane = 0;
+  int width = 0;
+  int height = 0;
+  float sigma = 0;  // 0: not filtered
+  PlaneBuffer<float> noisy;
+  PlaneBuffer<float> basic;
+
+  float* noisy_row(int y) { return noisy.data() + static_cast<std::ptrdiff_t>(y) * width; }
+  float* basic_row(int y) { return basic.data() + static_cast<std::ptrdiff_t>(y) * width; }
+};
+
+// Components of one size that are filtered with the same groups, in one step or two.
+struct Bm3d::PlaneSet {
+  int width = 0;
+  int height = 0;
+  int shift_x = 0;  // against luma, on which patches are matched
+  int shift_y = 0;
+  double guide_sigma = 0;  // of the noise in what patches are matched on
+  std::vector<Component*> components;
+  PlaneBuffer<std::int16_t> matching;
+  std::array<AggregationSums, 3> sums;
+  std::vector<std::mutex> locks;
+  std::array<StepJob, 2> jobs;
+  std::array<std::vector<Tile>, 2> tiles;
+
+  // The rows of a band.
+  Range rows(int band) const {
+    const int count = kBandRows >> shift_y;
+    return {std::min(band * count, height), std::min((band + 1) * count, height)};
+  }
+  // The bands in which those of rows [first, last) lie that are in the plane.
+  Range bands(int first, int last) const {
+    const int count = kBandRows >> shift_y;
+    return {std::max(first, 0) / count, block_count(std::min(last, height), count)};
+  }
+};
+
+// What there is to do for a picture, in tasks of a band of rows or a tile each. A task waits for its own
+// inputs alone, so that threads pass from step to step, and from luma to chroma, without standing still.
+struct Bm3d::Task {
+  enum class Kind { kLoad, kPrepare, kTile, kEstimate };
+  Kind kind = Kind::kLoad;
+  PlaneSet* set = nullptr;
+  int step = 0;
+  int index = 0;  // of the band or the tile
+};
+
+struct Bm3d::Scratch {
+  TileScratch tile;
+  std::array<AlignedVector<float>, 3> guide_rows;
+  AlignedVector<float> smoothed_row;
+};
+
+struct Bm3d::Workspace {
+  std::array<Component, 3> components;
+  PlaneSet full;
+  PlaneSet subsampled;
+  std::vector<Task> tasks;
+  TaskGraph graph;
+  tbb::enumerable_thread_specific<Scratch> scratch;
+};
+
+// The picture that is being filtered.
+struct Bm3d::Picture {
+  const std::array<Plane, kMaxPlanes>& in;
+  const std::array<Plane, kMaxPlanes>& out;
+  std::array<bool, kMaxPlanes> passes_through{};
+};
+
+Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
+    : format_(format),
+      matching_(parameters.matching),
+      hard_(validated(parameters).hard_threshold, parameters.lambda),
+      workspace_(std::make_unique<Workspace>()) {
+  format.validate("frame");
+  if (parameters.wiener) {
+    wiener_ = std::make_unique<StepTables>(*parameters.wiener, 0.0F);
+  }
+  warnings_ = warnings_of_small_planes(parameters, format);
+}
+
+Bm3d::~Bm3d() = default;
+
+void Bm3d::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
+  if (!in.interlaced) {
+    filter_picture(in.planes, noise, out.planes);
+  } else {
+    for (int parity = 0; parity < 2; ++parity) {
+      filter_picture(field_of(format_, in.planes, parity), noise, field_of(format_, out.planes, parity));
+    }
+  }
+}
+
+void Bm3d::filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLevel& noise,
+                          const std::array<Plane, kMaxPlanes>& out) {
+  const int colors = format_.color_plane_count();
+  const int patch = std::max(hard_.step.patch_size, wiener_ ? wiener_->step.patch_size : 0);
+  const std::array<float, 3> sigma = is_rgb() ? opponent_sigma(noise.sigma) : noise.sigma;
+
+  // Chroma is never larger than luma, so that a luma plane that is too small leaves nothing to filter.
+  bool filtered = false;
+  bool reshaped = false;
+  for (int p = 0; p < colors; ++p) {
+    Component& component = workspace_->components[p];
+    const float level = in[p].width >= patch && in[p].height >= patch ? sigma[p] : 0;
+    reshaped = reshaped || component.width != in[p].width || component.height != in[p].height ||
+               (component.sigma > 0) != (level > 0);
+    component.plane = p;
+    component.width = in[p].width;
+    component.height = in[p].height;
+    component.sigma = level;
+    filtered = filtered || level > 0;
+  }
+  if (reshaped) {
+    workspace_->tasks.clear();
+  }
+  Picture picture{in, out};
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    picture.passes_through[p] = !filtered || p >= colors || noise.sigma[p] == 0 ||
+                                (!is_rgb() && workspace_->components[p].sigma == 0);
+    if (!filtered) {
+      copy_plane(format_, in[p], out[p]);
+    }
+  }
+  if (!filtered) {
+    return;
+  }
+  plan();
+  workspace_->graph.run([&](int i) {
+    const Task& task = workspace_->tasks[i];
+    switch (task.kind) {
+      case Task::Kind::kLoad:
+        return load(picture, task.index);
+      case Task::Kind::kPrepare:
+        return prepare(*task.set, task.step, task.index);
+      case Task::Kind::kTile:
+        return process_tile(task.set->jobs[task.step], task.set->tiles[task.step][task.index],
+                            workspace_->scratch.local().tile);
+      case Task::Kind::kEstimate:
+        return estimate(picture, *task.set, task.step, task.index);
+    }
+  });
+}
+
+bool Bm3d::is_rgb() const { return format_.color_model == ColorModel::kRgb; }
+int Bm3d::steps() const { return wiener_ ? 2 : 1; }
+
+void Bm3d::plan() {
+  if (workspace_->tasks.empty()) {
+    gather_sets();
+  }
+  plan_jobs(workspace_->full);
+  plan_jobs(workspace_->subsampled);
+  if (workspace_->tasks.empty()) {
+    plan_tasks();
+  }
+}
+
+void Bm3d::gather_sets() {
+  PlaneSet& full = workspace_->full;
+  PlaneSet& subsampled = workspace_->subsampled;
+  subsampled.shift_x = format_.chroma_shift_x;
+  subsampled.shift_y = format_.chroma_shift_y;
+  full.components.clear();
+  subsampled.components.clear();
+  for (int p = 0; p < format_.color_plane_count(); ++p) {
+    Component& component = workspace_->components[p];
+    const std::size_t size = static_cast<std::size_t>(component.width) * component.height;
+    component.noisy.resize(size);
+    component.basic.resize(size);
+    if (component.sigma > 0) {
+      const bool small = p > 0 && (format_.chroma_shift_x > 0 || format_.chroma_shift_y > 0);
+      (small ? subsampled : full).components.push_back(&component);
+    }
+  }
+}
+
+void Bm3d::plan_jobs(PlaneSet& set) {
+  if (set.components.empty()) {
+    return;
+  }
+  set.width = set.components[0]->width;
+  set.height = set.components[0]->height;
+  // Each of its guide's samples is the mean of so many.
+  set.guide_sigma =
+      static_cast<double>(workspace_->components[0].sigma) / std::sqrt(1 << (set.shift_x + set.shift_y));
+  const std::size_t size = static_cast<std::size_t>(set.width) * set.height;
+  set.matching.resize(size);
+  const auto blocks =
+      static_cast<std::size_t>(block_count(set.width, kLockedColumns)) * block_count(set.height, kLockedRows);
+  if (set.locks.size() != blocks) {
+    set.locks = std::vector<std::mutex>(blocks);
+  }
+  for (std::size_t i = 0; i < set.components.size(); ++i) {
+    set.sums[i].numerator.resize(size);
+    set.sums[i].weight.resize(size);
+  }
+  for (int step = 0; step < steps(); ++step) {
+    StepJob& job = set.jobs[step];
+    job.tables = step == 0 ? &hard_ : wiener_.get();
+    job.wiener = step == 1;
+    job.width = set.width;
+    job.height = set.height;
+    job.matching = set.matching.data();
+    const bool as_they_are =
+        step == 0 && &set == &workspace_->full && !is_rgb() && format_.sample_type == SampleType::kUint8;
+    job.scale = matching_scale(as_they_are);
+    job.distances = matching_distances(matching_, job.wiener, job.tables->step, job.scale, set.guide_sigma);
+    job.grid_x = reference_grid(set.width, job.tables->step.patch_size, job.tables->step.step);
+    job.grid_y = reference_grid(set.height, job.tables->step.patch_size, job.tables->step.step);
+    job.locks = &set.locks;
+    job.planes.clear();
+    for (std::size_t i = 0; i < set.components.size(); ++i) {
+      const Component& component = *set.components[i];
+      job.planes.push_back({component.noisy.data(), component.basic.data(), component.sigma, &set.sums[i]});
+    }
+    const int references = tile_references(job.tables->step.step);
+    const int columns = static_cast<int>(job.grid_x.size());
+    const int rows = static_cast<int>(job.grid_y.size());
+    set.tiles[step].clear();
+    for (int y = 0; y < rows; y += references) {
+      for (int x = 0; x < columns; x += references) {
+        set.tiles[step].push_back({x, std::min(x + references, columns), y, std::min(y + references, rows)});
+      }
+    }
+  }
+}
+
+void Bm3d::plan_tasks() {
+  TaskGraph& graph = workspace_->graph;
+  graph = {};
+  const auto add = [&](const Task& task, int luma_row, std::optional<float> place) {
+    workspace_->tasks.push_back(task);
+    return graph.add(luma_row + task.step * kStepLag, place);
+  };
+  const int bands = block_count(workspace_->components[0].height, kBandRows);
+  // Adds a task for each band; returns the first one's number.
+  const auto add_bands = [&](Task::Kind kind, PlaneSet* set, int step) {
+    const int first = static_cast<int>(workspace_->tasks.size());
+    for (int band = 0; band < bands; ++band) {
+      add({kind, set, step, band}, band * kBandRows, std::nullopt);
+    }
+    return first;
+  };
+  // Makes `task` wait for the tasks of some bands, of which that of the first band has the number `first`.
+  const auto require = [&](int task, int first, Range needed) {
+    for (int band = needed.first; band < needed.last; ++band) {
+      graph.require(task, first + band);
+    }
+  };
+  const auto around = [&](int band) { return Range{std::max(band - 1, 0), std::min(band + 2, bands)}; };
+
+  const int loads = add_bands(Task::Kind::kLoad, nullptr, 0);
+  std::vector<PlaneSet*> sets;
+  for (PlaneSet* set : {&workspace_->full, &workspace_->subsampled}) {
+    if (!set->components.empty()) {
+      sets.push_back(set);
+    }
+  }
+  // The numbers of the first tasks of a kind, by set and step.
+  std::array<std::array<int, 2>, 2> prepares{};
+  std::array<std::array<int, 2>, 2> estimates{};
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (int step = 0; step < steps(); ++step) {
+      prepares[s][step] = add_bands(Task::Kind::kPrepare, sets[s], step);
+      estimates[s][step] = add_bands(Task::Kind::kEstimate, sets[s], step);
+    }
+  }
+  for (int step = 0; step < steps(); ++step) {
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      const PlaneSet& set = *sets[s];
+      const StepJob& job = set.jobs[step];
+      const int k = job.tables->step.patch_size;
+      for (int i = 0; i < static_cast<int>(set.tiles[step].size()); ++i) {
+        const Area reach = tile_reach(job, set.tiles[step][i]);
+        const int tile = add({Task::Kind::kTile, sets[s], step, i}, reach.y1 << set.shift_y,
+                             static_cast<float>(reach.x0) / static_cast<float>(set.width));
+        const Range reached = set.bands(reach.y0, reach.y1);
+        require(tile, prepares[s][step], reached);
+        for (int band = reached.first; band < reached.last; ++band) {
+          graph.require(estimates[s][step] + band, tile);
+        }
+      }
+      for (int band = 0; band < bands; ++band) {
+        const Range rows = set.rows(band);
+        // Patches that begin up to k - 1 rows above have their weight there.
+        const Range weights = set.bands(rows.first - k + 1, rows.last);
+        require(estimates[s][step] + band, prepares[s][step], weights);
+        if (step == 0) {
+          require(prepares[s][0] + band, loads, around(band));
+          continue;
+        }
+        // The second step's sums replace the first's, which the estimates of this band and of those below it
+        // still need; its guide is luma's basic estimate.
+        const int reach = hard_.step.patch_size - 1;
+        require(prepares[s][1] + band, estimates[s][0], set.bands(rows.first, rows.last + reach));
+        graph.require(prepares[s][1] + band, estimates[0][0] + band);
+        // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first.
+        for (std::size_t other = 0; other < sets.size(); ++other) {
+          require(estimates[s][1] + band, prepares[other][0], around(band));
+        }
+      }
+    }
+  }
+}
+
+void Bm3d::load(const Picture& picture, int band) {
+  const auto rows_of = [&](const Plane& plane, int shift) {
+    return Range{std::min((band * kBandRows) >> shift, plane.height),
+                 std::min(((band + 1) * kBandRows) >> shift, plane.height)};
+  };
+  const int colors = format_.color_plane_count();
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    const Plane& in = picture.in[p];
+    const Range rows = rows_of(in, p == 1 || p == 2 ? format_.chroma_shift_y : 0);
+    if (picture.passes_through[p]) {
+      copy_plane(format_, part_of(in, rows), part_of(picture.out[p], rows));
+    }
+    if (p < colors && (p == 0 || is_rgb() || !picture.passes_through[p])) {
+      Component& component = workspace_->components[p];
+      for (int y = rows.first; y < rows.last; ++y) {
+        load_row(format_, in.row<std::byte>(y), component.width, component.noisy_row(y));
+      }
+    }
+  }
+  if (is_rgb()) {
+    auto& components = workspace_->components;
+    const Range rows = rows_of(picture.in[0], 0);
+    for (int y = rows.first; y < rows.last; ++y) {
+      rgb_to_opponent_row(components[0].noisy_row(y), components[1].noisy_row(y), components[2].noisy_row(y),
+                          components[0].width);
+    }
+  }
+}
+
+void Bm3d::prepare(PlaneSet& set, int step, int band) {
+  Component& luma = workspace_->components[0];
+  Scratch& scratch = workspace_->scratch.local();
+  const bool noisy = step == 0 || luma.sigma == 0;
+  const auto luma_row = [&](int y) { return noisy ? luma.noisy_row(y) : luma.basic_row(y); };
+  const auto guide_row = [&](int y) -> const float* {
+    if (set.shift_x == 0 && set.shift_y == 0) {
+      return luma_row(y);
+    }
+    std::array<const float*, 4> rows{};
+    int count = 0;
+    for (int i = y << set.shift_y; i < std::min((y + 1) << set.shift_y, luma.height); ++i) {
+      rows[count++] = luma_row(i);
+    }
+    AlignedVector<float>& row = scratch.guide_rows[y % 3];  // three in a row are in use at a time
+    row.resize(set.width);
+    subsample_row(rows.data(), count, set.shift_x, luma.width, set.width, row.data());
+    return row.data();
+  };
+  const bool smooth = matching_ == Matching::kStatistical && step == 0 && set.guide_sigma > 0;
+  const Range rows = set.rows(band);
+  for (int y = rows.first; y < rows.last; ++y) {
+    const float* guide = guide_row(y);
+    if (smooth) {
+      const float* above = guide_row(y > 0 ? y - 1 : 1);
+      const float* below = guide_row(y < set.height - 1 ? y + 1 : y - 1);
+      scratch.smoothed_row.resize(set.width);
+      smooth_row(above, guide, below, set.width, scratch.smoothed_row.data());
+      guide = scratch.smoothed_row.data();
+    }
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
+    matching_row(set.jobs[step].scale, guide, set.width, set.matching.data() + offset);
+    for (const FilteredPlane& plane : set.jobs[step].planes) {
+      std::fill_n(plane.sums->numerator.begin() + offset, set.width, 0);
+      std::fill_n(plane.sums->weight.begin() + offset, set.width, 0);
+    }
+  }
+}
+
+void Bm3d::estimate(const Picture& picture, PlaneSet& set, int step, int band) {
+  const StepJob& job = set.jobs[step];
+  const int k = job.tables->step.patch_size;
+  // The first step's estimates go to `basic`; the second step's replace the noisy samples.
+  const auto row_of = [&](Component& component, int y) {
+    return step == 1 || component.sigma == 0 ? component.noisy_row(y) : component.basic_row(y);
+  };
+  const Range rows = set.rows(band);
+  for (int y = rows.first; y < rows.last; ++y) {
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
+    for (std::size_t i = 0; i < set.components.size(); ++i) {
+      const AggregationSums& sums = set.sums[i];
+      std::array<const std::int64_t*, 16> weights{};
+      for (int row = 0; row < k; ++row) {
+        const int from = y - k + 1 + row;
+        weights[row] =
+            from >= 0 ? sums.weight.data() + static_cast<std::ptrdiff_t>(from) * set.width : nullptr;
+      }
+      estimate_row(*job.tables, sums.numerator.data() + offset, weights.data(), set.width,
+                   row_of(*set.components[i], y));
+    }
+    if (step < steps() - 1) {
+      continue;
+    }
+    const auto store = [&](Component& component) {
+      if (!picture.passes_through[component.plane]) {
+        store_row(format_, row_of(component, y), set.width, picture.out[component.plane].row<std::byte>(y));
+      }
+    };
+    if (is_rgb()) {
+      auto& components = workspace_->components;
+      opponent_to_rgb_row(row_of(components[0], y), row_of(components[1], y), row_of(components[2], y),
+                          set.width);
+      std::for_each(components.begin(), components.end(), store);
+    } else {
+      for (Component* component : set.components) {
+        store(*component);
+      }
+    }
+  }
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "core/bm3d/matching.h"
+#include "core/bm3d/transforms.h"
+#include "core/cpu/runtime/aligned_vector.h"
+#include "core/filter/parameters.h"
+
+// The inner part of BM3D: what happens to one tile of reference patches, on one thread. core/cpu/bm3d/bm3d.h
+// cuts planes into tiles and turns the sums into estimates.
+
+namespace limpid::cpu {
+
+/// Samples are summed less this, mid-grey, which keeps the sums small and so their rounding.
+inline constexpr float kSumsOffset = 128;
+
+/// For planes' working memory: new elements have no value, so that the tasks that write them first, on many
+/// threads, are also those that wait for the system to map them.
+template <typename T>
+struct UninitializedAllocator : std::allocator<T> {
+  template <typename U>
+  void construct(U* element) {
+    ::new (static_cast<void*>(element)) U;
+  }
+};
+template <typename T>
+using PlaneBuffer = std::vector<T, UninitializedAllocator<T>>;
+
+/// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
+/// patch's first sample; spreading it by the aggregation window gives the denominators.
+///
+/// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
+/// numbers with StepTables::sum_fraction_bits, so that they do not depend on the order in which tiles finish.
+struct AggregationSums {
+  PlaneBuffer<std::int64_t> numerator;
+  PlaneBuffer<std::int64_t> weight;
+};
+
+/// One plane that is filtered; all planes of a StepJob have the job's size.
+struct FilteredPlane {
+  const float* noisy = nullptr;  ///< width * height samples in 8-bit code values
+  const float* basic = nullptr;  ///< basic estimate, likewise; null in the first step
+  float sigma = 0;               ///< > 0
+  AggregationSums* sums = nullptr;
+};
+
+/// Tables that depend on a step's parameters alone.
+struct StepTables {
+  StepTables(const Bm3dStep& step_parameters, float threshold_factor);
+
+  Bm3dStep step;
+  float lambda = 0;
+  std::vector<float> window;   ///< aggregation window, k x k
+  std::vector<float> forward;  ///< 2D transform along one axis, k x k
+  std::vector<float> inverse;
+
+  /// Fractional bits of AggregationSums: as many as the sums leave. With n the search window, patches of at
+  /// most
+  /// ((n + k - 2) / p + 2)^2 groups reach a sample, min(N, k^2) of each. Weights and window are at most 1 and
+  /// estimates under 2^17 in magnitude: samples are at most 2^8 code values, float samples clamped to 2^12,
+  /// and a transform pair overshoots by no more than the patch's norm, 2^4. From 24 bits at the extremes of
+  /// the parameters to 31 for np.
+  int sum_fraction_bits = 0;
+};
+
+/// One step over planes that share their groups.
+struct StepJob {
+  const StepTables* tables = nullptr;
+  bool wiener = false;
+  int width = 0;
+  int height = 0;
+  const std::int16_t* matching = nullptr;  ///< width * height values as MatchingScale says
+  MatchingScale scale;
+  MatchingDistances distances;
+  std::vector<int> grid_x;  ///< columns of the reference patches, ascending
+  std::vector<int> grid_y;  ///< rows, likewise
+  std::vector<FilteredPlane> planes;
+  /// Of the sums, one for each block of kLockedRows x kLockedColumns samples, row by row.
+  std::vector<std::mutex>* locks = nullptr;
+};
+
+inline constexpr int kLockedRows = 32;
+inline constexpr int kLockedColumns = 128;
+
+/// How many blocks of `length` samples a row or column of `size` has.
+inline int block_count(int size, int length) { return (size + length - 1) / length; }
+
+/// Reference patches grid_x[first_x, last_x) x grid_y[first_y, last_y).
+struct Tile {
+  int first_x = 0;
+  int last_x = 0;
+  int first_y = 0;
+  int last_y = 0;
+};
+
+/// The samples [x0, x1) x [y0, y1).
+struct Area {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+};
+
+/// What a tile's groups read of the planes and add to the sums.
+Area tile_reach(const StepJob& job, const Tile& tile);
+
+/// A thread's working memory; grows to what the largest tile needs and is then reused.
+struct TileScratch {
+  AlignedVector<std::uint32_t> words;     ///< matching samples, several to a word; see matching-inl.h
+  AlignedVector<std::int32_t> energy;     ///< sums of squares of the patches
+  AlignedVector<std::int32_t> distances;  ///< of up to four reference patches
+  AlignedVector<float> noisy_group;       ///< patches or coefficients of the group being filtered
+  AlignedVector<float> basic_group;
+  struct Sums {
+    AlignedVector<float> numerator;
+    AlignedVector<float> weight;
+  };
+  std::vector<Sums> sums;  ///< per plane, of the samples that the tile reaches
+};
+
+/// Matches, filters and aggregates one tile into the planes' sums. Thread-safe for different scratches.
+void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// The estimate: numerator / denominator, where the denominator is the row's sum of weights spread by the
+/// aggregation window. `weights[i]` is the row y - k + 1 + i of the weights, i < k, null where it is outside
+/// of the plane; each has `width` values.
+void estimate_row(const StepTables& tables, const std::int64_t* numerator, const std::int64_t* const* weights,
+                  int width, float* out);
+
+/// A patch position found by matching, relative to the plane.
+struct Position {
+  int x = 0;
+  int y = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// Matching alone, for tests and benchmarks: the group of the reference patch at each grid position of
+/// `tile`, row by row, not rounded to a power of two.
+std::vector<std::vector<Position>> match_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// Name of the instruction set in use: "AVX3_DL" and so on.
+const char* instruction_set();
+
+}  // namespace limpid::cpu

@@ -1,0 +1,185 @@
+#include "core/cpu/engine/cpu_engine.h"
+
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/cpu/bm3d/bm3d.h"
+#include "core/cpu/edge_preserving/edge_preserving.h"
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/frame/frame_pool.h"
+
+namespace limpid::cpu {
+namespace {
+
+// What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
+using Arena = std::shared_ptr<tbb::task_arena>;
+
+std::unique_ptr<FrameFilter> make_frame_filter(const Filter& filter, const FrameFormat& format) {
+  if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
+    if (bm3d->transform != GroupTransform::kSeparable) {
+      throw Error("the CPU engine has no transform \"" + std::string(to_string(bm3d->transform)) +
+                  "\"; it needs a CUDA engine");
+    }
+    return std::make_unique<Bm3d>(*bm3d, format);
+  }
+  return std::make_unique<EdgePreserving>(filter, format);
+}
+
+class SpatialDenoiser final : public Denoiser {
+ public:
+  SpatialDenoiser(Arena arena, FramePool pool, const Filter& filter, const NoiseLevel& noise,
+                  const FrameFormat& format)
+      : arena_(std::move(arena)),
+        pool_(std::move(pool)),
+        format_(format),
+        filter_(make_frame_filter(filter, format)) {
+    set_noise(noise);
+  }
+
+  void set_noise(const NoiseLevel& noise) override {
+    noise.validate();
+    noise_ = noise;
+  }
+
+  void send(Frame frame) override {
+    if (frame.format != format_) {
+      throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                  ", but the filter was set up for " + to_string(format_));
+    }
+    if (frame.cuda_device != Frame::kHostMemory) {
+      throw Error("frame " + std::to_string(frame.index) +
+                  " is in a GPU's memory, which the CPU engine can't read");
+    }
+    waiting_.push_back({std::move(frame), noise_});
+  }
+
+  std::optional<Frame> receive() override {
+    if (waiting_.empty() || cancelled_) {
+      return std::nullopt;
+    }
+    const Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    Frame out = pool_.allocate(format_);
+    out.interlaced = next.frame.interlaced;
+    out.index = next.frame.index;
+    out.attachment = next.frame.attachment;
+    run_in(*arena_, [&] {
+      tbb::task_group group(work_);
+      group.run_and_wait([&] { filter_->filter(next.frame, next.noise, out); });
+    });
+    return cancelled_ ? std::nullopt : std::optional(std::move(out));
+  }
+
+  void cancel() override {
+    cancelled_ = true;
+    work_.cancel_group_execution();  // tasks that have not begun are passed over
+  }
+
+  void flush() override {}
+  int latency() const override { return 0; }
+  std::vector<std::string> warnings() const override { return filter_->warnings(); }
+
+ private:
+  struct Waiting {
+    Frame frame;
+    NoiseLevel noise;
+  };
+
+  Arena arena_;
+  FramePool pool_;
+  FrameFormat format_;
+  std::unique_ptr<FrameFilter> filter_;
+  NoiseLevel noise_;
+  std::deque<Waiting> waiting_;
+  std::atomic<bool> cancelled_ = false;
+  tbb::task_group_context work_;
+};
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "CPU";
+}
+
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// The SIMD code is compiled for SSE4 at the least (core/CMakeLists.txt).
+bool can_run() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  return true;
+#endif
+}
+
+std::string describe(int threads) {
+  return processor_name() + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+         instruction_set();
+}
+
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override { return describe(arena_->max_concurrency()); }
+
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    validate(filter);
+    noise.validate();
+    format.validate("frame");
+    return std::make_unique<SpatialDenoiser>(arena_, pool_, filter, noise, format);
+  }
+
+  Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+
+  NoiseLevel estimate_noise(const Frame& frame) override {
+    NoiseLevel level;
+    run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
+    return level;
+  }
+  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+
+ private:
+  Arena arena_;
+  FramePool pool_;
+};
+
+}  // namespace
+
+EngineInfo describe_cpu() {
+  if (!can_run()) {
+    return {.name = "cpu", .description = "this processor lacks SSE4, which the CPU engine needs"};
+  }
+  return {.name = "cpu",
+          .description = describe(tbb::info::default_concurrency()),
+          .memory_bytes = physical_memory(),
+          .available = true};
+}
+
+std::shared_ptr<Engine> open_cpu(const EngineOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  return std::make_shared<CpuEngine>(threads);
+}
+
+}  // namespace limpid::cpu

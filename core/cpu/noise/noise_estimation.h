@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/filter/parameters.h"
+#include "core/frame/frame.h"
+
+namespace limpid::cpu {
+
+/// Estimates the level of additive white Gaussian noise in each colour plane from one frame's own content.
+///
+/// The method belongs to the family that Ponomarenko et al. (2007) and Colom and Buades (IPOL 2013) describe:
+/// of a grid of 8x8 blocks those with the least texture are found from the lower frequencies of their DCTs,
+/// and the noise is measured on the higher frequencies of the same blocks, which in white noise are
+/// independent of what the blocks were chosen by. How many blocks to trust is decided by the data: of all
+/// shares of the blocks, from the flattest 1/400 to all, the one whose measured variance has the lowest upper
+/// confidence bound counts. Samples that the noise has driven into the ends of the code range are accounted
+/// for by the variance of a censored Gaussian (Foi, "Clipped noisy images", Signal Processing 2009).
+///
+/// Planes smaller than 16x16 and planes that are mostly constant give 0. Of interlaced frames the first field
+/// is looked at. The result is a function of the samples alone. What it shares with other engines'
+/// (Engine::estimate_noise()) is in core/noise/noise_blocks.h.
+NoiseLevel estimate_noise(const Frame& frame);
+
+}  // namespace limpid::cpu

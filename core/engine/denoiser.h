@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/engine/device_stages.h"
+#include "core/filter/parameters.h"
+#include "core/frame/frame.h"
+#include "core/noise/brightness.h"
+
+namespace limpid {
+
+/// A stream of frames through one filter on one engine, in the shape of libav's codecs: send frames, receive
+/// results, flush at the end. Results come out in the order the frames went in, each exactly once. Not
+/// thread-safe: one call at a time, on any thread. An engine may have any number of denoisers, of any formats
+/// and filters, on one thread or on many at once, inside a host's own oneTBB tasks too; they share its
+/// threads or its device, and may outlive it.
+class Denoiser {
+ public:
+  Denoiser() = default;
+  Denoiser(const Denoiser&) = delete;
+  Denoiser(Denoiser&&) = delete;
+  Denoiser& operator=(const Denoiser&) = delete;
+  Denoiser& operator=(Denoiser&&) = delete;
+  virtual ~Denoiser() = default;
+
+  /// Sets the noise level for the frames sent from now on. Throws UsageError for negative or non-finite
+  /// values.
+  virtual void set_noise(const NoiseLevel& noise) = 0;
+
+  /// Takes a frame of the format the denoiser was made for; its samples must stay unchanged until the result
+  /// of the frame has been received. Does not wait for the result. Throws Error if the format differs or the
+  /// engine can't read the frame's memory (Engine::cuda_device()).
+  virtual void send(Frame frame) = 0;
+
+  /// The results of frames sent from now on are written into what `take` gives, a frame of the same format in
+  /// the memory of Engine::result_device(), without its `attachment`; send() calls it. Throws Error if there
+  /// is no such device.
+  virtual void set_result_frames(const std::function<Frame()>& /*take*/) {
+    throw Error("the engine's results are in the host's memory");
+  }
+
+  /// The next result, complete, waiting for it if it is under way; in memory of the engine's, or as
+  /// set_result_frames() says. `index`, `interlaced` and `attachment` are the sent frame's. Nothing if more
+  /// input is needed first or, after flush(), at the end.
+  virtual std::optional<Frame> receive() = 0;
+
+  /// Nobody wants the results any more: a receive() that is under way, on whatever thread, may return nothing
+  /// at once, as may those to come. May be called on any thread, any time. Engines that are quick need not
+  /// heed it.
+  virtual void cancel() {}
+
+  /// No more frames will be sent: receive() then hands out all that remain.
+  virtual void flush() = 0;
+
+  /// Sentences for the user about what will not be filtered as asked, such as planes smaller than a patch,
+  /// which pass through unchanged. Complete from the start.
+  virtual std::vector<std::string> warnings() const = 0;
+
+  /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
+  virtual int latency() const = 0;
+
+  /// How many frames it works on at a time. To keep it busy, latency() + concurrency() frames have to be sent
+  /// before the first result is received, and another for each result.
+  virtual int concurrency() const { return 1; }
+
+  /// What a device with memory of its own has done so far with frames that are done, received or not; none if
+  /// there is no such device. Several devices count as one that takes as many frames as all of them.
+  virtual DeviceStages device_stages() const { return {}; }
+};
+
+/// A place to compute. Thread-safe: all may be called on several threads at once.
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine(Engine&&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  Engine& operator=(Engine&&) = delete;
+  virtual ~Engine() = default;
+
+  /// As in the registry: "cpu", "cuda:0", ...
+  virtual std::string_view name() const = 0;
+  /// One line for a person: the processor, its threads and instruction set.
+  virtual std::string description() const = 0;
+
+  /// Throws UsageError for illegal parameters and Error where the format or the filter is not supported.
+  virtual std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                                  const FrameFormat& format) = 0;
+
+  /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
+  /// gone; the frame may outlive the engine.
+  virtual Frame allocate_frame(const FrameFormat& format) = 0;
+
+  /// The CUDA device in whose memory frames that are sent may be, if there is one. Frames in host memory may
+  /// always be sent.
+  virtual std::optional<int> cuda_device() const { return std::nullopt; }
+
+  /// The CUDA device in whose memory results may be asked for (Denoiser::set_result_frames()), if there is
+  /// one. Unless they are, they are in host memory.
+  virtual std::optional<int> result_device() const { return std::nullopt; }
+
+  /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
+  virtual Frame in_host_memory(const Frame& frame) { return frame; }
+
+  /// What cpu::estimate_noise() gives for a frame, but for rounding; and limpid::brightness(). The frame
+  /// may be wherever frames that are sent may be.
+  virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
+  virtual Brightness brightness(const Frame& frame) = 0;
+
+  /// Whether a source should copy its frames into allocate_frame()'s: send() waits until others are read.
+  virtual bool prefers_own_frames() const { return false; }
+};
+
+struct EngineOptions {
+  int threads = 0;  ///< of the CPU engine; 0: one for each processor that the process may use
+};
+
+/// What the registry knows of an engine before it is opened.
+struct EngineInfo {
+  /// The family's name, or that with a colon and what follows: "cpu", "cuda:0", ...; "cuda" alone if none of
+  /// its devices can be listed.
+  std::string name;
+  std::string description;         ///< the processor, or why the engine can't run
+  std::uint64_t memory_bytes = 0;  ///< of the device; 0 if not known
+  bool available = false;
+};
+
+/// Families of engines, best first; none at first. core/engines.h has those that Limpid brings. Thread-safe;
+/// listers and openers may themselves ask it.
+class EngineRegistry {
+ public:
+  using Lister = std::function<std::vector<EngineInfo>()>;
+  using Opener = std::function<std::shared_ptr<Engine>(std::string_view name, const EngineOptions&)>;
+
+  /// Adds a family of engines, ahead of those already there. `list` and `open` may be called on several
+  /// threads at once.
+  void add(std::string family, Lister list, Opener open);
+  /// All engines, those that can't run included, best first.
+  std::vector<EngineInfo> list() const;
+  /// Opens an engine by name; "auto" is the first that is available, "cuda:0,1" and "cuda:all" are several as
+  /// one (core/engine/engine_group.h). Asks no other family than the one named, and for "auto" none behind
+  /// the first that has an engine. Throws UsageError for an unknown name and Error, with the reason, for one
+  /// that can't run.
+  std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
+
+ private:
+  struct Family {
+    std::string name;
+    Lister list;
+    Opener open;
+  };
+  using Families = std::vector<std::shared_ptr<const Family>>;
+  // Those there are now, to be asked without the lock.
+  Families families() const;
+
+  mutable std::mutex mutex_;
+  Families families_;
+};
+
+}  // namespace limpid

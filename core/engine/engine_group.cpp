@@ -1,0 +1,300 @@
+#include "core/engine/engine_group.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid {
+namespace {
+
+// A denoiser on a thread of its own, which makes all calls to it: what one GPU's frames cost the host holds
+// no other GPU up.
+class Worker {
+ public:
+  explicit Worker(std::unique_ptr<Denoiser> denoiser)
+      : denoiser_(std::move(denoiser)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+  /// Does not wait. The result is the denoised frame, or what the denoiser has thrown.
+  std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
+    return enqueue({std::move(frame), noise, {}, false});
+  }
+
+  /// Waits until the denoiser knows that there are no more frames. Throws what it has thrown.
+  void flush() { enqueue({{}, {}, {}, true}).get(); }
+
+  DeviceStages device_stages() {
+    const std::scoped_lock lock(mutex_);
+    return device_stages_;
+  }
+
+ private:
+  struct Job {
+    Frame frame;
+    NoiseLevel noise;
+    std::promise<Frame> result;
+    bool is_flush;  // without a frame
+  };
+
+  std::future<Frame> enqueue(Job job) {
+    std::future<Frame> result = job.result.get_future();
+    {
+      const std::scoped_lock lock(mutex_);
+      jobs_.push_back(std::move(job));
+    }
+    arrived_.notify_one();
+    return result;
+  }
+
+  // Sends what has arrived before it waits for a result.
+  void run(const std::stop_token& stop) {
+    const auto most = static_cast<std::size_t>(denoiser_->concurrency());
+    while (!stop.stop_requested()) {
+      std::optional<Job> job = under_way_.size() < most ? take(stop) : std::nullopt;
+      if (job) {
+        send(std::move(*job));
+      } else if (!under_way_.empty()) {
+        receive();
+      }
+    }
+  }
+
+  // Waits for a job if there is nothing else to do.
+  std::optional<Job> take(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    if (under_way_.empty()) {
+      arrived_.wait(lock, stop, [&] { return !jobs_.empty(); });
+    }
+    if (jobs_.empty()) {
+      return std::nullopt;
+    }
+    std::optional<Job> job(std::move(jobs_.front()));
+    jobs_.pop_front();
+    return job;
+  }
+
+  void send(Job job) {
+    try {
+      if (job.is_flush) {
+        if (!failure_) {  // its frames tell
+          denoiser_->flush();
+        }
+        job.result.set_value({});
+        return;
+      }
+      if (failure_) {
+        std::rethrow_exception(failure_);
+      }
+      denoiser_->set_noise(job.noise);
+      denoiser_->send(std::move(job.frame));
+      under_way_.push_back(std::move(job.result));
+    } catch (...) {
+      job.result.set_exception(std::current_exception());
+    }
+  }
+
+  void receive() {
+    try {
+      Frame result = denoiser_->receive().value();
+      {
+        const std::scoped_lock lock(mutex_);
+        device_stages_ = denoiser_->device_stages();
+      }
+      under_way_.front().set_value(std::move(result));
+      under_way_.pop_front();
+    } catch (...) {
+      // Which frame the denoiser would give next is not known any more.
+      failure_ = std::current_exception();
+      for (std::promise<Frame>& result : under_way_) {
+        result.set_exception(failure_);
+      }
+      under_way_.clear();
+    }
+  }
+
+  // Of the thread alone.
+  std::unique_ptr<Denoiser> denoiser_;
+  std::deque<std::promise<Frame>> under_way_;
+  std::exception_ptr failure_;
+
+  std::mutex mutex_;
+  std::condition_variable_any arrived_;
+  std::deque<Job> jobs_;
+  DeviceStages device_stages_;
+
+  std::jthread thread_;  // the last: ends before what it works with
+};
+
+// For filters that look at one frame only: those of a stream have nothing to do with each other.
+class DenoiserGroup final : public Denoiser {
+ public:
+  DenoiserGroup(std::vector<std::shared_ptr<Engine>> engines,
+                std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
+      : engines_(std::move(engines)), noise_(noise), warnings_(denoisers.front()->warnings()) {
+    for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
+      concurrency_ += denoiser->concurrency() + 1;
+      workers_.push_back(std::make_unique<Worker>(std::move(denoiser)));
+    }
+  }
+
+  void set_noise(const NoiseLevel& noise) override {
+    noise.validate();
+    noise_ = noise;
+  }
+
+  void send(Frame frame) override {
+    if (frame.cuda_device != Frame::kHostMemory && frame.cuda_device != engines_[next_]->cuda_device()) {
+      // At once, not on the worker's thread: the decoder has few frames to spare.
+      frame = engines_.front()->in_host_memory(frame);
+    }
+    results_.push_back(workers_[next_]->denoise(std::move(frame), noise_));
+    next_ = (next_ + 1) % workers_.size();
+  }
+
+  std::optional<Frame> receive() override {
+    if (results_.empty()) {
+      return std::nullopt;
+    }
+    std::future<Frame> result = std::move(results_.front());
+    results_.pop_front();
+    return result.get();
+  }
+
+  void flush() override {
+    for (const auto& worker : workers_) {
+      worker->flush();
+    }
+  }
+  std::vector<std::string> warnings() const override { return warnings_; }
+  int latency() const override { return 0; }
+  // One more for each, so that a thread that has fetched a result finds a frame to send.
+  int concurrency() const override { return concurrency_; }
+
+  DeviceStages device_stages() const override {
+    DeviceStages all;
+    for (const auto& worker : workers_) {
+      const DeviceStages one = worker->device_stages();
+      for (const auto stage : {&DeviceStages::upload, &DeviceStages::filter, &DeviceStages::download}) {
+        (all.*stage).frames += (one.*stage).frames;
+        for (const auto time :
+             {&DeviceStage::busy_ns, &DeviceStage::waited_for_input_ns, &DeviceStage::waited_for_output_ns}) {
+          (all.*stage).*time += (one.*stage).*time / static_cast<std::int64_t>(workers_.size());
+        }
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::shared_ptr<Engine>> engines_;
+  NoiseLevel noise_;
+  std::vector<std::string> warnings_;
+  int concurrency_ = 0;
+  std::size_t next_ = 0;
+  std::deque<std::future<Frame>> results_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+class EngineGroup final : public Engine {
+ public:
+  EngineGroup(std::string name, std::vector<std::shared_ptr<Engine>> engines)
+      : name_(std::move(name)), engines_(std::move(engines)) {}
+
+  std::string_view name() const override { return name_; }
+  std::string description() const override {
+    std::string text;
+    for (const auto& engine : engines_) {
+      text += (text.empty() ? "" : "; ") + engine->description();
+    }
+    return text;
+  }
+
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    std::vector<std::unique_ptr<Denoiser>> denoisers;
+    denoisers.reserve(engines_.size());
+    for (const auto& engine : engines_) {
+      denoisers.push_back(engine->make_denoiser(filter, noise, format));
+      if (denoisers.back()->latency() > 0) {
+        throw Error("the engines \"" + name_ + "\": a filter of several frames runs on one engine only");
+      }
+    }
+    return std::make_unique<DenoiserGroup>(engines_, std::move(denoisers), noise);
+  }
+
+  Frame allocate_frame(const FrameFormat& format) override {
+    return engines_.front()->allocate_frame(format);
+  }
+  bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
+  // The first decodes for all; the others get its frames through the host's memory.
+  std::optional<int> cuda_device() const override { return engines_.front()->cuda_device(); }
+  Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
+  NoiseLevel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return engines_.front()->brightness(frame); }
+
+ private:
+  std::string name_;
+  std::vector<std::shared_ptr<Engine>> engines_;
+};
+
+}  // namespace
+
+std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines) {
+  const auto fail = [&](const std::string& why) {
+    throw UsageError("the engines \"" + std::string(name) + "\": " + why);
+  };
+  constexpr std::string_view kAll = "all";
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos ||
+      (name.find(',') == std::string_view::npos && name.substr(colon + 1) != kAll)) {
+    return {std::string(name)};
+  }
+  const std::string family(name.substr(0, colon + 1));
+  std::vector<std::string> names;
+  if (name.substr(colon + 1) == kAll) {
+    for (const EngineInfo& engine : engines) {
+      if (engine.available && engine.name.starts_with(family)) {
+        names.push_back(engine.name);
+      }
+    }
+    if (names.empty()) {
+      // What the registry says of the family's first device is why there is none.
+      names.push_back(family + "0");
+    }
+    return names;
+  }
+  std::string_view rest = name;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    const bool whole = part.find(':') != std::string_view::npos;
+    if (part.empty() || (whole && !part.starts_with(family))) {
+      fail("all must be of one family, as in " + family + "0,1");
+    }
+    std::string single = whole ? std::string(part) : family + std::string(part);
+    if (std::find(names.begin(), names.end(), single) != names.end()) {
+      fail(single + " is named twice");
+    }
+    names.push_back(std::move(single));
+  }
+  if (name.back() == ',') {
+    fail("one is missing after the last comma");
+  }
+  return names;
+}
+
+std::shared_ptr<Engine> make_engine_group(std::string name, std::vector<std::shared_ptr<Engine>> engines) {
+  return std::make_shared<EngineGroup>(std::move(name), std::move(engines));
+}
+
+}  // namespace limpid

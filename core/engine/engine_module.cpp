@@ -1,0 +1,166 @@
+#include "core/engine/engine_module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/engine/engine_module_names.h"
+
+namespace limpid {
+namespace {
+
+using std::filesystem::path;
+
+// The file that this code was loaded from: the program or, in a host such as an interpreter, a shared
+// library.
+path own_file() {
+  std::error_code error;
+  Dl_info info{};
+  link_map* object = nullptr;
+  const bool found = dladdr1(reinterpret_cast<void*>(&own_file), &info, reinterpret_cast<void**>(&object),
+                             RTLD_DL_LINKMAP) != 0;
+  // The program itself has no name there.
+  const bool program = !found || object == nullptr || *object->l_name == '\0';
+  return std::filesystem::canonical(program ? "/proc/self/exe" : object->l_name, error);
+}
+
+// A module in `folder` that can't be this program's, by its name.
+std::optional<path> other_version(const path& folder, const std::string& stem) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(stem) && name.ends_with(".so") &&
+        (name[stem.size()] == '-' || name[stem.size()] == '.')) {
+      return entry.path();
+    }
+  }
+  return std::nullopt;
+}
+
+class Loader {
+ public:
+  Loader(std::string family, std::vector<path> folders)
+      : family_(std::move(family)), folders_(std::move(folders)) {}
+
+  std::vector<EngineInfo> list() {
+    std::call_once(once_, [this] { load(); });
+    if (module_.list) {
+      return module_.list();
+    }
+    return {{.name = family_, .description = problem_, .memory_bytes = 0, .available = false}};
+  }
+
+  // The registry opens only what list() has shown to be available.
+  std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options) const {
+    return module_.open(name, options);
+  }
+
+ private:
+  void load() {
+    const std::string stem = "liblimpid_" + family_;
+    const std::string file = stem + "-" + kVersion + ".so";
+    std::error_code error;
+    for (const path& folder : folders_) {
+      // A link that leads nowhere is there, too, and is told of.
+      const bool there = std::filesystem::exists(std::filesystem::symlink_status(folder / file, error));
+      if (there && load(folder / file)) {
+        return;
+      }
+    }
+    for (const path& folder : folders_) {
+      const std::optional<path> other = problem_.empty() ? other_version(folder, stem) : std::nullopt;
+      if (other) {
+        problem_ = other->string() + " is of another version than this Limpid, " + kVersion;
+      }
+    }
+    if (problem_.empty()) {
+      problem_ = file + " isn't in " + folders_.front().string() + ", nor in " +
+                 std::to_string(folders_.size() - 1) + " other folders where it is looked for";
+    }
+  }
+
+  bool load(const path& file) {
+    // Never closed: engines and frames of the module's may live until the process ends.
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      std::string_view reason = dlerror();
+      if (reason.starts_with(file.string() + ": ")) {
+        reason.remove_prefix(file.string().size() + 2);
+      }
+      return fail("can't load " + file.string() + ": " + std::string(reason));
+    }
+    void* entry = dlsym(library, kEngineModuleEntry);
+    if (entry == nullptr) {
+      return fail(file.string() + " isn't of this build of Limpid " + kVersion + ": it has no " +
+                  kEngineModuleEntry);
+    }
+    try {
+      reinterpret_cast<void (*)(EngineModule&)>(entry)(module_);
+    } catch (const std::exception& failure) {
+      module_ = {};
+      return fail(file.string() + ": " + failure.what());
+    }
+    return (module_.list && module_.open) || fail(file.string() + " provides no engines");
+  }
+
+  // The first module's problem is told: those behind it may be from anywhere.
+  bool fail(std::string problem) {
+    module_ = {};
+    if (problem_.empty()) {
+      problem_ = std::move(problem);
+    }
+    return false;
+  }
+
+  std::string family_;
+  std::vector<path> folders_;
+  std::once_flag once_;
+  std::string problem_;
+  EngineModule module_;
+};
+
+}  // namespace
+
+std::vector<path> engine_module_folders() {
+  std::vector<path> folders;
+  const auto add = [&](const path& folder) {
+    const path tidy = folder.lexically_normal();
+    if (!folder.empty() && std::find(folders.begin(), folders.end(), tidy) == folders.end()) {
+      folders.push_back(tidy);
+    }
+  };
+  const path own = own_file().parent_path();
+  if (!own.empty()) {
+    add(own);
+    add(own / "limpid");
+    add(own / "../lib/limpid");
+  }
+  add(kInstalledModuleFolder);
+  // Not of programs that have more rights than who starts them.
+  const char* more = secure_getenv("LIMPID_ENGINE_PATH");
+  for (std::string_view rest = more == nullptr ? "" : more; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    add(one);
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  return folders;
+}
+
+EngineModule load_engine_module(const std::string& family, std::vector<path> folders) {
+  const auto loader = std::make_shared<Loader>(family, std::move(folders));
+  return {
+      [loader] { return loader->list(); },
+      [loader](std::string_view name, const EngineOptions& options) { return loader->open(name, options); }};
+}
+
+}  // namespace limpid

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/frame/frame.h"
+
+namespace limpid {
+
+/// The code value that a float sample counts as, which may be anything: within +-4096, and 0 for NaN. A
+/// constant expression, which device code may use.
+constexpr float usable_code_value(float value) {
+  constexpr float kGreatest = 4096;
+  return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;
+}
+
+/// Reads `count` samples of row `y` from column `x` on, as 8-bit code values (samples divided by the format's
+/// code_value()), into `out`.
+template <typename Real>
+void load_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count, Real* out) {
+  const auto load = [&](const auto* samples) {
+    const auto scale = static_cast<Real>(1.0 / format.code_value());
+    for (int i = 0; i < count; ++i) {
+      out[i] = static_cast<Real>(samples[i]) * scale;
+    }
+  };
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return load(plane.row<const std::uint8_t>(y) + x);
+    case SampleType::kUint16:
+      return load(plane.row<const std::uint16_t>(y) + x);
+    case SampleType::kFloat32:
+      return load(plane.row<const float>(y) + x);
+  }
+}
+
+}  // namespace limpid

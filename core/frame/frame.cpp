@@ -1,0 +1,152 @@
+#include "core/frame/frame.h"
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid {
+namespace {
+
+std::atomic<std::int64_t> allocations = 0;
+
+constexpr std::size_t kAlignment = 64;
+
+// Rows end with this many bytes of slack so that vector loads which begin in a row stay inside the
+// allocation.
+constexpr std::size_t kSlack = 64;
+
+// The unit in which frames are allocated.
+struct alignas(kAlignment) AlignedBlock {
+  std::byte bytes[kAlignment];
+};
+
+int shifted(int size, int shift) { return (size + (1 << shift) - 1) >> shift; }
+
+// From one row of a plane to the next.
+std::size_t row_bytes(const FrameFormat& format, int plane) {
+  const std::size_t bytes = static_cast<std::size_t>(format.plane_width(plane)) * format.bytes_per_sample();
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+bool is_chroma(const FrameFormat& format, int plane) {
+  return format.color_model == ColorModel::kYuv && (plane == 1 || plane == 2);
+}
+
+}  // namespace
+
+int FrameFormat::plane_width(int plane) const {
+  return is_chroma(*this, plane) ? shifted(width, chroma_shift_x) : width;
+}
+
+int FrameFormat::plane_height(int plane) const {
+  return is_chroma(*this, plane) ? shifted(height, chroma_shift_y) : height;
+}
+
+int FrameFormat::bytes_per_sample() const {
+  switch (sample_type) {
+    case SampleType::kUint8:
+      return 1;
+    case SampleType::kUint16:
+      return 2;
+    case SampleType::kFloat32:
+      return 4;
+  }
+  return 0;
+}
+
+double FrameFormat::code_value() const {
+  return sample_type == SampleType::kFloat32 ? 1.0 / 255.0 : static_cast<double>(1 << (bit_depth - 8));
+}
+
+void FrameFormat::validate(const std::string& name) const {
+  if (width < 1 || height < 1 || width > kMaxDimension || height > kMaxDimension) {
+    throw Error(name + ": a size of " + std::to_string(width) + "x" + std::to_string(height) +
+                " is not supported (1 to " + std::to_string(kMaxDimension) + " each way)");
+  }
+  const bool known = (color_model == ColorModel::kGray || color_model == ColorModel::kYuv ||
+                      color_model == ColorModel::kRgb) &&
+                     (sample_type == SampleType::kUint8 || sample_type == SampleType::kUint16 ||
+                      sample_type == SampleType::kFloat32);
+  if (!known) {
+    throw Error(name + ": this colour model or type of sample is not known");
+  }
+  const bool depth_fits = sample_type == SampleType::kFloat32  ? bit_depth == 32
+                          : sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
+                                                               : bit_depth == 8;
+  if (!depth_fits) {
+    throw Error(name + ": " + std::to_string(bit_depth) +
+                "-bit samples are not supported (8 to 16, or float)");
+  }
+  const bool shifts_fit =
+      chroma_shift_x >= 0 && chroma_shift_x <= 2 && chroma_shift_y >= 0 && chroma_shift_y <= 2;
+  if (!shifts_fit || (color_model != ColorModel::kYuv && (chroma_shift_x != 0 || chroma_shift_y != 0))) {
+    throw Error(name + ": this chroma subsampling is not supported");
+  }
+}
+
+std::string to_string(const FrameFormat& format) {
+  std::string text = std::to_string(format.width) + "x" + std::to_string(format.height);
+  switch (format.color_model) {
+    case ColorModel::kGray:
+      text += " gray";
+      break;
+    case ColorModel::kRgb:
+      text += " RGB";
+      break;
+    case ColorModel::kYuv: {
+      static constexpr const char* kSubsampling[3][3] = {
+          {"4:4:4", "4:4:0", "4:4:0"}, {"4:2:2", "4:2:0", "4:2:0"}, {"4:1:1", "4:1:0", "4:1:0"}};
+      text += std::string(" YUV ") + kSubsampling[format.chroma_shift_x][format.chroma_shift_y];
+      break;
+    }
+  }
+  if (format.has_alpha) {
+    text += " with alpha";
+  }
+  return text + (format.sample_type == SampleType::kFloat32
+                     ? " float"
+                     : " " + std::to_string(format.bit_depth) + " bit");
+}
+
+std::size_t frame_bytes(const FrameFormat& format) {
+  format.validate("frame");
+  std::size_t bytes = 0;
+  for (int p = 0; p < format.plane_count(); ++p) {
+    bytes += row_bytes(format, p) * format.plane_height(p);
+  }
+  return (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory) {
+  format.validate("frame");
+  Frame frame;
+  frame.format = format;
+  std::byte* next = memory.get();
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const std::size_t stride = row_bytes(format, p);
+    frame.planes[p] = {next, static_cast<std::ptrdiff_t>(stride), format.plane_width(p),
+                       format.plane_height(p)};
+    next += stride * format.plane_height(p);
+  }
+  frame.samples = std::move(memory);
+  return frame;
+}
+
+Frame allocate_frame(const FrameFormat& format) {
+  ++allocations;
+  const std::size_t bytes = frame_bytes(format);
+  std::shared_ptr<AlignedBlock[]> blocks;
+  try {
+    blocks = std::make_unique_for_overwrite<AlignedBlock[]>(bytes / kAlignment);
+  } catch (const std::bad_alloc&) {
+    throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(bytes >> 20) +
+                " MiB");
+  }
+  return place_frame(format, {blocks, reinterpret_cast<std::byte*>(blocks.get())});
+}
+
+std::int64_t allocated_frames() { return allocations; }
+
+}  // namespace limpid

@@ -1,0 +1,67 @@
+#include "core/frame/frame_pool.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace limpid {
+namespace {
+
+// A frame that so many others were asked for without it is let go of: of a stream that is over, or as many as
+// were once alive at the same time.
+constexpr std::int64_t kPatience = 1024;
+
+}  // namespace
+
+struct FramePool::State {
+  struct Free {
+    Frame frame;
+    std::int64_t since;  // in frames asked for
+  };
+  std::mutex mutex;
+  std::int64_t asked_for = 0;
+  std::deque<Free> free;  // of any formats, in the order in which they came back
+};
+
+FramePool::FramePool(Allocator allocate)
+    : allocate_(std::move(allocate)), state_(std::make_shared<State>()) {}
+
+Frame FramePool::allocate(const FrameFormat& format) {
+  Frame frame;
+  std::vector<Frame> expired;  // whose memory is given back when the lock is
+  {
+    const std::scoped_lock lock(state_->mutex);
+    auto& free = state_->free;
+    ++state_->asked_for;
+    // The last that came back, whose memory is likeliest to be in a cache.
+    const auto last = std::find_if(free.rbegin(), free.rend(),
+                                   [&](const State::Free& one) { return one.frame.format == format; });
+    if (last != free.rend()) {
+      frame = std::move(last->frame);
+      free.erase(std::next(last).base());
+    }
+    while (!free.empty() && state_->asked_for - free.front().since > kPatience) {
+      expired.push_back(std::move(free.front().frame));
+      free.pop_front();
+    }
+  }
+  if (frame.samples == nullptr) {
+    frame = allocate_(format);
+  }
+  Frame lent = frame;
+  const auto give_back = [pool = std::weak_ptr<State>(state_), frame](void* /*samples*/) {
+    const std::shared_ptr<State> state = pool.lock();
+    if (state != nullptr) {
+      const std::scoped_lock lock(state->mutex);
+      state->free.push_back({frame, state->asked_for});
+    }
+  };
+  lent.samples = std::shared_ptr<void>(frame.samples.get(), give_back);
+  return lent;
+}
+
+}  // namespace limpid

@@ -1,0 +1,21 @@
+#include "core/noise/brightness.h"
+
+#include "core/frame/code_values.h"
+
+namespace limpid {
+
+Brightness brightness(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
+  Brightness shares{};
+  for (int i = 0; i < kBrightnessPoints; ++i) {
+    for (int j = 0; j < kBrightnessPoints; ++j) {
+      float value = 0;
+      load_code_values(plane, frame.format, brightness_point(plane.width, j),
+                       brightness_point(plane.height, i), 1, &value);
+      shares[brightness_level(value)] += 1.0F / (kBrightnessPoints * kBrightnessPoints);
+    }
+  }
+  return shares;
+}
+
+}  // namespace limpid

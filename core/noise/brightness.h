@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "core/frame/frame.h"
+
+namespace limpid {
+
+/// How a picture's brightness is distributed: the shares of its levels, dark ones first, at points all over
+/// it. Small and robust to motion, so that a change tells of a scene cut.
+using Brightness = std::array<float, 32>;
+
+/// Of a frame in host memory.
+Brightness brightness(const Frame& frame);
+
+// The points and levels, constant expressions that device code may use.
+
+inline constexpr int kBrightnessPoints = 64;  ///< along each side
+constexpr int brightness_point(int side, int i) {
+  return static_cast<int>(std::int64_t{side} * i / kBrightnessPoints);
+}
+
+constexpr int brightness_level(float code_value) {
+  constexpr int kLevels = static_cast<int>(Brightness().size());
+  constexpr auto kLast = static_cast<float>(kLevels - 1);
+  return code_value > 0 ? static_cast<int>(std::min(code_value * kLevels / 256, kLast)) : 0;
+}
+
+/// The plane that is looked at.
+inline int brightness_plane(const FrameFormat& format) {
+  return format.color_model == ColorModel::kRgb ? 1 : 0;
+}
+
+}  // namespace limpid

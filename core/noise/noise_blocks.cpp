@@ -1,0 +1,113 @@
+#include "core/noise/noise_blocks.h"
+
+#include <cmath>
+#include <limits>
+
+namespace limpid::noise {
+namespace {
+
+// Found by trial as kMaxBlocks: standard errors between an estimate and its upper bound. A smaller bound
+// trusts rarer flat places more, and the estimate varies more.
+constexpr double kConfidence = 0.6;
+
+// Noise and fine texture that clean pictures have even where they are flattest, squared code values.
+constexpr double kResidualVariance = 0.5;
+// Less than this changes no 8-bit sample.
+constexpr double kNegligibleSigma = 0.1;
+
+constexpr int kMostSteps = 4;
+constexpr float kSmallChange = 0.01F;  // of all gains
+
+// The variance of the noise in those shares of the blocks, the last of which is all, that has the lowest
+// upper bound. `independence` is the share of a block's samples that it doesn't have in common with others.
+double lowest_variance(const std::vector<FlattestBlocks>& shares, double independence) {
+  // The variance of the sum of n squared coefficients, relative to the square of its mean, is 2 / n.
+  const auto relative_error = [independence](double coefficients) {
+    return std::sqrt(2 / (coefficients * independence));
+  };
+  double lowest_bound = std::numeric_limits<double>::infinity();
+  for (const FlattestBlocks& share : shares) {
+    // Structure rarely fills the whole spectrum, so the quieter half and quarter of it are tried as well.
+    // Their means are lower even in white noise, by this many standard errors of a single coefficient's mean
+    // (the means of the lowest 1/1, 1/2 and 1/4 of normally distributed numbers).
+    constexpr std::array<std::pair<int, double>, 3> kParts = {
+        {{kNoiseCoefficients, 0}, {kNoiseCoefficients / 2, 0.798}, {kNoiseCoefficients / 4, 1.271}}};
+    const double blocks = share.blocks;
+    auto sorted = share.spectrum;
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [part, lowering] : kParts) {
+      const double expected = 1 - lowering * relative_error(blocks);
+      if (expected < 0.3) {
+        continue;  // too few blocks for the normal approximation
+      }
+      double sum = 0;
+      for (int i = 0; i < part; ++i) {
+        sum += sorted[i];
+      }
+      const double error = relative_error(blocks * part);
+      lowest_bound = std::min(lowest_bound, sum / (part * share.gain * expected) * (1 + kConfidence * error));
+    }
+  }
+  // White noise reaches its lowest bound with all blocks and coefficients.
+  const double all = static_cast<double>(shares.back().blocks) * kNoiseCoefficients;
+  return lowest_bound / (1 + kConfidence * relative_error(all));
+}
+
+}  // namespace
+
+HalfDctMatrix half_dct_matrix() {
+  HalfDctMatrix matrix{};
+  for (int k = 0; k < kBlock; ++k) {
+    for (int i = 0; i < kBlock / 2; ++i) {
+      const double norm = k == 0 ? std::sqrt(0.125) : 0.5;
+      matrix[k][i] = static_cast<float>(norm * std::cos((2 * i + 1) * k * M_PI / (2 * kBlock)));
+    }
+  }
+  return matrix;
+}
+
+Censoring::Censoring() {
+  const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
+  const auto below = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
+  const auto remaining_mean = [&](double x) { return x * below(x) + density(x); };
+  // Remaining means under that of a plane at the very end are chance; they get its variance.
+  double distance_before = 0;
+  for (std::size_t i = 0; i < variances_.size(); ++i) {
+    while (remaining_mean(distance_before) * kStepsPerUnit < static_cast<double>(i)) {
+      distance_before += 1.0 / 1024;
+    }
+    const double x = distance_before;
+    variances_[i] =
+        static_cast<float>((x * x + 1) * below(x) + x * density(x) - std::pow(remaining_mean(x), 2));
+  }
+}
+
+float white_level(const FrameFormat& format) {
+  return format.sample_type == SampleType::kFloat32
+             ? 255
+             : static_cast<float>(((1 << format.bit_depth) - 1) / format.code_value());
+}
+
+SigmaSearch::SigmaSearch(const Counts& counts, std::int64_t samples)
+    : independence_(std::min(1.0, static_cast<double>(samples) / (kBlock * kBlock) / counts.blocks)),
+      censored_(counts.out_of_range == 0),
+      done_(counts.blocks == 0 || 2 * counts.constant > counts.blocks) {}
+
+void SigmaSearch::refine(const std::vector<FlattestBlocks>& shares) {
+  ++steps_;
+  if (!shares.empty()) {
+    variance_ = lowest_variance(shares, independence_);
+  }
+  done_ = shares.empty() || variance_ <= 0 || !censored_ || steps_ == kMostSteps;
+}
+
+void SigmaSearch::gains_changed_by(float most) { done_ = done_ || most < kSmallChange; }
+
+float SigmaSearch::deviation() const { return static_cast<float>(std::sqrt(variance_)); }
+
+float SigmaSearch::sigma() const {
+  const double sigma = variance_ / std::sqrt(variance_ + kResidualVariance);
+  return sigma < kNegligibleSigma ? 0 : static_cast<float>(sigma);
+}
+
+}  // namespace limpid::noise

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "core/filter/parameters.h"
+#include "cuda/runtime/planes.h"
+
+// Collaborative filtering of groups and aggregation of what comes back, into fixed-point sums.
+
+namespace limpid::cuda {
+
+/// How fixed-point sums are scaled so that none can overflow.
+struct FixedPoint {
+  float numerator_scale = 0;
+  int weight_bits = 0;
+  float most_hits = 0;    ///< fast: of a group on one sample, as the aggregation window weighs them
+  float worst_group = 0;  ///< fast: what a group may add to a sum, in units of 1 / numerator_scale
+};
+
+/// `amplitude` is the greatest |sample - offset| of the plane; `fast` says which of the kernels adds.
+FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
+                              bool fast);
+
+/// What a step's transform and aggregation window are to the kernels, made once: making it takes longer than
+/// launching them.
+struct FilterTables {
+  /// Two neighbours of a row of a matrix as half floats, and what those miss of them, likewise.
+  struct Pair {
+    unsigned high;
+    unsigned low;
+  };
+  static constexpr int kLanes = 32;
+  static constexpr int kMaxPatch = 16;
+  Pair forward[kLanes] = {};  ///< of the 2D transform along one axis, by lanes; patches of 8x8 only
+  Pair inverse[kLanes] = {};
+  float window[kMaxPatch] = {};  ///< along one axis, as long as a patch
+};
+FilterTables make_filter_tables(const Bm3dStep& step);
+
+/// What filtering one plane needs. In the first step `basic.data` is null.
+struct FilterJob {
+  Bm3dStep step;
+  float lambda = 0;  ///< first step
+  float sigma = 0;   ///< of the plane's noise
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  FixedPoint fixed_point;
+  const FilterTables* tables = nullptr;  ///< for filter_fast()
+  bool samples_are_halves = false;       ///< whether half floats hold sample - sums.offset exactly
+};
+
+/// Tables and working memory of filter_any().
+struct GeneralFilter {
+  const float* forward = nullptr;  ///< patch_size^2: the 2D transform along one axis
+  const float* inverse = nullptr;
+  const float* window = nullptr;  ///< patch_size^2: the aggregation window
+  float* scratch = nullptr;       ///< scratch_floats()
+  static constexpr int kBlocks = 264;
+  static std::size_t scratch_floats(const Bm3dStep& step, int capacity) {
+    return std::size_t{2} * kBlocks * capacity * step.patch_size * step.patch_size;
+  }
+};
+
+/// The most reference patches of a tile of filter_fast(), whose sums are 32-bit integers.
+inline constexpr int kFilterTileColumns = 8;
+inline constexpr int kFilterTileRows = 16;
+
+/// Whether filter_fast() can do it: patches of 8x8, groups of up to 32, moderate windows of search and
+/// aggregation that fit into the current device's shared memory.
+bool can_filter_fast(const Bm3dStep& step);
+
+void filter_fast(const FilterJob& job, cudaStream_t stream);
+
+/// Whatever the parameters.
+void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream);
+
+}  // namespace limpid::cuda

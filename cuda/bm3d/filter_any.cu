@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/bm3d/transforms.h"
+#include "cuda/bm3d/filter.h"
+#include "cuda/runtime/launch.h"
+
+namespace limpid::cuda {
+namespace {
+
+// Any parameters: a block filters a group at a time, which lies in global memory (a part of `scratch` per
+// block, in practice in the second-level cache). A thread transforms a row or a column of a patch by the
+// transform's matrix. Sums are 64-bit atomics. Many times slower than filter_fast().
+
+constexpr int kThreads = 128;
+constexpr int kMaxPatch = 16;
+constexpr float kHalfSqrt = 0.707106781186548F;
+
+__device__ float sum_over_warp(float value) {
+  for (int i = 16; i > 0; i /= 2) {
+    value += __shfl_xor_sync(0xFFFFFFFFU, value, i);
+  }
+  return value;
+}
+
+// a, b = (a + b, a - b) / sqrt 2.
+__device__ void butterfly(float& a, float& b) {
+  const float scaled = b * kHalfSqrt;
+  b = fmaf(a, kHalfSqrt, -scaled);
+  a = fmaf(a, kHalfSqrt, scaled);
+}
+
+struct AnyArguments {
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  GeneralFilter general;
+  bool haar;
+  float threshold;
+  float variance;
+  float weight_scale;
+  float sum_scale;
+};
+
+// Transforms every line of `count` lines of k values that are `stride` apart in place.
+__device__ void transform_line(const float* matrix, int k, float* line, int stride) {
+  float in[kMaxPatch];
+  for (int i = 0; i < k; ++i) {
+    in[i] = line[i * stride];
+  }
+  for (int r = 0; r < k; ++r) {
+    float sum = 0;
+    for (int i = 0; i < k; ++i) {
+      sum = fmaf(matrix[r * k + i], in[i], sum);
+    }
+    line[r * stride] = sum;
+  }
+}
+
+__device__ void transform_patches(const float* matrix, int k, int size, float* group) {
+  for (int i = threadIdx.x; i < size * k; i += kThreads) {
+    transform_line(matrix, k, group + static_cast<std::ptrdiff_t>(i) * k, 1);
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < size * k; i += kThreads) {
+    transform_line(matrix, k, group + static_cast<std::ptrdiff_t>(i / k) * k * k + i % k, k);
+  }
+  __syncthreads();
+}
+
+__device__ void transform_across(bool haar, bool forward, int size, int samples, float* group) {
+  for (int level = 1; level < size; level *= 2) {
+    const int half = forward ? level : size / 2 / level;
+    for (int i = threadIdx.x; i < size / 2 * samples; i += kThreads) {
+      const int pair = i / samples;
+      const int patch = pair / half * 2 * half + pair % half;
+      if (!haar || patch % (2 * half) == 0) {
+        float* a = group + static_cast<std::ptrdiff_t>(patch) * samples + i % samples;
+        butterfly(a[0], a[half * samples]);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+__device__ void load_patches(const AnyArguments& arguments, const FloatPlane& plane,
+                             const std::int16_t* members, int size, int rx, int ry, float* group) {
+  const int k = arguments.grid.patch;
+  for (int i = threadIdx.x; i < size * k * k; i += kThreads) {
+    const std::int16_t member = member_of(members, i / (k * k));
+    const int y = ry + offset_y(member) + i % (k * k) / k;
+    const int x = rx + offset_x(member) + i % k;
+    group[i] = plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x];
+  }
+  __syncthreads();
+  transform_patches(arguments.general.forward, k, size, group);
+  transform_across(arguments.haar, true, size, k * k, group);
+}
+
+// The same order of additions every time, so that results repeat.
+__device__ float sum_over_block(float value) {
+  __shared__ float sums[kThreads / 32];
+  value = sum_over_warp(value);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    sums[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  float sum = 0;
+  for (const float part : sums) {
+    sum += part;
+  }
+  return sum;
+}
+
+__global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments arguments) {
+  follow_stream();
+  const ReferenceGrid& grid = arguments.grid;
+  const int k = grid.patch;
+  const int samples = k * k;
+  const int capacity = arguments.groups.capacity;
+  float* group = arguments.general.scratch + static_cast<std::ptrdiff_t>(2 * blockIdx.x) * capacity * samples;
+  float* factors = group + static_cast<std::ptrdiff_t>(capacity) * samples;
+  const int count = grid.columns * (arguments.groups.last_row - arguments.groups.first_row);
+  for (int number = blockIdx.x; number < count; number += gridDim.x) {
+    const std::int16_t* members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
+    const int size = members[0];
+    const int rx = grid.x(number % grid.columns);
+    const int ry = grid.y(arguments.groups.first_row + number / grid.columns);
+    load_patches(arguments, arguments.noisy, members, size, rx, ry, group);
+    float part = 0;
+    if (arguments.basic.data != nullptr) {
+      load_patches(arguments, arguments.basic, members, size, rx, ry, factors);
+      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+        const float signal = factors[i] * factors[i];
+        const float factor = signal / (signal + arguments.variance);
+        group[i] *= factor;
+        part += factor * factor;
+      }
+    } else {
+      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+        const bool keep = i == 0 || fabsf(group[i]) > arguments.threshold;
+        group[i] = keep ? group[i] : 0.0F;
+        part += keep ? 1.0F : 0.0F;
+      }
+    }
+    const float weight = 1.0F / fmaxf(1.0F, sum_over_block(part));
+    const int weight_units = __float2int_rn(weight * arguments.weight_scale);
+    transform_across(arguments.haar, false, size, samples, group);
+    transform_patches(arguments.general.inverse, k, size, group);
+    const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+    for (int i = threadIdx.x; i < size * samples; i += kThreads) {
+      const std::int16_t member = member_of(members, i / samples);
+      const int y = ry + offset_y(member);
+      const int x = rx + offset_x(member);
+      const float value = (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y + i % samples / k) * grid.width + x + i % k;
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
+                static_cast<unsigned long long>(__float2ll_rn(value)));
+      if (i % samples == 0) {
+        atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x, weight_units);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream) {
+  const AnyArguments arguments{job.grid,
+                               job.groups,
+                               job.noisy,
+                               job.basic,
+                               job.sums,
+                               general,
+                               job.step.transform_1d == Transform1d::kHaar,
+                               coefficient_threshold(job.lambda, job.sigma),
+                               job.sigma * job.sigma,
+                               std::ldexp(1.0F, job.sums.weight_bits),
+                               std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits)};
+  launch(filter_any_kernel, GeneralFilter::kBlocks, kThreads, 0, stream, arguments);
+}
+
+}  // namespace limpid::cuda

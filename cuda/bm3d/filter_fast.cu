@@ -1,0 +1,717 @@
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/bm3d/transforms.h"
+#include "cuda/bm3d/filter.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/matrix.h"
+#include "cuda/runtime/warp.h"
+
+// Filtering of groups of up to 32 patches of 8x8 samples, on tensor cores and in registers.
+//
+// A warp filters a group at a time. The 2D transform M X M^T of two patches X is two small matrix products: M
+// is multiplied by the patches' columns, and what comes out, its accumulators being where a left operand is
+// wanted, by M^T. Lane 4 g + t then has the coefficients (g, 2 t) and (g, 2 t + 1) of every patch, so that
+// the transform across the group is inside of each lane. The inverse is the same pair of products with the
+// inverse matrix; it leaves the patch transposed, lane 4 g + t having column g of rows 2 t and 2 t + 1.
+//
+// Operands are half floats, sums and all else floats. Samples are taken less mid-grey: those of 8 to 11 bits
+// are exact, the basic estimate's are off by at most 2^-5 code values. M is scaled so that its first row is
+// all ones and the mean keeps its precision. The transform across the group is not normalised: level l of
+// Haar leaves coefficients 2^(l / 2) times too great, for which thresholds and sigma make up.
+//
+// In the second step the basic estimate's group comes first and leaves one number per coefficient, the
+// complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half float: it is small where the factor
+// must be exact.
+//
+// A block of 8 warps owns a tile of up to 8 x 16 reference patches. It loads the samples that their groups
+// may have into shared memory, as words of two samples one above the other, which are operands as they are,
+// and adds what comes back to 32-bit fixed-point sums beside them, which go to the plane's sums before they
+// could overflow and at the end. The pitch of both is such that a warp's access to a patch has no bank
+// conflict. Shared memory at step 3 and windows of 39: 61 KiB for groups of 16 in the first step, 90 KiB for
+// groups of 32 in the second. Registers: 80 and 128. Bound by instruction issue, and by latency while a tile
+// is loaded.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kWarps = 8;
+// What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
+// the basic estimate's or what rounding to half floats leaves of the first part.
+constexpr int kTileWidth = 84;  // samples that a tile's groups may span
+constexpr int kSums = kTileWidth;
+constexpr int kSecondPart = 2 * kTileWidth;
+// Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
+constexpr int tile_pitch(bool two_parts) { return two_parts ? 3 * kTileWidth : 2 * kTileWidth + 4; }
+static_assert(2 * tile_pitch(false) % 16 == 8 && 2 * tile_pitch(true) % 16 == 8,
+              "accesses to patches would have bank conflicts");
+
+// The first step is computed exactly, to single precision: the second step's matching answers to the least
+// change of the basic estimate. The second step's errors stay below what rounding to 8 bits costs.
+enum class Mode {
+  kHard,      // the first step, of samples that are half floats
+  kHardFine,  // the first step, of other samples, which are rounded to pairs of half floats
+  kWiener,
+};
+
+// 1 / value, right to a unit in the last place or two.
+__device__ __forceinline__ float reciprocal(float value) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
+// The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
+// `low` is what rounding to half floats leaves of `high`.
+using Matrix = FilterTables::Pair;
+
+// M X of a patch X, given its elements (2 t, g) and (2 t + 1, g): elements (g, 2 t) and (g, 2 t + 1). If
+// exact, it is right to single precision but for what kLow leaves out of the patch.
+template <bool kExact, bool kLow>
+__device__ __forceinline__ Operand transform_columns(const Matrix& matrix, const Operand& patch) {
+  // There is room for two matrices; the second one's half of the result is not always used.
+  float result[4] = {};
+  multiply_add(result, {matrix.high, matrix.low}, patch.high);
+  if constexpr (kLow) {
+    multiply_add(result, {matrix.high, matrix.low}, patch.low);
+  }
+  return kExact ? split<true>(result[0] + result[2], result[1] + result[3])
+                : split<false>(result[0], result[1]);
+}
+
+// M X M^T of two patches: coefficients (g, 2 t) and (g, 2 t + 1) of the first are result[0 .. 1], the
+// second's are result[2 .. 3]. Given coefficients, (g, 2 t) and (g, 2 t + 1), and the inverse matrix, it is
+// the transpose of the patch.
+template <bool kExact, bool kLow>
+__device__ __forceinline__ void transform_pair(const Matrix& matrix, const Operand& first,
+                                               const Operand& second, float (&result)[4]) {
+  const Operand a = transform_columns<kExact, kLow>(matrix, first);
+  const Operand b = transform_columns<kExact, kLow>(matrix, second);
+#pragma unroll
+  for (float& value : result) {
+    value = 0;
+  }
+  if constexpr (kExact) {
+    multiply_add(result, {a.high, b.high, a.low, b.low}, matrix.high, matrix.high);
+    multiply_add(result, {a.high, b.high}, matrix.low);
+  } else {
+    multiply_add(result, {a.high, b.high}, matrix.high);
+  }
+}
+
+struct Arguments {
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  int radius;
+  int tile_columns;  // of reference patches
+  int tile_rows;
+  float levels[6];           // threshold (first step) or sigma^2 after l levels across the group
+  float offset_coefficient;  // of the offset, for a group of one; second step
+  float most_hits;           // of a group on a sample, as the window weighs them
+  float worst_group;         // what it may add to a sum, in units of the sums
+  float weight_scale;        // 2^weight_bits
+  float sum_scale;           // of weight units * (sample - offset)
+  FilterTables tables;
+};
+
+constexpr int levels_of(int size) {
+  int levels = 0;
+  while (size > 1) {
+    size /= 2;
+    ++levels;
+  }
+  return levels;
+}
+
+// How many levels made coefficient i of a group of `size` what it is.
+template <bool kHaar>
+constexpr int level_of(int i, int size) {
+  int level = levels_of(size);
+  if (kHaar) {
+    for (int l = 1; l <= levels_of(size); ++l) {
+      if (i % (1 << l) != 0) {
+        level = std::min(level, l);
+      }
+    }
+  }
+  return level;
+}
+
+// A group as a lane has it: its two coefficients or samples of each of N patches. Groups of 1, 2 and 4 share
+// the code for 4; the patches that they don't have are 0.
+template <bool kHaar, int N>
+struct Group {
+  float x[N][2];
+  int size;
+
+  __device__ __forceinline__ bool has_level(int half) const { return N > 4 || size > half; }
+
+  // Calls combine(a, b) with all pairs of coefficients that are `half` patches apart in a level.
+  template <class Combine>
+  __device__ __forceinline__ void for_pairs(int half, const Combine& combine) {
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (kHaar ? i % (2 * half) == 0 : (i & half) == 0) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          combine(x[i][j], x[i + half][j]);
+        }
+      }
+    }
+  }
+
+  // Pairs become their sum and difference.
+  __device__ __forceinline__ void forward() {
+#pragma unroll
+    for (int half = 1; half < N; half *= 2) {
+      if (has_level(half)) {
+        for_pairs(half, [](float& first, float& second) {
+          const float a = first;
+          first = a + second;
+          second = a - second;
+        });
+      }
+    }
+  }
+
+  // Undoes forward().
+  __device__ __forceinline__ void inverse() {
+    const float scale = N > 4 ? 1.0F / N : reciprocal(static_cast<float>(size));
+#pragma unroll
+    for (int i = 0; i < (kHaar ? 1 : N); ++i) {
+      x[i][0] *= scale;
+      x[i][1] *= scale;
+    }
+#pragma unroll
+    for (int half = N / 2; half >= 1; half /= 2) {
+      if (has_level(half)) {
+        const float detail_scale = kHaar ? 0.5F / static_cast<float>(half) : 1.0F;
+        for_pairs(half, [detail_scale](float& first, float& second) {
+          const float a = first;
+          first = fmaf(second, detail_scale, a);
+          second = fmaf(second, -detail_scale, a);
+        });
+      }
+    }
+  }
+
+  // The number of levels behind coefficient i, as an index of the arguments' tables.
+  __device__ __forceinline__ int level(int i) const {
+    if constexpr (N > 4) {
+      return level_of<kHaar>(i, N);
+    } else {
+      const int top = size >= 4 ? 2 : size - 1;
+      return kHaar && i > 0 ? min(level_of<true>(i, 4), top) : top;
+    }
+  }
+};
+
+// The words of a tile's samples or sums that are the lane's, of the patch `member` bytes from the tile's
+// first.
+__device__ __forceinline__ unsigned* of_patch(unsigned* lane_words, int member) {
+  return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(lane_words) + member);
+}
+
+// Transforms the patches at `members`, whose samples begin at lane_words.
+template <bool kExact, bool kLow, bool kHaar, int N>
+__device__ __forceinline__ void load_group(const Matrix& matrix, unsigned* lane_words, const int* members,
+                                           Group<kHaar, N>& group) {
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const int4 four = *reinterpret_cast<const int4*>(members + i);
+    const int member[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int pair = 0; pair < 4; pair += 2) {
+      Operand patches[2] = {};
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        if (N > 4 || pair + j < group.size) {
+          const unsigned* words = of_patch(lane_words, member[pair + j]);
+          patches[j].high = *words;
+          if constexpr (kLow) {
+            patches[j].low = words[kSecondPart];
+          }
+        }
+      }
+      float coefficients[4];
+      transform_pair<kExact, kLow>(matrix, patches[0], patches[1], coefficients);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        group.x[i + pair + j / 2][j % 2] = coefficients[j];
+      }
+    }
+  }
+  group.forward();
+}
+
+// What depends on the range of the plane's samples: a tile has them, less the offset, in units of it.
+struct Ranged {
+  float levels[6];
+  float offset_coefficient;
+
+  __device__ void set(const Arguments& arguments, bool wiener, float unit) {
+    for (int level = 0; level < 6; ++level) {
+      levels[level] = arguments.levels[level] / (wiener ? unit * unit : unit);
+    }
+    offset_coefficient = arguments.offset_coefficient / unit;
+  }
+};
+
+struct Lane {
+  int lane;
+  Matrix forward;
+  Matrix inverse;
+  float window[2];  // of rows 2 t and 2 t + 1 in column g
+  unsigned* words;  // of the tile's first patch
+};
+
+// What a group has added to a tile's sums.
+struct Added {
+  int weight;  // its own, in units of 2^-weight_bits
+  float most;  // that one sum can have got of it
+};
+
+// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
+// sums.
+template <bool kHaar, Mode kMode, int N>
+__device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
+                                              const Lane& lane, const int* members, int size) {
+  constexpr bool kWiener = kMode == Mode::kWiener;
+  constexpr bool kExact = !kWiener;
+  Group<kHaar, N> group;
+  group.size = size;
+  float weight;
+  if constexpr (kWiener) {
+    load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
+    // The mean is shrunk towards black, not towards the offset.
+    const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
+    group.x[0][0] += offset;
+    __half2 complement[N];
+    float energy = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const float variance = ranged.levels[group.level(i)];
+      float factors[2];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        factors[j] = variance * reciprocal(fmaf(group.x[i][j], group.x[i][j], variance));
+        const float kept = 1 - factors[j];
+        energy = fmaf(kept, kept, energy);
+      }
+      complement[i] = __floats2half2_rn(factors[0], factors[1]);
+    }
+    // At most 2048, in 2^-19: an integer's sum is the same in any order.
+    const int units = sum_over_warp(__float2int_rn(energy * static_cast<float>(1 << 19)));
+    weight = 1.0F / fmaxf(1.0F, static_cast<float>(units) * (1.0F / (1 << 19)));
+    load_group<false, false>(lane.forward, lane.words, members, group);
+    group.x[0][0] = fmaf(-__low2float(complement[0]), group.x[0][0] + offset, group.x[0][0]);
+    group.x[0][1] = fmaf(-__high2float(complement[0]), group.x[0][1], group.x[0][1]);
+#pragma unroll
+    for (int i = 1; i < N; ++i) {
+      const float2 c = __half22float2(complement[i]);
+      group.x[i][0] = fmaf(-c.x, group.x[i][0], group.x[i][0]);
+      group.x[i][1] = fmaf(-c.y, group.x[i][1], group.x[i][1]);
+    }
+  } else {
+    load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
+    int kept = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const float threshold = ranged.levels[group.level(i)];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
+        kept += keep ? 1 : 0;
+        group.x[i][j] = keep ? group.x[i][j] : 0.0F;
+      }
+    }
+    weight = 1.0F / static_cast<float>(sum_over_warp(kept));
+  }
+  group.inverse();
+  float greatest = 0;
+#pragma unroll
+  for (int i = 0; i < N; i += 2) {
+    float samples[4];
+    transform_pair<kExact, kExact>(lane.inverse, split<kExact>(group.x[i][0], group.x[i][1]),
+                                   split<kExact>(group.x[i + 1][0], group.x[i + 1][1]), samples);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      group.x[i + j / 2][j % 2] = samples[j];
+      greatest = fmaxf(greatest, fabsf(samples[j]));
+    }
+  }
+  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
+  const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+  const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
+#pragma unroll
+  for (int i = 0; i < N; i += 4) {
+    const int4 four = *reinterpret_cast<const int4*>(members + i);
+    const int member[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      if (N > 4 || j < size) {
+        int* out = reinterpret_cast<int*>(of_patch(lane.words + kSums, member[j]));
+        // 1.5 * 2^23 moves the integer part into the low bits, rounded to nearest.
+        constexpr float kRound = 12582912.0F;
+        constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
+        atomicAdd(out, __float_as_int(fmaf(group.x[i + j][0], scales[0], kRound)) - __float_as_int(kRound));
+        atomicAdd(out + kPitch,
+                  __float_as_int(fmaf(group.x[i + j][1], scales[1], kRound)) - __float_as_int(kRound));
+      }
+    }
+  }
+  return {weight_units, fmaf(scale * arguments.most_hits, greatest_of_warp(greatest), 64.0F)};
+}
+
+// Loads width x height samples of a plane from (x0, y0) on, each with the one below it; if kLow, also what
+// rounding to half floats leaves of them. A thread has nine loads under way.
+template <bool kLow, int kPitch>
+__device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset, float scale, int x0, int y0,
+                                          int width, int height, unsigned* tile) {
+  constexpr int kRows = 3;
+  constexpr int kColumns = (kTileWidth + kWarp - 1) / kWarp;
+  const float* in = plane.data + static_cast<std::ptrdiff_t>(y0) * plane.pitch + x0;
+  const int lane = threadIdx.x % kWarp;
+  for (int first = threadIdx.x / kWarp; first < height; first += kRows * kWarps) {
+    float samples[kRows][kColumns];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int y = first + r * kWarps;
+        const int x = lane + c * kWarp;
+        samples[r][c] =
+            y < height && x < width ? in[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] : offset;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int y = first + r * kWarps;
+        const int x = lane + c * kWarp;
+        if (y < height && x < width) {
+          const float sample = (samples[r][c] - offset) * scale;
+          const __half high = __float2half_rn(sample);
+          // The upper half of a word, of the row above it the lower.
+          auto* words = reinterpret_cast<__half*>(tile + y * kPitch + x);
+          words[0] = high;
+          if (y > 0) {
+            words[1 - 2 * kPitch] = high;
+          }
+          if constexpr (kLow) {
+            const __half low = __float2half_rn(sample - __half2float(high));
+            words[2 * kSecondPart] = low;
+            if (y > 0) {
+              words[2 * kSecondPart + 1 - 2 * kPitch] = low;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Moves a sum of the tile to the plane's sample (x, y); others may add meanwhile.
+__device__ __forceinline__ void empty_sum(const Arguments& arguments, unsigned* sum, int x, int y) {
+  const long long value = static_cast<int>(atomicExch(sum, 0U));
+  if (value != 0) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) +
+                  static_cast<std::ptrdiff_t>(y) * arguments.grid.width + x,
+              static_cast<unsigned long long>(value));
+  }
+}
+
+// All of a block's warps move the sums to the plane.
+template <int kPitch>
+__device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
+                                           int width, int height) {
+  for (int y = threadIdx.x / kWarp; y < height; y += kWarps) {
+    for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
+      empty_sum(arguments, tile + y * kPitch + kSums + x, x0 + x, y0 + y);
+    }
+  }
+}
+
+// Sums have 31 bits. A warp may add kBudget to each before it looks for those over kGreatestKept and moves
+// them, so that what is kept and what all warps add fits: kGreatestKept + kWarps * kBudget < 2^31.
+constexpr int kGreatestKept = 1 << 28;
+constexpr float kBudget = 0.99F * (0x1p31F - kGreatestKept) / kWarps;
+
+template <int kPitch>
+__device__ __forceinline__ void relieve_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
+                                             int height) {
+  constexpr int kQuads = kTileWidth / 4;
+  for (int i = threadIdx.x % kWarp; i < height * kQuads; i += kWarp) {
+    const int x = i % kQuads * 4;
+    const int y = i / kQuads;
+    unsigned* sums = tile + y * kPitch + kSums + x;
+    const int4 four = *reinterpret_cast<const int4*>(sums);
+    const auto is_great = [](int sum) { return abs(sum) > kGreatestKept; };
+    if (is_great(four.x) || is_great(four.y) || is_great(four.z) || is_great(four.w)) {
+#pragma unroll 1
+      for (int j = 0; j < 4; ++j) {
+        empty_sum(arguments, sums + j, x0 + x + j, y0 + y);
+      }
+    }
+  }
+}
+
+// As registers allow.
+constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
+  return greatest >= 32 ? 2 : mode == Mode::kHard && greatest <= 8 ? 4 : 3;
+}
+
+// Rows of a tile, so that shared memory allows as many blocks (of GPUs with 228 KiB per multiprocessor).
+constexpr int tile_height(Mode mode, int greatest) {
+  constexpr int kSharedBytes = 228 * 1024;
+  constexpr int kPerBlock = 3 * 1024;  // the system's and static
+  return std::min((kSharedBytes / blocks_per_multiprocessor(mode, greatest) - kPerBlock) /
+                      (tile_pitch(mode != Mode::kHard) * static_cast<int>(sizeof(int))),
+                  96);
+}
+
+template <bool kHaar, Mode kMode, int kGreatest>
+__global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
+    filter_fast_kernel(Arguments arguments) {
+  follow_stream();
+  extern __shared__ int4 shared_memory[];
+  auto* tile = reinterpret_cast<unsigned*>(shared_memory);
+  __shared__ alignas(16) int member_offsets[kWarps][kWarp];
+  __shared__ Ranged ranged;
+  constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
+  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const ReferenceGrid& grid = arguments.grid;
+  const int first_column = blockIdx.x * arguments.tile_columns;
+  const int first_row = arguments.groups.first_row + blockIdx.y * arguments.tile_rows;
+  const int columns = min(arguments.tile_columns, grid.columns - first_column);
+  const int rows = min(arguments.tile_rows, arguments.groups.last_row - first_row);
+  const int tile_x = max(grid.x(first_column) - arguments.radius, 0);
+  const int tile_y = max(grid.y(first_row) - arguments.radius, 0);
+  const int width = min(grid.x(first_column + columns - 1) + arguments.radius + 8, grid.width) - tile_x;
+  const int height = min(grid.y(first_row + rows - 1) + arguments.radius + 8, grid.height) - tile_y;
+  constexpr int kQuads = kTileWidth / 4;
+  for (int i = threadIdx.x; i < height * kQuads; i += kWarp * kWarps) {
+    *reinterpret_cast<int4*>(tile + i / kQuads * kPitch + kSums + i % kQuads * 4) = {};
+  }
+  const float unit = range_unit(arguments.sums);
+  if (threadIdx.x == 0) {
+    ranged.set(arguments, kMode == Mode::kWiener, unit);
+  }
+  load_tile<kMode == Mode::kHardFine, kPitch>(arguments.noisy, arguments.sums.offset, 1 / unit, tile_x,
+                                              tile_y, width, height, tile);
+  if constexpr (kMode == Mode::kWiener) {
+    load_tile<false, kPitch>(arguments.basic, arguments.sums.offset, 1 / unit, tile_x, tile_y, width, height,
+                             tile + kSecondPart);
+  }
+  Lane lane;
+  lane.lane = threadIdx.x % kWarp;
+  const int g = lane.lane / 4;
+  const int t = lane.lane % 4;
+  // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
+  const auto own = [&](unsigned value) { return __shfl_sync(kAllLanes, value, lane.lane); };
+  const Matrix& forward = arguments.tables.forward[lane.lane];
+  const Matrix& inverse = arguments.tables.inverse[lane.lane];
+  lane.forward = {own(forward.high), own(forward.low)};
+  lane.inverse = {own(inverse.high), own(inverse.low)};
+  lane.window[0] = arguments.tables.window[g] * arguments.tables.window[2 * t];
+  lane.window[1] = arguments.tables.window[g] * arguments.tables.window[2 * t + 1];
+  lane.words = tile + 2 * t * kPitch + g;
+  int* members = member_offsets[warp];
+  __syncthreads();
+  const int row_stride = kWarps / columns;
+  const int column_stride = kWarps % columns;
+  int column = warp % columns;
+  int row = warp / columns;
+  std::int16_t next = 0;  // fetched a round ahead; what follows the group's members is whatever was there
+  const auto fetch = [&] {
+    if (row < rows && lane.lane < arguments.groups.capacity) {
+      const std::ptrdiff_t number =
+          static_cast<std::ptrdiff_t>(first_row - arguments.groups.first_row + row) * grid.columns +
+          first_column + column;
+      next = arguments.groups.members[number * arguments.groups.capacity + lane.lane];
+    }
+  };
+  fetch();
+  float used = 0;
+  while (row < rows) {
+    const int size = __shfl_sync(kAllLanes, static_cast<int>(next), 0);
+    const std::int16_t member = lane.lane > 0 && lane.lane < size ? next : std::int16_t{0};
+    const int x = grid.x(first_column + column) + offset_x(member);
+    const int y = grid.y(first_row + row) + offset_y(member);
+    int* const weights = arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x;
+    row += row_stride;
+    column += column_stride;
+    if (column >= columns) {
+      column -= columns;
+      ++row;
+    }
+    fetch();
+    __syncwarp();
+    members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
+    __syncwarp();
+    if (used + arguments.worst_group > kBudget) {
+      relieve_tile<kPitch>(arguments, tile, tile_x, tile_y, height);
+      used = 0;
+    }
+    Added added;
+    if (kGreatest >= 32 && size == 32) {
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, lane, members, size);
+    } else if (kGreatest >= 16 && size == 16) {
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, lane, members, size);
+    } else if (size == 8) {
+      added = filter_group<kHaar, kMode, 8>(arguments, ranged, lane, members, size);
+    } else {
+      added = filter_group<kHaar, kMode, 4>(arguments, ranged, lane, members, size);
+    }
+    if (lane.lane < size) {
+      atomicAdd(weights, added.weight);
+    }
+    used += added.most;
+  }
+  __syncthreads();
+  empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height);
+}
+
+// Samples that a group may span in each direction.
+int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
+
+std::size_t tile_bytes(const Bm3dStep& step, int tile_rows, bool two_parts) {
+  return static_cast<std::size_t>((tile_rows - 1) * step.step + reach_of(step)) * tile_pitch(two_parts) *
+         sizeof(int);
+}
+
+// How many reference patches fit into so many samples.
+int references_in(int samples, const Bm3dStep& step, int most) {
+  return std::clamp((samples - reach_of(step)) / step.step + 1, 1, most);
+}
+
+template <bool kHaar, Mode kMode, int kGreatest>
+void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
+  const ReferenceGrid& grid = arguments.grid;
+  constexpr bool kTwoParts = kMode != Mode::kHard;
+  arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
+  const DeviceLimits device = device_limits();
+  int most_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
+  while (most_rows > 1 && tile_bytes(step, most_rows, kTwoParts) > device.shared_memory) {
+    --most_rows;
+  }
+  const auto tiles_of = [&](int rows) {
+    return dim3(
+        static_cast<unsigned>(blocks_for(grid.columns, arguments.tile_columns)),
+        static_cast<unsigned>(blocks_for(arguments.groups.last_row - arguments.groups.first_row, rows)));
+  };
+  // Lower tiles load and empty more samples for each reference, but may fill the last wave of blocks.
+  const auto cost = [&](int rows) {
+    const dim3 tiles = tiles_of(rows);
+    const int at_once = device.multiprocessors * blocks_per_multiprocessor(kMode, kGreatest);
+    const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), at_once);
+    return static_cast<float>(waves) *
+           (static_cast<float>(rows * step.step) + 0.25F * static_cast<float>(reach_of(step)));
+  };
+  arguments.tile_rows = most_rows;
+  for (int rows = most_rows - 1; rows >= 1; --rows) {
+    if (cost(rows) < cost(arguments.tile_rows)) {
+      arguments.tile_rows = rows;
+    }
+  }
+  const std::size_t bytes = tile_bytes(step, arguments.tile_rows, kTwoParts);
+  const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
+  allow_shared_memory(kernel, bytes);
+  launch(kernel, tiles_of(arguments.tile_rows), kWarp * kWarps, bytes, stream, arguments);
+}
+
+template <bool kHaar, Mode kMode>
+void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
+  if (arguments.groups.capacity >= 32) {
+    launch_tiles<kHaar, kMode, 32>(arguments, step, stream);
+  } else if (arguments.groups.capacity >= 16) {
+    launch_tiles<kHaar, kMode, 16>(arguments, step, stream);
+  } else {
+    launch_tiles<kHaar, kMode, 8>(arguments, step, stream);
+  }
+}
+
+// Coefficients are 8 times those of the orthonormal transform.
+constexpr float kCoefficientScale = 8;
+const double kMatrixScale = std::sqrt(8.0);
+
+void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)[kWarp]) {
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const double* row = matrix.data() + lane / 4 * 8;
+    for (int i = 0; i < 2; ++i) {
+      const double value = row[lane % 4 * 2 + i] * scale;
+      const __half high = __double2half(value);
+      const __half low = __double2half(value - static_cast<double>(__half2float(high)));
+      lanes[lane].high |= static_cast<unsigned>(__half_as_ushort(high)) << 16 * i;
+      lanes[lane].low |= static_cast<unsigned>(__half_as_ushort(low)) << 16 * i;
+    }
+  }
+}
+
+// At narrower windows the corners' share gets lost among the sums' 32 bits.
+constexpr float kGreatestFastBeta = 3;
+
+}  // namespace
+
+FilterTables make_filter_tables(const Bm3dStep& step) {
+  FilterTables tables;
+  const std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+  for (int i = 0; i < step.patch_size; ++i) {
+    tables.window[i] = static_cast<float>(std::sqrt(window[i * step.patch_size + i]));
+  }
+  if (step.patch_size == 8) {
+    const TransformMatrices matrices = transform_matrices(step.transform_2d, 8);
+    set_matrix(matrices.forward, kMatrixScale, tables.forward);
+    set_matrix(matrices.inverse, 1 / kMatrixScale, tables.inverse);
+  }
+  return tables;
+}
+
+bool can_filter_fast(const Bm3dStep& step) {
+  return step.patch_size == 8 && step.max_group_size < 64 && reach_of(step) <= kTileWidth &&
+         step.kaiser_beta <= kGreatestFastBeta && tile_bytes(step, 1, true) <= device_limits().shared_memory;
+}
+
+void filter_fast(const FilterJob& job, cudaStream_t stream) {
+  Arguments arguments{};
+  arguments.grid = job.grid;
+  arguments.groups = job.groups;
+  arguments.noisy = job.noisy;
+  arguments.basic = job.basic;
+  arguments.sums = job.sums;
+  arguments.radius = job.step.search_window / 2;
+  const float sigma = job.sigma * kCoefficientScale;
+  for (int level = 0; level < 6; ++level) {
+    const float energy = std::ldexp(1.0F, level);
+    arguments.levels[level] = job.basic.data != nullptr
+                                  ? sigma * sigma * energy
+                                  : coefficient_threshold(job.lambda, sigma) * std::sqrt(energy);
+  }
+  arguments.offset_coefficient = 64 * job.sums.offset;
+  arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
+  arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
+  arguments.most_hits = job.fixed_point.most_hits;
+  arguments.worst_group = job.fixed_point.worst_group;
+  arguments.tables = *job.tables;
+  const auto with_group_transform = [&]<Mode kMode>() {
+    job.step.transform_1d == Transform1d::kHaar ? launch_for_size<true, kMode>(arguments, job.step, stream)
+                                                : launch_for_size<false, kMode>(arguments, job.step, stream);
+  };
+  if (job.basic.data != nullptr) {
+    with_group_transform.template operator()<Mode::kWiener>();
+  } else if (job.samples_are_halves) {
+    with_group_transform.template operator()<Mode::kHard>();
+  } else {
+    with_group_transform.template operator()<Mode::kHardFine>();
+  }
+}
+
+}  // namespace limpid::cuda

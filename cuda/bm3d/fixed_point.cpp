@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "core/bm3d/transforms.h"
+#include "cuda/bm3d/filter.h"
+
+// How large sums get. A is the greatest |sample - offset|, a_i the rows of the analysis (forward) matrix of
+// an axis and s_i(x) the synthesis (inverse) matrix; the 3D transform is their tensor product. A patch of a
+// filtered group is sum_i f_i c_i s_i(x), with f_i the shrinkage factors, and is added with a weight w. Both
+// steps' w and the offset are such that a contribution w |sample - offset| is bounded whatever the content:
+//
+// Step 1: f_i is 0 or 1 and w = 1 / (number of ones), so the contribution is at most the greatest single
+// term, |c_i s_i(x)| <= A |a_i|_1 |s_i(x)|, a product over the axes.
+//
+// Step 2: F = sum f_i^2 and w = 1 / max(1, F), so that by Cauchy and Schwarz the contribution is at most
+// sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max
+// s^2 |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A
+// is added since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A,
+// is out of reach for pictures.
+//
+// filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
+// what each group can have added and moves great sums, into 64 bits, before they could overflow.
+
+namespace limpid::cuda {
+namespace {
+
+struct Axis {
+  TransformMatrices matrices;
+
+  double analysis_sum(int i) const {
+    double sum = 0;
+    for (int x = 0; x < matrices.size; ++x) {
+      sum += std::abs(matrices.forward[i * matrices.size + x]);
+    }
+    return sum;
+  }
+  double synthesis(int x, int i) const { return std::abs(matrices.inverse[x * matrices.size + i]); }
+
+  double greatest_term() const {
+    double greatest = 0;
+    for (int x = 0; x < matrices.size; ++x) {
+      for (int i = 0; i < matrices.size; ++i) {
+        greatest = std::max(greatest, analysis_sum(i) * synthesis(x, i));
+      }
+    }
+    return greatest;
+  }
+
+  // max s |forward| sqrt(k). The greatest row sum of the Gram matrix bounds the square of the operator's
+  // norm.
+  double energy_gain() const {
+    const int k = matrices.size;
+    double greatest_synthesis = 0;
+    double gram_norm = 0;
+    for (int i = 0; i < k; ++i) {
+      double row = 0;
+      for (int j = 0; j < k; ++j) {
+        greatest_synthesis = std::max(greatest_synthesis, synthesis(i, j));
+        double product = 0;
+        for (int x = 0; x < k; ++x) {
+          product += matrices.forward[i * k + x] * matrices.forward[j * k + x];
+        }
+        row += std::abs(product);
+      }
+      gram_norm = std::max(gram_norm, row);
+    }
+    return greatest_synthesis * std::sqrt(gram_norm * k);
+  }
+
+  double weighted_gain() const {
+    double greatest = 0;
+    for (int x = 0; x < matrices.size; ++x) {
+      double sum = 0;
+      for (int i = 0; i < matrices.size; ++i) {
+        sum += std::pow(analysis_sum(i) * synthesis(x, i), 2);
+      }
+      greatest = std::max(greatest, sum);
+    }
+    return std::sqrt(greatest);
+  }
+};
+
+// The greatest contribution for A = 1.
+double contribution_bound(const Bm3dStep& step, GroupTransform transform, bool wiener) {
+  if (transform != GroupTransform::kSeparable) {
+    // All of |a_i|_1 |s_i(x)| are 1, and sum c_i^2 s_i(x)^2 is the mean square of the group's samples.
+    return wiener ? 2 : 1;
+  }
+  const Axis patch{transform_matrices(step.transform_2d, step.patch_size)};
+  double bound = 0;
+  for (int size = 1; size <= step.max_group_size; size *= 2) {
+    const Axis group{transform_matrices(step.transform_1d, size)};
+    bound = std::max(bound, wiener ? std::pow(patch.energy_gain(), 2) * group.weighted_gain() + 1
+                                   : std::pow(patch.greatest_term(), 2) * group.greatest_term());
+  }
+  return bound;
+}
+
+}  // namespace
+
+FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
+                              bool fast) {
+  double bound = contribution_bound(step, transform, wiener);
+  bound *= static_cast<double>(amplitude);
+  // A group's members are at different positions, of which only k^2 reach a sample, and each with another
+  // value of the aggregation window.
+  std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
+  std::sort(window.begin(), window.end(), std::greater<>());
+  const auto capacity = static_cast<std::size_t>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
+  window.resize(std::min(capacity, window.size()));
+  const double per_group = std::accumulate(window.begin(), window.end(), 0.0);
+  // Reference patches along one axis whose groups can have a member at a given position, with the extra one
+  // at the border.
+  const int reach = (step.search_window - 1) / step.step + 2;
+
+  FixedPoint result;
+  // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
+  result.weight_bits = std::min(std::ilogb(0x1p31 / (static_cast<double>(reach) * reach + 1)), 24);
+  if (fast) {
+    // The worst of groups takes a little over half of what a warp may add before it looks for great sums, and
+    // a single contribution stays below 2^22 to be rounded by an addition.
+    result.numerator_scale = static_cast<float>(std::min(0x1p27 / per_group, 0x1p22) / (1.01 * bound));
+    result.most_hits = static_cast<float>(per_group);
+    result.worst_group = static_cast<float>(1.01 * bound * per_group) * result.numerator_scale;
+  } else {
+    constexpr double kGroupsAtSample = (129 + 15) * (129 + 15);
+    result.numerator_scale =
+        static_cast<float>(std::min(0x1p62 / (kGroupsAtSample * per_group * bound), 0x1p32));
+  }
+  return result;
+}
+
+}  // namespace limpid::cuda

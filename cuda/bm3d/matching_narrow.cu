@@ -1,0 +1,526 @@
+#include <algorithm>
+
+#include "cuda/bm3d/matching_warp.h"
+#include "cuda/runtime/launch.h"
+
+// Matching of patches of 8x8 on tensor cores in windows of up to 25x25, which hold so few candidates that a
+// warp keeps all of their offsets in registers: every product is computed once.
+//
+// As in matching_fast.cu, with a the reference patch and b a candidate, |a - b|^2 = |a|^2 + |b|^2 - 2ab, and
+// accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2 end as half of what the distance deviates
+// from the expected one; samples are half floats less a number that is the same for a whole block, which
+// makes products exact. Here the rows of A are two references side by side, each at 8 places: in row 8 h + s
+// patch h is moved s samples to the right, and the 16 samples of a row of K have zeros around it. The columns
+// of B are 16 samples each from columns 0, 8, 16 and 24 of two rows of the picture. So 8 matrix products,
+// one for each row of the patch, compare both references with 32 x 2 candidates.
+//
+// The candidates within a bound go to a pool in shared memory, which is sorted. At least N of a reference's
+// are within the N-th least of the least offsets of 64 groups of candidates. Where too many are, since many
+// distances are equal, bisection over all of them finds a bound that fits, and of those at it the first rows
+// are taken.
+//
+// Shared memory holds words of two samples side by side, those that begin in even columns before those in odd
+// ones, so that the words of B lie in 16 consecutive banks; with a pitch of 16 mod 32 words, the other row's
+// lie in the others. The pitch of energies is 8 mod 32 for the same reason.
+//
+// 8 warps, up to 16 x 16 references, 96 KiB of shared memory at step 8 and windows of 19, at most 128
+// registers: two blocks per multiprocessor. Bound by instruction issue: about 1200 instructions for two
+// references, of which a quarter are products and what they need.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kWarps = 8;
+constexpr int kShifts = 8;           // places of a reference in A
+constexpr int kReach = 32;           // columns of candidates
+constexpr int kWords = 56;           // that begin in even columns, per row of the region
+constexpr int kPitch = 2 * kWords;   // words from one row to the next
+constexpr int kEnergyPitch = 104;    // energies
+constexpr int kAlignment = 8;        // samples: those of a vector load
+constexpr int kMaxSampleRows = 88;   // of the region
+constexpr int kPool = 96;            // candidates per reference
+constexpr int kMostReferences = 16;  // in each direction of a block
+constexpr int kBisections = 7;
+constexpr int kPatch = 8;
+static_assert(kPitch % 32 == 16 && kEnergyPitch % 32 == 8,
+              "both rows of B, or of energies, would share banks");
+using Pool = Candidates<kReach>;
+
+constexpr int iterations_of(int max_radius) { return max_radius + 1; }
+
+// Vectors of four offsets of one reference that a lane has.
+constexpr int vectors_of(int max_radius) { return (2 * iterations_of(max_radius) + 3) / 4; }
+
+struct NarrowArguments {
+  MatchingPlane plane;
+  ReferenceGrid grid;
+  Groups groups;
+  int radius;
+  MatchingDistances distances;
+  int columns;      // of references that a block treats; even
+  int rows;         // of references
+  int sample_rows;  // of the region that a block loads
+};
+
+struct SharedRegion {
+  unsigned* words;  // [sample_rows][kPitch]
+  float* energies;  // [sample_rows][kEnergyPitch]: -|b|^2 / 2; the last 7 rows are not used
+  float4* offsets;  // [warps][vectors][kWarp]: those of one reference, as the lanes have them
+  uint2* raw;       // [sample_rows][kWords / 2] in their place: samples as they are loaded
+  unsigned* pools;  // [warps][2][kPool]
+
+  __device__ SharedRegion(float4* memory, int sample_rows, int vectors)
+      : offsets(memory), raw(reinterpret_cast<uint2*>(memory)) {
+    words = reinterpret_cast<unsigned*>(memory) + offset_words(sample_rows, vectors);
+    energies = reinterpret_cast<float*>(words + sample_rows * kPitch);
+    pools = reinterpret_cast<unsigned*>(energies + sample_rows * kEnergyPitch);
+  }
+  LIMPID_HOST_DEVICE static int offset_words(int sample_rows, int vectors) {
+    const int offsets = kWarps * vectors * kWarp * 4;
+    const int raw = sample_rows * kWords;
+    return offsets > raw ? offsets : raw;
+  }
+  static std::size_t bytes(int sample_rows, int vectors) {
+    return sizeof(unsigned) * (static_cast<std::size_t>(offset_words(sample_rows, vectors)) +
+                               sample_rows * (kPitch + kEnergyPitch) + kWarps * 2 * kPool);
+  }
+};
+
+// The word of samples x and x + 1 in its row.
+__device__ __forceinline__ int word_at(int x) { return (x & 1) * kWords + (x >> 1); }
+
+// Loads the region whose first sample is (x0, y0) of the margined plane, x0 a multiple of kAlignment.
+__device__ void load_region(const NarrowArguments& arguments, const SharedRegion& region, int x0, int y0) {
+  constexpr int kRun = 8;
+  constexpr int kVectors = kWords / 4;
+  __shared__ int least;
+  __shared__ int greatest;
+  clear_range(least, greatest);
+  auto* raw = reinterpret_cast<uint4*>(region.raw);
+  const std::int16_t* in =
+      arguments.plane.samples + static_cast<std::ptrdiff_t>(y0) * arguments.plane.pitch + x0;
+  unsigned own_least = 0x7FFF7FFFU;
+  unsigned own_greatest = 0x80008000U;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < arguments.sample_rows * kVectors; i += blockDim.x) {
+    const uint4 eight = *reinterpret_cast<const uint4*>(
+        in + static_cast<std::ptrdiff_t>(i / kVectors) * arguments.plane.pitch + i % kVectors * kAlignment);
+    own_least = __vmins2(own_least, __vmins2(__vmins2(eight.x, eight.y), __vmins2(eight.z, eight.w)));
+    own_greatest = __vmaxs2(own_greatest, __vmaxs2(__vmaxs2(eight.x, eight.y), __vmaxs2(eight.z, eight.w)));
+    raw[i] = eight;
+  }
+  const int middle = middle_of_range(least, greatest, min(low_sample(own_least), high_sample(own_least)),
+                                     max(low_sample(own_greatest), high_sample(own_greatest)));
+
+  // Sums of squares along rows, eight of one another by adding what enters and subtracting what leaves.
+  int* sums = reinterpret_cast<int*>(region.energies);
+  for (int i = threadIdx.x; i < arguments.sample_rows * kVectors; i += blockDim.x) {
+    const int y = i / kVectors;
+    const int run = i % kVectors;
+    int values[2 * kRun];
+    const auto unpack = [&](int first, const uint4& eight) {
+      const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        values[first + 2 * w] = low_sample(words[w]) - middle;
+        values[first + 2 * w + 1] = high_sample(words[w]) - middle;
+      }
+    };
+    unpack(0, raw[i]);
+    // No candidate begins in the last run.
+    unpack(kRun, run + 1 < kVectors ? raw[i + 1] : uint4{});
+    unsigned even[5];
+#pragma unroll
+    for (int w = 0; w < 5; ++w) {
+      even[w] = half_pair(values[2 * w], values[2 * w + 1]);
+    }
+    const auto odd = [&](int w) { return __byte_perm(even[w], even[w + 1], 0x5432); };
+    unsigned* words = region.words + y * kPitch + run * 4;
+    *reinterpret_cast<uint4*>(words) = make_uint4(even[0], even[1], even[2], even[3]);
+    *reinterpret_cast<uint4*>(words + kWords) = make_uint4(odd(0), odd(1), odd(2), odd(3));
+    if (run * kRun < kEnergyPitch) {
+#pragma unroll
+      for (int& value : values) {
+        value *= value;
+      }
+      slide<kRun>(values);
+      int* at = sums + y * kEnergyPitch + run * kRun;
+      *reinterpret_cast<int4*>(at) = make_int4(values[0], values[1], values[2], values[3]);
+      *reinterpret_cast<int4*>(at + 4) = make_int4(values[4], values[5], values[6], values[7]);
+    }
+  }
+  __syncthreads();
+
+  sums_to_energies<kEnergyPitch, kEnergyPitch>(sums, arguments.sample_rows - kPatch + 1, arguments.plane, x0,
+                                               y0,
+                                               [&](int y, int r) { return y + r < arguments.sample_rows; });
+}
+
+// Of a reference's candidates that are within some bound, more than the pool has room for, the bits of those
+// that are the `wanted` first by distance, row and column, and of not many others. Bit kOffsets - 1 - k is of
+// offset k % 2 of iteration k / 2, as what within(distance) gives: the bits within a distance. `distance` is
+// that bound's, `least` one that no candidate is within.
+template <int kOffsets, typename Within>
+__device__ unsigned first_candidates(int wanted, int least, int distance, unsigned candidates,
+                                     const Within& within) {
+  const auto count = [](unsigned bits) { return sum_over_warp(__popc(bits)); };
+  unsigned nearer = 0;  // fewer than wanted
+  while (distance - least > 1) {
+    const int middle = least + (distance - least) / 2;
+    const unsigned bits = candidates & within(middle);
+    const int found = count(bits);
+    if (found < wanted) {
+      least = middle;
+      nearer = bits;
+      continue;
+    }
+    distance = middle;
+    candidates = bits;
+    if (found < kPool) {
+      return candidates;
+    }
+  }
+  // All others are at one distance: those of two rows after the other.
+  unsigned rows = 0;
+  unsigned taken = nearer;
+  for (int k = 0; count(taken) < wanted && k < kOffsets; k += 2) {
+    rows |= 3U << (kOffsets - 2 - k);
+    taken = nearer | (candidates & rows);
+  }
+  return taken;
+}
+
+template <int kMaxRadius>
+__global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowArguments arguments) {
+  follow_stream();
+  constexpr int kIterations = iterations_of(kMaxRadius);
+  constexpr int kOffsets = 2 * kIterations;  // of each reference, per lane
+  constexpr int kVectors = vectors_of(kMaxRadius);
+  // Rows of the patch at a time: as registers allow.
+  constexpr int kRows = kMaxRadius < 10 ? kPatch : kPatch / 2;
+  extern __shared__ float4 shared_memory[];
+  const SharedRegion region(shared_memory, arguments.sample_rows, kVectors);
+  const ReferenceGrid& grid = arguments.grid;
+  const int radius = arguments.radius;
+  const int lane = threadIdx.x % kWarp;
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int block_column = blockIdx.x * arguments.columns;
+  const int block_row = arguments.groups.first_row + blockIdx.y * arguments.rows;
+  const int x0 = (grid.x(block_column) - radius + MatchingPlane::kMargin) & ~(kAlignment - 1);
+  const int y0 = grid.y(block_row) - radius + MatchingPlane::kMargin;
+  load_region(arguments, region, x0, y0);
+  __syncthreads();
+
+  // Lane = 4 g + t, as the matrix fragments have it. Row g of A is the first reference, moved by g, row g + 8
+  // the second; column g of B begins in column 8 (g % 4) of row g / 4. The candidates of accumulators 0 and 1
+  // with the first reference, 2 and 3 with the second, are in columns g + 16 (t % 2) and 8 further on of row
+  // t / 2.
+  const int g = lane / 4;
+  const int t = lane % 4;
+  // What of the patch's row is in the lower and upper 8 samples of K; which of a word's two samples are.
+  const int low_column = max(2 * t - g, -1);
+  const int high_column = min(2 * t - g + kShifts, kPatch - 1);
+  const unsigned low_mask = 2 * t >= g ? ~0U : 2 * t + 1 == g ? 0xFFFF0000U : 0U;
+  const unsigned high_mask = 2 * t >= g ? 0U : 2 * t + 1 == g ? 0xFFFFU : ~0U;
+  const int first_column = g + t % 2 * 16;
+  const int first_row = t / 2;
+  float4* offsets_of_lane = region.offsets + warp * kVectors * kWarp + lane;
+  unsigned* pool = region.pools + warp * 2 * kPool;
+  if (lane < 2) {
+    pool[lane * kPool] = 0;  // the reference itself, which stays there
+  }
+
+  const int pairs = arguments.columns / 2;
+#pragma unroll 1
+  for (int i = warp; i < pairs * arguments.rows; i += kWarps) {
+    const int column = block_column + i % pairs * 2;
+    const int row = block_row + i / pairs;
+    if (column >= grid.columns || row >= arguments.groups.last_row) {
+      continue;
+    }
+    const int references = min(grid.columns - column, 2);
+    const int x[2] = {grid.x(column) + MatchingPlane::kMargin - x0,
+                      grid.x(column + references - 1) + MatchingPlane::kMargin - x0};
+    const int y = grid.y(row) + MatchingPlane::kMargin - y0;
+    const int base_x = x[0] - radius;
+    const int base_y = y - radius;
+
+    float offsets[kIterations][4];
+    {
+      float start[2][2];  // (expected - |a|^2) / 2
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const float own = region.energies[y * kEnergyPitch + x[h]] +
+                          0.5F * static_cast<float>(arguments.distances.expected);
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          const int from_window = base_x + first_column + 8 * c - (x[h] - radius);
+          start[h][c] = static_cast<unsigned>(from_window) <= 2 * radius ? own : kFar;
+        }
+      }
+      const float* energies = region.energies + (base_y + first_row) * kEnergyPitch + base_x + first_column;
+#pragma unroll
+      for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          const float energy = energies[2 * k * kEnergyPitch + 8 * c];
+          offsets[k][c] = energy + start[0][c];
+          offsets[k][2 + c] = energy + start[1][c];
+        }
+      }
+    }
+    const unsigned* candidates = region.words + (base_y + g / 4) * kPitch + word_at(base_x) + g % 4 * 4 + t;
+#pragma unroll
+    for (int part = 0; part < kPatch; part += kRows) {
+      unsigned a[kRows][4];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const unsigned* words = region.words + (y + part + r) * kPitch;
+          a[r][h] = words[word_at(x[h] + low_column)] & low_mask;
+          a[r][2 + h] = words[word_at(x[h] + high_column)] & high_mask;
+        }
+      }
+      uint2 window[kRows];
+      const auto load = [&](int r) {
+        return make_uint2(candidates[(part + r) * kPitch], candidates[(part + r) * kPitch + 4]);
+      };
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        window[r] = load(r);
+      }
+#pragma unroll
+      for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          multiply_add(offsets[k], a[r], window[r].x, window[r].y);
+        }
+        if (k + 1 < kIterations) {
+#pragma unroll
+          for (int r = 0; r + 2 < kRows; ++r) {
+            window[r] = window[r + 2];
+          }
+          window[kRows - 2] = load(2 * k + kRows);
+          window[kRows - 1] = load(2 * k + kRows + 1);
+        }
+      }
+    }
+    // Rows below the window.
+    if (radius == kMaxRadius) {
+#pragma unroll
+      for (float& offset : offsets[kIterations - 1]) {
+        offset = first_row == 0 ? offset : kFar;
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+        for (float& offset : offsets[k]) {
+          offset = 2 * k + first_row <= 2 * radius ? offset : kFar;
+        }
+      }
+    }
+
+    // A bound that at least N of a reference's 64 least offsets are within, if there are N, close to the N-th
+    // by bisection. It is never greater than tau allows.
+    float least[2][2] = {{kFar, kFar}, {kFar, kFar}};
+#pragma unroll
+    for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        float& group = least[c / 2][k % 2];
+        group = fminf(group, fabsf(offsets[k][c]));
+      }
+    }
+    const auto wanted = static_cast<unsigned>(arguments.groups.capacity);
+    // How many of the first and the second reference's are within a bound each, the second's in the upper
+    // half.
+    const auto count_within = [&](const float(&bounds)[2]) {
+      unsigned count = 0;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        count +=
+            (least[h][0] <= bounds[h] ? 1U << 16 * h : 0) + (least[h][1] <= bounds[h] ? 1U << 16 * h : 0);
+      }
+      return sum_over_warp(count);
+    };
+    const auto is_enough = [&](unsigned count, int h) { return (count >> 16 * h & 0xFFFFU) >= wanted; };
+    float low[2];
+    float high[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const auto reachable = [](float offset) { return offset < kReachable ? offset : 0.0F; };
+      low[h] = fmaxf(kLeastBound, least_of_warp(fminf(least[h][0], least[h][1])));
+      high[h] = fmaxf(kLeastBound, greatest_of_warp(fmaxf(reachable(least[h][0]), reachable(least[h][1]))));
+    }
+    const unsigned reachable_count = count_within(high);
+#pragma unroll 1
+    for (int step = 0; step < kBisections; ++step) {
+      const float middle[2] = {geometric_middle(low[0], high[0]), geometric_middle(low[1], high[1])};
+      const unsigned count = count_within(middle);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const bool enough = is_enough(count, h);
+        high[h] = enough ? middle[h] : high[h];
+        low[h] = enough ? low[h] : middle[h];
+      }
+    }
+    // Bit kOffsets - 1 - k is of offset k % 2 of iteration k / 2: the sign of its difference from the limit
+    // goes to the low end.
+    const auto below = [&](int h, float limit) {
+      unsigned bits = 0;
+#pragma unroll
+      for (int k = 0; k < kOffsets; ++k) {
+        bits = __funnelshift_l(__float_as_uint(fabsf(offsets[k / 2][2 * h + k % 2]) - limit), bits, 1);
+      }
+      return bits;
+    };
+    // The next float, so that offsets below it are within the bound.
+    const auto after = [](float bound) {
+      return bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
+    };
+    const auto nearest = [&](int h) {
+      float offset = kFar;
+#pragma unroll
+      for (int k = 0; k < kOffsets; ++k) {
+        offset = fminf(offset, fabsf(offsets[k / 2][2 * h + k % 2]));
+      }
+      return least_of_warp(offset);
+    };
+    unsigned passed[2] = {};
+    int shift[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float greatest = 0.5F * static_cast<float>(arguments.distances.greatest);
+      const float bound = h >= references                 ? -1.0F
+                          : is_enough(reachable_count, h) ? fminf(greatest, high[h])
+                                                          : greatest;
+      shift[h] = Pool::shift_for(bound);
+      passed[h] = below(h, after(bound));
+      const int own_column = x[h] - base_x - first_column;
+      if (radius % 2 == first_row && (own_column == 0 || own_column == 8)) {
+        passed[h] &= ~((1U << (kOffsets - 1)) >> (radius / 2 * 2 + own_column / 8));
+      }
+      if (sum_over_warp(__popc(passed[h])) >= kPool) {
+        passed[h] = first_candidates<kOffsets>(
+            static_cast<int>(wanted), __float2int_rd(2 * nearest(h)) - 1, __float2int_ru(2 * bound),
+            passed[h], [&](int distance) { return below(h, after(0.5F * static_cast<float>(distance))); });
+      }
+    }
+    // How many candidates the lanes before have of each reference, the second's in the upper half.
+    const auto own_count = static_cast<unsigned>(__popc(passed[0]) | __popc(passed[1]) << 16);
+    unsigned count = own_count;
+#pragma unroll
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const unsigned before = __shfl_up_sync(kAllLanes, count, distance);
+      count += lane >= distance ? before : 0;
+    }
+    const unsigned counts = __shfl_sync(kAllLanes, count, kWarp - 1);
+    count -= own_count;
+    const int found[2] = {1 + static_cast<int>(counts & 0xFFFFU), 1 + static_cast<int>(counts >> 16)};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      unsigned left = passed[h];
+      if (left == 0) {
+        continue;
+      }
+#pragma unroll
+      for (int k = 0; k < kIterations; k += 2) {
+        const int next = k + 1 < kIterations ? k + 1 : k;
+        offsets_of_lane[k / 2 * kWarp] = make_float4(offsets[k][2 * h], offsets[k][2 * h + 1],
+                                                     offsets[next][2 * h], offsets[next][2 * h + 1]);
+      }
+      const int first_place = Pool::place(first_column, first_row);
+      auto slot = static_cast<int>(h == 0 ? count & 0xFFFFU : count >> 16);
+      do {
+        const int k = __clz(static_cast<int>(left)) - (32 - kOffsets);
+        left ^= (1U << (kOffsets - 1)) >> k;
+        const float offset = reinterpret_cast<const float*>(offsets_of_lane + k / 4 * kWarp)[k % 4];
+        ++slot;
+        pool[h * kPool + slot] = Pool::key(offset, shift[h], first_place + Pool::place(k % 2 * 8, k / 2 * 2));
+      } while (left != 0);
+    }
+    __syncwarp();
+    const int number = (row - arguments.groups.first_row) * grid.columns + column;
+    write_groups<Pool>(
+        arguments.groups, number, references, found, [&](int c, int k) { return pool[c * kPool + k]; },
+        [&](int c) { return Pool::place((c == 0 ? x[0] : x[1]) - base_x, radius); }, lane);
+    __syncwarp();
+  }
+}
+
+constexpr int kSmallRadius = 9;
+constexpr int kGreatRadius = 12;
+
+// The least of the kernels' radii that `step` fits in.
+int max_radius_of(const Bm3dStep& step) {
+  return step.search_window / 2 <= kSmallRadius ? kSmallRadius : kGreatRadius;
+}
+
+int sample_rows_of(const Bm3dStep& step, int rows) {
+  return (rows - 1) * step.step + 2 * iterations_of(max_radius_of(step)) + kPatch - 1;
+}
+
+std::size_t shared_bytes_of(const Bm3dStep& step, int rows) {
+  return SharedRegion::bytes(sample_rows_of(step, rows), vectors_of(max_radius_of(step)));
+}
+
+}  // namespace
+
+bool can_match_narrow(const Bm3dStep& step) {
+  const int radius = step.search_window / 2;
+  if (step.patch_size != kPatch || step.max_group_size >= 64 || radius < 1 || radius > kGreatRadius ||
+      2 * radius + 1 + step.step > kReach) {
+    return false;
+  }
+  const DeviceLimits device = device_limits();
+  return device.compute_capability >= 80 && shared_bytes_of(step, 1) <= device.shared_memory;
+}
+
+void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+                  const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
+  NarrowArguments arguments{};
+  arguments.plane = plane;
+  arguments.grid = grid;
+  arguments.groups = groups;
+  arguments.radius = step.search_window / 2;
+  arguments.distances = distances;
+  const DeviceLimits device = device_limits();
+  const int group_rows = groups.last_row - groups.first_row;
+  const auto blocks_of = [&](int columns, int rows) {
+    return dim3(static_cast<unsigned>(blocks_for(grid.columns, columns)),
+                static_cast<unsigned>(blocks_for(group_rows, rows)));
+  };
+  // Larger blocks load fewer samples for each reference, but may leave the last wave of blocks empty.
+  const int last_base = 2 * kWords - (kReach + kPatch) - (kAlignment - 1);
+  const int most_columns = std::min(last_base / step.step + 2, kMostReferences) / 2 * 2;
+  float least_cost = 0;
+  for (int rows = 1; rows <= kMostReferences; ++rows) {
+    const int sample_rows = sample_rows_of(step, rows);
+    if (sample_rows > kMaxSampleRows || shared_bytes_of(step, rows) > device.shared_memory) {
+      break;
+    }
+    for (int columns = 2; columns <= most_columns; columns += 2) {
+      constexpr float kRowCost = 0.02F;  // of a row of samples, in those of two references
+      const dim3 grid_size = blocks_of(columns, rows);
+      const int waves = blocks_for(static_cast<int>(grid_size.x * grid_size.y), 2 * device.multiprocessors);
+      const float cost =
+          static_cast<float>(waves) * (static_cast<float>(blocks_for(columns / 2 * rows, kWarps)) +
+                                       kRowCost * static_cast<float>(sample_rows));
+      if (least_cost == 0 || cost < least_cost) {
+        least_cost = cost;
+        arguments.columns = columns;
+        arguments.rows = rows;
+        arguments.sample_rows = sample_rows;
+      }
+    }
+  }
+  const std::size_t bytes = shared_bytes_of(step, arguments.rows);
+  const auto kernel = max_radius_of(step) == kSmallRadius ? match_narrow_kernel<kSmallRadius>
+                                                          : match_narrow_kernel<kGreatRadius>;
+  allow_shared_memory(kernel, bytes);
+  launch(kernel, blocks_of(arguments.columns, arguments.rows), kWarp * kWarps, bytes, stream, arguments);
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,439 @@
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/edge_preserving/nlm.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/matrix.h"
+#include "cuda/runtime/powers.h"
+
+// Patches' distances at one offset are a box sum of the squared differences of the plane and the shifted
+// plane, along columns, then along rows: two products with matrices of ones and zeros, which tensor cores do.
+// A warp makes 16 x 32 samples. Of an offset its lanes hold 24 x 40 squared differences, in pairs of rows, as
+// the right operand of
+//
+//   16 x 24 ones where their rows are up to radius apart    x    24 x 8 squares    (5 times)
+//
+// whose result, 16 x 40 column sums in half floats, is, transposed, the right operand of
+//
+//   16 x 24 of `patch` where their columns are up to radius apart    x    24 x 8 column sums    (4 times)
+//
+// which makes the weights' negative exponents. A lane's results are pairs of rows, too: words of the halves
+// (x, y) and (x, y + 1) in shared memory. A product's rows may stand in any order, and so may what it sums:
+// the first 16 of the 24 rows (32 of the 40 columns) are the warp's own, the margin's eight come last, those
+// after them before those before them. So the lane that has a sample's weight has its difference. What
+// depends on that is added to the exponents by a product of the squares with the identity, two pairs by one
+// instruction. Exponents are floats where an offset is subtracted, otherwise halves: to round those, at 2^-11
+// or so of them, changes a weight 2^-E by less than E 2^-E 2^-11.
+//
+// Samples are held in units of 16 code values from mid-grey, so that squares fit half floats: those have a
+// relative error of 2^-12, the column sums one of 2^-11. Outside of the plane they are NaN: only warps at the
+// border have them, and give them no weight.
+//
+// 4 warps make a block of 32 rows and 32 columns: two, one above the other, for the first half of the search
+// window, and two for the second one. So a block takes half as long, and the last ones leave fewer
+// multiprocessors idle. Shared memory: the block's tile with its margin, 4 bytes a sample, 16 KiB for a
+// window of 21 x 21, and 16 KiB of sums, which registers have no room for. Registers: 128. Bound by
+// instruction issue, 9 a sample and offset, and nearly as much by the special function unit and by shared
+// memory.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kMargin = 4;  // of samples whose squared differences are summed: the greatest patch radius
+constexpr int kBlockRows = 32;
+constexpr int kColumns = 32;  // of a block and of a warp
+constexpr int kWarpRows = 16;
+constexpr int kThreads = 128;
+constexpr int kRowBlocks = 3;     // of 8 rows each, the last one the margin's
+constexpr int kColumnBlocks = 5;  // of 8 columns each, likewise
+constexpr int kRowsAtATime = 8;
+constexpr int kMostHalfSums = 32;  // weights that a half float adds up
+constexpr int kQuarters = 4;       // of a lane's results, two pairs of samples each
+constexpr float kUnits = 16;       // of samples, in code values
+constexpr float kMostOffset = 80;  // beyond, half floats' distances are too coarse for the weights
+
+struct FastArguments {
+  PatchPlane plane;
+  FloatPlane out;
+  PatchWeights weights;
+  int rows;  // of the tile in shared memory
+  int pitch;
+  float patch;  // for distances in units of kUnits^-2, a half float
+  // What compilers know to be equal they keep once, and copy to where products need it, again and again. They
+  // don't know of these.
+  unsigned zeros[12] = {};
+  float starts[4];  // of exponents, all the same
+};
+
+// Halves of ones and zeros.
+__device__ unsigned pair_of_ones(bool low, bool high) {
+  return (low ? 0x3C00U : 0U) | (high ? 0x3C000000U : 0U);
+}
+__device__ unsigned pair_mask(bool low, bool high) {
+  return (low ? 0xFFFFU : 0U) | (high ? 0xFFFF0000U : 0U);
+}
+
+// Which of `size` rows (or columns) and the margin about them the i-th of block `block` stands for.
+__device__ int place_in_block(int block, int i, int size) {
+  return block < size / 8 ? 8 * block + i : i < kMargin ? size + i : i - 2 * kMargin;
+}
+
+// 1 / how many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's, if any do.
+__device__ float share_of_pair(int i, int offset, int radius, int size) {
+  const int pairs = min(i + radius, size - 1 - max(offset, 0)) - max(i - radius, max(-offset, 0)) + 1;
+  float share = 0;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(share) : "f"(static_cast<float>(pairs)));
+  return share;
+}
+
+// Of a lane's samples: quarter q has columns group and group + 8, from 16 (q % 2) on, and rows 2 in_group and
+// the next, from 8 (q / 2) on. Neighbours' weights and weighted differences from the own samples are added up
+// in halves, those in shared memory: kQuarters vectors each, of which a thread has every kThreads-th.
+struct Sums {
+  __half2 weight[kQuarters][2];
+  __half2 difference[kQuarters][2];
+  float4* totals;
+
+  __device__ explicit Sums(float4* vectors) : totals(vectors) {
+    clear();
+#pragma unroll
+    for (int i = 0; i < 2 * kQuarters; ++i) {
+      totals[i * kThreads] = {};
+    }
+  }
+  __device__ void clear() {
+#pragma unroll
+    for (int q = 0; q < kQuarters; ++q) {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        weight[q][c] = pair_of(0);
+        difference[q][c] = pair_of(0);
+      }
+    }
+  }
+  __device__ void flush() {
+    asm volatile("" ::: "memory");  // else compilers keep the totals in registers
+    const auto add = [](float4& total, const __half2(&two)[2]) {
+      const float2 first = __half22float2(two[0]);
+      const float2 second = __half22float2(two[1]);
+      total = {total.x + first.x, total.y + first.y, total.z + second.x, total.w + second.y};
+    };
+#pragma unroll
+    for (int q = 0; q < kQuarters; ++q) {
+      add(totals[q * kThreads], weight[q]);
+      add(totals[(kQuarters + q) * kThreads], difference[q]);
+    }
+    clear();
+  }
+};
+
+// A warp's 16 x 32 samples, over one half of the search window: up to its own sample, or after it. kBorder:
+// patches or neighbours may lie outside of the plane, where samples are NaN. kRange: weights have a factor
+// for the difference of the samples, and those of patches are at most 1 as they are; kSpatial: and one for
+// the offset. `samples_at` is the warp's first sample in the tile.
+template <bool kBorder, bool kRange, bool kSpatial>
+__device__ void average(const FastArguments& arguments, const unsigned* samples_at, int x0, int y0,
+                        bool second_half, Sums& sums) {
+  const FloatPlane& samples = arguments.plane.samples;
+  const PatchWeights& weights = arguments.weights;
+  const int radius = weights.patch_radius;
+  const int pitch = arguments.pitch;
+  const int group = static_cast<int>(threadIdx.x % 32 / 4);
+  const int in_group = static_cast<int>(threadIdx.x % 4);
+
+  // The left operands: the first 16 columns and the last 8 of the sums of columns', then of the sums of
+  // rows'; at the border, of each half of the warp's columns.
+  unsigned ones[6];
+  unsigned column_factors[4];
+  unsigned last_column_factors[2];
+  unsigned row_factors[kBorder ? 2 : 1][3][2];
+  const unsigned patch = bits_of(__float2half2_rn(arguments.patch));
+#pragma unroll
+  for (int i = 0; i < 6; ++i) {
+    const int row = group + i % 2 * 8;
+    const int first = place_in_block(i / 2, 2 * in_group, 16);
+    const auto near = [&](int k) { return abs(k - row) <= radius; };
+    ones[i] = pair_of_ones(near(first), near(first + 1)) | arguments.zeros[i];
+    (i < 4 ? column_factors[i % 4] : last_column_factors[i % 2]) = ones[i];
+    row_factors[0][i / 2][i % 2] = (patch & pair_mask(near(first), near(first + 1))) | arguments.zeros[6 + i];
+  }
+  // At the border sums are multiplied by what a patch has of rows or columns over those that both have.
+  const auto scale = [&](unsigned factors, float share) {
+    return bits_of(__hmul2(pair_of(factors), __float2half2_rn(fminf(share, 60000))));
+  };
+  const auto side = static_cast<float>(2 * radius + 1);
+
+  // Of the lane's words, from the warp's first sample on.
+  int rows[kRowBlocks];
+  int columns[kColumnBlocks];
+#pragma unroll
+  for (int k = 0; k < kRowBlocks; ++k) {
+    rows[k] = place_in_block(k, 2 * in_group, kWarpRows) * pitch;
+  }
+#pragma unroll
+  for (int j = 0; j < kColumnBlocks; ++j) {
+    columns[j] = place_in_block(j, group, kColumns);
+  }
+  __half2 own[kRowBlocks][kColumnBlocks];
+#pragma unroll
+  for (int k = 0; k < kRowBlocks; ++k) {
+#pragma unroll
+    for (int j = 0; j < kColumnBlocks; ++j) {
+      own[k][j] = pair_of(samples_at[rows[k] + columns[j]]);
+    }
+  }
+  const unsigned range = bits_of(__float2half2_rn(kUnits * kUnits * weights.range)) &
+                         pair_mask(group == 2 * in_group, group == 2 * in_group + 1);
+
+  const int first_dy = second_half ? 0 : -weights.search_radius_y;
+  const int last_dy = second_half ? weights.search_radius_y : 0;
+  for (int dy = first_dy; dy <= last_dy; ++dy) {
+    if constexpr (kBorder) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const float share = side * share_of_pair(y0 + 8 * h + group, dy, radius, samples.height);
+        column_factors[h] = scale(ones[h], share);
+        column_factors[2 + h] = scale(ones[2 + h], share);
+        last_column_factors[h] = scale(ones[4 + h], share);
+      }
+    }
+    const int first_dx = second_half && dy == 0 ? 1 : -weights.search_radius_x;
+    const int last_dx = !second_half && dy == 0 ? 0 : weights.search_radius_x;
+    for (int first = first_dx; first <= last_dx; first += kMostHalfSums) {
+      const unsigned* neighbours = samples_at + dy * pitch + first;
+      const int last = min(first + kMostHalfSums - 1, last_dx);
+      for (int dx = first; dx <= last; ++dx) {
+        if constexpr (kBorder) {
+#pragma unroll
+          for (int i = 0; i < 4; ++i) {
+            const float share =
+                arguments.patch * side * share_of_pair(x0 + 8 * i + group, dx, radius, samples.width);
+#pragma unroll
+            for (int k = 0; k < 3; ++k) {
+              row_factors[i / 2][k][i % 2] = scale(ones[2 * k + i % 2], share);
+            }
+          }
+        }
+        const unsigned start =
+            kSpatial ? bits_of(__float2half2_rn(weights.spatial * static_cast<float>(dx * dx + dy * dy))) : 0;
+        __half2 differences[kRowBlocks][kColumnBlocks];
+        unsigned squares[kRowBlocks][kColumnBlocks];
+        unsigned column_sums[kColumnBlocks][2];
+#pragma unroll
+        for (int j = 0; j < kColumnBlocks; ++j) {
+#pragma unroll
+          for (int k = 0; k < kRowBlocks; ++k) {
+            differences[k][j] = __hsub2(pair_of(neighbours[rows[k] + columns[j]]), own[k][j]);
+            __half2 square = __hmul2(differences[k][j], differences[k][j]);
+            if constexpr (kBorder) {
+              square = __hmax2(square, pair_of(0));  // 0 for NaN
+            }
+            squares[k][j] = bits_of(square);
+          }
+          multiply(column_sums[j], column_factors, squares[0][j], squares[1][j]);
+          multiply_add(column_sums[j], last_column_factors, squares[2][j]);
+        }
+#pragma unroll
+        for (int q = 0; q < kQuarters; ++q) {
+          const int h = q / 2;
+          const int j = q % 2 * 2;
+          const auto& factors = row_factors[kBorder ? q % 2 : 0];
+          // The four columns after these 16 are the other 16's first, or the margin's; those before likewise.
+          const bool after = in_group < kMargin / 2;
+          const unsigned margin_sums = after == (j == 0) ? column_sums[j == 0 ? 2 : 1][h] : column_sums[4][h];
+          __half2 weights_of[2];
+          if constexpr (kRange) {
+            unsigned exponents[2];
+            multiply(exponents, factors[0], column_sums[j][h], start);
+            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+            multiply_add(exponents, factors[2], margin_sums);
+            const unsigned range_squares[2] = {squares[h][j], squares[h][j + 1]};
+            multiply_add(exponents, range_squares, range);
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+              weights_of[c] = power_of_two(__hneg2(pair_of(exponents[c])));
+            }
+          } else {
+            float exponents[4];
+            multiply(exponents, factors[0], column_sums[j][h], arguments.starts);
+            multiply_add(exponents, factors[1], column_sums[j + 1][h]);
+            multiply_add(exponents, factors[2], margin_sums);
+#pragma unroll
+            for (int c = 0; c < 2; ++c) {
+              weights_of[c] = __hmin2(
+                  __floats2half2_rn(power_of_two(-exponents[2 * c]), power_of_two(-exponents[2 * c + 1])),
+                  __float2half2_rn(1));
+            }
+          }
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            __half2 w = weights_of[c];
+            __half2 difference = differences[h][j + c];
+            if constexpr (kBorder) {
+              const unsigned inside = __heq2_mask(difference, difference);  // not NaN
+              w = pair_of(bits_of(w) & inside);
+              difference = pair_of(bits_of(difference) & inside);
+            }
+            sums.weight[q][c] = __hadd2(sums.weight[q][c], w);
+            sums.difference[q][c] = __hfma2(w, difference, sums.difference[q][c]);
+          }
+        }
+        ++neighbours;
+      }
+      sums.flush();
+    }
+  }
+}
+
+// Writes the means of a warp's samples, whose totals are in two places.
+__device__ void store(const FloatPlane& out, const unsigned* own, int pitch, const float4* first,
+                      const float4* second, int x0, int y0) {
+  const int group = static_cast<int>(threadIdx.x % 32 / 4);
+  const int in_group = static_cast<int>(threadIdx.x % 4);
+#pragma unroll
+  for (int q = 0; q < kQuarters; ++q) {
+    const auto total = [&](int vector, int i) {
+      return reinterpret_cast<const float*>(first + vector * kThreads)[i] +
+             reinterpret_cast<const float*>(second + vector * kThreads)[i];
+    };
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int column = q % 2 * 16 + i / 2 * 8 + group;
+      const int row = q / 2 * 8 + 2 * in_group + i % 2;
+      if (x0 + column < out.width && y0 + row < out.height) {
+        const float sample = __low2float(pair_of(own[row * pitch + column]));
+        out.data[static_cast<std::ptrdiff_t>(y0 + row) * out.pitch + x0 + column] =
+            fmaf(kUnits, sample + total(kQuarters + q, i) / total(q, i), 128.0F);
+      }
+    }
+  }
+}
+
+// Which block of the plane the number-th is. Those at the border take longer, so they come first: the
+// top and the bottom row, then the columns from both sides inwards.
+__device__ int2 block_place(int number, int columns, int rows) {
+  if (number < 2 * columns) {
+    return {number % columns, number / columns * (rows - 1)};
+  }
+  const int inner = number - 2 * columns;
+  const int column = inner / (rows - 2);
+  return {column % 2 == 0 ? column / 2 : columns - 1 - column / 2, 1 + inner % (rows - 2)};
+}
+
+// Fills the tile, whose first sample is (x0, y0). A lane loads a column of rows at a time, and all before it
+// stores them, so that the waits overlap.
+__device__ void fill_tile(const FastArguments& arguments, int x0, int y0, unsigned* tile) {
+  const FloatPlane& samples = arguments.plane.samples;
+  const float unit = 1 / (kUnits * static_cast<float>(arguments.plane.scale.scale));
+  for (int first = static_cast<int>(threadIdx.x) / 32 * kRowsAtATime; first < arguments.rows;
+       first += kThreads / 32 * kRowsAtATime) {
+    for (int column = static_cast<int>(threadIdx.x) % 32; column < arguments.pitch; column += 32) {
+      const int x = x0 + column;
+      const int read_x = min(max(x, 0), samples.width - 1);
+      float values[kRowsAtATime + 1];
+#pragma unroll
+      for (int k = 0; k <= kRowsAtATime; ++k) {
+        const int y = y0 + first + k;
+        const int read_y = min(max(y, 0), samples.height - 1);
+        const std::int16_t value =
+            arguments.plane.values[static_cast<std::ptrdiff_t>(read_y) * samples.pitch + read_x];
+        values[k] = read_x == x && read_y == y ? static_cast<float>(value) * unit : NAN;
+      }
+#pragma unroll
+      for (int k = 0; k < kRowsAtATime; ++k) {
+        if (first + k < arguments.rows) {
+          tile[(first + k) * arguments.pitch + column] = bits_of(__floats2half2_rn(values[k], values[k + 1]));
+        }
+      }
+    }
+  }
+}
+
+template <bool kRange, bool kSpatial>
+__global__ void __launch_bounds__(kThreads, 4) nlm_fast_kernel(FastArguments arguments) {
+  extern __shared__ unsigned tile[];
+  const FloatPlane& samples = arguments.plane.samples;
+  const PatchWeights& weights = arguments.weights;
+  const int margin_x = kMargin + weights.search_radius_x;
+  const int margin_y = kMargin + weights.search_radius_y;
+  const int2 place = block_place(static_cast<int>(blockIdx.x), blocks_for(samples.width, kColumns),
+                                 blocks_for(samples.height, kBlockRows));
+  const int x0 = place.x * kColumns;
+  const int y0 = place.y * kBlockRows;
+  fill_tile(arguments, x0 - margin_x, y0 - margin_y, tile);
+  __syncthreads();
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int row = warp % 2 * kWarpRows;
+  const bool second_half = warp >= 2;
+  const int y = y0 + row;
+  const unsigned* own = tile + (margin_y + row) * arguments.pitch + margin_x;
+  float4* totals = reinterpret_cast<float4*>(tile + arguments.rows * arguments.pitch) + threadIdx.x;
+  Sums sums(totals);
+  if (y >= samples.height) {
+    // None of the warp's samples is in the plane.
+  } else if (x0 < margin_x || x0 + kColumns + margin_x > samples.width || y < margin_y ||
+             y + kWarpRows + margin_y > samples.height) {
+    average<true, kRange, kSpatial>(arguments, own, x0, y, second_half, sums);
+  } else {
+    average<false, kRange, kSpatial>(arguments, own, x0, y, second_half, sums);
+  }
+  __syncthreads();
+  if (!second_half) {
+    store(arguments.out, own, arguments.pitch, totals, totals + kThreads / 2, x0, y);
+  }
+}
+
+// A warp's words are (2 pitch) apart down the rows, also the margin's but for a multiple of 8 pitch, and 1
+// apart along them: no conflicts for such pitches.
+int tile_pitch(const PatchWeights& weights) {
+  const int columns = kColumns + 2 * (kMargin + weights.search_radius_x);
+  return (columns - 4 + 15) / 16 * 16 + 4;
+}
+
+int tile_rows(const PatchWeights& weights) {
+  return kBlockRows + 2 * (kMargin + weights.search_radius_y) - 1;
+}
+
+std::size_t shared_bytes(const PatchWeights& weights) {
+  return static_cast<std::size_t>(tile_rows(weights)) * tile_pitch(weights) * sizeof(unsigned) +
+         2 * kQuarters * kThreads * sizeof(float4);
+}
+
+}  // namespace
+
+bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane) {
+  const DeviceLimits limits = device_limits();
+  return limits.compute_capability >= 80 && plane.exact && weights.patch_radius <= kMargin &&
+         weights.offset <= kMostOffset &&
+         (weights.offset == 0 || (weights.range == 0 && weights.spatial == 0)) &&
+         shared_bytes(weights) <= limits.shared_memory;
+}
+
+void nlm_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
+              cudaStream_t stream) {
+  FastArguments arguments{};
+  arguments.plane = plane;
+  arguments.out = out;
+  arguments.weights = weights;
+  arguments.rows = tile_rows(weights);
+  arguments.pitch = tile_pitch(weights);
+  const auto side = static_cast<float>(2 * weights.patch_radius + 1);
+  const float values = kUnits * static_cast<float>(plane.scale.scale);  // matching values in a unit
+  const float patch = weights.patch * values * values / (side * side);
+  arguments.patch = __half2float(__float2half(std::min(patch, 32768.0F)));
+  // What rounding the factor to a half float does to the distance, the offset must suffer too.
+  const float offset = patch > 0 ? weights.offset * (arguments.patch / patch) : weights.offset;
+  std::fill_n(arguments.starts, 4, -offset);
+  const std::size_t bytes = shared_bytes(weights);
+  const auto kernel = weights.spatial > 0 ? nlm_fast_kernel<true, true>
+                      : weights.range > 0 ? nlm_fast_kernel<true, false>
+                                          : nlm_fast_kernel<false, false>;
+  allow_shared_memory(kernel, bytes);
+  const int grid = blocks_for(out.width, kColumns) * blocks_for(out.height, kBlockRows);
+  kernel<<<static_cast<unsigned>(grid), kThreads, bytes, stream>>>(arguments);
+  check_launch();
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+
+namespace limpid::cuda {
+
+/// The engines "cuda:0", "cuda:1", ..., or one named "cuda" that tells why there are none.
+std::vector<EngineInfo> list_cuda();
+
+/// Throws Error if the device can't be used.
+std::shared_ptr<Engine> open_cuda(std::string_view name, const EngineOptions& options);
+
+}  // namespace limpid::cuda

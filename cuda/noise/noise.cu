@@ -1,0 +1,355 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "core/frame/code_values.h"
+#include "core/noise/noise_blocks.h"
+#include "cuda/noise/noise.h"
+#include "cuda/runtime/launch.h"
+
+// Compiled without fused multiply-adds, so that blocks have the CPU's textures to the last bit: they decide
+// which ones count. The sums alone are added in another order. Bound by latency: a plane has at most 16384
+// blocks, and its kernels keep a small part of the device busy while frames are denoised on the rest.
+
+namespace limpid::cuda {
+namespace {
+
+using noise::kBlock;
+using noise::kBlocksPerCell;
+using noise::kMaxBlocks;
+using noise::kNoiseCoefficients;
+
+constexpr int kThreads = 128;
+
+constexpr int count_shares(int blocks) {
+  noise::Shares sizes(blocks);
+  int count = 0;
+  while (sizes.next() > 0) {
+    ++count;
+  }
+  return count;
+}
+constexpr int kMostShares = 48;
+static_assert(count_shares(kMaxBlocks) < kMostShares);
+
+// What is told of a plane's blocks.
+struct Report {
+  noise::SigmaSearch::Counts counts;
+  int usable;
+  int change;                                 // of a gain, the greatest; the bits of a float
+  noise::FlattestBlocks shares[kMostShares];  // without those before
+};
+
+// What is kept of them, in device memory.
+struct Workspace {
+  noise::HalfDctMatrix dct_matrix;
+  noise::Censoring censoring;
+  Report report;
+  float mean[kMaxBlocks];
+  float texture[kMaxBlocks];  // with its neighbours'
+  bool constant[kMaxBlocks];
+  float gain[kMaxBlocks];
+  float spectrum[kMaxBlocks][kNoiseCoefficients];
+  float key[kMaxBlocks];  // by which blocks are ordered
+  float sorted_key[kMaxBlocks];
+  int number[kMaxBlocks];
+  int order[kMaxBlocks];
+  int levels[Brightness().size()];
+};
+
+// Gives a block its gain, and with it its place in the order.
+__device__ void set_gain(Workspace* work, int number, float gain) {
+  const bool usable = !work->constant[number] && gain >= noise::kLeastGain;
+  work->gain[number] = gain;
+  work->key[number] = usable ? work->texture[number] / gain : INFINITY;
+  if (usable) {
+    atomicAdd(&work->report.usable, 1);
+  }
+}
+
+// A thread analyses a block, all in its registers (160); the four of a cell follow each other.
+template <typename Sample>
+__global__ void __launch_bounds__(kThreads)
+    analyse_kernel(SamplePlane plane, float scale, float white, noise::CellGrid grid, Workspace* work) {
+  follow_stream();
+  const int number = blockIdx.x * kThreads + threadIdx.x;
+  if (number >= grid.blocks()) {
+    return;
+  }
+  const int cell = number / kBlocksPerCell;
+  const int x = cell % grid.columns * grid.step + number % 2 * kBlock;
+  const int y = cell / grid.columns * grid.step + number % kBlocksPerCell / 2 * kBlock;
+  noise::BlockSamples samples;
+  for (int row = 0; row < kBlock; ++row) {
+    const auto* from = reinterpret_cast<const Sample*>(plane.data + (y + row) * plane.stride) + x;
+    for (int column = 0; column < kBlock; ++column) {
+      samples[row][column] = usable_code_value(static_cast<float>(from[column]) * scale);
+    }
+  }
+  const noise::Block block = noise::analyse(samples, work->dct_matrix);
+  std::array<float, kBlocksPerCell> noise_of_cell{};
+  const unsigned lanes_of_cell = 0xFU << (number % warpSize / kBlocksPerCell * kBlocksPerCell);
+  for (int i = 0; i < kBlocksPerCell; ++i) {
+    noise_of_cell[i] = __shfl_sync(lanes_of_cell, block.noise, i, kBlocksPerCell);
+  }
+  work->mean[number] = block.mean;
+  work->texture[number] = noise::texture_with_neighbours(block.texture, block.noise, noise_of_cell);
+  work->constant[number] = block.is_constant();
+  work->number[number] = number;
+  set_gain(work, number, 1);
+  for (int i = 0; i < kNoiseCoefficients; ++i) {
+    work->spectrum[number][i] = block.spectrum[i];
+  }
+  if (block.is_constant()) {
+    atomicAdd(&work->report.counts.constant, 1);
+  }
+  if (block.least < 0 || block.greatest > white) {
+    atomicAdd(&work->report.counts.out_of_range, 1);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    gain_kernel(int blocks, float sigma, float white, Workspace* work) {
+  follow_stream();
+  const int number = blockIdx.x * kThreads + threadIdx.x;
+  if (number < blocks) {
+    const float gain = work->censoring.gain(work->mean[number], sigma, white);
+    // Not negative, so that its bits are ordered as it is.
+    atomicMax(&work->report.change, __float_as_int(fabsf(gain - work->gain[number])));
+    set_gain(work, number, gain);
+  }
+}
+
+constexpr int kColumns = kNoiseCoefficients + 1;  // the coefficients' sums and the gains'
+constexpr int kParts = 27;
+
+// A block of threads sums one share's blocks that the share before hasn't, a thread one column of every 27th
+// block; the last shares, of some 2000 blocks, take longest.
+__global__ void __launch_bounds__(kParts* kColumns) sum_kernel(Workspace* work) {
+  follow_stream();
+  noise::Shares sizes(work->report.usable);
+  int begin = 0;
+  int end = sizes.next();
+  for (int share = 0; share < static_cast<int>(blockIdx.x); ++share) {
+    begin = end;
+    end = sizes.next();
+  }
+  const int column = threadIdx.x % kColumns;
+  const int part = threadIdx.x / kColumns;
+  double sum = 0;
+  for (int i = begin + part; i < end; i += kParts) {
+    const int number = work->order[i];
+    sum += double{column < kNoiseCoefficients ? work->spectrum[number][column] : work->gain[number]};
+  }
+  __shared__ double sums[kParts][kColumns];
+  sums[part][column] = sum;
+  __syncthreads();
+  if (part > 0) {
+    return;
+  }
+  for (int i = 1; i < kParts; ++i) {
+    sum += sums[i][column];
+  }
+  noise::FlattestBlocks& share = work->report.shares[blockIdx.x];
+  share.blocks = end;
+  (column < kNoiseCoefficients ? share.spectrum[column] : share.gain) = sum;
+}
+
+constexpr int kBrightnessThreads = 1024;
+
+template <typename Sample>
+__global__ void __launch_bounds__(kBrightnessThreads)
+    brightness_kernel(Plane plane, int padding_bits, float scale, Workspace* work) {
+  follow_stream();
+  constexpr int kLevels = static_cast<int>(Brightness().size());
+  __shared__ int levels[kLevels];
+  if (threadIdx.x < kLevels) {
+    levels[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < kBrightnessPoints * kBrightnessPoints; i += kBrightnessThreads) {
+    const int x = brightness_point(plane.width, i % kBrightnessPoints);
+    const int y = brightness_point(plane.height, i / kBrightnessPoints);
+    const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
+    const auto sample = static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.step] >> padding_bits);
+    atomicAdd(&levels[brightness_level(sample * scale)], 1);
+  }
+  __syncthreads();
+  if (threadIdx.x < kLevels) {
+    work->levels[threadIdx.x] = levels[threadIdx.x];
+  }
+}
+
+float scale_of(const FrameFormat& format) { return static_cast<float>(1.0 / format.code_value()); }
+
+// As cub has it: without memory it only tells how many bytes it needs.
+std::size_t sort(Workspace* work, void* memory, std::size_t bytes, int blocks, cudaStream_t stream) {
+  check(cub::DeviceRadixSort::SortPairs(memory, bytes, work->key, work->sorted_key, work->number, work->order,
+                                        blocks, 0, std::numeric_limits<unsigned>::digits, stream));
+  return bytes;
+}
+
+std::vector<noise::FlattestBlocks> cumulated(const Report& report) {
+  std::vector<noise::FlattestBlocks> shares;
+  for (noise::FlattestBlocks share : report.shares) {
+    if (share.blocks == 0) {
+      break;
+    }
+    if (!shares.empty()) {
+      for (std::size_t i = 0; i < share.spectrum.size(); ++i) {
+        share.spectrum[i] += shares.back().spectrum[i];
+      }
+      share.gain += shares.back().gain;
+    }
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+}  // namespace
+
+// A plane's estimate under way. Whatever gains are set, the sums follow at once: in case they are not needed,
+// that costs the device less than it would cost the host to ask for them.
+class NoiseEstimator::PlaneSearch {
+ public:
+  explicit PlaneSearch(const PlaneMemory& memory) : memory_(memory), work_(memory.work.as<Workspace>()) {}
+
+  void begin(const FrameFormat& format, const SamplePlane& plane, int width, int height) {
+    grid_ = noise::cell_grid(width, height);
+    samples_ = static_cast<std::int64_t>(width) * height;
+    white_ = noise::white_level(format);
+    under_way_ = grid_.blocks() > 0;
+    if (!under_way_) {
+      return;
+    }
+    check(cudaMemsetAsync(&work_->report, 0, sizeof work_->report, stream()));
+    const auto analyse = [&](auto kernel) {
+      launch(kernel, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), plane, scale_of(format),
+             white_, grid_, work_);
+    };
+    switch (format.sample_type) {
+      case SampleType::kUint8:
+        analyse(analyse_kernel<std::uint8_t>);
+        break;
+      case SampleType::kUint16:
+        analyse(analyse_kernel<std::uint16_t>);
+        break;
+      case SampleType::kFloat32:
+        analyse(analyse_kernel<float>);
+        break;
+    }
+    sum();
+  }
+
+  bool under_way() const { return under_way_; }
+
+  // Waits for the device, and has it do the next step if there is one.
+  void proceed() {
+    Report report;
+    check(cudaMemcpyAsync(&report, &work_->report, sizeof report, cudaMemcpyDeviceToHost, stream()));
+    check(cudaStreamSynchronize(stream()));
+    if (!search_) {
+      report.counts.blocks = grid_.blocks();
+      search_.emplace(report.counts, samples_);
+    } else {
+      search_->gains_changed_by(std::bit_cast<float>(report.change));
+    }
+    if (!search_->done()) {
+      search_->refine(cumulated(report));
+    }
+    under_way_ = !search_->done();
+    if (under_way_) {
+      check(cudaMemsetAsync(&work_->report.usable, 0, sizeof report.usable, stream()));
+      check(cudaMemsetAsync(&work_->report.change, 0, sizeof report.change, stream()));
+      launch(gain_kernel, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), grid_.blocks(),
+             search_->deviation(), white_, work_);
+      sum();
+    }
+  }
+
+  float sigma() const { return search_ ? search_->sigma() : 0; }
+
+ private:
+  cudaStream_t stream() const { return memory_.stream.get(); }
+
+  void sum() {
+    sort(work_, memory_.sorting.as(), memory_.sorting.bytes(), grid_.blocks(), stream());
+    launch(sum_kernel, kMostShares, kParts * kColumns, 0, stream(), work_);
+  }
+
+  const PlaneMemory& memory_;
+  Workspace* work_;
+  noise::CellGrid grid_;
+  std::int64_t samples_ = 0;
+  float white_ = 0;
+  bool under_way_ = false;
+  std::optional<noise::SigmaSearch> search_;
+};
+
+NoiseEstimator::PlaneMemory::PlaneMemory()
+    : work(sizeof(Workspace)), sorting(sort(work.as<Workspace>(), nullptr, 0, kMaxBlocks, nullptr)) {
+  auto* workspace = work.as<Workspace>();
+  // What lies between a report's members is copied too, but never written.
+  check(cudaMemset(&workspace->report, 0, sizeof workspace->report));
+  const noise::HalfDctMatrix dct_matrix = noise::half_dct_matrix();
+  const noise::Censoring censoring;
+  check(cudaMemcpy(&workspace->dct_matrix, &dct_matrix, sizeof dct_matrix, cudaMemcpyHostToDevice));
+  check(cudaMemcpy(&workspace->censoring, &censoring, sizeof censoring, cudaMemcpyHostToDevice));
+  check(cudaStreamSynchronize(nullptr));
+}
+
+NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
+                                    const std::array<SamplePlane, kMaxPlanes>& planes, bool interlaced,
+                                    const Event& uploaded) {
+  std::vector<PlaneSearch> searches;
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    SamplePlane plane = planes[p];
+    int height = format.plane_height(p);
+    if (interlaced) {
+      plane.stride *= 2;
+      height = (height + 1) / 2;
+    }
+    memory_[p].stream.wait(uploaded.get());
+    searches.emplace_back(memory_[p]).begin(format, plane, format.plane_width(p), height);
+  }
+  const auto under_way = [](const PlaneSearch& search) { return search.under_way(); };
+  while (std::any_of(searches.begin(), searches.end(), under_way)) {
+    for (PlaneSearch& search : searches) {
+      if (search.under_way()) {
+        search.proceed();
+      }
+    }
+  }
+  NoiseLevel level;
+  std::transform(searches.begin(), searches.end(), level.sigma.begin(),
+                 [](const PlaneSearch& search) { return search.sigma(); });
+  return level;
+}
+
+Brightness NoiseEstimator::brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
+                                      const Event& decoded) {
+  const PlaneMemory& memory = memory_[0];
+  auto* work = memory.work.as<Workspace>();
+  memory.stream.wait(decoded.get());
+  auto* const kernel = format.sample_type == SampleType::kUint8 ? &brightness_kernel<std::uint8_t>
+                                                                : &brightness_kernel<std::uint16_t>;
+  launch(kernel, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits, scale_of(format), work);
+  std::array<int, Brightness().size()> levels{};
+  check(cudaMemcpyAsync(levels.data(), work->levels, sizeof levels, cudaMemcpyDeviceToHost,
+                        memory.stream.get()));
+  check(cudaStreamSynchronize(memory.stream.get()));
+  Brightness shares{};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i] = static_cast<float>(levels[i]) / (kBrightnessPoints * kBrightnessPoints);
+  }
+  return shares;
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,248 @@
+#include "core/frame/code_values.h"
+#include "cuda/runtime/convert.h"
+#include "cuda/runtime/launch.h"
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kRowsPerThread = 4;
+
+// Calls move(x, y) for each of a thread's samples of a plane.
+template <typename Move>
+__device__ __forceinline__ void for_each_sample(const Plane& plane, const Move& move) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= plane.width) {
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    if (y + i < plane.height) {
+      move(x, y + i);
+    }
+  }
+}
+
+template <typename Sample>
+__global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
+  follow_stream();
+  for_each_sample(from, [&](int x, int y) {
+    const auto* in = reinterpret_cast<const Sample*>(from.data + y * from.stride);
+    reinterpret_cast<Sample*>(out.data + y * out.stride)[x] =
+        static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.step] >> padding_bits);
+  });
+}
+
+template <typename Sample>
+__global__ void pack_kernel(SamplePlane from, int padding_bits, Plane to) {
+  follow_stream();
+  for_each_sample(to, [&](int x, int y) {
+    auto* out = reinterpret_cast<Sample*>(to.data + y * to.stride);
+    out[static_cast<std::ptrdiff_t>(x) * to.step] =
+        static_cast<Sample>(reinterpret_cast<const Sample*>(from.data + y * from.stride)[x] << padding_bits);
+  });
+}
+
+template <typename Sample>
+__global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, float scale, FloatPlane out) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= out.width) {
+    return;
+  }
+  float values[kRowsPerThread];
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    values[i] = y + i < out.height
+                    ? static_cast<float>(reinterpret_cast<const Sample*>(samples + (y + i) * stride)[x])
+                    : 0.0F;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    float value = values[i] * scale;
+    if constexpr (sizeof(Sample) == sizeof(float)) {
+      value = usable_code_value(value);
+    }
+    if (y + i < out.height) {
+      out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] = value;
+    }
+  }
+}
+
+template <typename Sample>
+__global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* samples,
+                             std::ptrdiff_t stride) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kRowsPerThread;
+  if (x >= in.width) {
+    return;
+  }
+  float values[kRowsPerThread];
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    values[i] = y + i < in.height ? in.data[static_cast<std::ptrdiff_t>(y + i) * in.pitch + x] * scale : 0.0F;
+  }
+#pragma unroll
+  for (int i = 0; i < kRowsPerThread; ++i) {
+    if (y + i >= in.height) {
+      return;
+    }
+    Sample* out = reinterpret_cast<Sample*>(samples + (y + i) * stride) + x;
+    if constexpr (sizeof(Sample) == sizeof(float)) {
+      *out = values[i];
+    } else {
+      // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
+      *out = static_cast<Sample>(static_cast<int>(fminf(fmaxf(values[i] + 0.5F, 0.0F), peak)));
+    }
+  }
+}
+
+__global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  float own = 0;
+  if (x < plane.width && y < plane.height) {
+    own = fabsf(plane.data[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] - offset);
+  }
+  for (int i = 16; i > 0; i /= 2) {
+    own = fmaxf(own, __shfl_xor_sync(0xFFFFFFFFU, own, i));
+  }
+  if (threadIdx.x % 32 == 0) {
+    // The bits of floats that are not negative are ordered as they are.
+    atomicMax(reinterpret_cast<int*>(greatest), __float_as_int(own));
+  }
+}
+
+__global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= a.width || y >= a.height) {
+    return;
+  }
+  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
+  const float red = a.data[i];
+  const float green = b.data[i];
+  const float blue = c.data[i];
+  a.data[i] = (red + green + blue) * (1.0F / 3.0F);
+  b.data[i] = (red - blue) * 0.5F;
+  c.data[i] = (red - 2.0F * green + blue) * 0.25F;
+}
+
+__global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= a.width || y >= a.height) {
+    return;
+  }
+  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
+  const float luma = a.data[i];
+  const float u = b.data[i];
+  const float v = c.data[i] * (2.0F / 3.0F);
+  a.data[i] = luma + u + v;
+  b.data[i] = luma - 2.0F * v;
+  c.data[i] = luma - u + v;
+}
+
+__global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatPlane out) {
+  follow_stream();
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= out.width || y >= out.height) {
+    return;
+  }
+  const int last_x = min((x + 1) << shift_x, in.width);
+  const int last_y = min((y + 1) << shift_y, in.height);
+  float sum = 0;
+  for (int v = y << shift_y; v < last_y; ++v) {
+    for (int u = x << shift_x; u < last_x; ++u) {
+      sum += in.data[static_cast<std::ptrdiff_t>(v) * in.pitch + u];
+    }
+  }
+  const int count = (last_x - (x << shift_x)) * (last_y - (y << shift_y));
+  out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = sum / static_cast<float>(count);
+}
+
+}  // namespace
+
+void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
+                  cudaStream_t stream) {
+  const PlaneLaunch size(from.width, from.height, kRowsPerThread);
+  const auto kernel =
+      format.sample_type == SampleType::kUint8 ? unpack_kernel<std::uint8_t> : unpack_kernel<std::uint16_t>;
+  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, out);
+}
+
+void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
+                cudaStream_t stream) {
+  const PlaneLaunch size(to.width, to.height, kRowsPerThread);
+  const auto kernel =
+      format.sample_type == SampleType::kUint8 ? pack_kernel<std::uint8_t> : pack_kernel<std::uint16_t>;
+  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, to);
+}
+
+void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,
+                cudaStream_t stream) {
+  const auto scale = static_cast<float>(1 / format.code_value());
+  const PlaneLaunch size(out.width, out.height, kRowsPerThread);
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      launch(load_kernel<std::uint8_t>, size.grid, size.block, 0, stream, samples.data, samples.stride, scale,
+             out);
+      break;
+    case SampleType::kUint16:
+      launch(load_kernel<std::uint16_t>, size.grid, size.block, 0, stream, samples.data, samples.stride,
+             scale, out);
+      break;
+    case SampleType::kFloat32:
+      launch(load_kernel<float>, size.grid, size.block, 0, stream, samples.data, samples.stride, 255.0F, out);
+      break;
+  }
+}
+
+void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
+                 cudaStream_t stream) {
+  const auto scale = static_cast<float>(format.code_value());
+  const PlaneLaunch size(in.width, in.height, kRowsPerThread);
+  const auto peak = static_cast<float>((1 << (format.bit_depth <= 16 ? format.bit_depth : 0)) - 1);
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      launch(store_kernel<std::uint8_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
+      break;
+    case SampleType::kUint16:
+      launch(store_kernel<std::uint16_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
+      break;
+    case SampleType::kFloat32:
+      launch(store_kernel<float>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+             samples.stride);
+      break;
+  }
+}
+
+void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
+  const PlaneLaunch size(planes[0].width, planes[0].height);
+  launch(to_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
+}
+
+void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
+  const PlaneLaunch size(planes[0].width, planes[0].height);
+  launch(from_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
+}
+
+void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream) {
+  const PlaneLaunch size(plane.width, plane.height);
+  launch(range_kernel, size.grid, size.block, 0, stream, plane, offset, greatest);
+}
+
+void subsample(const FloatPlane& in, int shift_x, int shift_y, const FloatPlane& out, cudaStream_t stream) {
+  const PlaneLaunch size(out.width, out.height);
+  launch(subsample_kernel, size.grid, size.block, 0, stream, in, shift_x, shift_y, out);
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/runtime/planes.h"
+#include "cuda/runtime/runtime.h"
+
+// What .cu files share about launching.
+
+namespace limpid::cuda {
+
+/// In every kernel that launch() starts, before it reads or writes global memory: lets the next kernel of the
+/// stream take the places that this one leaves free, then waits until those before it are done and what they
+/// wrote is there.
+__device__ __forceinline__ void follow_stream() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// Enqueues a kernel that calls follow_stream(). It is launched while the one before it still runs, where the
+/// device can do that, so that launching takes no time between them.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            cudaStream_t stream, const Arguments&... arguments) {
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = compiled_to_overlap(reinterpret_cast<const void*>(kernel)) ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
+}
+
+/// How many blocks have `count` of what each has `per_block` of.
+constexpr int blocks_for(int count, int per_block) { return (count + per_block - 1) / per_block; }
+
+/// Blocks of 64 x 4 threads for a plane, a thread for each sample or for several below each other.
+struct PlaneLaunch {
+  dim3 block{64, 4};
+  dim3 grid;
+  PlaneLaunch(int width, int height, int rows_per_thread = 1)
+      : grid((static_cast<unsigned>(width) + block.x - 1) / block.x,
+             (static_cast<unsigned>(height) + block.y * rows_per_thread - 1) / (block.y * rows_per_thread)) {}
+};
+
+/// The power of two, 1 or more, by which |sample - offset| is at most 128.
+__device__ inline float range_unit(const AggregationSums& sums) {
+  return sums.range == nullptr || *sums.range <= 128 ? 1.0F : ldexpf(1.0F, ilogbf(*sums.range / 128) + 1);
+}
+
+/// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that
+/// every kernel may. It may then use all that the device has, whatever `bytes`: other threads launch the same
+/// kernel with other sizes.
+template <typename Kernel>
+void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
+  if (bytes > 24 * 1024) {
+    allow_all_shared_memory(reinterpret_cast<const void*>(kernel));
+  }
+}
+
+}  // namespace limpid::cuda

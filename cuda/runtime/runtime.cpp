@@ -1,0 +1,208 @@
+#include "cuda/runtime/runtime.h"
+
+#include <cudaTypedefs.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace limpid::cuda {
+namespace {
+
+std::string mebibytes(std::size_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+template <typename Function>
+Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found));
+#else  // the newest that this CUDA knows; those asked for have only one
+  check(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
+#endif
+  if (function == nullptr) {
+    throw Error(std::string("the GPU's driver has no function ") + name);
+  }
+  return reinterpret_cast<Function>(function);
+}
+
+// What the driver says of kernels, which takes it longer than to launch one.
+struct Kernels {
+  struct State {
+    bool overlaps = false;
+    int static_shared_memory = 0;
+    bool all_shared_memory = false;
+  };
+  std::mutex mutex;
+  std::map<std::pair<int, const void*>, State> states;  // by device and kernel
+
+  State& of(int device, const void* kernel) {
+    const auto known = states.find({device, kernel});
+    if (known != states.end()) {
+      return known->second;
+    }
+    cudaFuncAttributes compiled{};
+    check(cudaFuncGetAttributes(&compiled, kernel));
+    State& state = states[{device, kernel}];
+    state.overlaps = compiled.ptxVersion >= 90;
+    state.static_shared_memory = static_cast<int>(compiled.sharedSizeBytes);
+    return state;
+  }
+};
+
+Kernels& kernels() {
+  static Kernels all;
+  return all;
+}
+
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  return device;
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* function) {
+  if (status != cudaSuccess) {
+    throw Error(std::string("the GPU reports \"") + cudaGetErrorString(status) + "\" (" +
+                cudaGetErrorName(status) + ", " + function + ")");
+  }
+}
+
+void check_launch(const char* function) { check(cudaGetLastError(), function); }
+
+DeviceScope::DeviceScope(int device) {
+  check(cudaGetDevice(&previous_));
+  check(cudaSetDevice(device));
+}
+
+DeviceScope::DeviceScope(int device, std::nothrow_t /*unused*/) noexcept {
+  cudaGetDevice(&previous_);
+  cudaSetDevice(device);
+}
+
+DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
+
+void wait_by_sleeping(int device) {
+  // By the driver's own functions: the runtime's may add a flag, which libav would take for another way.
+  const auto get = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
+  const auto get_state =
+      driver_function<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
+  const auto set_flags =
+      driver_function<PFN_cuDevicePrimaryCtxSetFlags_v11000>("cuDevicePrimaryCtxSetFlags", 11000);
+  CUdevice handle = 0;
+  unsigned flags = 0;
+  int active = 0;
+  const bool known =
+      get(&handle, device) == CUDA_SUCCESS && get_state(handle, &flags, &active) == CUDA_SUCCESS;
+  // A context that is in use is somebody's who has set it up: a host's, or ours.
+  if (!known || (active == 0 && set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS)) {
+    throw Error("the GPU can't be set up");
+  }
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
+  const cudaError_t status = cudaMalloc(&data_, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // an error of this kind does not outlast the call
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    throw Error("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) +
+                " of " + mebibytes(total) +
+                " are free; other programs on the GPU, or a smaller picture, would make room");
+  }
+  check(status);
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+
+Stream::Stream(Priority priority) {
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                     priority == Priority::kUrgent ? greatest : least));
+}
+Stream::~Stream() { cudaStreamDestroy(stream_); }
+void Stream::wait(cudaEvent_t event) const { check(cudaStreamWaitEvent(stream_, event, 0)); }
+
+DeviceLimits device_limits() {
+  const int device = current_device();
+  static std::mutex mutex;
+  static std::map<int, DeviceLimits> known;
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(device);
+  if (found != known.end()) {
+    return found->second;
+  }
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device));
+    return value;
+  };
+  constexpr int kStatic = 2048;
+  const DeviceLimits limits{.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
+                                                  attribute(cudaDevAttrComputeCapabilityMinor),
+                            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
+                            .shared_memory = static_cast<std::size_t>(
+                                attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
+  known.emplace(device, limits);
+  return limits;
+}
+
+bool compiled_to_overlap(const void* kernel) {
+  const int device = current_device();
+  const std::scoped_lock lock(kernels().mutex);
+  return kernels().of(device, kernel).overlaps;
+}
+
+void allow_all_shared_memory(const void* kernel) {
+  const int device = current_device();
+  const std::scoped_lock lock(kernels().mutex);
+  Kernels::State& state = kernels().of(device, kernel);
+  if (!state.all_shared_memory) {
+    int most = 0;
+    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               most - state.static_shared_memory));
+    state.all_shared_memory = true;
+  }
+}
+
+Event::Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags | cudaEventBlockingSync)); }
+Event::~Event() { cudaEventDestroy(event_); }
+void Event::record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
+void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
+double Event::milliseconds_since(const Event& earlier) const {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));
+  return milliseconds;
+}
+
+Frame allocate_pinned_frame(const FrameFormat& format) {
+  const std::size_t bytes = frame_bytes(format);
+  void* memory = nullptr;
+  const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw Error("out of memory: a frame of " + to_string(format) + " needs " + mebibytes(bytes) +
+                " of page-locked memory");
+  }
+  check(status);
+  return place_frame(format, std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                                        [](std::byte* data) { cudaFreeHost(data); }));
+}
+
+}  // namespace limpid::cuda

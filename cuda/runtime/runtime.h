@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <new>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/frame/frame.h"
+
+// What the CUDA runtime hands out, owned; and its errors as exceptions. Host code only.
+
+namespace limpid::cuda {
+
+/// Throws Error naming the function with the failed call if `status` is one.
+void check(cudaError_t status, const char* function = __builtin_FUNCTION());
+
+/// Throws Error if the launch before it could not start.
+void check_launch(const char* function = __builtin_FUNCTION());
+
+/// Makes `device` the calling thread's current one for as long as it lives.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  /// For destructors: a device that has failed tells of it in every call.
+  DeviceScope(int device, std::nothrow_t) noexcept;
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope();
+
+ private:
+  int previous_ = 0;
+};
+
+/// Has threads that wait for the device sleep, whatever they wait for, unless somebody uses the device's
+/// primary context already: then it stays as it is, and Event::synchronize() alone sleeps. libav shares that
+/// context, of its decoders and encoders, with a program that has set it up so and with no other.
+void wait_by_sleeping(int device);
+
+/// What kernels depend on.
+struct DeviceLimits {
+  int compute_capability = 0;  ///< 10 major + minor
+  int multiprocessors = 0;
+  std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
+};
+/// Those of the current device, which is asked once.
+DeviceLimits device_limits();
+
+/// Whether a kernel's machine code for the current device lets the next kernel start before its end
+/// (follow_stream() in cuda/runtime/launch.h).
+bool compiled_to_overlap(const void* kernel);
+/// Lets a kernel use all the dynamic shared memory that a block on the current device may have. Of this and
+/// the former the driver is asked once for each kernel and device.
+void allow_all_shared_memory(const void* kernel);
+
+/// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::size_t bytes);
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  ~DeviceMemory();
+
+  template <typename T = std::byte>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// A stream that does not wait for the default stream. One that is urgent has what others leave free first.
+class Stream {
+ public:
+  enum class Priority { kNormal, kUrgent };
+  explicit Stream(Priority priority = Priority::kNormal);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
+  cudaStream_t get() const { return stream_; }
+  /// Work enqueued from now on waits for `event`.
+  void wait(cudaEvent_t event) const;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A point in a stream's work. `synchronize` sleeps rather than spins.
+class Event {
+ public:
+  Event() : Event(cudaEventDisableTiming) {}
+  /// One that also notes when it occurs.
+  static Event timed() { return Event(cudaEventDefault); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event();
+  cudaEvent_t get() const { return event_; }
+  void record(const Stream& stream) const;
+  void synchronize() const;
+  /// Between timed events that have occurred, `earlier` first. Exact to half a microsecond, but for times
+  /// above some seconds to seven digits.
+  double milliseconds_since(const Event& earlier) const;
+
+ private:
+  explicit Event(unsigned flags);
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A frame in page-locked host memory, which the device reads and writes by itself; frames of formats too
+/// large to be locked are an Error.
+Frame allocate_pinned_frame(const FrameFormat& format);
+
+}  // namespace limpid::cuda

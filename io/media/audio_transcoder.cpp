@@ -1,0 +1,508 @@
+#include "io/media/audio_transcoder.h"
+
+extern "C" {
+#include <libavutil/audio_fifo.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/opt.h>
+#include <libavutil/samplefmt.h>
+#include <libswresample/swresample.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::io {
+namespace {
+
+// Of codecs that take any number of samples at once.
+constexpr int kUsualFrameSize = 1024;
+
+bool is_one_of(const AVOutputFormat& container, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), container.name) != names.end();
+}
+
+/// libav's own encoders of these codecs are experimental, or worse.
+const AVCodec* best_encoder(AVCodecID codec) {
+  const char* const name = codec == AV_CODEC_ID_OPUS     ? "libopus"
+                           : codec == AV_CODEC_ID_VORBIS ? "libvorbis"
+                                                         : nullptr;
+  const AVCodec* const encoder = name == nullptr ? nullptr : avcodec_find_encoder_by_name(name);
+  return encoder != nullptr ? encoder : avcodec_find_encoder(codec);
+}
+
+bool is_lossless(AVCodecID codec) {
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get(codec);
+  return descriptor != nullptr && (descriptor->props & AV_CODEC_PROP_LOSSY) == 0;
+}
+
+/// The channels as libav's masks have them; what has no such places is taken to be laid out as usual for
+/// their number. 0 if there is no usual layout.
+std::uint64_t mask_of(const AVChannelLayout& layout) {
+  if (layout.order == AV_CHANNEL_ORDER_NATIVE) {
+    return layout.u.mask;
+  }
+  AVChannelLayout usual{};
+  av_channel_layout_default(&usual, layout.nb_channels);
+  return usual.order == AV_CHANNEL_ORDER_NATIVE ? usual.u.mask : 0;
+}
+
+AVChannelLayout layout_of(std::uint64_t mask) {
+  AVChannelLayout layout{};
+  av_channel_layout_from_mask(&layout, mask);
+  return layout;
+}
+
+int channels_in(std::uint64_t mask) { return layout_of(mask).nb_channels; }
+
+std::string name_of(std::uint64_t mask) {
+  const AVChannelLayout layout = layout_of(mask);
+  std::array<char, 64> name{};
+  av_channel_layout_describe(&layout, name.data(), name.size());
+  return name.data();
+}
+
+/// Two channels that aren't in front are beside to some and behind to others.
+std::uint64_t with_sides_behind(std::uint64_t mask) {
+  constexpr std::uint64_t kSides = AV_CH_SIDE_LEFT | AV_CH_SIDE_RIGHT;
+  constexpr std::uint64_t kBehind = AV_CH_BACK_LEFT | AV_CH_BACK_RIGHT;
+  return (mask & kSides) != 0 && (mask & kBehind) == 0 ? (mask & ~kSides) | kBehind : mask;
+}
+
+/// The encoder's layouts in the order in which they suit the source's: the same channels, then more, then
+/// fewer.
+std::vector<std::uint64_t> fitting_layouts(const AVCodec& codec, std::uint64_t source) {
+  std::vector<std::uint64_t> known;
+  for (const AVChannelLayout& layout : channel_layouts_of(codec)) {
+    known.push_back(layout.u.mask);
+  }
+  const bool any_other = known.empty() && codec.id != AV_CODEC_ID_OPUS && codec.id != AV_CODEC_ID_VORBIS;
+  if (known.empty() && codec.id == AV_CODEC_ID_AAC) {
+    // Those that have a number of their own; others need a description that few players read.
+    known = {AV_CH_LAYOUT_MONO,    AV_CH_LAYOUT_STEREO,       AV_CH_LAYOUT_SURROUND,
+             AV_CH_LAYOUT_4POINT0, AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK};
+  } else if (known.empty() && (codec.id == AV_CODEC_ID_OPUS || codec.id == AV_CODEC_ID_VORBIS)) {
+    known = {AV_CH_LAYOUT_MONO,    AV_CH_LAYOUT_STEREO,       AV_CH_LAYOUT_SURROUND,
+             AV_CH_LAYOUT_QUAD,    AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK,
+             AV_CH_LAYOUT_6POINT1, AV_CH_LAYOUT_7POINT1};
+  }
+  std::vector<std::uint64_t> result;
+  const auto add_if = [&](const auto& fits) {
+    std::copy_if(known.begin(), known.end(), std::back_inserter(result), fits);
+  };
+  const std::uint64_t wanted = with_sides_behind(source);
+  add_if([&](std::uint64_t mask) { return mask == source; });
+  add_if([&](std::uint64_t mask) { return mask != source && with_sides_behind(mask) == wanted; });
+  if (any_other) {
+    result.push_back(source);
+  }
+  add_if([&](std::uint64_t mask) { return source == AV_CH_LAYOUT_MONO && mask == AV_CH_LAYOUT_STEREO; });
+  std::sort(known.begin(), known.end(), [](std::uint64_t a, std::uint64_t b) {
+    return std::pair(channels_in(a), a) < std::pair(channels_in(b), b);
+  });
+  add_if([&](std::uint64_t mask) { return (with_sides_behind(mask) & wanted) == wanted; });
+  std::reverse(known.begin(), known.end());
+  add_if([&](std::uint64_t mask) { return channels_in(mask) <= channels_in(source); });
+  if (any_other) {
+    result.insert(result.end(), {AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_MONO});
+  }
+  return result;
+}
+
+/// The source's, or the next above, or the highest.
+int fitting_rate(const AVCodec& codec, int source) {
+  if (codec.id == AV_CODEC_ID_OPUS) {
+    return 48000;  // what it is decoded at, whatever goes in
+  }
+  int best = 0;
+  for (const int rate : sample_rates_of(codec)) {
+    const bool better = rate >= source ? best < source || rate < best : best < rate;
+    best = best == 0 || better ? rate : best;
+  }
+  return best == 0 ? source : best;
+}
+
+int precision_of(AVSampleFormat format) {
+  switch (av_get_packed_sample_fmt(format)) {
+    case AV_SAMPLE_FMT_FLT:
+      return 24;
+    case AV_SAMPLE_FMT_DBL:
+      return 53;
+    default:
+      return 8 * av_get_bytes_per_sample(format);
+  }
+}
+
+/// The smallest that keeps the most of the source's bits.
+AVSampleFormat fitting_format(const AVCodec& codec, AVSampleFormat source) {
+  const std::span<const AVSampleFormat> formats = sample_formats_of(codec);
+  if (formats.empty()) {
+    return source;
+  }
+  const auto worth = [source](AVSampleFormat format) {
+    return std::pair(std::min(precision_of(format), precision_of(source)), -precision_of(format));
+  };
+  return *std::max_element(formats.begin(), formats.end(),
+                           [&](AVSampleFormat a, AVSampleFormat b) { return worth(a) < worth(b); });
+}
+
+/// Bits per second at which few hear a difference; 0 where the encoder knows better, or has no choice.
+std::int64_t usual_bitrate(AVCodecID codec, int channels, int rate) {
+  const std::int64_t of_channel = codec == AV_CODEC_ID_OPUS ? 80000
+                                  : codec == AV_CODEC_ID_AAC || codec == AV_CODEC_ID_VORBIS ||
+                                          codec == AV_CODEC_ID_MP3 || codec == AV_CODEC_ID_WMAV1 ||
+                                          codec == AV_CODEC_ID_WMAV2
+                                      ? 96000
+                                  : codec == AV_CODEC_ID_MP2 ? 128000
+                                  : codec == AV_CODEC_ID_DTS ? 384000
+                                                             : 0;
+  constexpr std::int64_t kMostBitsOfSample = 4;
+  return channels * std::min(of_channel, kMostBitsOfSample * rate);
+}
+
+void set_bitrate(AVCodecContext& context, const std::string& bitrate) {
+  if (av_opt_set(&context, "b", bitrate.c_str(), 0) < 0 || context.bit_rate <= 0) {
+    throw UsageError("--audio-bitrate: '" + bitrate + "' is no bit rate, such as 160k");
+  }
+}
+
+}  // namespace
+
+void AudioTranscoder::ResamplerDeleter::operator()(SwrContext* context) const { swr_free(&context); }
+void AudioTranscoder::FifoDeleter::operator()(AVAudioFifo* fifo) const { av_audio_fifo_free(fifo); }
+
+const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat& container,
+                                  const std::string& url) {
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
+  const AVCodec* codec = descriptor == nullptr ? nullptr : best_encoder(descriptor->id);
+  codec = codec == nullptr ? avcodec_find_encoder_by_name(name.c_str()) : codec;
+  if (codec == nullptr) {
+    throw UsageError("no audio encoder is called '" + name + "'");
+  }
+  if (codec->type != AVMEDIA_TYPE_AUDIO) {
+    throw UsageError("'" + name + "' is not an audio encoder");
+  }
+  if (container.audio_codec != AV_CODEC_ID_NONE &&
+      avformat_query_codec(&container, codec->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
+    throw UsageError(url + ": the container " + container.name + " can't hold what the audio encoder " +
+                     codec->name + " makes");
+  }
+  return *codec;
+}
+
+std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& container, int channels) {
+  std::vector<AVCodecID> codecs;
+  if (is_one_of(container, {"mpegts", "3gp", "3g2"})) {
+    codecs.push_back(AV_CODEC_ID_AAC);  // the muxers' own defaults are MP2 and telephones'
+  } else if (channels > 2 && is_one_of(container, {"avi", "mpeg", "vob", "svcd"})) {
+    codecs.push_back(AV_CODEC_ID_AC3);
+  }
+  codecs.insert(codecs.end(), {container.audio_codec, AV_CODEC_ID_AAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS,
+                               AV_CODEC_ID_AC3, AV_CODEC_ID_MP3, AV_CODEC_ID_MP2, AV_CODEC_ID_PCM_S16LE});
+  std::vector<const AVCodec*> encoders;
+  for (const AVCodecID codec : codecs) {
+    const AVCodec* const encoder = best_encoder(codec);
+    if (encoder != nullptr && std::find(encoders.begin(), encoders.end(), encoder) == encoders.end()) {
+      encoders.push_back(encoder);
+    }
+  }
+  return encoders;
+}
+
+void check_audio_bitrate(const std::string& bitrate) {
+  const CodecHandle any(avcodec_alloc_context3(nullptr));
+  if (any == nullptr) {
+    throw Error("out of memory");
+  }
+  set_bitrate(*any, bitrate);
+}
+
+AudioTranscoder::AudioTranscoder(const AVStream& source, const AVCodec& codec, const AudioEncoding& encoding,
+                                 std::string subject)
+    : subject_(std::move(subject)),
+      source_time_base_(source.time_base),
+      counts_samples_(encoding.counts_samples),
+      decoded_(make_frame()) {
+  open_decoder(source);
+  open_encoder(codec, encoding);
+  frame_size_ = encoder_->frame_size > 0 ? encoder_->frame_size : kUsualFrameSize;
+  waiting_.reset(av_audio_fifo_alloc(encoder_->sample_fmt, encoder_->ch_layout.nb_channels, frame_size_));
+  if (waiting_ == nullptr) {
+    throw Error("out of memory");
+  }
+}
+
+AudioTranscoder::~AudioTranscoder() = default;
+
+void AudioTranscoder::open_decoder(const AVStream& source) {
+  const AVCodec* const codec = avcodec_find_decoder(source.codecpar->codec_id);
+  if (codec == nullptr) {
+    throw Error(subject_ + ": there is no decoder for it");
+  }
+  decoder_.reset(avcodec_alloc_context3(codec));
+  if (decoder_ == nullptr) {
+    throw Error("out of memory");
+  }
+  check(avcodec_parameters_to_context(decoder_.get(), source.codecpar), subject_, "can't set up its decoder");
+  decoder_->pkt_timebase = source.time_base;
+  decoder_->thread_count = 1;
+  check(avcodec_open2(decoder_.get(), codec, nullptr), subject_, "can't open its decoder");
+}
+
+void AudioTranscoder::open_encoder(const AVCodec& codec, const AudioEncoding& encoding) {
+  const std::uint64_t source = mask_of(decoder_->ch_layout);
+  if (!encoding.bitrate.empty() && is_lossless(codec.id)) {
+    throw UsageError("--audio-bitrate: the audio encoder " + std::string(codec.name) +
+                     " is lossless and takes none");
+  }
+  int code = AVERROR(EINVAL);
+  forget_logged_messages();
+  for (const std::uint64_t layout : fitting_layouts(codec, source)) {
+    CodecHandle encoder(avcodec_alloc_context3(&codec));
+    if (encoder == nullptr) {
+      throw Error("out of memory");
+    }
+    encoder->ch_layout = layout_of(layout);
+    encoder->sample_fmt = fitting_format(codec, decoder_->sample_fmt);
+    encoder->sample_rate =
+        encoding.sample_rate ? *encoding.sample_rate : fitting_rate(codec, decoder_->sample_rate);
+    encoder->time_base = {1, encoder->sample_rate};
+    if (av_get_packed_sample_fmt(encoder->sample_fmt) == AV_SAMPLE_FMT_S32 &&
+        decoder_->sample_fmt == encoder->sample_fmt) {
+      encoder->bits_per_raw_sample = decoder_->bits_per_raw_sample;
+    }
+    encoder->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
+    encoder->flags |= encoding.global_header ? AV_CODEC_FLAG_GLOBAL_HEADER : 0;
+    if (encoding.bitrate.empty()) {
+      encoder->bit_rate = usual_bitrate(codec.id, encoder->ch_layout.nb_channels, encoder->sample_rate);
+    } else {
+      set_bitrate(*encoder, encoding.bitrate);
+    }
+    code = avcodec_open2(encoder.get(), &codec, nullptr);
+    if (code >= 0) {
+      if (with_sides_behind(layout) != with_sides_behind(source)) {
+        changes_ += ", mixed from " + name_of(source) + " to " + name_of(layout);
+      }
+      if (encoder->sample_rate < decoder_->sample_rate) {
+        changes_ += ", " + std::to_string(decoder_->sample_rate) + " Hz become " +
+                    std::to_string(encoder->sample_rate);
+      }
+      encoder_ = std::move(encoder);
+      return;
+    }
+  }
+  throw Error(subject_ + ": the audio encoder " + codec.name + " can't be used: " + error_text(code) +
+              logged_reason());
+}
+
+void AudioTranscoder::set_up_resampler(const AVFrame& frame) {
+  resampler_.reset();
+  channels_ = mask_of(frame.ch_layout);
+  sample_format_ = frame.format;
+  sample_rate_ = frame.sample_rate;
+  AVChannelLayout from = layout_of(channels_);
+  SwrContext* context = nullptr;
+  const int code =
+      swr_alloc_set_opts2(&context, &encoder_->ch_layout, encoder_->sample_fmt, encoder_->sample_rate, &from,
+                          static_cast<AVSampleFormat>(sample_format_), sample_rate_, 0, nullptr);
+  resampler_.reset(context);
+  check(code, subject_, "can't convert its samples");
+  check(swr_init(context), subject_, "can't convert its samples");
+}
+
+void AudioTranscoder::send(const AVPacket& packet) {
+  const int code = avcodec_send_packet(decoder_.get(), &packet);
+  if (code == AVERROR(ENOMEM)) {
+    check(code, subject_, "can't decode it");
+  }
+  damaged_packets_ += code < 0 ? 1 : 0;
+}
+
+void AudioTranscoder::flush() {
+  draining_ = true;
+  avcodec_send_packet(decoder_.get(), nullptr);
+}
+
+PacketHandle AudioTranscoder::receive() {
+  PacketHandle packet = make_packet();
+  int code = 0;
+  while ((code = avcodec_receive_packet(encoder_.get(), packet.get())) == AVERROR(EAGAIN)) {
+    if (!feed_encoder()) {
+      return nullptr;
+    }
+  }
+  if (code == AVERROR_EOF) {
+    return nullptr;
+  }
+  check(code, subject_, "can't encode it");
+  return packet;
+}
+
+/// False if more packets are needed first.
+bool AudioTranscoder::feed_encoder() {
+  for (;;) {
+    if (av_audio_fifo_size(waiting_.get()) >= frame_size_) {
+      encode_frame();
+      return true;
+    }
+    if (silence_ > 0) {
+      append_silence();
+    } else if (decoded_->nb_samples > 0) {
+      convert(decoded_.get());
+      av_frame_unref(decoded_.get());
+    } else if (decode_frame()) {
+      place(*decoded_);
+    } else if (!draining_ || flushed_) {
+      return false;
+    } else if (resampler_ != nullptr) {
+      drain_resampler();
+    } else if (av_audio_fifo_size(waiting_.get()) > 0) {
+      encode_frame();
+      return true;
+    } else {
+      flushed_ = true;
+      check(avcodec_send_frame(encoder_.get(), nullptr), subject_, "can't finish it");
+      return true;
+    }
+  }
+}
+
+/// As much as the encoder takes at once, of what waits.
+void AudioTranscoder::encode_frame() {
+  const int size = av_audio_fifo_size(waiting_.get());
+  const FrameHandle frame = make_samples(std::min(size, frame_size_));
+  av_audio_fifo_read(waiting_.get(), reinterpret_cast<void**>(frame->extended_data), frame->nb_samples);
+  frame->pts = position_.value_or(0) - size;
+  check(avcodec_send_frame(encoder_.get(), frame.get()), subject_, "can't encode it");
+}
+
+/// False at the end of what has been sent.
+bool AudioTranscoder::decode_frame() {
+  for (;;) {
+    const int code = avcodec_receive_frame(decoder_.get(), decoded_.get());
+    if (code >= 0 && decoded_->nb_samples > 0 && decoded_->sample_rate > 0 &&
+        mask_of(decoded_->ch_layout) != 0) {
+      return true;
+    }
+    av_frame_unref(decoded_.get());
+    if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) {
+      return false;
+    }
+    if (code == AVERROR(ENOMEM)) {
+      check(code, subject_, "can't decode it");
+    }
+    ++damaged_packets_;
+  }
+}
+
+/// Decides what comes between the sound before and a frame: nothing, silence, or less of the frame.
+void AudioTranscoder::place(const AVFrame& frame) {
+  const int rate = encoder_->sample_rate;
+  const bool changed = frame.sample_rate != sample_rate_ || frame.format != sample_format_ ||
+                       mask_of(frame.ch_layout) != channels_;
+  if (changed) {
+    drain_resampler();
+  }
+  const std::int64_t time = frame.best_effort_timestamp;
+  std::optional<std::int64_t> begin;
+  if (time != AV_NOPTS_VALUE) {
+    begin = av_rescale_q(time, source_time_base_, {1, rate});
+  }
+  if (!position_) {
+    // Where only samples are counted, what the encoder puts before the sound takes the place of its
+    // beginning.
+    position_ = counts_samples_ ? encoder_->initial_padding : begin.value_or(0);
+    set_apart(begin.value_or(*position_) - *position_);
+  } else if (begin) {
+    // Containers round times, and those of live sources tremble: less than this isn't heard against the
+    // picture. A gap of days is a damaged time.
+    constexpr double kTolerance = 0.02;
+    constexpr double kGreatestGap = 24.0 * 3600;
+    const std::int64_t inside = resampler_ == nullptr ? 0 : swr_get_delay(resampler_.get(), rate);
+    const std::int64_t gap = *begin - (*position_ - surplus_ + inside);
+    const double seconds = std::abs(static_cast<double>(gap) / rate);
+    if (seconds > kTolerance && seconds < kGreatestGap) {
+      drain_resampler();
+      set_apart(*begin - *position_);
+    }
+  }
+  if (resampler_ == nullptr) {
+    set_up_resampler(frame);
+  }
+}
+
+/// What is converted next begins so many samples after what waits.
+void AudioTranscoder::set_apart(std::int64_t gap) {
+  silence_ = std::max<std::int64_t>(gap, 0);
+  surplus_ = std::max<std::int64_t>(-gap, 0);
+}
+
+void AudioTranscoder::drain_resampler() {
+  if (resampler_ != nullptr) {
+    convert(nullptr);
+    resampler_.reset();
+  }
+}
+
+FrameHandle AudioTranscoder::make_samples(int count) const {
+  FrameHandle samples = make_frame();
+  samples->nb_samples = count;
+  samples->format = encoder_->sample_fmt;
+  samples->sample_rate = encoder_->sample_rate;
+  samples->ch_layout = encoder_->ch_layout;  // of masks, which own nothing
+  check(av_frame_get_buffer(samples.get(), 0), subject_, "can't convert it");
+  return samples;
+}
+
+/// A frame, or the rest that is inside the resampler.
+void AudioTranscoder::convert(const AVFrame* frame) {
+  const int count = frame == nullptr ? 0 : frame->nb_samples;
+  const int room = swr_get_out_samples(resampler_.get(), count);
+  if (room <= 0) {
+    return;
+  }
+  const FrameHandle samples = make_samples(room);
+  samples->nb_samples = check(
+      swr_convert(resampler_.get(), samples->extended_data, room,
+                  frame == nullptr ? nullptr : const_cast<const std::uint8_t**>(frame->extended_data), count),
+      subject_, "can't convert it");
+  append(*samples);
+}
+
+void AudioTranscoder::append_silence() {
+  const int count =
+      static_cast<int>(std::min<std::int64_t>(silence_, frame_size_ - av_audio_fifo_size(waiting_.get())));
+  const FrameHandle samples = make_samples(count);
+  av_samples_set_silence(samples->extended_data, 0, count, samples->ch_layout.nb_channels,
+                         encoder_->sample_fmt);
+  silence_ -= count;
+  append(*samples);
+}
+
+void AudioTranscoder::append(AVFrame& samples) {
+  const int left_out = static_cast<int>(std::min<std::int64_t>(surplus_, samples.nb_samples));
+  const int count = samples.nb_samples - left_out;
+  surplus_ -= left_out;
+  if (count == 0) {
+    return;
+  }
+  const int channels = samples.ch_layout.nb_channels;
+  const bool planar = av_sample_fmt_is_planar(encoder_->sample_fmt) != 0;
+  const int bytes = av_get_bytes_per_sample(encoder_->sample_fmt) * (planar ? 1 : channels);
+  std::vector<void*> planes(planar ? static_cast<std::size_t>(channels) : 1);
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    planes[i] = samples.extended_data[i] + static_cast<std::ptrdiff_t>(left_out) * bytes;
+  }
+  check(av_audio_fifo_write(waiting_.get(), planes.data(), count), subject_, "can't keep its samples");
+  *position_ += count;
+}
+
+}  // namespace limpid::io

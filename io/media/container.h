@@ -1,0 +1,31 @@
+#pragma once
+
+// What containers hold, as far as libav's muxers don't tell themselves. Private to io.
+
+#include <string>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+bool is_cover_art(const AVStream& stream);
+
+/// Matroska or WebM.
+bool is_matroska(const AVOutputFormat& container);
+
+bool holds_display_matrix(const AVOutputFormat& container);
+bool holds_chapters(const AVOutputFormat& container);
+bool holds_timecode(const AVOutputFormat& container);
+/// How pictures for two eyes are packed into one, of any kind: WebM knows few.
+bool holds_stereo(const AVOutputFormat& container);
+
+/// True for those that don't store when sound begins.
+bool counts_samples(const AVOutputFormat& container);
+
+/// False for streams that the muxer takes but writes, to a file of this name, in a way that nobody reads.
+bool is_known(const AVOutputFormat& container, const std::string& url, const AVStream& stream);
+
+/// True for cover art that becomes an attachment.
+bool attaches_cover(const AVOutputFormat& container, const AVStream& stream);
+
+}  // namespace limpid::io

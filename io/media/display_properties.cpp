@@ -1,0 +1,83 @@
+// What libav tells of how a source's frames are to be shown.
+
+extern "C" {
+#include <libavutil/mastering_display_metadata.h>
+}
+
+#include <cmath>
+
+#include "io/media/display_properties.h"
+#include "io/media/orientation.h"
+#include "io/media/pixel_format.h"
+#include "io/media/reader.h"
+#include "io/media/reader_state.h"
+
+namespace limpid::io {
+namespace {
+
+/// cd/m2: of the content if it is told, else of the display that it was made on.
+double peak_luminance(const AVFrame& first) {
+  if (const AVFrameSideData* const data = av_frame_get_side_data(&first, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)) {
+    if (const unsigned peak = reinterpret_cast<const AVContentLightMetadata*>(data->data)->MaxCLL; peak > 0) {
+      return peak;
+    }
+  }
+  if (const AVFrameSideData* const data =
+          av_frame_get_side_data(&first, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)) {
+    const auto& display = *reinterpret_cast<const AVMasteringDisplayMetadata*>(data->data);
+    if (display.has_luminance != 0 && av_q2d(display.max_luminance) > 0) {
+      return av_q2d(display.max_luminance);
+    }
+  }
+  return DisplayProperties().peak;
+}
+
+/// Of chroma samples in the direction in which `shift` halves them, where they are in the middle of their
+/// luma samples or on the first of them.
+double chroma_position(bool centred, int shift) { return centred ? ((1 << shift) - 1) / 2.0 : 0; }
+
+}  // namespace
+
+DisplayProperties Reader::display() const {
+  const AVFrame& first = *state_->first_properties;
+  const FrameFormat& format = state_->video.format;
+  DisplayProperties properties;
+
+  properties.matrix = format.matrix;
+  if (format.matrix == ColorMatrix::kUnspecified) {
+    properties.matrix = color_matrix(guessed_matrix(format.height));
+  }
+  properties.range = format.range;
+  if (format.range == ColorRange::kUnspecified) {
+    properties.range = format.color_model == ColorModel::kYuv ? ColorRange::kLimited : ColorRange::kFull;
+  }
+
+  AVChromaLocation location = first.chroma_location;
+  if (location == AVCHROMA_LOC_UNSPECIFIED) {
+    location = AVCHROMA_LOC_LEFT;
+  }
+  const bool bottom = location == AVCHROMA_LOC_BOTTOMLEFT || location == AVCHROMA_LOC_BOTTOM;
+  const bool top = location == AVCHROMA_LOC_TOPLEFT || location == AVCHROMA_LOC_TOP;
+  const bool centred =
+      location == AVCHROMA_LOC_CENTER || location == AVCHROMA_LOC_TOP || location == AVCHROMA_LOC_BOTTOM;
+  properties.chroma_x = chroma_position(centred, format.chroma_shift_x);
+  properties.chroma_y =
+      bottom ? (1 << format.chroma_shift_y) - 1 : chroma_position(!top, format.chroma_shift_y);
+
+  properties.transfer = first.color_trc == AVCOL_TRC_SMPTE2084      ? Transfer::kPq
+                        : first.color_trc == AVCOL_TRC_ARIB_STD_B67 ? Transfer::kHlg
+                                                                    : Transfer::kSdr;
+  properties.wide_gamut = first.color_primaries == AVCOL_PRI_BT2020;
+  properties.peak = peak_luminance(first);
+
+  const AVRational aspect =
+      av_guess_sample_aspect_ratio(state_->input.get(), state_->video_stream, state_->first_properties.get());
+  constexpr double kGreatestAspect = 8;  // beyond that it is a mistake
+  if (aspect.num > 0 && aspect.den > 0 && std::abs(std::log(av_q2d(aspect))) < std::log(kGreatestAspect)) {
+    properties.pixel_aspect = av_q2d(aspect);
+  }
+  properties.orientation = orientation_of(*state_->video_stream, first).value_or(Orientation{});
+  return properties;
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,874 @@
+#include "io/media/encoder.h"
+
+extern "C" {
+#include <libavutil/mastering_display_metadata.h>
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/suggestion.h"
+#include "io/media/picture_metadata.h"
+#include "io/media/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+std::vector<std::string> video_encoders() {
+  std::vector<std::string> names;
+  void* position = nullptr;
+  while (const AVCodec* const codec = av_codec_iterate(&position)) {
+    if (av_codec_is_encoder(codec) != 0 && codec->type == AVMEDIA_TYPE_VIDEO) {
+      names.emplace_back(codec->name);
+    }
+  }
+  return names;
+}
+
+constexpr std::array kY4mFormats{
+    AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
+    AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV411P,   AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,
+    AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
+    AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
+    AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
+    AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16};
+
+bool is(const AVOutputFormat& container, std::string_view name) { return container.name == name; }
+
+bool can_hold(const AVOutputFormat& container, AVCodecID codec) {
+  // The MPEG-TS muxer has no list of codecs that libav could look in.
+  const bool is_mpeg = codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC;
+  return avformat_query_codec(&container, codec, FF_COMPLIANCE_NORMAL) == 1 ||
+         (is(container, "mpegts") && is_mpeg);
+}
+
+bool holds_video(const AVOutputFormat& container) {
+  const bool holds_cover_art_only =
+      container.video_codec == AV_CODEC_ID_PNG && container.audio_codec != AV_CODEC_ID_NONE;
+  return container.video_codec != AV_CODEC_ID_NONE && !holds_cover_art_only;
+}
+
+/// By the encoder's own name, or the codec's. Null if there is none.
+const AVCodec* find_encoder(const std::string& name) {
+  const AVCodec* const codec = avcodec_find_encoder_by_name(name.c_str());
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
+  return codec != nullptr || descriptor == nullptr ? codec : avcodec_find_encoder(descriptor->id);
+}
+
+/// Containers that count frames instead of storing times.
+bool has_constant_rate(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 8> kNames{"avi",      "mxf",    "mxf_d10",    "gxf",
+                                                   "rawvideo", "image2", "image2pipe", "yuv4mpegpipe"};
+  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
+}
+
+int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
+
+bool is_rgb(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+}
+
+bool is_hardware(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
+}
+
+bool takes(const AVCodec& codec, AVPixelFormat format) {
+  const std::span<const AVPixelFormat> formats = pixel_formats_of(codec);
+  return formats.empty() || std::ranges::find(formats, format) != formats.end();
+}
+
+int deepest(const AVCodec& codec) {
+  int depth = 0;
+  for (const AVPixelFormat format : pixel_formats_of(codec)) {
+    depth = std::max(depth, depth_of(format));
+  }
+  return depth;
+}
+
+std::string join(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : separator) + word;
+  }
+  return text;
+}
+
+/// JPEG's samples are full range and BT.601, whatever a file says.
+bool is_jpeg(const AVCodec& codec) {
+  return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
+}
+
+/// Encoders that turn down sizes which the chroma subsampling doesn't divide.
+bool needs_whole_chroma(const AVCodec& codec) {
+  return codec.id == AV_CODEC_ID_H264 || codec.id == AV_CODEC_ID_HEVC;
+}
+
+bool divides(AVPixelFormat format, int width, int height) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;
+}
+
+bool has_halved_chroma(AVPixelFormat format) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return descriptor.nb_components >= 3 && descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1;
+}
+
+/// Containers whose files are meant to be played everywhere.
+bool is_for_players(const AVOutputFormat& container) {
+  constexpr std::array<std::string_view, 7> kNames{"mp4", "mov", "ipod", "3gp", "3g2", "mpegts", "flv"};
+  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
+}
+
+/// The candidates that keep the most of the source, in the order depth, chroma resolution, alpha; libav's own
+/// choice weighs these against the size of the samples.
+std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AVPixelFormat source,
+                                       bool alpha) {
+  std::erase_if(candidates, [](AVPixelFormat f) { return sws_isSupportedOutput(f) == 0; });
+  const auto prefer = [&](int loss) {
+    std::vector<AVPixelFormat> keeping;
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(keeping), [&](AVPixelFormat f) {
+      return (av_get_pix_fmt_loss(f, source, alpha ? 1 : 0) & loss) == 0;
+    });
+    if (!keeping.empty()) {
+      candidates = keeping;
+    }
+  };
+  prefer(FF_LOSS_CHROMA | FF_LOSS_COLORQUANT);
+  int depth = 0;
+  for (const AVPixelFormat candidate : candidates) {
+    depth = std::max(depth, std::min(depth_of(candidate), depth_of(source)));
+  }
+  std::erase_if(candidates, [depth](AVPixelFormat f) { return depth_of(f) < depth; });
+  prefer(FF_LOSS_RESOLUTION);
+  prefer(FF_LOSS_ALPHA);
+  return candidates;
+}
+
+/// x264 and x265 share their presets, and print to stderr about others.
+void check_preset(const std::string& codec, const std::string& preset) {
+  const std::vector<std::string> presets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
+                                         "medium",    "slow",      "slower",   "veryslow", "placebo"};
+  if (std::find(presets.begin(), presets.end(), preset) == presets.end()) {
+    throw UsageError("the encoder " + codec + " has no preset '" + preset + "', but " + join(presets, ", "));
+  }
+}
+
+/// x264 and x265 take any number for a quality and use the nearest that there is.
+void check_crf(const std::string& codec, const std::string& crf) {
+  constexpr double kWorst = 51;
+  double value = -1;
+  const auto [end, code] = std::from_chars(crf.data(), crf.data() + crf.size(), value);
+  if (code != std::errc() || end != crf.data() + crf.size() || !(value >= 0 && value <= kWorst)) {
+    throw UsageError("the encoder " + codec + " doesn't take '" + crf +
+                     "' for its option 'crf', but 0 to 51");
+  }
+}
+
+std::string captions_lost_to(const AVCodec& codec) {
+  return "not kept: " + std::string(codec.name) + " can't embed them, libx264 can";
+}
+
+/// ", but 0 to 63" for an option that is a number.
+std::string range_of(AVCodecContext& context, const std::string& key) {
+  const AVOption* const option = av_opt_find(&context, key.c_str(), nullptr, 0, AV_OPT_SEARCH_CHILDREN);
+  constexpr double kGreatest = 1e9;  // beyond it lie those that libav knows no limit of
+  if (option == nullptr || option->type == AV_OPT_TYPE_FLAGS || option->max <= option->min ||
+      option->max > kGreatest || option->min < -kGreatest) {
+    return "";
+  }
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), ", but %.6g to %.6g", option->min, option->max);
+  return text.data();
+}
+
+/// x265 writes past the end of its memory for pictures of these widths: 3.5 and 4.2, the newest there is,
+/// have both been seen to. Should a version be known not to, its x265_version_str tells.
+bool is_safe(const AVCodec& codec, int width) {
+  return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
+}
+
+struct CodecChoice {
+  int depth = 8;
+  int width = 0;
+  AVPixelFormat requested = AV_PIX_FMT_NONE;
+  bool prefers_hevc = false;
+};
+
+const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url,
+                             const CodecChoice& choice) {
+  const auto& [depth, width, requested, prefers_hevc] = choice;
+  const AVCodec* best = nullptr;
+  if (can_hold(container, AV_CODEC_ID_H264)) {
+    const std::array<const char*, 3> names{prefers_hevc ? "libx265" : "libx264",
+                                           prefers_hevc ? "libx264" : "libx265", "ffv1"};
+    for (const char* const name : names) {
+      const AVCodec* const codec = avcodec_find_encoder_by_name(name);
+      if (codec == nullptr || !can_hold(container, codec->id) || !is_safe(*codec, width)) {
+        continue;
+      }
+      if (requested == AV_PIX_FMT_NONE ? deepest(*codec) >= depth : takes(*codec, requested)) {
+        return codec;
+      }
+      if (best == nullptr || deepest(*codec) > deepest(*best)) {
+        best = codec;
+      }
+    }
+  }
+  return best != nullptr ? best
+                         : avcodec_find_encoder(
+                               av_guess_codec(&container, nullptr, url.c_str(), nullptr, AVMEDIA_TYPE_VIDEO));
+}
+
+/// SMPTE ST 2086 and content light levels as x264 and x265 want them in their own option syntax.
+std::string hdr_parameters(const AVFrame& properties, bool x265) {
+  std::vector<std::string> parameters;
+  if (const AVFrameSideData* const data =
+          av_frame_get_side_data(&properties, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)) {
+    const auto& display = *reinterpret_cast<const AVMasteringDisplayMetadata*>(data->data);
+    const auto in_units = [](AVRational value, double per_unit) {
+      return std::to_string(std::lround(av_q2d(value) * per_unit));
+    };
+    constexpr double kChromaticity = 50000;
+    constexpr double kLuminance = 10000;
+    if (display.has_primaries != 0 && display.has_luminance != 0) {
+      const auto point = [&](const AVRational(&xy)[2]) {
+        return "(" + in_units(xy[0], kChromaticity) + "," + in_units(xy[1], kChromaticity) + ")";
+      };
+      const auto& primaries = display.display_primaries;
+      parameters.push_back(std::string(x265 ? "master-display" : "mastering-display") + "=G" +
+                           point(primaries[1]) + "B" + point(primaries[2]) + "R" + point(primaries[0]) +
+                           "WP" + point(display.white_point) + "L(" +
+                           in_units(display.max_luminance, kLuminance) + "," +
+                           in_units(display.min_luminance, kLuminance) + ")");
+    }
+  }
+  if (const AVFrameSideData* const data =
+          av_frame_get_side_data(&properties, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)) {
+    const auto& light = *reinterpret_cast<const AVContentLightMetadata*>(data->data);
+    parameters.push_back(std::string(x265 ? "max-cll=" : "cll=") + std::to_string(light.MaxCLL) + "," +
+                         std::to_string(light.MaxFALL));
+  }
+  return join(parameters, ":");
+}
+
+}  // namespace
+
+bool is_media_name(const std::string& name) {
+  const AVOutputFormat* const format = av_guess_format(nullptr, name.c_str(), nullptr);
+  return format != nullptr && holds_video(*format);
+}
+
+std::string output_extension(const std::string& input, bool still_picture, const WriterOptions& options) {
+  if (!options.container.empty()) {
+    const char* const extensions = choose_container(input, options.container).extensions;
+    const std::string_view all = extensions == nullptr ? "" : extensions;
+    return "." + std::string(all.empty() ? options.container : all.substr(0, all.find(',')));
+  }
+  if (is_media_name(input)) {
+    const AVOutputFormat& format = choose_container(input, options.container);
+    const AVCodec* const codec =
+        options.codec.empty() ? default_codec(format, input, {}) : find_encoder(options.codec);
+    if (codec != nullptr && avformat_query_codec(&format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
+      return std::filesystem::path(input).extension().string();
+    }
+  }
+  return still_picture ? ".png" : ".mkv";
+}
+
+const AVOutputFormat& choose_container(const std::string& url, const std::string& container) {
+  if (!container.empty()) {
+    avdevice_register_all();
+  }
+  const std::string name = container.empty() && url == "-" ? "yuv4mpegpipe" : container;
+  const AVOutputFormat* const format = name.empty() ? av_guess_format(nullptr, url.c_str(), nullptr)
+                                                    : av_guess_format(name.c_str(), nullptr, nullptr);
+  if (format == nullptr) {
+    throw name.empty() ? UsageError(url + ": no container is known for this file name")
+                       : UsageError("no container is called '" + name + "'");
+  }
+  if (!holds_video(*format)) {
+    throw UsageError(url + ": the container " + format->name + " can't hold video");
+  }
+  return *format;
+}
+
+bool has_dynamic_hdr(const AVFrame& frame) {
+  constexpr std::array kTypes{AV_FRAME_DATA_DYNAMIC_HDR_PLUS, AV_FRAME_DATA_DYNAMIC_HDR_VIVID,
+                              AV_FRAME_DATA_DOVI_RPU_BUFFER, AV_FRAME_DATA_DOVI_METADATA};
+  return std::ranges::any_of(
+      kTypes, [&](AVFrameSideDataType type) { return av_frame_get_side_data(&frame, type) != nullptr; });
+}
+
+bool holds_pictures(const AVOutputFormat& container) { return is(container, "image2"); }
+
+Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const EncoderSource& source,
+                 const WriterOptions& options, std::vector<std::string>& warnings)
+    : url_(url),
+      source_(source),
+      source_format_(pixel_format(source.format)),
+      begins_at_zero_(options.begin_at_zero) {
+  choose_codec(container, options);
+  choose_pixel_format(container, options, warnings);
+  set_up(container, options, warnings);
+  forget_logged_messages();
+  if (const int code = avcodec_open2(context_.get(), codec_, nullptr); code < 0) {
+    throw Error(url_ + ": the encoder " + codec_->name + " can't be used for " + to_string(source_.format) +
+                " as " + name_of(target_format_) + ": " + error_text(code) + logged_reason());
+  }
+  refuse_ignored_parameters(options);
+}
+
+// Of such lists as x264-params libavcodec leaves out what it can't set, with a warning.
+void Encoder::refuse_ignored_parameters(const WriterOptions& options) const {
+  const std::vector<std::string> warnings = first_logged_warnings();
+  const auto list = std::ranges::find_if(
+      options.encoder_options, [](const auto& option) { return option.first.ends_with("-params"); });
+  const auto ignored = std::ranges::find_if(warnings, [](const std::string& warning) {
+    constexpr std::array kComplaints{"] Error parsing option", "] Unknown option", "] Invalid value"};
+    return std::ranges::any_of(
+        kComplaints, [&](const char* complaint) { return warning.find(complaint) != std::string::npos; });
+  });
+  if (list != options.encoder_options.end() && ignored != warnings.end()) {
+    throw UsageError(url_ + ": " + list->first + ": " + *ignored);
+  }
+}
+
+// SVT-AV1 (1.4) waits for ever for the end of a stream that has no frame.
+void Encoder::Closer::operator()(AVCodecContext* context) const {
+  const bool waits = avcodec_is_open(context) != 0 && frame_count(*context) == 0 &&
+                     std::string_view(context->codec->name) == "libsvtav1";
+  AVFrame* blank = waits ? av_frame_alloc() : nullptr;
+  if (blank != nullptr) {
+    blank->format = context->pix_fmt;
+    blank->width = context->width;
+    blank->height = context->height;
+    if (av_frame_get_buffer(blank, 0) >= 0) {
+      avcodec_send_frame(context, blank);
+    }
+  }
+  av_frame_free(&blank);
+  avcodec_free_context(&context);
+}
+
+void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions& options) {
+  if (options.codec.empty()) {
+    const AVPixelFormat requested =
+        options.pixel_format.empty() ? AV_PIX_FMT_NONE : av_get_pix_fmt(options.pixel_format.c_str());
+    constexpr int kDeepest = 16;
+    const AVColorTransferCharacteristic transfer = source_.properties->color_trc;
+    const bool is_hdr = transfer == AVCOL_TRC_SMPTE2084 || transfer == AVCOL_TRC_ARIB_STD_B67;
+    codec_ = default_codec(container, url_,
+                           {.depth = std::min(source_.format.bit_depth, kDeepest),
+                            .width = source_.format.width,
+                            .requested = requested,
+                            // HDR is shown where it is HEVC; but x265 knows no fields.
+                            .prefers_hevc = is_hdr && !is_interlaced(*source_.properties)});
+    if (codec_ == nullptr) {
+      throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
+    }
+    return;
+  }
+  codec_ = find_encoder(options.codec);
+  if (codec_ == nullptr) {
+    throw UsageError("no encoder is called '" + options.codec + "'" +
+                     did_you_mean(options.codec, video_encoders()));
+  }
+  if (codec_->type != AVMEDIA_TYPE_VIDEO) {
+    throw UsageError("'" + options.codec + "' is not a video encoder");
+  }
+  if (!is_safe(*codec_, source_.format.width)) {
+    throw UsageError(url_ + ": the encoder " + codec_->name + " overruns its memory on pictures " +
+                     std::to_string(source_.format.width) + " samples wide (33 to 48); name another");
+  }
+  if (avformat_query_codec(&container, codec_->id, FF_COMPLIANCE_EXPERIMENTAL) == 0) {
+    throw UsageError(url_ + ": the container " + container.name + " can't hold what the encoder " +
+                     codec_->name + " makes");
+  }
+}
+
+void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
+                                  std::vector<std::string>& warnings) {
+  const std::span<const AVPixelFormat> taken = pixel_formats_of(*codec_);
+  std::vector<AVPixelFormat> candidates;
+  if (is(container, "yuv4mpegpipe")) {
+    candidates.assign(kY4mFormats.begin(), kY4mFormats.end());
+  } else if (taken.empty()) {
+    candidates.push_back(source_format_);
+  } else {
+    candidates.assign(taken.begin(), taken.end());
+  }
+  const bool any_format = taken.empty() && !is(container, "yuv4mpegpipe");
+
+  if (!options.pixel_format.empty()) {
+    target_format_ = av_get_pix_fmt(options.pixel_format.c_str());
+    if (target_format_ == AV_PIX_FMT_NONE) {
+      throw UsageError("no pixel format is called '" + options.pixel_format + "'");
+    }
+    if (!any_format && std::find(candidates.begin(), candidates.end(), target_format_) == candidates.end()) {
+      std::vector<std::string> names;
+      std::ranges::transform(candidates, std::back_inserter(names),
+                             [](AVPixelFormat f) { return name_of(f); });
+      throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take the pixel format '" +
+                       options.pixel_format + "', but " + join(names, ", "));
+    }
+    return;
+  }
+
+  const FrameFormat& format = source_.format;
+  const bool rgb_for_players =
+      options.codec.empty() && format.color_model == ColorModel::kRgb && is_for_players(container);
+  const bool odd =
+      needs_whole_chroma(*codec_) && source_format_ != AV_PIX_FMT_NONE &&
+      !divides(rgb_for_players ? AV_PIX_FMT_YUV420P : source_format_, format.width, format.height);
+  std::erase_if(candidates, [&](AVPixelFormat f) {
+    return is_hardware(f) || implies_full_range(f) ||
+           (needs_whole_chroma(*codec_) && !divides(f, format.width, format.height));
+  });
+  const bool is_halved =
+      rgb_for_players && needs_whole_chroma(*codec_) && std::ranges::any_of(candidates, has_halved_chroma);
+  if (is_halved) {
+    std::erase_if(candidates, [](AVPixelFormat f) { return !has_halved_chroma(f); });
+  }
+  // Planar forms first: they can be handed over without a copy.
+  std::stable_partition(candidates.begin(), candidates.end(), is_planar);
+  for (const AVPixelFormat candidate : candidates) {
+    const std::optional<FrameFormat> samples = frame_format(candidate);
+    if (samples && same_samples(*samples, format)) {
+      target_format_ = candidate;
+      return;
+    }
+  }
+
+  int loss = 0;
+  for (const AVPixelFormat candidate : least_lossy(candidates, source_format_, format.has_alpha)) {
+    target_format_ =
+        av_find_best_pix_fmt_of_2(target_format_, candidate, source_format_, format.has_alpha ? 1 : 0, &loss);
+  }
+  if (target_format_ == AV_PIX_FMT_NONE) {
+    throw Error(url_ + ": the encoder " + codec_->name + " has no pixel format for " + to_string(format));
+  }
+  loss = av_get_pix_fmt_loss(target_format_, source_format_, format.has_alpha ? 1 : 0);
+  std::vector<std::string> changes;
+  if (odd) {
+    changes.emplace_back(is_for_players(container)
+                             ? "an odd size can't be halved for chroma, and few players show this (-c "
+                               "libvpx-vp9 or an even size would do)"
+                             : "an odd size can't be halved for chroma");
+  }
+  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
+  if (to_gray && format.color_model != ColorModel::kGray) {
+    changes.emplace_back("color is dropped");
+  } else if (format.color_model == ColorModel::kRgb && !is_rgb(target_format_)) {
+    changes.emplace_back("RGB becomes YUV");
+  }
+  if ((loss & FF_LOSS_DEPTH) != 0 && depth_of(target_format_) < format.bit_depth) {
+    changes.push_back((format.sample_type == SampleType::kFloat32
+                           ? "float becomes "
+                           : std::to_string(format.bit_depth) + " bits become ") +
+                      std::to_string(depth_of(target_format_)) + " bits");
+  }
+  if ((loss & FF_LOSS_RESOLUTION) != 0 || is_halved) {
+    changes.emplace_back(is_halved ? "chroma is halved, as players expect (--pix-fmt yuv444p keeps it)"
+                                   : "chroma loses resolution");
+  }
+  if ((loss & FF_LOSS_ALPHA) != 0) {
+    changes.emplace_back("alpha is dropped");
+  }
+  if (!changes.empty()) {
+    warnings.push_back("encoding " + name_of(source_format_) + " as " + name_of(target_format_) + " for " +
+                       codec_->name + ": " + join(changes, ", "));
+  }
+}
+
+void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& options,
+                     std::vector<std::string>& warnings) {
+  context_.reset(avcodec_alloc_context3(codec_));
+  if (context_ == nullptr) {
+    throw Error("out of memory");
+  }
+  context_->width = source_.format.width;
+  context_->height = source_.format.height;
+  context_->pix_fmt = target_format_;
+  context_->sample_aspect_ratio = source_.sample_aspect_ratio;
+  context_->thread_count = options.encoder_threads;
+  if ((container.flags & AVFMT_GLOBALHEADER) != 0) {
+    context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  }
+  set_time_base(container, warnings);
+  set_colors();
+  set_scan(warnings);
+  set_quality(options, warnings);
+  set_options(options);
+  captions_told_ = loses_captions(*source_.properties);
+  hdr_told_ = has_dynamic_hdr(*source_.properties);
+  if (captions_told_) {
+    warnings.push_back("the source's closed captions are " + captions_lost_to(*codec_));
+  }
+  if (const AVFrameSideData* const profile =
+          av_frame_get_side_data(source_.properties, AV_FRAME_DATA_ICC_PROFILE)) {
+    keeps_profile_ = is_for({profile->data, profile->size}, target_format_);
+  }
+  if (options.cuda_device && !scaler_ && takes_cuda_frames(*codec_)) {
+    use_cuda_frames(*options.cuda_device, warnings);
+  }
+}
+
+void Encoder::use_cuda_frames(int device, std::vector<std::string>& warnings) {
+  try {
+    cuda_frames_ = std::make_shared<CudaFramePool>(device, target_format_, source_.format);
+  } catch (const Error& error) {
+    warnings.push_back("frames go to " + std::string(codec_->name) +
+                       " by way of the host's memory: " + error.what());
+    return;
+  }
+  context_->pix_fmt = AV_PIX_FMT_CUDA;
+  context_->sw_pix_fmt = target_format_;
+  context_->hw_frames_ctx = av_buffer_ref(cuda_frames_->context());
+  if (context_->hw_frames_ctx == nullptr) {
+    throw Error("out of memory");
+  }
+}
+
+void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings) {
+  const AVRational* const rates = frame_rates_of(*codec_).data();  // nullptr, or ended by 0/0
+  // Where frames of a regular grid can be left out, a fine one keeps varying times best.
+  const bool has_gaps = is(container, "avi") || codec_->id == AV_CODEC_ID_THEORA ||
+                        (rates != nullptr && !has_constant_rate(container));
+  AVRational& rate = context_->framerate;
+  rate = has_gaps ? source_.base_rate : source_.frame_rate;
+  if (rates != nullptr) {
+    rate = rates[av_find_nearest_q_idx(rate, rates)];
+  }
+  constexpr int kMpeg4Greatest = 65535;
+  const bool too_fine = codec_->id == AV_CODEC_ID_MPEG4 && source_.time_base.den > kMpeg4Greatest;
+  if (too_fine) {
+    av_reduce(&rate.num, &rate.den, rate.num, rate.den, kMpeg4Greatest);
+  }
+  const bool counts_frames = has_gaps || too_fine || rates != nullptr || has_constant_rate(container);
+  context_->time_base = counts_frames ? av_inv_q(rate) : source_.time_base;
+
+  constexpr double kNoticeable = 0.01;
+  const double varying = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1);
+  if (counts_frames && varying > kNoticeable && !is(container, "image2")) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.6g", av_q2d(rate));
+    warnings.push_back(std::string(container.name) + " with " + codec_->name +
+                       " has a constant rate: the source's varying times are rounded to " + text.data() +
+                       " frames per second");
+  }
+}
+
+void Encoder::set_colors() {
+  const FrameFormat& format = source_.format;
+  const AVFrame& tags = *source_.properties;
+  const AVColorSpace guess = guessed_matrix(format.height);
+  const bool known = tags.colorspace != AVCOL_SPC_UNSPECIFIED && tags.colorspace != AVCOL_SPC_RGB;
+  const bool from_rgb = format.color_model == ColorModel::kRgb;
+  const bool to_rgb = is_rgb(target_format_);
+  const bool full = format.range == ColorRange::kFull;
+
+  const bool from_gray = format.color_model == ColorModel::kGray;
+  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
+
+  ColorCoding from{.matrix = known ? tags.colorspace : guess, .full_range = full};
+  ColorCoding to = from;
+  if (from_rgb) {
+    from.full_range = true;
+    from.matrix = is_jpeg(*codec_) ? AVCOL_SPC_SMPTE170M : guess;
+    to = {.matrix = from.matrix, .full_range = is_jpeg(*codec_)};
+  } else if (is_jpeg(*codec_) || implies_full_range(target_format_)) {
+    to.full_range = true;
+  }
+  if (to_gray && !from_gray) {
+    to.full_range = true;  // swscale knows no other gray
+  }
+
+  context_->color_primaries = tags.color_primaries;
+  context_->color_trc = tags.color_trc;
+  context_->chroma_sample_location = source_.chroma_location;
+  const AVColorRange new_range = to.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+  if (to_rgb) {
+    context_->colorspace = AVCOL_SPC_RGB;
+    context_->color_range = AVCOL_RANGE_JPEG;
+  } else {
+    context_->colorspace = from_rgb && !to_gray ? to.matrix
+                           : from_rgb           ? AVCOL_SPC_UNSPECIFIED
+                                                : tags.colorspace;
+    context_->color_range = from_rgb || to.full_range != full ? new_range
+                            : full                            ? AVCOL_RANGE_JPEG
+                                                              : tags.color_range;
+  }
+
+  const std::optional<FrameFormat> samples = frame_format(target_format_);
+  const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full);
+  if (!same) {
+    // Gray is full range to swscale; telling it so on both sides leaves the values alone.
+    from.full_range |= from_gray;
+    to.full_range |= from_gray;
+    scaler_.emplace(url_, PictureLayout{format.width, format.height, source_format_, from},
+                    PictureLayout{format.width, format.height, target_format_, to});
+  }
+}
+
+void Encoder::set_scan(std::vector<std::string>& warnings) {
+  const AVFrame& first = *source_.properties;
+  context_->field_order = AV_FIELD_PROGRESSIVE;
+  if (!is_interlaced(first)) {
+    return;
+  }
+  // Each field of 4:2:0 needs whole chroma rows of its own.
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(target_format_);
+  if (needs_whole_chroma(*codec_) && context_->height % (2 << descriptor.log2_chroma_h) != 0) {
+    warnings.push_back("the source is interlaced, but " + std::string(codec_->name) + " can't mark " +
+                       std::to_string(context_->height) + " lines so: encoding as progressive frames");
+    return;
+  }
+  const bool top_first = is_top_field_first(first);
+  const bool fields_apart = codec_->id == AV_CODEC_ID_MJPEG;
+  context_->field_order =
+      fields_apart ? (top_first ? AV_FIELD_TT : AV_FIELD_BB) : (top_first ? AV_FIELD_TB : AV_FIELD_BT);
+  // To other encoders these flags mean something else (to png, interlaced files) or nothing.
+  constexpr std::array kInterlacing{AV_CODEC_ID_H264, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4,
+                                    AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD};
+  if (std::find(kInterlacing.begin(), kInterlacing.end(), codec_->id) != kInterlacing.end()) {
+    context_->flags |= AV_CODEC_FLAG_INTERLACED_DCT | AV_CODEC_FLAG_INTERLACED_ME;
+  }
+  constexpr std::array kProgressiveOnly{AV_CODEC_ID_HEVC, AV_CODEC_ID_VP8, AV_CODEC_ID_VP9, AV_CODEC_ID_AV1};
+  if (std::find(kProgressiveOnly.begin(), kProgressiveOnly.end(), codec_->id) != kProgressiveOnly.end()) {
+    warnings.push_back("the source is interlaced, but " + std::string(codec_->name) +
+                       " encodes progressive frames: libx264 and ffv1 keep the fields");
+  }
+}
+
+void Encoder::set_quality(const WriterOptions& options, std::vector<std::string>& warnings) {
+  // libav's own encoders would go for 200 kbit/s, whatever the size of the picture.
+  const std::string_view name = codec_->name;
+  const bool is_mpeg = name == "mpeg4" || name == "mpeg2video" || name == "mpeg1video";
+  if ((is_mpeg || name == "mjpeg") && options.bitrate.empty()) {
+    context_->flags |= AV_CODEC_FLAG_QSCALE;
+    context_->global_quality = FF_QP2LAMBDA * (is_mpeg ? 3 : 2);
+  }
+  if (name == "libtheora" && options.bitrate.empty()) {
+    constexpr int kTheora = 8;  // of 0 to 10; its default is 200 kbit/s as well
+    context_->flags |= AV_CODEC_FLAG_QSCALE;
+    context_->global_quality = FF_QP2LAMBDA * kTheora;
+  }
+  if (name == "libaom-av1" && options.preset.empty()) {
+    set_option("cpu-used", "6");  // its default takes a second for each small frame
+    set_option("row-mt", "1");
+  }
+  if (name == "libwebp" || name == "libwebp_anim") {
+    set_option("quality", "90");
+    const bool is_lossless = std::ranges::any_of(options.encoder_options, [](const auto& option) {
+      return option.first == "lossless" && option.second != "0";
+    });
+    if (!is_lossless) {
+      warnings.push_back(std::string(name) +
+                         " halves chroma and is lossy: -e lossless=1 keeps 8-bit RGB as it is");
+    }
+  }
+  if (name == "ffv1") {
+    // Version 3 has slices and checksums. libavcodec's slices leave out the last chroma samples of 4:1:1 and
+    // 4:1:0 if there are not four luma samples to each.
+    const bool loses_chroma = av_pix_fmt_desc_get(target_format_)->log2_chroma_w > 1 &&
+                              !divides(target_format_, context_->width, context_->height);
+    // Nor can it make two slices of a single chroma sample.
+    const AVPixFmtDescriptor& target = *av_pix_fmt_desc_get(target_format_);
+    const bool too_small =
+        (context_->width >> target.log2_chroma_w) < 2 || (context_->height >> target.log2_chroma_h) < 2;
+    context_->level = loses_chroma || too_small ? 1 : 3;
+  }
+}
+
+void Encoder::set_options(const WriterOptions& options) {
+  const bool x264 = std::string_view(codec_->name) == "libx264";
+  const bool x265 = std::string_view(codec_->name) == "libx265";
+  if ((x264 || x265) && !options.preset.empty()) {
+    check_preset(codec_->name, options.preset);
+  }
+  if ((x264 || x265) && !options.crf.empty()) {
+    check_crf(codec_->name, options.crf);
+  }
+  const std::array<std::pair<const char*, const std::string&>, 3> common{
+      {{"preset", options.preset}, {"crf", options.crf}, {"b", options.bitrate}}};
+  for (const auto& [key, value] : common) {
+    if (!value.empty()) {
+      set_option(key, value);
+    }
+  }
+  if (!options.bitrate.empty() && context_->bit_rate <= 0) {
+    throw UsageError("the bitrate is to be more than 0, such as 4M, not '" + options.bitrate + "'");
+  }
+  // x265 (4.1) writes past the end of its memory if a frame's captions are longer than those of the frame
+  // whose place it takes.
+  if (x265 && av_opt_find(context_.get(), "a53cc", nullptr, 0, AV_OPT_SEARCH_CHILDREN) != nullptr) {
+    set_option("a53cc", "0");
+  }
+  // What x264 and x265 take in a syntax of their own is set first, so that the user's words come after it.
+  std::string own = x265 ? "log-level=none" : "";  // it would print to stderr
+  if (x264 || x265) {
+    const std::string hdr = hdr_parameters(*source_.properties, x265);
+    own += (own.empty() || hdr.empty() ? "" : ":") + hdr;
+  }
+  const std::string own_key = x265 ? "x265-params" : "x264-params";
+  if (!own.empty()) {
+    set_option(own_key, own);
+  }
+  const std::string before = own.empty() ? "" : own + ":";
+  const auto layout = [&] {
+    return std::tuple(context_->width, context_->height, context_->pix_fmt, context_->time_base.num,
+                      context_->time_base.den);
+  };
+  const auto layout_of_frames = layout();
+  for (const auto& [key, value] : options.encoder_options) {
+    set_option(key, key == own_key ? before + value : value);
+    if (layout() != layout_of_frames) {
+      throw UsageError("the encoder option '" + key + "' can't be set: it follows from the frames");
+    }
+  }
+}
+
+void Encoder::set_option(const std::string& key, const std::string& value) {
+  const int code = av_opt_set(context_.get(), key.c_str(), value.c_str(), AV_OPT_SEARCH_CHILDREN);
+  if (code == AVERROR_OPTION_NOT_FOUND) {
+    muxer_options_.emplace_back(key, value);
+  } else if (code < 0) {
+    throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take '" + value +
+                     "' for its option '" + key + "'" + range_of(*context_, key));
+  }
+}
+
+FrameHandle Encoder::to_libav(const Frame& frame) {
+  if (!same_samples(frame.format, source_.format) || frame.format.width != source_.format.width ||
+      frame.format.height != source_.format.height) {
+    throw Error(url_ + ": frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                " instead of " + to_string(source_.format));
+  }
+  if (cuda_frames_) {
+    return cuda_frames_->reference_to(frame);
+  }
+  if (!scaler_ && is_planar(target_format_)) {
+    return view_of(frame, target_format_);
+  }
+  ++copies_;
+  FrameHandle target = target_pool_.take(target_format_, frame.format.width, frame.format.height);
+  if (!scaler_) {
+    pack(frame, *target);
+  } else if (is_planar(source_format_)) {
+    scaler_->convert(*view_of(frame, source_format_), *target);
+  } else {
+    const FrameHandle packed = packed_pool_.take(source_format_, frame.format.width, frame.format.height);
+    pack(frame, *packed);
+    ++copies_;
+    scaler_->convert(*packed, *target);
+  }
+  return target;
+}
+
+void Encoder::send(const Frame& frame) {
+  FrameHandle picture = to_libav(frame);
+  const std::string name = "frame " + std::to_string(frame.index);
+  AVRational time_base = av_inv_q(source_.frame_rate);
+  std::int64_t pts = frame.index;
+  std::int64_t duration = 1;
+  if (const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get())) {
+    check(av_frame_copy_props(picture.get(), properties), url_, "can't keep the properties of " + name);
+    time_base = properties->time_base;
+    pts = properties->pts;
+    duration = duration_of(*properties);
+  }
+  if (first_pts_ == AV_NOPTS_VALUE) {
+    first_pts_ = begins_at_zero_ ? pts : 0;
+  }
+  picture->pts = av_rescale_q(pts - first_pts_, time_base, context_->time_base);
+  if (last_pts_ != AV_NOPTS_VALUE && picture->pts <= last_pts_) {
+    picture->pts = last_pts_ + 1;  // the encoder counts in coarser units than the source
+  }
+  last_pts_ = picture->pts;
+  durations_[picture->pts] = av_rescale_q(duration, time_base, context_->time_base);
+  picture->pkt_dts = AV_NOPTS_VALUE;
+  picture->pict_type = AV_PICTURE_TYPE_NONE;  // the encoder decides, not the source
+  clear_key_frame(*picture);
+  picture->crop_left = picture->crop_right = picture->crop_top = picture->crop_bottom = 0;
+  picture->colorspace = context_->colorspace;
+  picture->color_range = context_->color_range;
+  look_for_losses(*picture, frame.index);
+  leave_out_stale_metadata(*picture);
+  check(avcodec_send_frame(context_.get(), picture.get()), url_, "can't encode " + name);
+  ++sent_;
+}
+
+bool Encoder::loses_captions(const AVFrame& frame) const {
+  if (av_frame_get_side_data(&frame, AV_FRAME_DATA_A53_CC) == nullptr) {
+    return false;
+  }
+  std::int64_t embedded = 0;
+  const bool can_embed = av_opt_get_int(context_.get(), "a53cc", AV_OPT_SEARCH_CHILDREN, &embedded) >= 0;
+  return !can_embed || (embedded == 0 && std::string_view(codec_->name) == "libx265");
+}
+
+/// The constructor has told what the first frame has; broadcasts may begin without captions.
+void Encoder::look_for_losses(const AVFrame& frame, std::int64_t index) {
+  const auto warn = [&](const std::string& of) {
+    late_warnings_.push_back("from frame " + std::to_string(index) + " on the source has " + of);
+  };
+  if (!captions_told_ && loses_captions(frame)) {
+    captions_told_ = true;
+    warn("closed captions, which are " + captions_lost_to(*codec_));
+  }
+  if (!hdr_told_ && has_dynamic_hdr(frame)) {
+    hdr_told_ = true;
+    warn("dynamic HDR metadata (HDR10+ or Dolby Vision), which is not kept");
+  }
+}
+
+/// What would be about other pixels: a profile of other colors, and EXIF, which newer versions of libav read
+/// and write as it was.
+void Encoder::leave_out_stale_metadata(AVFrame& picture) const {
+  if (!keeps_profile_) {
+    av_frame_remove_side_data(&picture, AV_FRAME_DATA_ICC_PROFILE);
+  }
+  for (int i = 0; i < picture.nb_side_data;) {
+    const AVFrameSideDataType type = picture.side_data[i]->type;
+    const char* const name = av_frame_side_data_name(type);  // older versions don't have the type
+    if (name != nullptr && std::string_view(name).starts_with("EXIF")) {
+      av_frame_remove_side_data(&picture, type);  // all of it; others may take its place
+    } else {
+      ++i;
+    }
+  }
+}
+
+void Encoder::flush() { check(avcodec_send_frame(context_.get(), nullptr), url_, "can't finish encoding"); }
+
+PacketHandle Encoder::receive() {
+  PacketHandle packet = make_packet();
+  const int code = avcodec_receive_packet(context_.get(), packet.get());
+  if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) {
+    return nullptr;
+  }
+  check(code, url_, "can't encode");
+  // x265 learns from the third frame by how much decoding is ahead of showing, and makes it up before.
+  constexpr int kReordered = 2;
+  if (std::string_view(codec_->name) == "libx265" && sent_ <= kReordered) {
+    packet->dts = packet->pts;
+  }
+  if (const auto found = durations_.find(packet->pts); found != durations_.end()) {
+    packet->duration = found->second;
+    durations_.erase(found);
+  }
+  return packet;
+}
+
+}  // namespace limpid::io

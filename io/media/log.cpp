@@ -1,0 +1,115 @@
+#include "io/media/log.h"
+
+extern "C" {
+#include <libavutil/log.h>
+}
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+namespace {
+
+/// Guards the sink; a copy is called outside the lock so that a slow sink holds up no other thread.
+struct SinkHolder {
+  std::mutex mutex;
+  std::shared_ptr<const LogSink> sink;
+};
+
+SinkHolder& sink_holder() {
+  static SinkHolder holder;
+  return holder;
+}
+
+/// libav writes some lines in pieces: what came before the line break, by thread.
+thread_local std::string unfinished_line;
+thread_local std::string first_error;
+thread_local std::vector<std::string> first_warnings;
+constexpr std::size_t kMostWarnings = 8;
+
+LogSeverity severity_of(int level) {
+  if (level <= AV_LOG_ERROR) {
+    return LogSeverity::kError;
+  }
+  if (level <= AV_LOG_WARNING) {
+    return LogSeverity::kWarning;
+  }
+  return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
+}
+
+[[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
+                                                    va_list arguments) {
+  if (level > AV_LOG_VERBOSE) {
+    return;
+  }
+  constexpr std::size_t kMostBytes = 1024;
+  char text[kMostBytes];
+  const int length = std::vsnprintf(text, sizeof text, format, arguments);
+  if (length < 0) {
+    return;
+  }
+  if (static_cast<std::size_t>(length) >= kMostBytes) {
+    text[kMostBytes - 2] = '\n';  // the end of the line was cut off
+  }
+  if (unfinished_line.empty() && object != nullptr) {
+    const AVClass* const object_class = *static_cast<AVClass**>(object);
+    if (object_class != nullptr) {
+      unfinished_line = "[" + std::string(object_class->item_name(object)) + "] ";
+    }
+  }
+  unfinished_line += text;
+  if (unfinished_line.empty() || unfinished_line.back() != '\n') {
+    return;
+  }
+  unfinished_line.pop_back();
+  const std::string line = std::exchange(unfinished_line, {});
+  if (level <= AV_LOG_ERROR && first_error.empty()) {
+    first_error = line;
+  }
+  if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING && first_warnings.size() < kMostWarnings) {
+    first_warnings.push_back(line);
+  }
+
+  std::shared_ptr<const LogSink> sink;
+  {
+    SinkHolder& holder = sink_holder();
+    const std::lock_guard lock(holder.mutex);
+    sink = holder.sink;
+  }
+  if (sink != nullptr && *sink) {
+    (*sink)(severity_of(level), line);
+  }
+}
+
+}  // namespace
+
+void take_over_logs() {
+  av_log_set_callback(on_libav_message);
+  // Whatever libav's level. Who wants SVT-AV1's lines can set the variable.
+  setenv("SVT_LOG", "0", 0);
+}
+
+void set_log_sink(LogSink sink) {
+  SinkHolder& holder = sink_holder();
+  const std::lock_guard lock(holder.mutex);
+  holder.sink = std::make_shared<const LogSink>(std::move(sink));
+}
+
+void forget_logged_messages() {
+  first_error.clear();
+  first_warnings.clear();
+}
+
+std::string first_logged_error() { return first_error; }
+
+std::vector<std::string> first_logged_warnings() { return first_warnings; }
+
+}  // namespace limpid::io

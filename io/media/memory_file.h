@@ -1,0 +1,63 @@
+#pragma once
+
+// Files in memory, to ask muxers and demuxers what they do. Private to io.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// What a muxer writes, for as long as this lives.
+class MemoryOutput {
+ public:
+  explicit MemoryOutput(AVFormatContext& muxer);
+  MemoryOutput(const MemoryOutput&) = delete;
+  MemoryOutput& operator=(const MemoryOutput&) = delete;
+  MemoryOutput(MemoryOutput&&) = delete;
+  MemoryOutput& operator=(MemoryOutput&&) = delete;
+  ~MemoryOutput();
+
+  /// Ends the output. Valid as long as this lives.
+  std::span<const std::uint8_t> bytes();
+
+ private:
+  void close();
+
+  AVFormatContext& muxer_;
+  std::uint8_t* bytes_ = nullptr;
+  int size_ = 0;
+};
+
+/// A demuxer of bytes that outlive it.
+class MemoryInput {
+ public:
+  /// `muxer` is the name of the one that wrote them.
+  MemoryInput(std::span<const std::uint8_t> bytes, const char* muxer);
+  MemoryInput(const MemoryInput&) = delete;
+  MemoryInput& operator=(const MemoryInput&) = delete;
+  MemoryInput(MemoryInput&&) = delete;
+  MemoryInput& operator=(MemoryInput&&) = delete;
+  ~MemoryInput() = default;
+
+  /// Null if they can't be read.
+  const AVFormatContext* get() const { return input_.get(); }
+
+ private:
+  int read(std::uint8_t* buffer, int size);
+  std::int64_t seek(std::int64_t offset, int whence);
+
+  struct ReaderDeleter {
+    void operator()(AVIOContext* context) const;
+  };
+
+  std::span<const std::uint8_t> bytes_;
+  std::size_t position_ = 0;
+  std::unique_ptr<AVIOContext, ReaderDeleter> reader_;
+  InputHandle input_;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,135 @@
+#include "io/media/orientation.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "io/media/picture_metadata.h"
+#include "io/media/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+/// libavutil/display.h: a stored point (p, q) is shown at (a p + c q + x, b p + d q + y), the first row of
+/// the matrix being (a, b, u), the second (c, d, v).
+std::optional<Orientation> from_matrix(const std::uint8_t* data) {
+  std::array<std::int32_t, 9> matrix{};
+  std::memcpy(matrix.data(), data, sizeof matrix);
+  const auto [a, b, c, d] = std::array{matrix[0], matrix[1], matrix[3], matrix[4]};
+  if (b == 0 && c == 0 && a != 0 && d != 0) {
+    return Orientation{false, a < 0, d < 0};
+  }
+  if (a == 0 && d == 0 && b != 0 && c != 0) {
+    return Orientation{true, c < 0, b < 0};
+  }
+  return std::nullopt;
+}
+
+Orientation from_exif(int value) {
+  constexpr std::array<Orientation, 8> kValues{{{false, false, false},
+                                                {false, true, false},
+                                                {false, true, true},
+                                                {false, false, true},
+                                                {true, false, false},
+                                                {true, true, false},
+                                                {true, true, true},
+                                                {true, false, true}}};
+  return value >= 1 && value <= 8 ? kValues[static_cast<std::size_t>(value - 1)] : Orientation{};
+}
+
+template <typename Sample>
+void turn(const Plane& from, const Plane& to, Orientation orientation) {
+  // Tiles, so that what is read across the rows is still in the cache for the next of them.
+  constexpr int kTile = 32;
+  for (int tile_y = 0; tile_y < to.height; tile_y += kTile) {
+    for (int tile_x = 0; tile_x < to.width; tile_x += kTile) {
+      for (int y = tile_y; y < std::min(tile_y + kTile, to.height); ++y) {
+        const int v = orientation.mirrored_y ? to.height - 1 - y : y;
+        auto* const row = to.row<Sample>(y);
+        for (int x = tile_x; x < std::min(tile_x + kTile, to.width); ++x) {
+          const int u = orientation.mirrored_x ? to.width - 1 - x : x;
+          row[x] = orientation.transposed ? from.row<const Sample>(u)[v] : from.row<const Sample>(v)[u];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Orientation> orientation_of(const AVStream& stream, const AVFrame& first) {
+  constexpr std::size_t kMatrixBytes = 9 * sizeof(std::int32_t);
+  if (const AVPacketSideData* const data = find_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX);
+      data != nullptr && data->size >= kMatrixBytes) {
+    return from_matrix(data->data);
+  }
+  if (const AVFrameSideData* const data = av_frame_get_side_data(&first, AV_FRAME_DATA_DISPLAYMATRIX);
+      data != nullptr && data->size >= kMatrixBytes) {
+    return from_matrix(data->data);
+  }
+  if (const AVDictionaryEntry* const exif = av_dict_get(first.metadata, "Orientation", nullptr, 0)) {
+    return from_exif(std::atoi(exif->value));
+  }
+  return from_exif(exif_orientation(kept_metadata(first).exif));  // of those that libav doesn't look into
+}
+
+std::optional<FrameFormat> turned(FrameFormat format, Orientation orientation) {
+  if (orientation.transposed) {
+    std::swap(format.width, format.height);
+    std::swap(format.chroma_shift_x, format.chroma_shift_y);
+    if (pixel_format(format) == AV_PIX_FMT_NONE) {
+      return std::nullopt;
+    }
+  }
+  return format;
+}
+
+AVChromaLocation turned(AVChromaLocation location, Orientation orientation) {
+  // On the left edge of the luma samples or between them; likewise from top to bottom.
+  struct Place {
+    AVChromaLocation location;
+    int x;
+    int y;
+  };
+  constexpr std::array<Place, 6> kPlaces{{{AVCHROMA_LOC_LEFT, -1, 0},
+                                          {AVCHROMA_LOC_CENTER, 0, 0},
+                                          {AVCHROMA_LOC_TOPLEFT, -1, -1},
+                                          {AVCHROMA_LOC_TOP, 0, -1},
+                                          {AVCHROMA_LOC_BOTTOMLEFT, -1, 1},
+                                          {AVCHROMA_LOC_BOTTOM, 0, 1}}};
+  const auto* const from = std::find_if(kPlaces.begin(), kPlaces.end(),
+                                        [&](const Place& place) { return place.location == location; });
+  if (from == kPlaces.end()) {
+    return location;
+  }
+  const int x = (orientation.transposed ? from->y : from->x) * (orientation.mirrored_x ? -1 : 1);
+  const int y = (orientation.transposed ? from->x : from->y) * (orientation.mirrored_y ? -1 : 1);
+  const auto* const to = std::find_if(kPlaces.begin(), kPlaces.end(),
+                                      [&](const Place& place) { return place.x == x && place.y == y; });
+  return to == kPlaces.end() ? AVCHROMA_LOC_UNSPECIFIED : to->location;
+}
+
+Frame turned(const Frame& frame, Orientation orientation, FramePool& pool) {
+  Frame result = pool.allocate(turned(frame.format, orientation).value());
+  result.interlaced = frame.interlaced;
+  result.index = frame.index;
+  result.attachment = frame.attachment;
+  for (int p = 0; p < result.format.plane_count(); ++p) {
+    switch (result.format.bytes_per_sample()) {
+      case 1:
+        turn<std::uint8_t>(frame.planes[p], result.planes[p], orientation);
+        break;
+      case 2:
+        turn<std::uint16_t>(frame.planes[p], result.planes[p], orientation);
+        break;
+      default:
+        turn<std::uint32_t>(frame.planes[p], result.planes[p], orientation);
+    }
+  }
+  return result;
+}
+
+}  // namespace limpid::io

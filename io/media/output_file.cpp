@@ -1,0 +1,455 @@
+#include "io/media/output_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/writer.h"
+
+namespace limpid::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Kept for the end of a file. The index of an MP4 takes about 20 bytes for each frame and packet of sound:
+// that is enough for half a day.
+constexpr std::int64_t kLargestReserve = 16 << 20;
+constexpr std::int64_t kLargestReserveShare = 4;
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::is_regular_file(a, ignored) && fs::equivalent(a, b, ignored);
+}
+
+/// By its name alone: which numbers the input has isn't known, and those that it has yet to read must not be
+/// replaced either.
+bool is_picture_of(const std::string& file, const std::string& sequence) {
+  std::error_code ignored;
+  if (!is_sequence(sequence) || fs::exists(sequence, ignored)) {
+    return false;
+  }
+  const std::size_t folder_end = sequence.rfind('/', sequence.find('%')) + 1;  // 0 if there is no folder
+  const std::string folder = folder_end == 0 ? "." : sequence.substr(0, folder_end);
+  const std::string name = fs::relative(file, folder, ignored).string();  // with all links followed
+  // The numbers of these two differ from the first digit to the last.
+  const std::string zeros = picture_name(sequence.substr(folder_end), 0);
+  const std::string nines = picture_name(sequence.substr(folder_end), 999'999'999);
+  const auto begin = std::mismatch(zeros.begin(), zeros.end(), nines.begin(), nines.end()).first;
+  const auto end = std::mismatch(zeros.rbegin(), zeros.rend(), nines.rbegin(), nines.rend()).first.base();
+  const std::string prefix(zeros.begin(), begin);
+  const std::string suffix(end, zeros.end());
+  if (name.size() < zeros.size() || !name.starts_with(prefix) || !name.ends_with(suffix)) {
+    return false;
+  }
+  return std::all_of(name.begin() + std::ssize(prefix), name.end() - std::ssize(suffix),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// All that there are, of every thread.
+class TemporaryFiles {
+ public:
+  static TemporaryFiles& instance() {
+    static TemporaryFiles files;
+    return files;
+  }
+  void add(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    paths_.insert(path);
+  }
+  void remove(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    paths_.erase(path);
+    ::unlink(path.c_str());
+  }
+  void remove_all() {
+    const std::scoped_lock lock(mutex_);
+    for (const std::string& path : paths_) {
+      ::unlink(path.c_str());
+    }
+    paths_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> paths_;
+};
+
+std::string random_text() {
+  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> pick(0, kLetters.size() - 1);
+  std::string text(6, ' ');
+  for (char& letter : text) {
+    letter = kLetters[pick(random)];
+  }
+  return text;
+}
+
+void check_errno(int code, const std::string& subject, const char* what) {
+  check(code == 0 ? 0 : AVERROR(errno), subject, what);
+}
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+/// So that a new name is still there after a power cut. Some file systems can't or needn't.
+void sync_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    static_cast<void>(::fsync(descriptor));
+    ::close(descriptor);
+  }
+}
+
+/// False, with errno, if it can't, as with EEXIST if there is something of the new name, which stays.
+bool rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    return true;
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return false;
+  }
+  // The file system doesn't know that. Links don't replace anything either.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno == EEXIST) {
+    return false;
+  }
+  std::error_code ignored;
+  if (fs::exists(to, ignored)) {
+    errno = EEXIST;
+    return false;
+  }
+  return ::rename(from.c_str(), to.c_str()) == 0;
+}
+
+/// Folders such as /tmp let only the owner of a file or of the folder replace it.
+bool is_kept_by_sticky_folder(const std::string& path) {
+  struct stat folder {};
+  struct stat file {};
+  const uid_t user = ::geteuid();
+  return user != 0 && ::stat(folder_of(path).c_str(), &folder) == 0 && (folder.st_mode & S_ISVTX) != 0 &&
+         ::lstat(path.c_str(), &file) == 0 && file.st_uid != user && folder.st_uid != user;
+}
+
+}  // namespace
+
+/// What libav calls; newer versions give the bytes as constants.
+struct OutputFile::Callbacks {
+  template <typename Byte>
+  static int write(void* file, Byte* data, int size) {
+    return static_cast<OutputFile*>(file)->write(data, size);
+  }
+  static std::int64_t seek(void* file, std::int64_t offset, int whence) {
+    return static_cast<OutputFile*>(file)->seek(offset, whence);
+  }
+};
+
+TemporaryFile::TemporaryFile(std::string path) : path_(std::move(path)) {
+  TemporaryFiles::instance().add(path_);
+}
+
+TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
+
+void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
+
+std::string picture_name(const std::string& sequence, std::int64_t number) {
+  std::array<char, 4096> name{};
+  check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), sequence.c_str(),
+                               static_cast<int>(number), 0),
+        sequence, "can't make a file name of it");
+  return name.data();
+}
+
+std::string local_name(const std::string& url) {
+  constexpr std::string_view kProtocol = "file:";
+  std::error_code ignored;
+  if (!url.starts_with(kProtocol) || url.size() == kProtocol.size() || fs::exists(url, ignored)) {
+    return url;
+  }
+  std::string path = url.substr(kProtocol.size());
+  for (const std::string_view host : {"//localhost/", "///"}) {
+    if (path.starts_with(host)) {
+      return path.substr(host.size() - 1);
+    }
+  }
+  return path;
+}
+
+bool is_written_straight(const std::string& url) {
+  std::error_code ignored;
+  return url == "-" || has_protocol(url) || (fs::exists(url, ignored) && !fs::is_regular_file(url, ignored));
+}
+
+void require_other_file(const std::string& path, const std::string& source_url) {
+  const std::string source = local_name(source_url);
+  if (is_same_file(path, source)) {
+    throw Error(path + ": is the input itself");
+  }
+  if (is_picture_of(path, source)) {
+    throw Error(path + ": is a picture of the input");
+  }
+}
+
+void require_writable_target(const std::string& path, Overwrite overwrite) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw Error(path + ": is a directory, not a file");
+  }
+  if (overwrite == Overwrite::kNever && fs::is_regular_file(path, ignored)) {
+    throw Error(path + ": exists already and is not overwritten");
+  }
+  if (fs::is_regular_file(path, ignored)) {
+    const bool is_protected = ::access(path.c_str(), W_OK) != 0;
+    if (is_protected || is_kept_by_sticky_folder(path)) {
+      check(AVERROR(is_protected ? errno : EPERM), path, "can't overwrite it");
+    }
+  }
+}
+
+DiskReserve::DiskReserve(const std::string& folder) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) {
+    return;
+  }
+  bytes_ = static_cast<std::int64_t>(std::min<std::uint64_t>(
+      kLargestReserve, std::uint64_t{disk.f_bavail} * disk.f_frsize / kLargestReserveShare));
+  const std::string path = (fs::path(folder) / (".limpid-" + random_text() + "-reserve")).string();
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor_ < 0) {
+    return;
+  }
+  ::unlink(path.c_str());  // it lives as long as it is open, whatever becomes of this process
+  if (bytes_ == 0 || ::fallocate(descriptor_, 0, 0, bytes_) != 0) {
+    release();
+  }
+}
+
+bool DiskReserve::release() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  bytes_ = 0;
+  return descriptor >= 0 && ::close(descriptor) == 0;
+}
+
+OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite overwrite)
+    : url_(std::move(url)), overwrite_(overwrite) {
+  if (url_ == "-") {
+    open_straight("pipe:1");
+    return;
+  }
+  if (has_protocol(url_)) {
+    open_straight(url_);
+    return;
+  }
+  require_other_file(url_, source_url);
+  require_writable_target(url_, overwrite_);
+  std::error_code ignored;
+  if (fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored)) {
+    open_straight("file:" + url_);  // a device
+  } else {
+    create_temporary();
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (temporary_ && bytes_ != nullptr) {
+    av_freep(&bytes_->buffer);
+    avio_context_free(&bytes_);
+  }
+  avio_closep(&bytes_);
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+void OutputFile::open_straight(const std::string& url) {
+  check(avio_open2(&bytes_, url.c_str(), AVIO_FLAG_WRITE, nullptr, nullptr), url_,
+        "can't open it for writing");
+}
+
+void OutputFile::create_temporary() {
+  std::error_code ignored;
+  fs::path linked(url_);
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  for (int links = 0; links < kMostLinks && fs::is_symlink(linked, ignored); ++links) {
+    linked = linked.parent_path() / fs::read_symlink(linked, ignored);
+  }
+  target_ = linked.string();
+  const fs::path target(target_);
+  // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
+  constexpr std::size_t kLongestName = 200;
+  std::string name = target.filename().string();
+  if (name.size() > NAME_MAX) {
+    check(AVERROR(ENAMETOOLONG), url_, "can't create a file there");
+  }
+  name = name.substr(name.size() - std::min(name.size(), kLongestName));
+  // Whoever may not read the file that is replaced may not read this one meanwhile.
+  const bool replaces = fs::exists(target, ignored);
+  const mode_t permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // less what umask takes away
+  for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
+    const std::string path = (target.parent_path() / (".limpid-" + random_text() + "-" + name)).string();
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+    if (descriptor_ >= 0) {
+      temporary_.emplace(path);
+    } else if (errno != EEXIST) {
+      break;
+    }
+  }
+  if (!temporary_) {
+    check(AVERROR(errno), url_, "can't create a file there");
+  }
+  constexpr int kBufferSize = 1 << 15;
+  bytes_ = avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBufferSize)), kBufferSize, 1, this,
+                              nullptr, Callbacks::write, Callbacks::seek);
+  if (bytes_ == nullptr) {
+    throw Error("out of memory");
+  }
+}
+
+std::int64_t OutputFile::reserve_space() {
+  if (!temporary_) {
+    return 0;
+  }
+  std::int64_t bytes = reserve_.emplace(folder_of(target_)).bytes();
+  // The same of the size that a file may have in this process (`ulimit -f`).
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    const auto most = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, INT64_MAX));
+    const std::int64_t reserve = std::min(kLargestReserve, most / kLargestReserveShare);
+    full_from_ = most - reserve;
+    bytes = bytes == 0 ? reserve : std::min(bytes, reserve);
+  }
+  return bytes;
+}
+
+int OutputFile::write(const std::uint8_t* data, int size) {
+  if (full_from_ && full_because_ == 0 && ::lseek(descriptor_, 0, SEEK_CUR) + size > *full_from_) {
+    full_because_ = EFBIG;
+  }
+  for (int done = 0; done < size;) {
+    const ssize_t count = ::write(descriptor_, data + done, static_cast<std::size_t>(size - done));
+    if (count >= 0) {
+      done += static_cast<int>(count);
+    } else if (const int error = errno;
+               (error == ENOSPC || error == EDQUOT) && reserve_ && reserve_->release()) {
+      full_because_ = error;
+    } else if (errno != EINTR) {
+      return AVERROR(errno);
+    }
+  }
+  return size;
+}
+
+std::int64_t OutputFile::seek(std::int64_t offset, int whence) const {
+  if (whence == AVSEEK_SIZE) {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) == 0 ? status.st_size : AVERROR(errno);
+  }
+  const off_t position = ::lseek(descriptor_, offset, whence & ~AVSEEK_FORCE);
+  return position >= 0 ? position : AVERROR(errno);
+}
+
+void OutputFile::close(bool synced) {
+  if (!temporary_) {
+    check(avio_closep(&bytes_), url_, "can't write");
+    return;
+  }
+  avio_flush(bytes_);
+  const int error = bytes_->error;
+  av_freep(&bytes_->buffer);
+  avio_context_free(&bytes_);
+  check(error, url_, "can't write");
+  struct stat replaced {};
+  if (::stat(target_.c_str(), &replaced) == 0) {
+    // Only root can give files away; who can't owns the new one, as with any program that replaces files.
+    static_cast<void>(::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0);
+    constexpr mode_t kPermissions = 0777;
+    check_errno(::fchmod(descriptor_, replaced.st_mode & kPermissions), url_, "can't set its permissions");
+  }
+  // Not every file system can do it; those that can tell here what they couldn't write.
+  if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
+    check(AVERROR(errno), url_, "can't write");
+  }
+  check_errno(::close(std::exchange(descriptor_, -1)), url_, "can't write");
+  reserve_.reset();
+}
+
+/// Gives the temporary file the first name that is free of "NAME.mark.EXT", "NAME.mark-2.EXT" and so on.
+std::string OutputFile::name_beside(const std::string& mark) {
+  const fs::path target(target_);
+  for (int number = 1;; ++number) {
+    const std::string end =
+        "." + mark + (number > 1 ? "-" + std::to_string(number) : "") + target.extension().string();
+    const std::string stem =
+        target.stem().string().substr(0, NAME_MAX - std::min<std::size_t>(end.size(), NAME_MAX));
+    std::string path = (target.parent_path() / (stem + end)).string();
+    if (rename_to_new(temporary_->path(), path)) {
+      temporary_.reset();
+      sync_folder(folder_of(path));
+      return path;
+    }
+    if (errno != EEXIST) {
+      check(AVERROR(errno), url_, "can't rename " + temporary_->path() + " to " + path);
+    }
+  }
+}
+
+void OutputFile::commit(bool synced) {
+  close(synced);
+  if (!temporary_) {
+    return;
+  }
+  if (overwrite_ == Overwrite::kNever) {
+    if (!rename_to_new(temporary_->path(), target_)) {
+      const std::string reason = error_text(AVERROR(errno));
+      throw Error(url_ + ": can't be given to the finished file, which is called " + name_beside("new") +
+                  " instead: " + reason);
+    }
+  } else if (::rename(temporary_->path().c_str(), target_.c_str()) != 0) {
+    const std::string reason = error_text(AVERROR(errno));
+    throw Error(url_ + ": can't be replaced by the finished file, which is called " + name_beside("new") +
+                " instead: " + reason);
+  }
+  temporary_.reset();
+  if (synced) {
+    sync_folder(folder_of(target_));
+  }
+}
+
+std::string OutputFile::commit_partial() {
+  close(true);
+  return temporary_ ? name_beside("partial") : url_;
+}
+
+void sync_file_system(const std::string& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    const int code = ::syncfs(descriptor);
+    const int error = errno;
+    ::close(descriptor);
+    check(code == 0 ? 0 : AVERROR(error), folder, "can't write");
+  }
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,824 @@
+#include "io/media/picture_metadata.h"
+
+extern "C" {
+#include <libavutil/adler32.h>
+#include <libavutil/buffer.h>
+#include <libavutil/crc.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr std::string_view kExifMark{"Exif\0\0", 6};
+constexpr std::string_view kProfileMark{"ICC_PROFILE\0", 12};
+constexpr std::string_view kXmpMark{"http://ns.adobe.com/xap/1.0/\0", 29};
+constexpr std::string_view kMoreXmpMark{"http://ns.adobe.com/xmp/extension/\0", 35};
+constexpr std::string_view kPhotoshopMark{"Photoshop 3.0\0", 14};
+constexpr std::string_view kXmpKeyword{"XML:com.adobe.xmp"};  // of a PNG's text
+
+// Tags of TIFF's and EXIF's directories.
+constexpr std::uint16_t kImageWidth = 0x0100;
+constexpr std::uint16_t kImageLength = 0x0101;
+constexpr std::uint16_t kOrientation = 0x0112;
+constexpr std::uint16_t kThumbnailOffset = 0x0201;
+constexpr std::uint16_t kThumbnailLength = 0x0202;
+constexpr std::uint16_t kExifDirectory = 0x8769;
+constexpr std::uint16_t kGpsDirectory = 0x8825;
+constexpr std::uint16_t kInteroperability = 0xA005;
+constexpr std::uint16_t kProfile = 0x8773;
+constexpr std::uint16_t kXmp = 0x02BC;
+constexpr std::uint16_t kIptc = 0x83BB;
+constexpr std::uint16_t kPhotoshop = 0x8649;
+constexpr std::uint16_t kMakerNote = 0x927C;
+constexpr std::uint16_t kPixelXDimension = 0xA002;
+constexpr std::uint16_t kPixelYDimension = 0xA003;
+
+enum Type : std::uint16_t { kByte = 1, kShort = 3, kLong = 4, kUndefined = 7 };
+
+/// Bytes of one number, and of one value, which may have two numbers; 0 for types that nobody knows.
+struct TypeSize {
+  std::size_t number, value;
+};
+TypeSize size_of(std::uint16_t type) {
+  constexpr std::array<TypeSize, 14> kSizes{{{0, 0},
+                                             {1, 1},
+                                             {1, 1},
+                                             {2, 2},
+                                             {4, 4},
+                                             {4, 8},
+                                             {1, 1},
+                                             {1, 1},
+                                             {2, 2},
+                                             {4, 4},
+                                             {4, 8},
+                                             {4, 4},
+                                             {8, 8},
+                                             {4, 4}}};
+  return type < kSizes.size() ? kSizes[type] : TypeSize{0, 0};
+}
+
+/// Of a directory's content, tags that are about what is shown and not about how it is stored: text, device,
+/// time, rights, resolution, rating.
+bool is_descriptive(std::uint16_t tag) {
+  constexpr std::array<std::uint16_t, 21> kTags{
+      kOrientation, kExifDirectory, kGpsDirectory, 0x010E, 0x010F, 0x0110, 0x011A,
+      0x011B,       0x0128,         0x0131,        0x0132, 0x013B, 0x013C, 0x4746,
+      0x4749,       0x8298,         0x9C9B,        0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F};
+  return std::find(kTags.begin(), kTags.end(), tag) != kTags.end();
+}
+
+bool starts_with(BytesView bytes, std::string_view text) {
+  const auto is_same = [](char letter, std::uint8_t byte) {
+    return static_cast<std::uint8_t>(letter) == byte;
+  };
+  return bytes.size() >= text.size() && std::equal(text.begin(), text.end(), bytes.begin(), is_same);
+}
+
+/// The whole of `bytes`, but not beyond it.
+BytesView part_of(BytesView bytes, std::size_t offset, std::size_t size) {
+  const std::size_t begin = std::min(offset, bytes.size());
+  return bytes.subspan(begin, std::min(size, bytes.size() - begin));
+}
+
+void append(Bytes& to, BytesView from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(Bytes& to, std::string_view text) { to.insert(to.end(), text.begin(), text.end()); }
+
+template <int kBytes>
+void append_big_endian(Bytes& to, std::uint64_t value) {
+  for (int shift = 8 * (kBytes - 1); shift >= 0; shift -= 8) {
+    to.push_back(static_cast<std::uint8_t>(value >> shift));
+  }
+}
+template <int kBytes>
+void append_little_endian(Bytes& to, std::uint64_t value) {
+  for (int shift = 0; shift < 8 * kBytes; shift += 8) {
+    to.push_back(static_cast<std::uint8_t>(value >> shift));
+  }
+}
+
+std::uint32_t big_endian(BytesView bytes) {
+  std::uint32_t value = 0;
+  for (const std::uint8_t byte : bytes) {
+    value = value << 8 | byte;
+  }
+  return value;
+}
+std::uint32_t little_endian(BytesView bytes) {
+  std::uint32_t value = 0;
+  for (std::size_t i = bytes.size(); i > 0; --i) {
+    value = value << 8 | bytes[i - 1];
+  }
+  return value;
+}
+
+/// A file or block in TIFF's form. What its offsets say is not to be believed: beyond its end there are
+/// zeros.
+class Tiff {
+ public:
+  struct Field {
+    std::uint16_t tag;
+    std::uint16_t type;
+    std::uint32_t count;
+    std::size_t offset;  ///< of the values
+    std::size_t size;    ///< bytes of all of them
+  };
+
+  /// Nothing if it isn't one.
+  static std::optional<Tiff> open(BytesView bytes) {
+    if (starts_with(bytes, std::string_view("II*\0", 4))) {
+      return Tiff(bytes, false);
+    }
+    return starts_with(bytes, std::string_view("MM\0*", 4)) ? std::optional(Tiff(bytes, true)) : std::nullopt;
+  }
+
+  bool is_big_endian() const { return big_endian_; }
+  std::size_t size() const { return bytes_.size(); }
+  std::uint32_t number(std::size_t offset, std::size_t size) const {
+    const BytesView bytes = part_of(bytes_, offset, size);
+    return bytes.size() < size ? 0 : big_endian_ ? big_endian(bytes) : little_endian(bytes);
+  }
+  std::size_t first_directory() const { return number(4, 4); }
+  std::size_t next_pointer(std::size_t directory) const {
+    return directory + 2 + std::size_t{12} * number(directory, 2);
+  }
+  std::size_t next_directory(std::size_t directory) const { return number(next_pointer(directory), 4); }
+
+  std::vector<Field> fields(std::size_t directory) const {
+    std::vector<Field> result;
+    const std::size_t count = directory == 0 ? 0 : number(directory, 2);
+    for (std::size_t entry = directory + 2; entry < directory + 2 + 12 * count && entry + 12 <= bytes_.size();
+         entry += 12) {
+      Field field{static_cast<std::uint16_t>(number(entry, 2)),
+                  static_cast<std::uint16_t>(number(entry + 2, 2)), number(entry + 4, 4), entry + 8, 0};
+      field.size = size_of(field.type).value * field.count;
+      if (field.size > 4) {
+        field.offset = number(entry + 8, 4);
+      }
+      if (field.size > 0 && field.offset <= bytes_.size() && field.size <= bytes_.size() - field.offset) {
+        result.push_back(field);
+      }
+    }
+    return result;
+  }
+  std::optional<Field> find(std::size_t directory, std::uint16_t tag) const {
+    for (const Field& field : fields(directory)) {
+      if (field.tag == tag) {
+        return field;
+      }
+    }
+    return std::nullopt;
+  }
+  /// The first number of a field; 0 if there is none.
+  std::uint32_t number(const std::optional<Field>& field) const {
+    return field ? number(field->offset, std::min<std::size_t>(size_of(field->type).number, 4)) : 0;
+  }
+  std::size_t directory(std::size_t parent, std::uint16_t tag) const { return number(find(parent, tag)); }
+
+  /// The values, in little endian order.
+  Bytes values(const Field& field) const {
+    const BytesView bytes = part_of(bytes_, field.offset, field.size);
+    Bytes result(bytes.begin(), bytes.end());
+    const auto step = static_cast<std::ptrdiff_t>(size_of(field.type).number);
+    for (auto at = result.begin(); big_endian_ && result.end() - at >= step; at += step) {
+      std::reverse(at, at + step);
+    }
+    return result;
+  }
+
+ private:
+  Tiff(BytesView bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}
+
+  BytesView bytes_;
+  bool big_endian_;
+};
+
+/// A tag with its values in little endian order, or the directory that it leads to.
+struct Entry {
+  std::uint16_t tag = 0;
+  std::uint16_t type = kLong;
+  std::uint32_t count = 1;
+  Bytes values;
+  std::vector<Entry> directory;
+};
+
+/// What a directory tells, with those below it. A maker's note tells offsets that only it knows of, and can't
+/// be moved. `room`: as many bytes as the whole block has, less those of what has been read; who tells the
+/// same ones again and again doesn't get more.
+std::vector<Entry> read_entries(const Tiff& tiff, std::size_t directory, bool all, std::size_t& room,
+                                int depth = 0) {
+  constexpr int kDeepest = 3;
+  constexpr std::size_t kFieldSize = 12;
+  std::vector<Entry> entries;
+  for (const Tiff::Field& field : tiff.fields(directory)) {
+    if (field.tag == kMakerNote || (!all && !is_descriptive(field.tag))) {
+      continue;
+    }
+    const std::size_t size = kFieldSize + (field.size > 4 ? field.size : 0);  // short values lie in the field
+    if (size > room) {
+      break;
+    }
+    room -= size;
+    Entry entry{.tag = field.tag, .type = field.type, .count = field.count, .values = {}, .directory = {}};
+    if (field.tag == kExifDirectory || field.tag == kGpsDirectory || field.tag == kInteroperability) {
+      if (depth < kDeepest) {
+        entry.directory = read_entries(tiff, tiff.number(field), true, room, depth + 1);
+      }
+      if (entry.directory.empty()) {
+        continue;
+      }
+    } else {
+      entry.values = tiff.values(field);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::vector<Entry> read_descriptive_entries(const Tiff& tiff) {
+  std::size_t room = tiff.size();
+  return read_entries(tiff, tiff.first_directory(), false, room);
+}
+
+void put_little_endian(Bytes& bytes, std::size_t offset, std::size_t size, std::uint32_t value) {
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes[offset + i] = static_cast<std::uint8_t>(value >> (8 * i));
+  }
+}
+
+/// Appends a directory with what is below it; returns its offset.
+std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
+  std::ranges::sort(entries, {}, &Entry::tag);
+  const auto even = [&] { to.resize(to.size() + to.size() % 2); };
+  even();
+  const std::size_t begin = to.size();
+  to.resize(begin + 2 + 12 * entries.size() + 4);
+  put_little_endian(to, begin, 2, static_cast<std::uint32_t>(entries.size()));
+  std::size_t at = begin + 2;
+  for (Entry& entry : entries) {
+    const bool leads_on = !entry.directory.empty();
+    put_little_endian(to, at, 2, entry.tag);
+    put_little_endian(to, at + 2, 2, leads_on ? std::uint16_t{kLong} : entry.type);
+    put_little_endian(to, at + 4, 4, leads_on ? 1 : entry.count);
+    if (leads_on) {
+      const std::size_t offset = append_directory(to, std::move(entry.directory));
+      put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(offset));
+    } else if (entry.values.size() <= 4) {
+      std::copy(entry.values.begin(), entry.values.end(), to.begin() + static_cast<std::ptrdiff_t>(at + 8));
+    } else {
+      even();
+      put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(to.size()));
+      append(to, BytesView(entry.values));
+    }
+    at += 12;
+  }
+  return begin;
+}
+
+/// Calls `visit` for each segment of a JPEG before its first scan, with its marker, its content and the
+/// offset of what follows, until that returns true.
+template <typename Visit>
+void visit_segments(BytesView jpeg, Visit visit) {
+  constexpr std::uint8_t kMark = 0xFF;
+  constexpr std::uint8_t kScan = 0xDA;
+  for (std::size_t at = 2; at + 4 <= jpeg.size() && jpeg[at] == kMark;) {
+    if (jpeg[at + 1] == kMark) {
+      ++at;  // padding
+      continue;
+    }
+    const std::size_t size = big_endian(jpeg.subspan(at + 2, 2));
+    if (jpeg[at + 1] == kScan || size < 2 ||
+        visit(jpeg[at + 1], part_of(jpeg, at + 4, size - 2), at + 2 + size)) {
+      return;
+    }
+    at += 2 + size;
+  }
+}
+
+constexpr std::uint8_t kApp0 = 0xE0;
+constexpr std::uint8_t kApp1 = 0xE1;
+constexpr std::uint8_t kApp2 = 0xE2;
+constexpr std::uint8_t kApp13 = 0xED;
+constexpr std::size_t kLongestSegment = 65533;  // without its length
+
+/// Content of the first segment of that kind, behind its mark; empty if there is none.
+BytesView find_segment(BytesView jpeg, std::uint8_t marker, std::string_view mark) {
+  BytesView found;
+  visit_segments(jpeg, [&](std::uint8_t kind, BytesView content, std::size_t) {
+    const bool is_it = kind == marker && starts_with(content, mark);
+    found = is_it ? content.subspan(mark.size()) : found;
+    return is_it;
+  });
+  return found;
+}
+
+/// Calls `visit` for each chunk of a PNG or of a RIFF file such as WebP, with its name and its content, until
+/// that returns true.
+template <typename Visit>
+void visit_chunks(BytesView file, bool riff, Visit visit) {
+  const std::size_t begin = riff ? 12 : 8;
+  const std::size_t around = riff ? 8 : 12;  // name and length, and a PNG's checksum
+  for (std::size_t at = begin; at + around <= file.size();) {
+    const BytesView head = file.subspan(at, 8);
+    const std::size_t size = riff ? little_endian(head.subspan(4)) : big_endian(head.first(4));
+    if (visit(riff ? head.first(4) : head.subspan(4), part_of(file, at + 8, size))) {
+      return;
+    }
+    at += around + size + (riff ? size % 2 : 0);
+  }
+}
+
+/// Content of the first chunk of that name; empty if there is none.
+BytesView find_chunk(BytesView file, std::string_view name, bool riff) {
+  BytesView found;
+  visit_chunks(file, riff, [&](BytesView is_named, BytesView content) {
+    const bool is_it = starts_with(is_named, name);
+    found = is_it ? content : found;
+    return is_it;
+  });
+  return found;
+}
+
+/// What is before the next zero, which is taken from `bytes` with it.
+BytesView take_text(BytesView& bytes) {
+  const auto end = std::find(bytes.begin(), bytes.end(), std::uint8_t{0});
+  const BytesView text = bytes.first(static_cast<std::size_t>(end - bytes.begin()));
+  bytes = part_of(bytes, text.size() + 1, bytes.size());
+  return text;
+}
+
+/// XMP in a PNG's international text; empty if it is another text, or compressed, which XMP must not be.
+BytesView xmp_in_text(BytesView content) {
+  const BytesView keyword = take_text(content);
+  if (keyword.size() != kXmpKeyword.size() || !starts_with(keyword, kXmpKeyword) || content.size() < 2 ||
+      content[0] != 0) {
+    return {};
+  }
+  content = content.subspan(2);  // whether it is compressed, and how
+  take_text(content);            // its language
+  take_text(content);            // the keyword in that
+  return content;
+}
+
+BytesView find_png_xmp(BytesView png) {
+  BytesView found;
+  visit_chunks(png, false, [&](BytesView name, BytesView content) {
+    found = starts_with(name, "iTXt") ? xmp_in_text(content) : BytesView();
+    return !found.empty();
+  });
+  return found;
+}
+
+/// Keywords of a PNG's texts but for XMP, a few of them; empty if it has none.
+std::string text_keywords(BytesView png) {
+  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kLongest = 79;
+  std::vector<std::string> keywords;
+  visit_chunks(png, false, [&](BytesView name, BytesView content) {
+    const bool is_text = starts_with(name, "tEXt") || starts_with(name, "zTXt") || starts_with(name, "iTXt");
+    if (!is_text || !xmp_in_text(content).empty()) {
+      return false;
+    }
+    BytesView rest = part_of(content, 0, kLongest);
+    std::string keyword;
+    for (const std::uint8_t letter : take_text(rest)) {
+      keyword += letter >= ' ' && letter <= '~' ? static_cast<char>(letter) : '?';  // Latin-1
+    }
+    if (std::ranges::find(keywords, keyword) == keywords.end()) {
+      keywords.push_back(keywords.size() < kMost ? std::move(keyword) : "...");
+    }
+    return keywords.size() > kMost;
+  });
+  std::string list;
+  for (const std::string& keyword : keywords) {
+    list += (list.empty() ? "" : ", ") + keyword;
+  }
+  return list;
+}
+
+/// Whether there is IPTC among what Photoshop keeps: "8BIM", a number, a name, a length and the content,
+/// again and again, of which name and content are padded to even sizes.
+bool has_iptc(BytesView resources) {
+  constexpr std::uint32_t kIptcNumber = 0x0404;
+  for (std::size_t at = 0; at + 12 <= resources.size() && starts_with(resources.subspan(at), "8BIM");) {
+    const std::size_t name = std::size_t{resources[at + 6]} + 1;
+    const std::size_t length = at + 6 + name + name % 2;
+    const std::size_t size = big_endian(part_of(resources, length, 4));
+    if (big_endian(resources.subspan(at + 4, 2)) == kIptcNumber) {
+      return size > 0;
+    }
+    at = length + 4 + size + size % 2;
+  }
+  return false;
+}
+
+bool has_maker_note(const Tiff& tiff) {
+  return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
+}
+
+std::vector<std::string> find_others(AVCodecID codec, BytesView picture) {
+  bool iptc = false;
+  bool more_xmp = false;
+  bool maker_note = false;
+  std::string keywords;
+  if (codec == AV_CODEC_ID_MJPEG) {
+    visit_segments(picture, [&](std::uint8_t kind, BytesView content, std::size_t) {
+      iptc = iptc || (kind == kApp13 && starts_with(content, kPhotoshopMark) &&
+                      has_iptc(content.subspan(kPhotoshopMark.size())));
+      more_xmp = more_xmp || (kind == kApp1 && starts_with(content, kMoreXmpMark));
+      return false;
+    });
+  } else if (codec == AV_CODEC_ID_PNG) {
+    keywords = text_keywords(picture);
+  } else if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
+    const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
+    iptc = tiff->find(tiff->first_directory(), kIptc) ||
+           (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
+    maker_note = has_maker_note(*tiff);
+  }
+  std::vector<std::string> others;
+  if (iptc) {
+    others.emplace_back("IPTC data (caption, credit, keywords)");
+  }
+  if (more_xmp) {
+    others.emplace_back("extended XMP data (what is beyond 64 KiB)");
+  }
+  if (maker_note) {
+    others.emplace_back("maker's note (in EXIF)");
+  }
+  if (!keywords.empty()) {
+    others.push_back("text (" + keywords + ")");
+  }
+  return others;
+}
+
+Bytes jpeg_with(BytesView jpeg, const PictureMetadata& metadata) {
+  if (!starts_with(jpeg, "\xFF\xD8\xFF")) {
+    return Bytes(jpeg.begin(), jpeg.end());
+  }
+  std::size_t place = 2;  // at the front, but JFIF's mark is to be the first
+  visit_segments(jpeg, [&](std::uint8_t kind, BytesView, std::size_t next) {
+    place = kind == kApp0 && next <= jpeg.size() ? next : place;
+    return kind != kApp0;
+  });
+  Bytes result(jpeg.begin(), jpeg.begin() + static_cast<std::ptrdiff_t>(place));
+  const auto begin_segment = [&](std::uint8_t kind, std::string_view mark, std::size_t size) {
+    result.push_back(0xFF);
+    result.push_back(kind);
+    append_big_endian<2>(result, 2 + mark.size() + size);
+    append(result, mark);
+  };
+  if (!metadata.exif.empty() && holds_exif(AV_CODEC_ID_MJPEG, metadata.exif)) {
+    begin_segment(kApp1, kExifMark, metadata.exif.size());
+    append(result, BytesView(metadata.exif));
+  }
+  if (!metadata.xmp.empty() && holds_xmp(AV_CODEC_ID_MJPEG, metadata.xmp)) {
+    begin_segment(kApp1, kXmpMark, metadata.xmp.size());
+    append(result, BytesView(metadata.xmp));
+  }
+  const std::size_t most = kLongestSegment - kProfileMark.size() - 2;
+  const std::size_t count = (metadata.profile.size() + most - 1) / most;
+  if (count <= 255 && find_segment(jpeg, kApp2, kProfileMark).empty()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const BytesView part = part_of(metadata.profile, i * most, most);
+      begin_segment(kApp2, kProfileMark, 2 + part.size());
+      result.push_back(static_cast<std::uint8_t>(i + 1));
+      result.push_back(static_cast<std::uint8_t>(count));
+      append(result, part);
+    }
+  }
+  append(result, jpeg.subspan(place));
+  return result;
+}
+
+/// zlib's form, not made smaller.
+Bytes stored_by_zlib(BytesView bytes) {
+  constexpr std::size_t kMost = 65535;
+  Bytes result{0x78, 0x01};
+  for (std::size_t at = 0; at < bytes.size(); at += kMost) {
+    const BytesView block = part_of(bytes, at, kMost);
+    result.push_back(at + kMost >= bytes.size() ? 1 : 0);
+    append_little_endian<2>(result, block.size());
+    append_little_endian<2>(result, ~block.size());
+    append(result, block);
+  }
+  append_big_endian<4>(result, av_adler32_update(1, bytes.data(), bytes.size()));
+  return result;
+}
+
+Bytes png_with(BytesView png, const PictureMetadata& metadata) {
+  constexpr std::size_t kHeaderEnd = 8 + 12 + 13;
+  if (!starts_with(png, "\x89PNG") || png.size() < kHeaderEnd) {
+    return Bytes(png.begin(), png.end());
+  }
+  Bytes result(png.begin(), png.begin() + kHeaderEnd);
+  const auto append_chunk = [&](std::string_view name, BytesView content) {
+    append_big_endian<4>(result, content.size());
+    const std::size_t begin = result.size();
+    append(result, name);
+    append(result, content);
+    const std::uint32_t crc = av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), 0xFFFFFFFFU, result.data() + begin,
+                                     result.size() - begin);
+    append_big_endian<4>(result, ~crc);
+  };
+  if (!metadata.profile.empty() && find_chunk(png, "iCCP", false).empty()) {
+    Bytes content;
+    append(content, std::string_view("ICC profile\0\0", 13));  // its name, and that zlib follows
+    append(content, BytesView(stored_by_zlib(metadata.profile)));
+    append_chunk("iCCP", content);
+  }
+  if (!metadata.exif.empty()) {
+    append_chunk("eXIf", metadata.exif);
+  }
+  if (!metadata.xmp.empty()) {
+    Bytes content;
+    append(content, kXmpKeyword);
+    append(content, std::string_view("\0\0\0\0\0", 5));  // not compressed, without a language
+    append(content, BytesView(metadata.xmp));
+    append_chunk("iTXt", content);
+  }
+  append(result, png.subspan(kHeaderEnd));
+  return result;
+}
+
+/// With another directory at its end, that has all of its own and what is added.
+Bytes tiff_with(BytesView picture, const PictureMetadata& metadata) {
+  Bytes result(picture.begin(), picture.end());
+  const std::optional<Tiff> tiff = Tiff::open(picture);
+  if (!tiff || tiff->is_big_endian()) {
+    return result;  // not as libav writes them
+  }
+  std::vector<Entry> entries;
+  if (const std::optional<Tiff> exif = Tiff::open(metadata.exif)) {
+    entries = read_descriptive_entries(*exif);
+  }
+  const auto has = [&](std::uint16_t tag) {
+    return std::ranges::any_of(entries, [tag](const Entry& entry) { return entry.tag == tag; });
+  };
+  for (const Tiff::Field& field : tiff->fields(tiff->first_directory())) {
+    if (!has(field.tag)) {
+      entries.push_back({field.tag, field.type, field.count, tiff->values(field), {}});
+    }
+  }
+  if (!metadata.profile.empty() && !has(kProfile)) {
+    entries.push_back(
+        {kProfile, kUndefined, static_cast<std::uint32_t>(metadata.profile.size()), metadata.profile, {}});
+  }
+  if (!metadata.xmp.empty() && !has(kXmp)) {
+    entries.push_back({kXmp, kByte, static_cast<std::uint32_t>(metadata.xmp.size()), metadata.xmp, {}});
+  }
+  const std::size_t directory = append_directory(result, std::move(entries));
+  put_little_endian(result, 4, 4, static_cast<std::uint32_t>(directory));
+  return result;
+}
+
+Bytes webp_with(BytesView webp, const PictureMetadata& metadata) {
+  constexpr std::size_t kBegin = 12;
+  if (!starts_with(webp, "RIFF") || !starts_with(part_of(webp, 8, 4), "WEBP")) {
+    return Bytes(webp.begin(), webp.end());
+  }
+  constexpr std::uint8_t kHasProfile = 0x20;
+  constexpr std::uint8_t kHasAlpha = 0x10;
+  constexpr std::uint8_t kHasExif = 0x08;
+  constexpr std::uint8_t kHasXmp = 0x04;
+  const bool has_profile = !find_chunk(webp, "ICCP", true).empty();
+  const BytesView extended = find_chunk(webp, "VP8X", true);
+  Bytes features(extended.begin(), extended.end());
+  if (const BytesView lossless = find_chunk(webp, "VP8L", true); features.empty() && lossless.size() >= 5) {
+    const std::uint32_t bits = little_endian(lossless.subspan(1, 4));
+    features = {static_cast<std::uint8_t>((bits >> 28 & 1) != 0 ? kHasAlpha : 0), 0, 0, 0};
+    append_little_endian<3>(features, bits & 0x3FFF);
+    append_little_endian<3>(features, bits >> 14 & 0x3FFF);
+  } else if (const BytesView lossy = find_chunk(webp, "VP8 ", true); features.empty() && lossy.size() >= 10) {
+    features = {0, 0, 0, 0};
+    append_little_endian<3>(features, (little_endian(lossy.subspan(6, 2)) & 0x3FFF) - 1);
+    append_little_endian<3>(features, (little_endian(lossy.subspan(8, 2)) & 0x3FFF) - 1);
+  }
+  if (features.empty()) {
+    return Bytes(webp.begin(), webp.end());
+  }
+  const int added = (metadata.profile.empty() ? 0 : kHasProfile) | (metadata.exif.empty() ? 0 : kHasExif) |
+                    (metadata.xmp.empty() ? 0 : kHasXmp);
+  features[0] = static_cast<std::uint8_t>(features[0] | added);
+  Bytes chunks{'W', 'E', 'B', 'P'};
+  const auto append_chunk = [&](std::string_view name, BytesView content) {
+    append(chunks, name);
+    append_little_endian<4>(chunks, content.size());
+    append(chunks, content);
+    chunks.resize(chunks.size() + content.size() % 2);
+  };
+  append_chunk("VP8X", features);
+  if (!metadata.profile.empty() && !has_profile) {
+    append_chunk("ICCP", metadata.profile);
+  }
+  const std::size_t own = extended.empty() ? kBegin : kBegin + 8 + extended.size() + extended.size() % 2;
+  append(chunks, part_of(webp, own, std::size_t{little_endian(webp.subspan(4, 4))} + 8 - own));
+  if (!metadata.exif.empty()) {
+    append_chunk("EXIF", metadata.exif);
+  }
+  if (!metadata.xmp.empty()) {
+    append_chunk("XMP ", metadata.xmp);
+  }
+  Bytes result{'R', 'I', 'F', 'F'};
+  append_little_endian<4>(result, chunks.size());
+  append(result, BytesView(chunks));
+  return result;
+}
+
+}  // namespace
+
+bool holds_metadata(AVCodecID codec) {
+  return codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_TIFF ||
+         codec == AV_CODEC_ID_WEBP;
+}
+
+bool holds_exif(AVCodecID codec, BytesView exif) {
+  return holds_metadata(codec) &&
+         (codec != AV_CODEC_ID_MJPEG || exif.size() + kExifMark.size() <= kLongestSegment);
+}
+
+bool holds_xmp(AVCodecID codec, BytesView xmp) {
+  return holds_metadata(codec) &&
+         (codec != AV_CODEC_ID_MJPEG || xmp.size() + kXmpMark.size() <= kLongestSegment);
+}
+
+Bytes find_exif(AVCodecID codec, BytesView picture) {
+  BytesView found;
+  switch (codec) {
+    case AV_CODEC_ID_MJPEG:
+      found = find_segment(picture, kApp1, kExifMark);
+      break;
+    case AV_CODEC_ID_PNG:
+      found = find_chunk(picture, "eXIf", false);
+      break;
+    case AV_CODEC_ID_WEBP:
+      found = find_chunk(picture, "EXIF", true);
+      found = starts_with(found, kExifMark) ? found.subspan(kExifMark.size()) : found;
+      break;
+    case AV_CODEC_ID_TIFF:
+      if (const std::optional<Tiff> tiff = Tiff::open(picture)) {
+        std::vector<Entry> entries = read_descriptive_entries(*tiff);
+        Bytes block{'I', 'I', '*', 0, 8, 0, 0, 0};
+        if (!entries.empty()) {
+          append_directory(block, std::move(entries));
+          return block;
+        }
+      }
+      return {};
+    default:
+      return {};
+  }
+  return Tiff::open(found) ? Bytes(found.begin(), found.end()) : Bytes();
+}
+
+int exif_orientation(BytesView exif) {
+  const std::optional<Tiff> tiff = Tiff::open(exif);
+  const std::uint32_t number = tiff ? tiff->number(tiff->find(tiff->first_directory(), kOrientation)) : 0;
+  return number >= 1 && number <= 8 ? static_cast<int>(number) : 1;
+}
+
+bool has_maker_note(BytesView exif) {
+  const std::optional<Tiff> tiff = Tiff::open(exif);
+  return tiff && has_maker_note(*tiff);
+}
+
+Bytes find_xmp(AVCodecID codec, BytesView picture) {
+  BytesView found;
+  if (codec == AV_CODEC_ID_MJPEG) {
+    found = find_segment(picture, kApp1, kXmpMark);
+  } else if (codec == AV_CODEC_ID_PNG) {
+    found = find_png_xmp(picture);
+  } else if (codec == AV_CODEC_ID_WEBP) {
+    found = find_chunk(picture, "XMP ", true);
+  } else if (const std::optional<Tiff> tiff = Tiff::open(picture); tiff && codec == AV_CODEC_ID_TIFF) {
+    const std::optional<Tiff::Field> field = tiff->find(tiff->first_directory(), kXmp);
+    found = field && (field->type == kByte || field->type == kUndefined)
+                ? part_of(picture, field->offset, field->size)
+                : found;
+  }
+  return Bytes(found.begin(), found.end());
+}
+
+PictureMetadata find_metadata(AVCodecID codec, BytesView picture) {
+  return {.exif = find_exif(codec, picture),
+          .profile = {},
+          .xmp = find_xmp(codec, picture),
+          .others = find_others(codec, picture)};
+}
+
+void keep_metadata(AVFrame& frame, PictureMetadata metadata) {
+  auto kept = std::make_unique<PictureMetadata>(std::move(metadata));
+  const auto destroy = [](void*, std::uint8_t* data) {
+    const std::unique_ptr<PictureMetadata> owned(reinterpret_cast<PictureMetadata*>(data));
+  };
+  av_buffer_unref(&frame.opaque_ref);
+  frame.opaque_ref = av_buffer_create(reinterpret_cast<std::uint8_t*>(kept.get()), sizeof(PictureMetadata),
+                                      destroy, nullptr, AV_BUFFER_FLAG_READONLY);
+  if (frame.opaque_ref == nullptr) {
+    throw Error("out of memory");
+  }
+  static_cast<void>(kept.release());  // it is the buffer's
+}
+
+const PictureMetadata& kept_metadata(const AVFrame& frame) {
+  static const PictureMetadata none{};
+  return frame.opaque_ref == nullptr ? none
+                                     : *reinterpret_cast<const PictureMetadata*>(frame.opaque_ref->data);
+}
+
+Bytes updated_exif(BytesView exif, int width, int height, bool upright) {
+  Bytes result(exif.begin(), exif.end());
+  const std::optional<Tiff> tiff = Tiff::open(exif);
+  if (!tiff) {
+    return {};
+  }
+  const auto put = [&](std::size_t offset, std::size_t size, std::uint32_t value) {
+    for (std::size_t i = 0; i < size && offset + i < result.size(); ++i) {
+      const std::size_t digit = tiff->is_big_endian() ? size - 1 - i : i;
+      result[offset + i] = static_cast<std::uint8_t>(value >> (8 * digit));
+    }
+  };
+  const auto set = [&](std::size_t directory, std::uint16_t tag, int value) {
+    const std::optional<Tiff::Field> field = tiff->find(directory, tag);
+    if (field && (field->type == kShort || field->type == kLong)) {
+      put(field->offset, size_of(field->type).number, static_cast<std::uint32_t>(value));
+    }
+  };
+  const std::size_t first = tiff->first_directory();
+  const std::size_t details = tiff->directory(first, kExifDirectory);
+  if (upright) {
+    set(first, kOrientation, 1);
+  }
+  set(first, kImageWidth, width);
+  set(first, kImageLength, height);
+  set(details, kPixelXDimension, width);
+  set(details, kPixelYDimension, height);
+  if (const std::size_t preview = tiff->next_directory(first); preview != 0) {
+    put(tiff->next_pointer(first), 4, 0);
+    const std::size_t offset = tiff->number(tiff->find(preview, kThumbnailOffset));
+    const std::size_t size = tiff->number(tiff->find(preview, kThumbnailLength));
+    if (offset > preview && offset < result.size() && size >= result.size() - offset) {
+      result.resize(offset);
+    }
+  }
+  return result;
+}
+
+Bytes updated_xmp(BytesView xmp, bool upright) {
+  // Told beside EXIF's by Adobe's programs: tiff:Orientation="6", or <tiff:Orientation>6</tiff:Orientation>.
+  constexpr std::string_view kName = "tiff:Orientation";
+  constexpr std::string_view kBeforeValue = " \t\r\n=\"'>";
+  Bytes result(xmp.begin(), xmp.end());
+  auto at = result.begin();
+  while (upright) {
+    at = std::search(at, result.end(), kName.begin(), kName.end());
+    if (at == result.end()) {
+      break;
+    }
+    at += static_cast<std::ptrdiff_t>(kName.size());
+    at = std::find_if(at, result.end(), [&](std::uint8_t letter) {
+      return kBeforeValue.find(static_cast<char>(letter)) == std::string_view::npos;
+    });
+    if (at != result.end() && *at >= '1' && *at <= '8') {
+      *at = '1';
+    }
+  }
+  return result;
+}
+
+bool is_for(BytesView profile, AVPixelFormat format) {
+  constexpr std::size_t kColorSpace = 16;  // where an ICC profile tells it
+  const BytesView space = part_of(profile, kColorSpace, 4);
+  const bool gray = av_pix_fmt_desc_get(format)->nb_components <= 2;
+  return starts_with(space, gray ? "GRAY" : "RGB ");
+}
+
+Bytes with_metadata(AVCodecID codec, BytesView picture, const PictureMetadata& metadata) {
+  if (metadata.exif.empty() && metadata.profile.empty() && metadata.xmp.empty()) {
+    return Bytes(picture.begin(), picture.end());
+  }
+  switch (codec) {
+    case AV_CODEC_ID_MJPEG:
+      return jpeg_with(picture, metadata);
+    case AV_CODEC_ID_PNG:
+      return png_with(picture, metadata);
+    case AV_CODEC_ID_TIFF:
+      return tiff_with(picture, metadata);
+    case AV_CODEC_ID_WEBP:
+      return webp_with(picture, metadata);
+    default:
+      return Bytes(picture.begin(), picture.end());
+  }
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,37 @@
+#pragma once
+
+// A pipe as a source that can be interrupted. Private to io.
+
+#include <functional>
+#include <string>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// Reads standard input or a named pipe for libav, which would wait in open() and read() for as long as the
+/// other side likes; here a wait ends, as an end of the source, once `interrupted` returns true.
+class PipeInput {
+ public:
+  /// True for "-" and the names of pipes.
+  static bool is_pipe(const std::string& url);
+
+  /// `interrupted` may be empty. Throws Error if the pipe can't be opened.
+  PipeInput(const std::string& url, std::function<bool()> interrupted);
+  PipeInput(const PipeInput&) = delete;
+  PipeInput& operator=(const PipeInput&) = delete;
+  PipeInput(PipeInput&&) = delete;
+  PipeInput& operator=(PipeInput&&) = delete;
+  ~PipeInput();
+
+  AVIOContext* bytes() const { return bytes_; }
+
+ private:
+  int read(std::uint8_t* buffer, int size) const;
+
+  std::function<bool()> interrupted_;
+  int descriptor_;
+  AVIOContext* bytes_;
+};
+
+}  // namespace limpid::io

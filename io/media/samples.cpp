@@ -1,0 +1,234 @@
+#include "io/media/samples.h"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+/// Where libav keeps the samples of one component.
+struct ComponentLayout {
+  const AVComponentDescriptor* component;
+  std::uint8_t* data;
+  std::ptrdiff_t stride;
+  int element_bytes;
+  bool swap;  ///< the elements are of the other endianness
+};
+
+ComponentLayout layout_of(const AVFrame& frame, int index) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  const AVComponentDescriptor& component = descriptor.comp[index];
+  const int bits = component.depth + component.shift;
+  const bool big = (descriptor.flags & AV_PIX_FMT_FLAG_BE) != 0;
+  return {.component = &component,
+          .data = frame.data[component.plane] + component.offset,
+          .stride = frame.linesize[component.plane],
+          .element_bytes = bits <= 8    ? 1
+                           : bits <= 16 ? 2
+                                        : 4,
+          .swap = bits > 8 && big != (std::endian::native == std::endian::big)};
+}
+
+std::uint16_t swap_bytes(std::uint16_t value) { return __builtin_bswap16(value); }
+std::uint32_t swap_bytes(std::uint32_t value) { return __builtin_bswap32(value); }
+
+/// Elements need not be aligned in libav's packed formats, hence memcpy.
+template <typename Element, typename Sample, bool kSwap>
+void unpack_component(const ComponentLayout& from, const Plane& to) {
+  const int step = from.component->step;
+  const int shift = from.component->shift;
+  const auto mask = static_cast<Element>(~std::uint64_t{0} >> (64 - from.component->depth));
+  for (int y = 0; y < to.height; ++y) {
+    const std::uint8_t* source = from.data + y * from.stride;
+    auto* const row = to.row<Sample>(y);
+    for (int x = 0; x < to.width; ++x, source += step) {
+      Element element;
+      std::memcpy(&element, source, sizeof element);
+      if constexpr (kSwap) {
+        element = swap_bytes(element);
+      }
+      row[x] = static_cast<Sample>((element >> shift) & mask);
+    }
+  }
+}
+
+/// Adds to what is there: several components may share an element.
+template <typename Element, typename Sample, bool kSwap>
+void pack_component(const Plane& from, const ComponentLayout& to) {
+  const int step = to.component->step;
+  const int shift = to.component->shift;
+  const auto mask = static_cast<Sample>(~std::uint64_t{0} >> (64 - to.component->depth));
+  for (int y = 0; y < from.height; ++y) {
+    std::uint8_t* target = to.data + y * to.stride;
+    const auto* const row = from.row<const Sample>(y);
+    for (int x = 0; x < from.width; ++x, target += step) {
+      auto bits = static_cast<Element>(static_cast<Element>(row[x] & mask) << shift);
+      if constexpr (kSwap) {
+        bits = swap_bytes(bits);
+      }
+      Element element;
+      std::memcpy(&element, target, sizeof element);
+      element = static_cast<Element>(element | bits);
+      std::memcpy(target, &element, sizeof element);
+    }
+  }
+}
+
+/// Calls `function<Element, Sample, kSwap>()` with the types of a component. Float samples are moved as
+/// words.
+template <typename Function>
+void with_types(const ComponentLayout& layout, const FrameFormat& format, const Function& function) {
+  const int sample_bytes = format.bytes_per_sample();
+  if (layout.element_bytes == 1) {
+    function.template operator()<std::uint8_t, std::uint8_t, false>();
+  } else if (layout.element_bytes == 2 && sample_bytes == 1) {
+    layout.swap ? function.template operator()<std::uint16_t, std::uint8_t, true>()
+                : function.template operator()<std::uint16_t, std::uint8_t, false>();
+  } else if (layout.element_bytes == 2) {
+    layout.swap ? function.template operator()<std::uint16_t, std::uint16_t, true>()
+                : function.template operator()<std::uint16_t, std::uint16_t, false>();
+  } else if (sample_bytes == 2) {
+    layout.swap ? function.template operator()<std::uint32_t, std::uint16_t, true>()
+                : function.template operator()<std::uint32_t, std::uint16_t, false>();
+  } else {
+    layout.swap ? function.template operator()<std::uint32_t, std::uint32_t, true>()
+                : function.template operator()<std::uint32_t, std::uint32_t, false>();
+  }
+}
+
+}  // namespace
+
+FrameHandle LibavFramePool::take(AVPixelFormat format, int width, int height) {
+  const auto is_free = [](const FrameHandle& frame) { return av_frame_is_writable(frame.get()) != 0; };
+  const auto fits = [&](const FrameHandle& frame) {
+    return frame->format == format && frame->width == width && frame->height == height;
+  };
+  auto free = std::find_if(frames_.begin(), frames_.end(),
+                           [&](const FrameHandle& frame) { return fits(frame) && is_free(frame); });
+  if (free == frames_.end()) {
+    std::erase_if(frames_, [&](const FrameHandle& frame) { return !fits(frame); });
+    FrameHandle frame = make_frame();
+    frame->format = format;
+    frame->width = width;
+    frame->height = height;
+    check(av_frame_get_buffer(frame.get(), 0), name_of(format), "can't allocate a frame");
+    frames_.push_back(std::move(frame));
+    free = frames_.end() - 1;
+  }
+  FrameHandle shared = make_frame();
+  check(av_frame_ref(shared.get(), free->get()), name_of(format), "can't share a frame");
+  return shared;
+}
+
+Frame view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(from->format));
+  Frame frame;
+  frame.format = format;
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const int source = descriptor.comp[p].plane;
+    frame.planes[p] = {.data = reinterpret_cast<std::byte*>(from->data[source]),
+                       .stride = from->linesize[source],
+                       .width = format.plane_width(p),
+                       .height = format.plane_height(p)};
+  }
+  frame.samples = std::move(from);
+  return frame;
+}
+
+FrameHandle view_of(const Frame& from, AVPixelFormat format) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  FrameHandle frame = make_frame();
+  frame->format = format;
+  frame->width = from.format.width;
+  frame->height = from.format.height;
+  for (int p = 0; p < from.format.plane_count(); ++p) {
+    const int target = descriptor.comp[p].plane;
+    frame->data[target] = reinterpret_cast<std::uint8_t*>(from.planes[p].data);
+    frame->linesize[target] = static_cast<int>(from.planes[p].stride);
+  }
+  // The buffer reference owns a copy of the shared pointer; its bytes themselves are looked at by nobody.
+  auto owner = std::make_unique<std::shared_ptr<void>>(from.samples);
+  frame->buf[0] = av_buffer_create(
+      frame->data[0], static_cast<std::size_t>(frame->linesize[0]) * frame->height,
+      [](void* opaque, std::uint8_t*) {
+        const std::unique_ptr<std::shared_ptr<void>> released(static_cast<std::shared_ptr<void>*>(opaque));
+      },
+      owner.get(), AV_BUFFER_FLAG_READONLY);
+  if (frame->buf[0] == nullptr) {
+    throw Error("out of memory");
+  }
+  static_cast<void>(owner.release());
+  return frame;
+}
+
+void copy_samples(const Frame& from, const Frame& to) {
+  for (int p = 0; p < to.format.plane_count(); ++p) {
+    const std::size_t bytes = static_cast<std::size_t>(to.planes[p].width) * to.format.bytes_per_sample();
+    for (int y = 0; y < to.planes[p].height; ++y) {
+      std::memcpy(to.planes[p].row<std::byte>(y), from.planes[p].row<std::byte>(y), bytes);
+    }
+  }
+}
+
+void unpack(const AVFrame& from, const Frame& to) {
+  for (int c = 0; c < to.format.plane_count(); ++c) {
+    const ComponentLayout layout = layout_of(from, c);
+    with_types(layout, to.format, [&]<typename Element, typename Sample, bool kSwap>() {
+      unpack_component<Element, Sample, kSwap>(layout, to.planes[c]);
+    });
+  }
+}
+
+void pack(const Frame& from, AVFrame& to) {
+  for (int p = 0; p < AV_NUM_DATA_POINTERS && to.data[p] != nullptr; ++p) {
+    const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(to.format));
+    const int rows = p == 1 || p == 2 ? AV_CEIL_RSHIFT(to.height, descriptor.log2_chroma_h) : to.height;
+    std::memset(to.data[p], 0, static_cast<std::size_t>(to.linesize[p]) * rows);
+  }
+  for (int c = 0; c < from.format.plane_count(); ++c) {
+    const ComponentLayout layout = layout_of(to, c);
+    with_types(layout, from.format, [&]<typename Element, typename Sample, bool kSwap>() {
+      pack_component<Element, Sample, kSwap>(from.planes[c], layout);
+    });
+  }
+}
+
+Scaler::Scaler(const std::string& subject, const PictureLayout& from, const PictureLayout& to)
+    : subject_(subject), scaler_(sws_alloc_context()) {
+  if (scaler_ == nullptr) {
+    throw Error("out of memory");
+  }
+  constexpr int kFlags =
+      SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
+  const std::string what = "can't convert " + name_of(from.format) + " to " + name_of(to.format);
+  for (const auto& [option, value] :
+       {std::pair{"srcw", from.width}, std::pair{"srch", from.height}, std::pair{"dstw", to.width},
+        std::pair{"dsth", to.height}, std::pair{"src_format", static_cast<int>(from.format)},
+        std::pair{"dst_format", static_cast<int>(to.format)}, std::pair{"sws_flags", kFlags},
+        // Known before libswscale decides whether samples may be copied as they are.
+        std::pair{"src_range", from.coding.full_range ? 1 : 0},
+        std::pair{"dst_range", to.coding.full_range ? 1 : 0}, std::pair{"threads", 0}}) {
+    check(av_opt_set_int(scaler_.get(), option, value, 0), subject_, what);
+  }
+  check(sws_init_context(scaler_.get(), nullptr, nullptr), subject_, what);
+  // Fails, rightly, where neither side is YUV.
+  sws_setColorspaceDetails(scaler_.get(), sws_getCoefficients(from.coding.matrix),
+                           from.coding.full_range ? 1 : 0, sws_getCoefficients(to.coding.matrix),
+                           to.coding.full_range ? 1 : 0, 0, 1 << 16, 1 << 16);
+}
+
+void Scaler::convert(const AVFrame& from, AVFrame& to) const {
+  check(sws_scale_frame(scaler_.get(), &to, &from), subject_, "can't convert a frame");
+}
+
+}  // namespace limpid::io

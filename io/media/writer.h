@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/frame/frame.h"
+#include "io/media/reader.h"
+
+namespace limpid::io {
+
+enum class Overwrite : std::uint8_t { kNever, kAlways };
+
+struct WriterOptions {
+  std::string
+      codec;  ///< libavcodec encoder by name; empty: what suits the container and depth, libx264 first
+  std::string pixel_format;          ///< libav name; empty: the nearest to the source that the encoder takes
+  std::string container;             ///< libavformat muxer; empty: from the file's name ("-": yuv4mpegpipe)
+  std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
+  std::vector<std::pair<std::string, std::string>> encoder_options;
+  /// Encoder of all sound, by its name or the codec's. Empty: sound is copied, and encoded as suits the
+  /// container if that can't hold it. "copy": it is left out in that case.
+  std::string audio_codec;
+  std::string audio_bitrate;   ///< of sound that is encoded; empty: what suits the codec and the channels
+  std::int64_t frames = 0;     ///< that will be written at most: chapters end with them; 0: all of the source
+  bool begin_at_zero = false;  ///< frames' times count from the first; for sources without other streams
+  int encoder_threads = 0;     ///< 0: libavcodec's choice
+  /// Take frames from this CUDA device's memory if the encoder can: see Writer::cuda_frames().
+  std::optional<int> cuda_device;
+  Overwrite overwrite = Overwrite::kNever;
+};
+
+/// "/a.mkv" for "file:///a.mkv", and "a.mkv" for "file:a.mkv" unless there is a file of just that name; other
+/// names and addresses as they are. Reader and Writer take their urls so.
+std::string local_name(const std::string& url);
+
+/// True of a pipe, a device and an address: what is written there has no temporary name first.
+bool is_written_straight(const std::string& url);
+
+/// Throws Error if a file written to `path` would replace that of `source_url`, or one of its numbered
+/// pictures.
+void require_other_file(const std::string& path, const std::string& source_url);
+
+/// Removes what is being written, in every thread, and not yet under its final name: for a process that ends
+/// at once.
+void remove_temporary_files();
+
+/// True if files of this name are of a container that holds video, or pictures.
+bool is_media_name(const std::string& name);
+
+/// The extension, with its dot, for an output that is named after `input`: that of the container asked for;
+/// or the input's own, if a file of that name can hold what the encoder makes; or ".mkv", of pictures ".png".
+std::string output_extension(const std::string& input, bool still_picture, const WriterOptions& options);
+
+/// Thrown when the disk is full and room has been kept to finish the file, by Writer::finish_partial().
+class DiskFull : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Encodes and muxes frames, with the other streams, chapters and metadata of the Reader's source. Writes to
+/// a temporary name beside the target; finish() renames it, and without finish() nothing remains. All members
+/// throw limpid::Error (UsageError for impossible requests) with a sentence that names the file, option or
+/// frame. Pictures of a sequence ("img_%03d.png") are put in place one by one, each complete. One thread at a
+/// time; it need not be the Reader's.
+class Writer {
+ public:
+  /// Opens the encoder and writes the file's header for frames of the format and with the tags of `source`,
+  /// which is not used any more afterwards.
+  Writer(const std::string& url, const Reader& source, const WriterOptions& options);
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  ~Writer();
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+
+  /// Lines for the user about what can't be kept ("mp4 can't hold the subtitle stream #3
+  /// (hdmv_pgs_subtitle)") or had to be guessed; complete once the constructor has returned.
+  const std::vector<std::string>& warnings() const;
+  /// Further ones, about what only later of the frames so far have, such as captions that begin then.
+  const std::vector<std::string>& late_warnings() const;
+  /// The source's streams, by index, that the file should have and doesn't; a warning tells why.
+  const std::vector<unsigned>& left_out() const;
+
+  /// Makes the frames that write() takes if the encoder reads them from WriterOptions::cuda_device, by
+  /// whatever thread; they are complete when write() is called. Empty if write() takes frames in host memory.
+  std::function<Frame()> cuda_frames() const;
+
+  void write(const Frame& frame);
+  void write(const Packet& packet);
+  /// Drains the encoder, writes the trailer and puts the file under its final name.
+  void finish();
+  /// The same for what breaks off before its end: a file that plays but is called "NAME.partial.EXT" (or
+  /// "NAME.partial-2.EXT", ...), so that nobody takes it for the whole; it replaces nothing. After DiskFull,
+  /// what is with the encoder is left out. Returns that name; the url where it is written straight, as a
+  /// pipe, and of pictures, each of which is whole.
+  std::string finish_partial();
+
+  /// May be called from any thread.
+  std::int64_t bytes_written() const;
+
+  /// Frames that the encoder has given back so far; all of them after finish().
+  std::int64_t frames_written() const;
+
+  /// Packets to copy that turned out to be damaged so far, and were left out.
+  std::int64_t damaged_packets() const;
+
+  /// Times that the samples of a frame have been copied or converted on their way to the encoder so far.
+  std::int64_t copies() const;
+
+  /// libav's names of what was chosen.
+  const std::string& codec() const;
+  const std::string& pixel_format() const;
+  const std::string& container() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

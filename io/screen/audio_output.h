@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/media/reader.h"
+
+namespace limpid::io {
+
+/// Plays the sound of a Reader's source on the default audio device, from a demuxer and a thread of its own,
+/// so that sound and pictures don't wait for each other. Silent until set_playing(). Thread-safe. What goes
+/// wrong with the sound while it plays ends the sound, not the program: see failure().
+class AudioOutput {
+ public:
+  /// Of `options`, which `source` was opened with, it takes those of the demuxer, and `interrupted`, which
+  /// its thread asks, too. Nothing if the source has no sound; or if that can't be decoded, the source can't
+  /// be opened twice (a pipe), there is no audio device, or it is interrupted, which `why` then says in a
+  /// sentence.
+  static std::unique_ptr<AudioOutput> open(const Reader& source, const ReaderOptions& options,
+                                           std::string& why);
+
+  AudioOutput(const AudioOutput&) = delete;
+  AudioOutput& operator=(const AudioOutput&) = delete;
+  AudioOutput(AudioOutput&&) = delete;
+  AudioOutput& operator=(AudioOutput&&) = delete;
+  /// Doesn't wait for a source that gives no data.
+  ~AudioOutput();
+
+  void set_playing(bool playing);
+  /// Goes on at a time, in seconds as the Reader's frames have them.
+  void seek(double seconds);
+  /// The time that is being heard; nothing while that isn't known: before the sound, behind it, or during a
+  /// seek.
+  std::optional<double> position() const;
+  /// Why there is no more sound, in a sentence; empty while nothing has gone wrong.
+  std::string failure() const;
+
+ private:
+  struct State;
+  explicit AudioOutput(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

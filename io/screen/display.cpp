@@ -1,0 +1,440 @@
+#include "io/screen/display.h"
+
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "io/screen/light_rows.h"
+
+namespace limpid::io {
+namespace {
+
+// Rows that one task converts; a multiple of the tiles in which pictures are transposed.
+constexpr int kStripRows = 16;
+// Diffuse white of HDR video (ITU-R BT.2408) in cd/m2.
+constexpr double kReferenceWhite = 203;
+
+// Light, in cd/m2, of a PQ code value of 0 to 1 (SMPTE ST 2084).
+double pq_light(double value) {
+  constexpr double kM1 = 2610.0 / 16384;
+  constexpr double kM2 = 2523.0 / 4096 * 128;
+  constexpr double kC1 = 3424.0 / 4096;
+  constexpr double kC2 = 2413.0 / 4096 * 32;
+  constexpr double kC3 = 2392.0 / 4096 * 32;
+  const double power = std::pow(value, 1 / kM2);
+  return 10000 * std::pow(std::max(power - kC1, 0.0) / (kC2 - kC3 * power), 1 / kM1);
+}
+
+// Light of the scene, 0 to 1, of an HLG code value (ARIB STD-B67).
+double hlg_scene_light(double value) {
+  constexpr double kA = 0.17883277;
+  constexpr double kB = 0.28466892;
+  constexpr double kC = 0.55991073;
+  return value <= 0.5 ? value * value / 3 : (std::exp((value - kC) / kA) + kB) / 12;
+}
+
+// The display's own curve (ITU-R BT.1886 for a black of zero), and back.
+constexpr double kDisplayGamma = 2.4;
+
+// Rolls highlights off: x up to the knee, then (scale (x + a) / (x + b)), which leaves the knee with slope 1
+// and brings `peak` to 1.
+class ToneCurve {
+ public:
+  explicit ToneCurve(double peak) : peak_(std::max(peak, 1.0)) {
+    // From f(knee) = knee, f'(knee) = 1, f(peak) = 1.
+    constexpr double kK = kKnee;
+    b_ = (kK * kK - 2 * kK * peak_ + peak_) / std::max(peak_ - 1, 1e-6);
+    a_ = -kK * kK * (peak_ - 1) / (kK * kK - 2 * kK + peak_);
+    scale_ = (kK * (kK + b_)) / (kK + a_);
+  }
+  double operator()(double x) const {
+    if (x <= kKnee || peak_ <= 1) {
+      return std::min(x, 1.0);
+    }
+    return std::min(1.0, scale_ * (x + a_) / (x + b_));
+  }
+
+ private:
+  static constexpr double kKnee = 0.5;
+  double peak_;
+  double a_ = 0;
+  double b_ = 0;
+  double scale_ = 1;
+};
+
+// The values of a function as LogIndex finds them.
+template <typename Function>
+std::vector<float> log_table(const Function& function) {
+  std::vector<float> values(LogIndex::kOctaves * LogIndex::kSteps + 1);
+  constexpr std::int32_t kMiddle = 1 << (LogIndex::kShift - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int32_t bits = (static_cast<std::int32_t>(i) << LogIndex::kShift) + kMiddle + LogIndex::kFirst;
+    values[i] = static_cast<float>(function(std::min<double>(std::bit_cast<float>(bits), 1.0)));
+  }
+  return values;
+}
+
+// Light of a code value of 0 to 1, 1 being the reference white; of the scene for HLG.
+double decoded_light(double code, Transfer transfer) {
+  switch (transfer) {
+    case Transfer::kSdr:
+      return std::pow(code, kDisplayGamma);
+    case Transfer::kPq:
+      return pq_light(code) / kReferenceWhite;
+    case Transfer::kHlg:
+      return hlg_scene_light(code);
+  }
+  return 0;
+}
+
+// Coded RGB in wide gamut or HDR to the display's RGB, by tables.
+class LightMapper {
+ public:
+  explicit LightMapper(const DisplayProperties& properties) : light_(LightTables::kCodes + 2) {
+    const double peak =
+        properties.transfer == Transfer::kSdr ? 1.0 : std::max(properties.peak / kReferenceWhite, 1.0);
+    tables_.peak = static_cast<float>(peak);
+    tables_.wide_gamut = properties.wide_gamut;
+    for (std::size_t i = 0; i < light_.size(); ++i) {
+      const double code = std::min(static_cast<double>(i) / LightTables::kCodes, 1.0);
+      light_[i] = static_cast<float>(decoded_light(code, properties.transfer));
+    }
+    tables_.light = light_.data();
+    const double told_peak = tables_.peak;
+    tone_gain_ = log_table(
+        [&, curve = ToneCurve(told_peak)](double x) { return curve(x * told_peak) / (x * told_peak); });
+    tables_.tone_gain = tone_gain_.data();
+    code_ = log_table([](double light) { return std::pow(light, 1 / kDisplayGamma); });
+    tables_.code = code_.data();
+    if (properties.transfer == Transfer::kHlg) {
+      // The display's system gamma of 1.2 belongs to a peak of 1000 cd/m2 (ITU-R BT.2100).
+      hlg_gain_ = log_table([&](double luminance) {
+        return properties.peak / kReferenceWhite *
+               std::pow(luminance, 0.2 + 0.42 * std::log10(properties.peak / 1000));
+      });
+      tables_.hlg_gain = hlg_gain_.data();
+    }
+  }
+
+  const LightTables& tables() const { return tables_; }
+
+ private:
+  std::vector<float> light_;
+  std::vector<float> tone_gain_;
+  std::vector<float> hlg_gain_;
+  std::vector<float> code_;
+  LightTables tables_;
+};
+
+// Coded values of a plane to what they mean: (sample - offset) * scale.
+struct Normalisation {
+  float offset = 0;
+  float scale = 1;
+};
+
+Normalisation luma_normalisation(const FrameFormat& format, ColorRange range) {
+  if (format.sample_type == SampleType::kFloat32) {
+    return {};
+  }
+  const auto unit = static_cast<float>(1 << (format.bit_depth - 8));
+  if (range == ColorRange::kLimited) {
+    return {16 * unit, 1 / (219 * unit)};
+  }
+  return {0, 1 / static_cast<float>((1 << format.bit_depth) - 1)};
+}
+
+Normalisation chroma_normalisation(const FrameFormat& format, ColorRange range) {
+  if (format.sample_type == SampleType::kFloat32) {
+    return {};
+  }
+  const auto middle = static_cast<float>(1 << (format.bit_depth - 1));
+  const auto unit = static_cast<float>(1 << (format.bit_depth - 8));
+  return {middle, range == ColorRange::kLimited ? 1 / (224 * unit)
+                                                : 1 / static_cast<float>((1 << format.bit_depth) - 1)};
+}
+
+// Red = Y + red_v V, green = Y + green_u U + green_v V, blue = Y + blue_u U.
+struct YuvToRgb {
+  float red_v = 0;
+  float green_u = 0;
+  float green_v = 0;
+  float blue_u = 0;
+};
+
+YuvToRgb yuv_to_rgb(ColorMatrix matrix) {
+  const auto [kr, kb] = matrix == ColorMatrix::kBt601    ? std::pair{0.299, 0.114}
+                        : matrix == ColorMatrix::kBt2020 ? std::pair{0.2627, 0.0593}
+                                                         : std::pair{0.2126, 0.0722};
+  const double kg = 1 - kr - kb;
+  return {.red_v = static_cast<float>(2 * (1 - kr)),
+          .green_u = static_cast<float>(-2 * (1 - kb) * kb / kg),
+          .green_v = static_cast<float>(-2 * (1 - kr) * kr / kg),
+          .blue_u = static_cast<float>(2 * (1 - kb))};
+}
+
+// Where between two samples of a plane a position lies.
+struct Between {
+  int first;     // index of the sample before it, -1 if it lies before the first
+  float weight;  // of the next sample
+};
+
+Between between(int position, double origin, int shift) {
+  const double t = (position - origin) / (1 << shift);
+  const double floor = std::floor(t);
+  return {static_cast<int>(floor), static_cast<float>(t - floor)};
+}
+
+void load_row(const Plane& plane, SampleType type, int y, Normalisation normalisation, float* out) {
+  const auto load = [&](const auto* samples) {
+    for (int x = 0; x < plane.width; ++x) {
+      out[x] = (static_cast<float>(samples[x]) - normalisation.offset) * normalisation.scale;
+    }
+  };
+  switch (type) {
+    case SampleType::kUint8:
+      return load(plane.row<const std::uint8_t>(y));
+    case SampleType::kUint16:
+      return load(plane.row<const std::uint16_t>(y));
+    case SampleType::kFloat32:
+      return load(plane.row<const float>(y));
+  }
+}
+
+// A value of 0 to 1 as a byte. NaN becomes 0.
+inline std::uint32_t to_byte(float value) {
+  const float scaled = value * 255.0F + 0.5F;
+  const float low = scaled > 0.0F ? scaled : 0.0F;
+  const float clamped = low < 255.0F ? low : 255.0F;
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(clamped));
+}
+
+inline Pixel to_pixel(float r, float g, float b) {
+  return 0xFF000000U | to_byte(r) << 16 | to_byte(g) << 8 | to_byte(b);
+}
+
+}  // namespace
+
+struct DisplayConverter::State {
+  explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {}
+
+  // Rows of floats that one task works in.
+  struct Scratch {
+    explicit Scratch(const State& state)
+        : red(state.format.width), green(state.format.width), blue(state.format.width) {
+      const int chroma_width = state.format.plane_width(1);
+      if (state.format.color_model == ColorModel::kYuv) {
+        upper.resize(chroma_width);
+        blend.resize(chroma_width + 2);
+      }
+    }
+    std::vector<float> red, green, blue;  // or Y, U and V
+    std::vector<float> upper;             // a row of chroma
+    std::vector<float> blend;  // a row of chroma at the height of a row of luma, a sample more at both ends
+  };
+
+  void chroma_row(const Plane& plane, int y, Scratch& scratch, std::vector<float>& out) const;
+  void convert_row(const Frame& frame, int y, Scratch& scratch, Pixel* out) const;
+  void convert_strip(const Frame& frame, int first, int last, RgbImage& image) const;
+
+  FrameFormat format;
+  DisplayProperties properties;
+  Normalisation luma;
+  Normalisation chroma;
+  YuvToRgb matrix;
+  std::unique_ptr<LightMapper> light;  // none for SDR of BT.709's primaries
+  tbb::task_arena arena;
+};
+
+// A row of chroma at the positions of row `y` of luma.
+void DisplayConverter::State::chroma_row(const Plane& plane, int y, Scratch& scratch,
+                                         std::vector<float>& out) const {
+  const auto [above, weight] = between(y, properties.chroma_y, format.chroma_shift_y);
+  const int upper = std::clamp(above, 0, plane.height - 1);
+  const int lower = std::clamp(above + 1, 0, plane.height - 1);
+  const bool wide = format.chroma_shift_x > 0;
+  float* const row = wide ? scratch.blend.data() + 1 : out.data();
+  load_row(plane, format.sample_type, upper, chroma, row);
+  if (weight > 0 && lower != upper) {
+    load_row(plane, format.sample_type, lower, chroma, scratch.upper.data());
+    const float* const other = scratch.upper.data();
+    for (int x = 0; x < plane.width; ++x) {
+      row[x] += weight * (other[x] - row[x]);
+    }
+  }
+  if (!wide) {
+    return;
+  }
+  row[-1] = row[0];
+  row[plane.width] = row[plane.width - 1];
+  const int factor = 1 << format.chroma_shift_x;
+  for (int phase = 0; phase < factor; ++phase) {
+    const auto [before, next] = between(phase, properties.chroma_x, format.chroma_shift_x);
+    const int count = (format.width - phase + factor - 1) / factor;
+    const float* const from = row + std::clamp(before, -1, 0);
+    for (int i = 0; i < count; ++i) {
+      out[static_cast<std::size_t>(i) * factor + phase] = from[i] + next * (from[i + 1] - from[i]);
+    }
+  }
+}
+
+void DisplayConverter::State::convert_row(const Frame& frame, int y, Scratch& scratch, Pixel* out) const {
+  const int width = format.width;
+  float* const r = scratch.red.data();
+  float* const g = scratch.green.data();
+  float* const b = scratch.blue.data();
+  load_row(frame.planes[0], format.sample_type, y, luma, r);
+  switch (format.color_model) {
+    case ColorModel::kGray:
+      std::copy_n(r, width, g);
+      std::copy_n(r, width, b);
+      break;
+    case ColorModel::kRgb:
+      load_row(frame.planes[1], format.sample_type, y, luma, g);
+      load_row(frame.planes[2], format.sample_type, y, luma, b);
+      break;
+    case ColorModel::kYuv:
+      chroma_row(frame.planes[1], y, scratch, scratch.green);
+      chroma_row(frame.planes[2], y, scratch, scratch.blue);
+      if (light == nullptr) {
+        for (int x = 0; x < width; ++x) {
+          out[x] = to_pixel(r[x] + matrix.red_v * b[x], r[x] + matrix.green_u * g[x] + matrix.green_v * b[x],
+                            r[x] + matrix.blue_u * g[x]);
+        }
+        return;
+      }
+      for (int x = 0; x < width; ++x) {
+        const float luma_value = r[x];
+        const float u = g[x];
+        const float v = b[x];
+        r[x] = luma_value + matrix.red_v * v;
+        g[x] = luma_value + matrix.green_u * u + matrix.green_v * v;
+        b[x] = luma_value + matrix.blue_u * u;
+      }
+      break;
+  }
+  if (light != nullptr) {
+    map_light(light->tables(), r, g, b, width);
+  }
+  for (int x = 0; x < width; ++x) {
+    out[x] = to_pixel(r[x], g[x], b[x]);
+  }
+}
+
+// Rows first to last - 1 of the stored picture.
+void DisplayConverter::State::convert_strip(const Frame& frame, int first, int last, RgbImage& image) const {
+  const auto& [transposed, mirrored_x, mirrored_y] = properties.orientation;
+  Scratch scratch(*this);
+  if (!transposed) {
+    for (int y = first; y < last; ++y) {
+      Pixel* const row = image.row(mirrored_y ? image.height - 1 - y : y);
+      convert_row(frame, y, scratch, row);
+      if (mirrored_x) {
+        std::reverse(row, row + image.width);
+      }
+    }
+    return;
+  }
+  std::vector<Pixel> strip(static_cast<std::size_t>(format.width) * (last - first));
+  for (int y = first; y < last; ++y) {
+    convert_row(frame, y, scratch, strip.data() + static_cast<std::ptrdiff_t>(y - first) * format.width);
+  }
+  for (int x = 0; x < format.width; ++x) {
+    Pixel* const row = image.row(mirrored_y ? image.height - 1 - x : x);
+    const Pixel* const column = strip.data() + x;
+    for (int y = first; y < last; ++y) {
+      row[mirrored_x ? image.width - 1 - y : y] =
+          column[static_cast<std::ptrdiff_t>(y - first) * format.width];
+    }
+  }
+}
+
+DisplayConverter::DisplayConverter(const FrameFormat& format, const DisplayProperties& properties,
+                                   int threads)
+    : state_(std::make_unique<State>(threads)) {
+  format.validate("frame");
+  state_->format = format;
+  state_->properties = properties;
+  state_->luma = luma_normalisation(format, properties.range);
+  state_->chroma = chroma_normalisation(format, properties.range);
+  state_->matrix = yuv_to_rgb(properties.matrix);
+  if (properties.transfer != Transfer::kSdr || properties.wide_gamut) {
+    state_->light = std::make_unique<LightMapper>(properties);
+  }
+}
+
+DisplayConverter::~DisplayConverter() = default;
+
+int DisplayConverter::width() const {
+  return state_->properties.orientation.transposed ? state_->format.height : state_->format.width;
+}
+
+int DisplayConverter::height() const {
+  return state_->properties.orientation.transposed ? state_->format.width : state_->format.height;
+}
+
+double DisplayConverter::pixel_aspect() const {
+  const double aspect = state_->properties.pixel_aspect;
+  return state_->properties.orientation.transposed ? 1 / aspect : aspect;
+}
+
+void DisplayConverter::convert(const Frame& frame, RgbImage& image) const {
+  if (frame.format != state_->format) {
+    throw Error("frame " + std::to_string(frame.index) + " is " + limpid::to_string(frame.format) +
+                " instead of " + limpid::to_string(state_->format));
+  }
+  image.resize(width(), height());
+  const int rows = state_->format.height;
+  run_in(state_->arena, [&] {
+    for_each_index((rows + kStripRows - 1) / kStripRows, 1, [&](int strip) {
+      state_->convert_strip(frame, strip * kStripRows, std::min((strip + 1) * kStripRows, rows), image);
+    });
+  });
+}
+
+std::string to_string(const DisplayProperties& properties, ColorModel color_model) {
+  std::string text;
+  if (color_model == ColorModel::kYuv) {
+    text = properties.matrix == ColorMatrix::kBt601    ? "BT.601 "
+           : properties.matrix == ColorMatrix::kBt2020 ? "BT.2020 "
+                                                       : "BT.709 ";
+  }
+  text += properties.range == ColorRange::kLimited ? "limited" : "full range";
+  switch (properties.transfer) {
+    case Transfer::kSdr:
+      return text + (properties.wide_gamut ? ", wide gamut clipped" : "");
+    case Transfer::kPq:
+      return text + ", HDR (PQ) tone-mapped";
+    case Transfer::kHlg:
+      return text + ", HDR (HLG) tone-mapped";
+  }
+  return text;
+}
+
+void DisplayConverter::amplify_difference(const RgbImage& a, const RgbImage& b, int gain,
+                                          RgbImage& out) const {
+  out.resize(a.width, a.height);
+  const auto amplify_row = [&](int y) {
+    const Pixel* const from = a.row(y);
+    const Pixel* const other = b.row(y);
+    Pixel* const row = out.row(y);
+    const auto channel = [&](int x, int shift) {
+      const int difference =
+          static_cast<int>(from[x] >> shift & 0xFF) - static_cast<int>(other[x] >> shift & 0xFF);
+      return static_cast<Pixel>(std::clamp(128 + gain * difference, 0, 255)) << shift;
+    };
+    for (int x = 0; x < a.width; ++x) {
+      row[x] = 0xFF000000U | channel(x, 16) | channel(x, 8) | channel(x, 0);
+    }
+  };
+  run_in(state_->arena, [&] { for_each_index(a.height, kStripRows, amplify_row); });
+}
+
+}  // namespace limpid::io

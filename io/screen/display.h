@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/frame/frame.h"
+#include "io/media/display_properties.h"
+#include "io/screen/rgb_image.h"
+
+namespace limpid::io {
+
+/// "BT.709 limited", "BT.2020 limited, PQ tone-mapped": what is done to show it.
+std::string to_string(const DisplayProperties& properties, ColorModel color_model);
+
+/// Turns frames of one format into upright pictures for a screen: matrix, range and depth by IEEE floats
+/// rounded to nearest, chroma interpolated linearly from where its samples lie, rotation and mirroring. PQ
+/// and HLG are tone-mapped: light is brought to BT.709's primaries, 203 cd/m2 (ITU-R BT.2408) becomes the
+/// display's white, and a rational curve rolls highlights off. Wide-gamut SDR is brought to BT.709's
+/// primaries and clipped. Alpha is not looked at. Immutable, so any number of threads may use one.
+class DisplayConverter {
+ public:
+  /// Works on at most so many threads at a time, whoever calls; 0: as many as there are processors.
+  DisplayConverter(const FrameFormat& format, const DisplayProperties& properties, int threads = 0);
+  ~DisplayConverter();
+  DisplayConverter(const DisplayConverter&) = delete;
+  DisplayConverter& operator=(const DisplayConverter&) = delete;
+  DisplayConverter(DisplayConverter&&) = delete;
+  DisplayConverter& operator=(DisplayConverter&&) = delete;
+
+  /// Size of the upright picture.
+  int width() const;
+  int height() const;
+  /// Width of one of its pixels over the height.
+  double pixel_aspect() const;
+
+  /// Resizes `image` and fills it. Throws Error if the frame's format is another.
+  void convert(const Frame& frame, RgbImage& image) const;
+
+  /// 128 + gain * (a - b) in each channel, clamped: mid-gray where both are the same. Resizes `out` to the
+  /// pictures' size, which is one.
+  void amplify_difference(const RgbImage& a, const RgbImage& b, int gain, RgbImage& out) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

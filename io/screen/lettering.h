@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/screen/rgb_image.h"
+
+namespace limpid::io {
+
+/// Text of any script for the display over a picture, in fonts of the machine (SDL_ttf, fontconfig): for each
+/// line one that has its characters. Where there is no font at all, the built-in bitmap font of text.h. One
+/// thread at a time.
+class Lettering {
+ public:
+  Lettering();
+  ~Lettering();
+  Lettering(const Lettering&) = delete;
+  Lettering& operator=(const Lettering&) = delete;
+  Lettering(Lettering&&) = delete;
+  Lettering& operator=(Lettering&&) = delete;
+
+  /// White lines, in UTF-8, on a translucent dark box that fits around them and is at most `width` pixels
+  /// wide: what is longer goes on in the next line. `size`: height of the letters' line, in pixels. Of lines
+  /// with a tab, what is before and behind it stands in two columns.
+  RgbImage box(const std::vector<std::string>& lines, int size, int width);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// With what isn't UTF-8 replaced by question marks, as in file names of old.
+std::string valid_utf8(const std::string& text);
+
+}  // namespace limpid::io

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/media/size.h"
+#include "io/screen/rgb_image.h"
+
+namespace limpid::io {
+
+struct Rectangle {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+  bool operator==(const Rectangle&) const = default;
+};
+
+/// What has happened to a window. Positions are in pixels of its drawing area.
+struct WindowEvent {
+  enum class Kind : std::uint8_t {
+    kClose,
+    kKey,          ///< `key`
+    kPointer,      ///< the pointer has moved to x, y
+    kDrag,         ///< ... with a button held, or a finger, by dx, dy
+    kRelease,      ///< the button, or the finger, is up again
+    kLeave,        ///< the pointer has left the window
+    kWheel,        ///< turned by dy notches, up being positive, at x, y
+    kDoubleClick,  ///< at x, y
+    kChanged,      ///< resized, shown or uncovered: to be drawn again
+    kWake,         ///< Window::wake()
+  };
+  Kind kind = Kind::kWake;
+  /// What the key types ("q", "?", " "), or its name: LEFT, RIGHT, UP, DOWN, PGUP, PGDN, HOME, END, ESC,
+  /// ENTER, with "Shift+" before it.
+  std::string key;
+  double x = 0;
+  double y = 0;
+  bool touch = false;  ///< of kDrag: by a finger
+  double dx = 0;
+  double dy = 0;
+};
+
+struct WindowOptions {
+  std::string title;
+  Size size;           ///< wished for, in pixels; a part of the screen at most
+  bool fixed = false;  ///< take `size` even if it's larger than the screen
+  bool vsync = true;
+  bool full_screen = false;
+  /// Called when the connection to the display is lost, as when its server ends or has been told to kill
+  /// whoever owns the window, on whatever thread finds out, once. When it returns, the process ends, with
+  /// exit code 1 and without another word. May be empty.
+  std::function<void()> display_lost = nullptr;
+};
+
+/// A resizable window that shows pictures, by SDL2. Belongs to the thread that made it, wake() excepted; one
+/// at a time. Throws Error, with SDL's reason, where no window can be opened.
+class Window {
+ public:
+  explicit Window(const WindowOptions& options);
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  Window(Window&&) = delete;
+  Window& operator=(Window&&) = delete;
+  ~Window();
+
+  /// Of the drawing area, in physical pixels.
+  Size size() const;
+  /// Physical pixels to a unit of the desktop: 2 on a high-density display.
+  double pixel_ratio() const;
+  /// False if it is drawn in memory only, by one of SDL's drivers for that: nobody sees it.
+  bool is_on_screen() const;
+  /// False while hidden or minimised: drawing would be wasted, and presenting may wait for ever.
+  bool is_visible() const;
+  /// Physical pixels to an inch of the screen that the window is on, or what is usual if it doesn't tell.
+  double dots_per_inch() const;
+  bool is_full_screen() const;
+  void toggle_full_screen();
+
+  /// The next event, waiting for it if need be.
+  std::optional<WindowEvent> wait(std::chrono::milliseconds timeout);
+  /// Ends a wait(). May be called on any thread while the window exists.
+  void wake();
+
+  /// Keeps a picture under a number of the caller's choice (from 0, densely), to be drawn any number of
+  /// times. `translucent`: its alpha counts. What is too large for the display's textures is kept smaller,
+  /// by leaving out pixels.
+  void set_picture(std::size_t number, const RgbImage& image, bool translucent = false);
+
+  /// Begins a drawing, all black.
+  void clear();
+  /// Draws the part `source` of a picture, scaled to `target`, where it lies within `clip`. `smooth`:
+  /// interpolated, else by the nearest pixel.
+  void draw(std::size_t number, const Rectangle& source, const Rectangle& target, const Rectangle& clip,
+            bool smooth);
+  /// Draws a picture as it is.
+  void draw(std::size_t number, int x, int y);
+  void fill(const Rectangle& rectangle, Pixel color);
+  /// What has been drawn, exactly as it will be shown.
+  RgbImage snapshot() const;
+  /// Shows the drawing; with vsync it waits for the display.
+  void present();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,55 @@
+// How limpid compare uses an engine's streams.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "app/commands/command.h"
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "tests/app/options/forwarding_engine.h"
+#include "tests/io/media/media.h"
+
+namespace limpid::app {
+namespace {
+
+/// Holds it against its user if a frame comes behind its end.
+class StrictDenoiser final : public test::ForwardingDenoiser {
+ public:
+  using ForwardingDenoiser::ForwardingDenoiser;
+  void send(Frame frame) override {
+    if (flushed_) {
+      throw Error("a frame was sent after flush()");
+    }
+    ForwardingDenoiser::send(std::move(frame));
+  }
+  void flush() override {
+    flushed_ = true;
+    ForwardingDenoiser::flush();
+  }
+
+ private:
+  bool flushed_ = false;
+};
+
+using CompareStreamTest = io::MediaTest;
+
+TEST_F(CompareStreamTest, NothingIsSentBehindAStreamsEnd) {
+  test::ForwardingEngine::add_to_registry("strict", [](std::unique_ptr<Denoiser> denoiser) {
+    return std::make_unique<StrictDenoiser>(std::move(denoiser));
+  });
+  const std::string source = make("source.mkv", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.2 -c:v ffv1");
+  CommandLine program;
+  Command command;
+  add_compare_command(program, command);
+  program.parse({"compare", source, "--engine", "strict", "--filters", "bilateral,nlm"});
+  static Console console;  // the log keeps it
+  testing::internal::CaptureStdout();
+  EXPECT_NO_THROW(EXPECT_EQ(command(console), kExitDone));
+  const std::string table = testing::internal::GetCapturedStdout();
+  EXPECT_NE(table.find("nlm"), std::string::npos) << table;
+}
+
+}  // namespace
+}  // namespace limpid::app

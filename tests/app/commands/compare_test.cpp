@@ -1,0 +1,143 @@
+// limpid compare, limpid matches, and the filters of limpid denoise.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using CompareTest = ProgramTest;
+
+TEST_F(CompareTest, MeasuresEachFilterOnTheSameFrames) {
+  const std::string truth = make(
+      "truth.mkv",
+      {"-f", "lavfi", "-i", "testsrc=size=64x48:rate=25,format=yuv420p", "-frames:v", "3", "-c:v", "ffv1"});
+  const std::string noisy =
+      make("noisy.mkv", {"-i", truth, "-vf", "noise=alls=30:all_seed=1", "-c:v", "ffv1"});
+  const std::vector<std::string> arguments{
+      "compare",  noisy, "--truth",   truth,
+      "--sigma",  "10",  "--filters", "bilateral,nlm:patch-size=5,bm3d:profile=fast",
+      "--engine", "cpu", "--sheet",   path("s.png"),
+      "--frames", "2"};
+  const Outcome text = limpid(arguments);
+  expect_success(text);
+  EXPECT_EQ(lines(text.out).size(), 6U) << text.out;  // title, head, input and the filters
+  for (const char* part : {"2 frames", "PSNR V", "SSIM Y", "nlm:patch-size=5", "fps"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
+  }
+  const nlohmann::json sheet = probe(path("s.png"));
+  EXPECT_EQ(sheet["streams"][0]["codec_name"], "png");
+  EXPECT_GT(sheet["streams"][0]["width"], 3 * 64);
+
+  expect_failure(limpid(arguments), 1, {"s.png"});
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"-y", "--json"});
+  const Outcome outcome = limpid(as_json);
+  expect_success(outcome);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["frames"], 2);
+  ASSERT_EQ(json["filters"].size(), 4U);
+  EXPECT_EQ(json["filters"][0]["filter"], "input");
+  EXPECT_FALSE(json["filters"][0].contains("fps"));
+  for (int i = 1; i < 4; ++i) {
+    EXPECT_GT(json["filters"][i]["psnr"]["Y"], json["filters"][0]["psnr"]["Y"]) << i;
+    EXPECT_GT(json["filters"][i]["fps"], 0) << i;
+  }
+}
+
+TEST_F(CompareTest, NeedsNoTruth) {
+  const Outcome outcome = limpid({"compare", make_clip("a.mkv", 1), "--filters", "bilateral"});
+  expect_success(outcome);
+  EXPECT_EQ(outcome.out.find("PSNR"), std::string::npos) << outcome.out;
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv"}));
+}
+
+TEST_F(CompareTest, ReadsAPipeOnceForFiguresAndSheet) {
+  const std::string clip = make_clip("a.mkv", 2);
+  const auto sheet_of = [&](const std::string& input, const std::string& name) {
+    expect_success(
+        limpid({"compare", input, "--filters", "bilateral", "--sheet", path(name), "--truth", clip},
+               {.input = clip}));
+    return probe(path(name))["streams"][0]["width"];
+  };
+  EXPECT_EQ(sheet_of("-", "pipe.png"), sheet_of(clip, "file.png"));
+}
+
+TEST_F(CompareTest, WhatIsWrongIsTold) {
+  const std::string clip = make_clip("a.mkv", 2);
+  const auto compare = [&](const std::string& filters) {
+    return limpid({"compare", clip, "--filters", filters});
+  };
+  expect_failure(compare("median"), 2, {"median", "nlm-bilateral"});
+  expect_failure(compare("nlm,bilateral:radius"), 2, {"bilateral:radius", "option=value"});
+  expect_failure(compare("nlm:radius=3"), 2, {"nlm:radius=3", "--radius is no option of the filter nlm"});
+  expect_failure(compare("nlm:help=3"), 2, {"nlm:help=3"});
+  expect_failure(compare("bilateral:radius=many"), 2, {"radius"});
+  expect_failure(compare("bilateral:radius=99"), 2, {"radius of 99"});
+  expect_failure(compare("nlm,"), 2, {"''"});
+  expect_failure(limpid({"compare", clip, "--truth", make_clip("b.mkv", 1)}), 1, {"b.mkv", "1 frames"});
+  expect_failure(limpid({"compare", clip, "--truth", make_clip("c.mkv", 2, "96x64")}), 1, {"96x64", "64x48"});
+  expect_failure(limpid({"compare", clip, "--at", "3,4"}), 2, {"--at", "--sheet"});
+  expect_failure(
+      limpid({"compare", clip, "--filters", "bilateral", "--at", "64,4", "--sheet", path("s.png")}), 2,
+      {"64,4", "64x48"});
+}
+
+TEST_F(CompareTest, PicturesNeverReplaceWhatTheyShow) {
+  const std::string picture = make("in.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
+  const std::string truth = make("truth.png", {"-f", "lavfi", "-i", "testsrc2=s=64x64", "-frames:v", "1"});
+  const std::string before = read_file(picture);
+  expect_failure(limpid({"compare", picture, "--sheet", path("./in.png"), "-y"}), 1, {"is the input itself"});
+  expect_failure(limpid({"compare", picture, "--truth", truth, "--sheet", truth, "-y"}), 1,
+                 {"is the input itself"});
+  expect_failure(limpid({"matches", picture, "--at", "20,20", "-o", picture, "-y"}), 1,
+                 {"is the input itself"});
+  EXPECT_EQ(read_file(picture), before);
+}
+
+TEST_F(CompareTest, MatchesDrawsAGroup) {
+  const std::string clip = make_clip("a.mkv", 2);
+  const std::vector<std::string> arguments{"matches", clip, "--at", "30,20",       "--frame",      "1",
+                                           "--sigma", "10", "-o",   path("m.png"), "--group-size", "4"};
+  const Outcome text = limpid(arguments);
+  expect_success(text);
+  EXPECT_NE(text.out.find("R at 27,15"), std::string::npos) << text.out;
+  EXPECT_GE(probe(path("m.png"))["streams"][0]["width"], 640);
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"-y", "--json"});
+  const nlohmann::json json = nlohmann::json::parse(limpid(as_json).out);
+  EXPECT_EQ(json["patch_size"], 8);
+  EXPECT_EQ(json["patches"][0]["x"], 27);
+  EXPECT_LE(json["patches"].size(), 4U);
+  EXPECT_EQ(json["search_window"]["width"], 39);
+
+  expect_failure(limpid(arguments), 1, {"m.png"});
+  const auto at = [&](const std::string& point) {
+    return limpid({"matches", clip, "--at", point, "-o", path("n.png")});
+  };
+  expect_failure(at("64,3"), 2, {"64,3", "64x48"});
+  expect_failure(at("here"), 2, {"--at", "here"});
+  expect_failure(limpid({"matches", clip, "--at", "3,3", "-o", path("n.png"), "--frame", "2"}), 1,
+                 {"a.mkv", "no frame 2"});
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "m.png"}));
+}
+
+TEST_F(CompareTest, EveryFilterDenoisesAVideo) {
+  const std::string clip = make_clip("a.mkv", 2);
+  for (const std::string filter : {"bilateral", "adaptive-bilateral", "nlm", "nlm-bilateral"}) {
+    const std::string out = path(filter + ".mkv");
+    expect_success(limpid({"denoise", clip, "-o", out, "--filter", filter, "-c", "ffv1"}));
+    EXPECT_EQ(frame_count(out), 2U) << filter;
+    const nlohmann::json json = nlohmann::json::parse(limpid({"measure", clip, out, "--json"}).out);
+    EXPECT_TRUE(json["average"]["psnr"]["Y"].is_number()) << filter << " changed nothing";
+  }
+  expect_failure(limpid({"denoise", clip, "-o", path("x.mkv"), "--filter", "bilateral", "--tau", "3"}), 2,
+                 {"--tau", "bilateral", "bm3d"});
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,412 @@
+// What `limpid denoise` does with good input: frames, times, sound, noise, pipes, overwriting, messages.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using DenoiseTest = ProgramTest;
+
+const std::vector<std::string> kQuick = {"--profile", "fast", "--sigma", "10"};
+
+std::vector<std::string> denoise(const std::string& input, const std::string& output,
+                                 const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments = {"denoise", input, "-o", output};
+  arguments.insert(arguments.end(), kQuick.begin(), kQuick.end());
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+double average_psnr(const std::string& reference, const std::string& test) {
+  const Outcome outcome = limpid({"measure", reference, test, "--json"});
+  expect_success(outcome);
+  return nlohmann::json::parse(outcome.out)["average"]["psnr"]["Y"];
+}
+
+TEST_F(DenoiseTest, KeepsFramesTimesAndSoundOfVariableFrameRates) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=25:size=64x48:duration=2", "-f", "lavfi", "-i",
+                      "sine=duration=2", "-vf", "select='not(eq(mod(n,7),3))*not(eq(mod(n,5),1))'", "-vsync",
+                      "vfr", "-c:v", "ffv1", "-c:a", "aac"});
+  ASSERT_GT(frame_count(input), 20U);
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    expect_success(limpid(denoise(input, path(name))));
+    const std::vector<double> expected = frame_times(input);
+    const std::vector<double> times = frame_times(path(name));
+    ASSERT_EQ(times.size(), expected.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_NEAR(times[i], expected[i], 0.0011) << name << ", frame " << i;
+    }
+    EXPECT_EQ(packet_count(path(name), "a"), packet_count(input, "a")) << name;
+  }
+}
+
+TEST_F(DenoiseTest, RemovesNoise) {
+  const std::vector<std::string> source = {
+      "-f", "lavfi",    "-i",     "testsrc2=rate=25:size=128x96", "-vf", "boxblur=2", "-frames:v",
+      "2",  "-pix_fmt", "yuv420p"};
+  const std::string clean = make("clean.y4m", source);
+  const std::string noisy = make("noisy.y4m", {"-i", clean, "-vf", "noise=alls=30:allf=t:all_seed=7"});
+  expect_success(limpid({"denoise", noisy, path("out.y4m"), "--sigma", "16"}));
+  EXPECT_GT(average_psnr(clean, path("out.y4m")), average_psnr(clean, noisy) + 4);
+}
+
+TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid({"denoise", input, path("out.mkv"), "--profile", "fast"});
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("noise: estimated sigma Y "), std::string::npos) << outcome.err;
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+}
+
+TEST_F(DenoiseTest, WarnsIfItFindsNoNoise) {
+  const auto warned = [&](const std::string& source, const std::vector<std::string>& options) {
+    const std::string input = make("in.mkv", {"-f", "lavfi", "-i", source, "-frames:v", "2", "-c:v", "ffv1"});
+    std::vector<std::string> arguments = {"denoise", input, "-o", path("out.mkv"), "-y", "--profile", "fast"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = limpid(arguments);
+    expect_success(outcome);
+    return outcome.err.find("no noise was found") != std::string::npos;
+  };
+  const std::string clean = "color=orange:s=64x48,format=yuv420p";
+  EXPECT_TRUE(warned(clean, {}));
+  EXPECT_FALSE(warned(clean, {"--sigma", "0"}));
+  EXPECT_FALSE(warned(clean + ",noise=alls=20", {}));
+}
+
+TEST_F(DenoiseTest, SaysWhichEngineItTookOnce) {
+  const Outcome outcome =
+      limpid(denoise(make_clip("in.mkv"), path("out.mkv"), {"--engine", "cpu", "--threads", "1"}));
+  expect_success(outcome);
+  std::size_t count = 0;
+  for (const std::string& line : lines(outcome.err)) {
+    count += line.starts_with("engine: cpu, ") ? 1 : 0;
+  }
+  EXPECT_EQ(count, 1U) << outcome.err;
+}
+
+TEST_F(DenoiseTest, PipesCarryY4mAndNothingElse) {
+  const std::string input = make_clip("in.y4m", 3);
+  ProcessOptions options;
+  options.input = input;
+  const Outcome outcome = limpid(denoise("-", "-"), options);
+  expect_success(outcome);
+  const std::size_t header = outcome.out.find('\n') + 1;
+  EXPECT_TRUE(outcome.out.starts_with("YUV4MPEG2 W64 H48 F25:1")) << outcome.out.substr(0, header);
+  EXPECT_EQ(outcome.out.size(), header + 3 * (6 + 64 * 48 * 3 / 2));
+
+  expect_success(limpid(denoise(input, path("out.y4m"))));
+  EXPECT_EQ(outcome.out, read_file(path("out.y4m"))) << "a pipe and a file should carry the same";
+}
+
+TEST_F(DenoiseTest, ResultDoesNotDependOnTheNumberOfThreads) {
+  const std::string input = make_clip("in.y4m", 2, "176x144");
+  expect_success(limpid(denoise(input, path("one.y4m"), {"--threads", "1"})));
+  expect_success(limpid(denoise(input, path("three.y4m"), {"--threads", "3"})));
+  EXPECT_EQ(read_file(path("one.y4m")), read_file(path("three.y4m")));
+}
+
+TEST_F(DenoiseTest, ZeroSigmaAndLumaOnlyLeavePlanesAlone) {
+  const std::string input = make_clip("in.y4m", 1);
+  expect_success(limpid({"denoise", input, path("zero.y4m"), "--sigma", "0"}));
+  EXPECT_EQ(read_file(path("zero.y4m")), read_file(input));
+  expect_success(limpid(denoise(input, path("luma.y4m"), {"--luma-only"})));
+  const std::string source = read_file(input);
+  const std::string result = read_file(path("luma.y4m"));
+  ASSERT_EQ(source.size(), result.size());
+  const std::size_t chroma = 2 * (64 / 2) * (48 / 2);
+  EXPECT_EQ(source.substr(source.size() - chroma), result.substr(result.size() - chroma));
+  EXPECT_NE(source, result);
+}
+
+TEST_F(DenoiseTest, KeepsTheBitDepth) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "2",
+                                            "-pix_fmt", "yuv422p10le", "-c:v", "ffv1"});
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    expect_success(limpid(denoise(input, path(name))));
+    EXPECT_EQ(probe(path(name))["streams"][0]["pix_fmt"], "yuv422p10le") << name;
+  }
+  expect_success(limpid(denoise(input, path("eight.mkv"), {"--pix-fmt", "yuv420p"})));
+  EXPECT_EQ(probe(path("eight.mkv"))["streams"][0]["pix_fmt"], "yuv420p");
+}
+
+TEST_F(DenoiseTest, PassesOptionsToTheEncoder) {
+  const std::string input = make_clip("in.mkv", 3);
+  expect_success(limpid(denoise(input, path("out.mkv"),
+                                {"-c", "libx264", "--crf", "30", "--preset", "ultrafast", "-e", "g=1"})));
+  const nlohmann::json intra_only = probe(path("out.mkv"));
+  ASSERT_EQ(intra_only["frames"].size(), 3U);
+  for (const nlohmann::json& frame : intra_only["frames"]) {
+    EXPECT_EQ(frame["pict_type"], "I");
+  }
+  expect_success(limpid(denoise(input, path("out2.nut"), {"-c", "ffv1", "-f", "matroska"})));
+  const nlohmann::json result = probe(path("out2.nut"));
+  EXPECT_EQ(result["streams"][0]["codec_name"], "ffv1");
+  EXPECT_EQ(result["format"]["format_name"], "matroska,webm");
+}
+
+TEST_F(DenoiseTest, FramesLimitsAndStreamsCanBeLeftOut) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=64x48:duration=1", "-f",
+                                            "lavfi", "-i", "sine=duration=1", "-c:v", "ffv1", "-c:a", "aac"});
+  expect_success(limpid(denoise(input, path("out.mkv"), {"--frames", "4", "--no-audio"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 4U);
+  EXPECT_EQ(packet_count(path("out.mkv"), "a"), 0U);
+}
+
+TEST_F(DenoiseTest, ARangeIsExactAlsoFromAPipe) {
+  const std::string input = make_clip("in.y4m", 50);
+  expect_success(
+      limpid({"denoise", input, path("file.y4m"), "--sigma", "0", "--start", "0:00:00.48", "--end", "1"}));
+  ProcessOptions options;
+  options.input = input;
+  const Outcome piped =
+      limpid({"denoise", "-", "-", "--sigma", "0", "--start", ".48", "--frames", "13"}, options);
+  expect_success(piped);
+  constexpr std::size_t kFrameBytes = 6 + 64 * 48 * 3 / 2;
+  const std::string whole = read_file(input);
+  const std::size_t header = whole.find('\n') + 1;
+  EXPECT_EQ(read_file(path("file.y4m")).substr(header),
+            whole.substr(header + 12 * kFrameBytes, 13 * kFrameBytes));
+  EXPECT_EQ(piped.out, read_file(path("file.y4m")));
+  expect_failure(limpid(denoise(input, path("none.y4m"), {"--start", "1:00"})), 1,
+                 {"in.y4m", "no frame from 60 s on", "2 s long"});
+}
+
+TEST_F(DenoiseTest, StillPictures) {
+  const std::string input =
+      make("in.png", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb24"});
+  expect_success(limpid(denoise(input, path("out.png"))));
+  const nlohmann::json result = probe(path("out.png"));
+  EXPECT_EQ(result["frames"].size(), 1U);
+  EXPECT_EQ(result["streams"][0]["pix_fmt"], "rgb24");
+}
+
+class TinySize : public DenoiseTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(TinySize, Works) {
+  const std::string size = GetParam();
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc=size=" + size, "-frames:v", "3",
+                                            "-pix_fmt", "yuv444p", "-c:v", "ffv1"});
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-c", "ffv1"}));
+  expect_success(outcome);
+  EXPECT_EQ(frame_count(path("out.mkv")), 3U);
+  EXPECT_NE(outcome.err.find("limpid: warning: "), std::string::npos)
+      << "planes smaller than a patch are told of";
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, TinySize, testing::Values("2x2", "7x9"));
+
+TEST_F(DenoiseTest, OddSizesWorkWithTheDefaultEncoder) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc=size=65x49", "-frames:v", "2",
+                                            "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
+  const Outcome outcome = limpid(denoise(input, path("out.mp4")));
+  expect_success(outcome);
+  EXPECT_EQ(probe(path("out.mp4"))["streams"][0]["width"], 65);
+}
+
+TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"--stats", "--json", "--engine", "cpu"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("no input"), std::string::npos) << outcome.err;
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["filter"]["name"], "bm3d");
+  EXPECT_EQ(report["filter"]["profile"], "fast");
+  EXPECT_GT(report["filter"]["hard_threshold"]["search_window"], 0);
+  EXPECT_EQ(report["sigma"]["estimated"], false);
+  EXPECT_GT(report["sigma"]["mean"]["Y"], 0);
+  EXPECT_EQ(report["encoder"]["container"], "matroska");
+  EXPECT_EQ(report["encoder"]["codec"],
+            probe(path("out.mkv"))["streams"][0]["codec_name"] == "h264" ? "libx264" : "ffv1");
+  EXPECT_EQ(report["frames_expected"], report["frames"]);
+  EXPECT_EQ(report["warnings"], nlohmann::json::array());
+  EXPECT_EQ(report["input"], input);
+  EXPECT_EQ(report["output"], path("out.mkv"));
+  EXPECT_EQ(report["engine"], "cpu");
+  EXPECT_EQ(report["frames"], 5);
+  EXPECT_EQ(report["bytes"], std::filesystem::file_size(path("out.mkv")));
+  EXPECT_EQ(report["interrupted"], false);
+  EXPECT_EQ(report["host_copies"]["decode"], 0);
+  for (const char* stage : {"decode", "denoise", "encode"}) {
+    EXPECT_EQ(report["stages"][stage]["frames"], 5) << stage;
+  }
+  expect_failure(limpid(denoise(input, "-", {"--json"})), 2, {"--json", "standard output"});
+}
+
+TEST_F(DenoiseTest, VeryLargeFramesWork) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "color=gray:size=8192x4320", "-frames:v",
+                                            "1", "-pix_fmt", "gray", "-c:v", "ffv1"});
+  // The parameters keep the test short; the size is what it is about.
+  expect_success(limpid(
+      denoise(input, path("out.mkv"),
+              {"-c", "ffv1", "--steps", "1", "--step", "8", "--search-window", "1", "--group-size", "1"})));
+  EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 8192);
+}
+
+TEST_F(DenoiseTest, RefusesToOverwriteUnlessAllowed) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, path("out.mkv"))), 1, {"out.mkv: exists", "-y"});
+  const Outcome skipped = limpid(denoise(input, path("out.mkv"), {"-n"}));
+  expect_success(skipped);
+  EXPECT_EQ(lines(skipped.err).back(), "skipped: " + path("out.mkv") + ": exists");
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  expect_success(limpid(denoise(input, path("out.mkv"), {"-y"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mkv"}));
+}
+
+TEST_F(DenoiseTest, ReportsNameWarningsAndFailuresWhateverIsPrinted) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "color=orange:s=64x48,format=yuv420p", "-f", "lavfi", "-i", "sine",
+                      "-frames:v", "2", "-c:v", "ffv1", "-shortest"});
+  const Outcome quiet = limpid({"denoise", input, "-o", path("out.y4m"), "-q", "--json"});
+  expect_success(quiet);
+  EXPECT_EQ(quiet.err, "");
+  const nlohmann::json report_of_quiet = nlohmann::json::parse(quiet.out);
+  EXPECT_EQ(report_of_quiet["streams_left_out"], nlohmann::json({1}));
+  const std::string warnings = report_of_quiet["warnings"].dump();
+  EXPECT_NE(warnings.find("can't hold the audio stream #1"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("no noise was found"), std::string::npos) << warnings;
+
+  const Outcome failed = limpid({"denoise", path("absent.mkv"), "-o", path("out.mkv"), "--json"});
+  expect_failure(failed, 1, {"absent.mkv"});
+  const nlohmann::json report = nlohmann::json::parse(failed.out);
+  EXPECT_EQ(report["input"], path("absent.mkv"));
+  EXPECT_NE(report["error"].get<std::string>().find("No such file"), std::string::npos);
+}
+
+TEST_F(DenoiseTest, AFailedRunLeavesTheOldFileAlone) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, path("out.mkv"), {"-y", "-c", "libx264", "-e", "nosuchoption=1"})), 2,
+                 {"nosuchoption"});
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+}
+
+class TerminalTest : public DenoiseTest {
+ protected:
+  void SetUp() override {
+    DenoiseTest::SetUp();
+    const std::string problem = problem_with_terminals();
+    if (!problem.empty()) {
+      GTEST_SKIP() << "there is no pseudo-terminal: " << problem;
+    }
+  }
+};
+
+TEST_F(TerminalTest, AsksOnATerminal) {
+  const std::string input = make_clip("in.mkv");
+  ProcessOptions options;
+  options.terminal = true;
+  for (const bool yes : {false, true}) {
+    write_file(path("out.mkv"), "precious");
+    Process process(limpid_command(denoise(input, path("out.mkv"))), options);
+    ASSERT_TRUE(process.wait_for_err("overwrite it? [y/N]"));
+    process.write_input(yes ? "y\n" : "\n");
+    EXPECT_EQ(process.wait().exit_code, yes ? 0 : 1);
+    EXPECT_EQ(read_file(path("out.mkv")) == "precious", !yes);
+  }
+}
+
+TEST_F(TerminalTest, AnInterruptIsAnAnswerToo) {
+  const std::string input = make_clip("in.mkv");
+  write_file(path("out.mkv"), "precious");
+  ProcessOptions options;
+  options.terminal = true;
+  Process process(limpid_command(denoise(input, path("out.mkv"))), options);
+  ASSERT_TRUE(process.wait_for_err("overwrite it? [y/N]"));
+  process.send_signal(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+}
+
+TEST_F(TerminalTest, ShowsProgressOnATerminalOnly) {
+  const std::string input = make_clip("in.mkv");
+  ProcessOptions options;
+  options.terminal = true;
+  const Outcome on_terminal = Process(limpid_command(denoise(input, path("a.mkv"))), options).wait();
+  expect_success(on_terminal);
+  EXPECT_NE(on_terminal.err.find("5/5  100.0 %"), std::string::npos) << on_terminal.err;
+  const Outcome elsewhere = limpid(denoise(input, path("b.mkv")));
+  EXPECT_EQ(elsewhere.err.find("5/5  "), std::string::npos) << elsewhere.err;
+  const Outcome switched_off =
+      Process(limpid_command(denoise(input, path("c.mkv"), {"--no-progress"})), options).wait();
+  EXPECT_EQ(switched_off.err.find("5/5  "), std::string::npos) << switched_off.err;
+}
+
+TEST_F(DenoiseTest, FilesByTheirAddressesAreFilesLikeOthers) {
+  const std::string input = make_clip("in.mkv");
+  const std::string address = "file://" + path("out.mkv");
+  expect_success(limpid(denoise("file:" + input, address)));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+  write_file(path("out.mkv"), "precious");
+  expect_failure(limpid(denoise(input, address)), 1, {path("out.mkv") + ": exists; -y overwrites it"});
+  expect_success(limpid(denoise(input, address, {"-n"})));
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  // What fails leaves what was there: it is written beside it.
+  write_file(path("broken.mkv"), "not a video");
+  expect_failure(limpid(denoise(path("broken.mkv"), address, {"-y"})), 1, {"broken.mkv"});
+  EXPECT_EQ(read_file(path("out.mkv")), "precious");
+  expect_success(limpid(denoise(input, "file:" + path("out.mkv"), {"-y"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 5U);
+
+  const std::string before = read_file(input);
+  for (const std::string& itself : {"file:" + input, "file://localhost" + input}) {
+    expect_failure(limpid(denoise("file://" + input, itself, {"-y"})), 2, {"in.mkv: is the input itself"});
+    expect_failure(limpid({"denoise", "file://" + input, itself, "-y"}), 2, {"in.mkv: exists"});
+  }
+  EXPECT_EQ(read_file(input), before);
+  EXPECT_EQ(files(), (std::vector<std::string>{"broken.mkv", "in.mkv", "out.mkv"}));
+}
+
+TEST_F(DenoiseTest, ProgressAsJson) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"--progress", "json"}));
+  expect_success(outcome);
+  nlohmann::json last;
+  for (const std::string& line : lines(outcome.err)) {
+    if (line.starts_with('{')) {
+      last = nlohmann::json::parse(line);
+    }
+  }
+  EXPECT_EQ(last["input"], input);
+  EXPECT_EQ(last["frames"], 5);
+  EXPECT_EQ(last["finished"], true);
+}
+
+TEST_F(DenoiseTest, QuietPrintsNothingAndLogFilesHoldFfmpegsMessages) {
+  const std::string input = make_clip("in.mkv");
+  const Outcome outcome =
+      limpid(denoise(input, path("out.mp4"),
+                     {"-q", "--log-file", path("log.txt"), "-c", "libx264", "-e", "maxrate=100000"}));
+  expect_success(outcome);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(read_file(path("log.txt")).find("ffmpeg: [libx264]"), std::string::npos)
+      << read_file(path("log.txt"));
+}
+
+// Their libraries print by themselves; and one, which libav may be without, can't be closed without a frame.
+TEST_F(DenoiseTest, EncodersAreQuietAndEndWithoutFrames) {
+  const std::string input = make_clip("in.mkv", 5, "64x64");
+  for (const char* codec : {"libx265", "libsvtav1"}) {
+    const Outcome outcome = limpid(denoise(input, path("out.mkv"), {"-q", "-y", "-c", codec}));
+    if (outcome.err.find("no encoder is called") != std::string::npos) {
+      continue;
+    }
+    expect_success(outcome);
+    EXPECT_EQ(outcome.out + outcome.err, "") << codec;
+    expect_failure(limpid(denoise(input, path("out.mkv"), {"-q", "-y", "-c", codec, "-e", "nonesuch=1"})), 2,
+                   {codec, "has no option 'nonesuch'"});
+  }
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,185 @@
+// Ctrl-C: the first ends the run with a valid file, the second ends the program at once.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using namespace std::chrono_literals;
+using InterruptTest = ProgramTest;
+
+TEST_F(InterruptTest, LeavesAValidFileOfWhatWasDone) {
+  const std::string input =
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=320x240:duration=40", "-f", "lavfi", "-i",
+                      "sine=duration=40", "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac"});
+  write_file(path("out.mp4"), "an older output, complete");
+  for (const char* extension : {".mkv", ".mp4"}) {
+    const std::string name = std::string("out.partial") + extension;
+    Process process(
+        limpid_command({"denoise", input, "-y", "-o", path(std::string("out") + extension), "--profile",
+                        "fast", "--sigma", "10", "--progress", "json", "--threads", "1"}));
+    ASSERT_TRUE(process.wait_for_frames());
+    process.send_signal(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    const std::size_t frames = frame_count(path(name));
+    EXPECT_GT(frames, 0U);
+    EXPECT_LT(frames, 1000U);
+    EXPECT_NE(outcome.err.find(std::to_string(frames) + " frames in "), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("interrupted: " + path(name) + " has what was done of "), std::string::npos)
+        << outcome.err;
+    EXPECT_GT(packet_count(path(name), "a"), 0U);
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mp4", "out.partial.mkv", "out.partial.mp4"}));
+  EXPECT_EQ(read_file(path("out.mp4")), "an older output, complete");
+}
+
+TEST_F(InterruptTest, DoesNotWaitForASourceThatHasNothingToGive) {
+  const std::string clip = read_file(make_clip("in.y4m", 20));
+  ProcessOptions options;
+  options.input_pipe = true;
+  Process process(limpid_command({"denoise", "-", "-o", path("out.mkv"), "-c", "ffv1", "--profile", "fast",
+                                  "--sigma", "5", "--progress", "json"}),
+                  options);
+  process.write_input(clip);
+  ASSERT_TRUE(process.wait_for_frames());
+  process.send_signal(SIGINT);  // with the pipe still open
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_GT(frame_count(path("out.partial.mkv")), 0U);
+}
+
+TEST_F(InterruptTest, DoesNotWaitForANamedPipe) {
+  const std::string clip = read_file(make_clip("in.y4m", 20));
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::string> arguments{"denoise", pipe,      "-o", path("out.mkv"), "-c",
+                                           "ffv1",    "--sigma", "5",  "--progress",    "json"};
+  {
+    Process nobody_writes(limpid_command(arguments));
+    ASSERT_TRUE(nobody_writes.wait_for_err("engine: "));
+    nobody_writes.send_signal(SIGINT);
+    EXPECT_EQ(nobody_writes.wait(20s).exit_code, 130);
+  }
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.y4m", "pipe"}));
+  {
+    Process process(limpid_command(arguments));
+    std::ofstream writer(pipe);
+    writer << clip << std::flush;
+    ASSERT_TRUE(process.wait_for_frames());
+    process.send_signal(SIGINT);  // with the pipe still open
+    EXPECT_EQ(process.wait().exit_code, 130);
+    EXPECT_GT(frame_count(path("out.partial.mkv")), 0U);
+  }
+  Process process(limpid_command(arguments));
+  std::ofstream(pipe) << clip;
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_EQ(frame_count(path("out.mkv")), 20U);
+}
+
+TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
+  const std::string clip = read_file(make_clip("in.y4m", 60, "320x240"));
+  ProcessOptions options;
+  options.input_pipe = true;
+  const std::string script =
+      R"(ulimit -f 64; exec "$0" denoise - -o "$1" -c libx264 --crf 1 -e rc-lookahead=250 --sigma 0 --progress json)";
+  Process process({"bash", "-c", script, LIMPID_PROGRAM, path("out.mkv")}, options);
+  process.write_input(clip);
+  ASSERT_TRUE(process.wait_for_frames("", 40));
+  process.send_signal(SIGINT);  // with the frames in the encoder, which looks at 250 ahead
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("out.mkv: "), std::string::npos) << outcome.err;
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.y4m"}));
+}
+
+TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
+  const std::string input = make_clip("in.mkv", 40, "960x540");
+  for (const char* output : {"out.mkv", "out_%03d.png"}) {
+    Process process(limpid_command(
+        {"denoise", input, "-o", path(output), "--profile", "high", "--sigma", "20", "--threads", "1"}));
+    ASSERT_TRUE(process.wait_for_err("engine: "));
+    process.send_signal(SIGINT);
+    ASSERT_TRUE(process.wait_for_err("interrupted"));
+    process.send_signal(SIGINT);
+    const Outcome outcome = process.wait();  // its frames under way, finished, would leave a file
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_FALSE(outcome.timed_out);
+    EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
+  }
+}
+
+TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
+  const std::string input = make_clip("in.mkv", 20, "320x240");
+  const auto run = [&](const std::string& output) {
+    return Process(limpid_command({"denoise", input, "-o", output, "--profile", "fast", "--sigma", "10"}));
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  expect_success(run(path("whole.mkv")).wait());
+  const auto whole = std::chrono::steady_clock::now() - begin;
+  constexpr int kMoments = 12;
+  for (int moment = 0; moment < kMoments; ++moment) {
+    SCOPED_TRACE(moment);
+    const std::string output = path("out" + std::to_string(moment) + ".mkv");
+    Process process = run(output);
+    // Not to wait for something: the moments are what is tested.
+    std::this_thread::sleep_for(whole * moment / kMoments);
+    process.send_signal(SIGINT);
+    const Outcome outcome = process.wait();
+    EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code << outcome.err;
+    if (std::filesystem::exists(output)) {
+      EXPECT_EQ(frame_count(output), 20U);
+    }
+    const std::string part = path("out" + std::to_string(moment) + ".partial.mkv");
+    if (std::filesystem::exists(part)) {
+      EXPECT_GT(frame_count(part), 0U);
+    }
+  }
+  for (const std::string& file : files()) {
+    EXPECT_FALSE(file.starts_with(".limpid-")) << file;
+  }
+}
+
+TEST_F(InterruptTest, AKilledRunLeavesAFileThatPlays) {
+  const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=128x96:duration=200", "-c:v",
+                                            "libx264", "-preset", "ultrafast"});
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"out.mkv", {}}, {"out.mp4", {"-e", "movflags=+frag_keyframe+empty_moov", "-e", "g=25"}}};
+  for (const auto& [name, options] : cases) {
+    std::vector<std::string> arguments = {"denoise", input,     "-o", path(name), "--profile",
+                                          "fast",    "--sigma", "10", "-c",       "mpeg4"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    Process process(limpid_command(arguments));
+    std::string left;
+    constexpr std::uintmax_t kSeconds = 100'000;  // some of video
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while ((left.empty() || std::filesystem::file_size(path(left)) < kSeconds) &&
+           std::chrono::steady_clock::now() < deadline) {
+      for (const std::string& file : files()) {
+        left = file.starts_with(".limpid-") && file.ends_with(name) ? file : left;
+      }
+      std::this_thread::sleep_for(5ms);
+    }
+    process.send_signal(SIGKILL);
+    EXPECT_EQ(process.wait().exit_code, 128 + SIGKILL);
+    ASSERT_FALSE(left.empty()) << name;
+    EXPECT_GT(packet_count(path(left), "v"), 20U) << name;
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
+  }
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "core/frame/frame.h"
+
+namespace limpid::test {
+
+/// Another denoiser, behind what a test changes of it.
+class ForwardingDenoiser : public Denoiser {
+ public:
+  explicit ForwardingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
+  void set_noise(const NoiseLevel& noise) override { denoiser_->set_noise(noise); }
+  void send(Frame frame) override { denoiser_->send(std::move(frame)); }
+  std::optional<Frame> receive() override { return denoiser_->receive(); }
+  void flush() override { denoiser_->flush(); }
+  std::vector<std::string> warnings() const override { return denoiser_->warnings(); }
+  int latency() const override { return denoiser_->latency(); }
+
+ private:
+  std::unique_ptr<Denoiser> denoiser_;
+};
+
+/// The CPU engine, whose denoisers a test wraps.
+class ForwardingEngine : public Engine {
+ public:
+  using Wrap = std::function<std::unique_ptr<Denoiser>(std::unique_ptr<Denoiser>)>;
+
+  ForwardingEngine(std::string name, Wrap wrap) : name_(std::move(name)), wrap_(std::move(wrap)) {}
+
+  /// Makes one that commands open by this name.
+  static void add_to_registry(const std::string& name, const Wrap& wrap) {
+    engine_registry().add(
+        name,
+        [name] { return std::vector<EngineInfo>{{.name = name, .description = "", .available = true}}; },
+        [engine = std::make_shared<ForwardingEngine>(name, wrap)](std::string_view, const EngineOptions&) {
+          return engine;
+        });
+  }
+
+  std::string_view name() const override { return name_; }
+  std::string description() const override { return "the CPU engine in a test"; }
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+                                          const FrameFormat& format) override {
+    return wrap_(cpu_->make_denoiser(filter, noise, format));
+  }
+  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+  NoiseLevel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return cpu_->brightness(frame); }
+
+ private:
+  std::string name_;
+  Wrap wrap_;
+  std::shared_ptr<Engine> cpu_ = engine_registry().open("cpu");
+};
+
+}  // namespace limpid::test

@@ -1,0 +1,325 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/commands/jobs.h"
+#include "app/commands/run_report.h"
+#include "app/console/console.h"
+#include "app/options/bm3d_options.h"
+#include "app/options/command_line.h"
+#include "app/options/engine_options.h"
+#include "app/options/filter_options.h"
+#include "app/options/noise_options.h"
+#include "app/pipeline/noise_control.h"
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "core/engine/engine_group.h"
+#include "core/engines.h"
+#include "core/frame/frame.h"
+#include "tests/app/options/forwarding_engine.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::app {
+namespace {
+
+TEST(SigmaOption, TakesOneOrThreeNumbersOrAuto) {
+  EXPECT_EQ(parse_sigma("12.5"), (NoiseLevel{{12.5F, 12.5F, 12.5F}}));
+  EXPECT_EQ(parse_sigma("10,4,5"), (NoiseLevel{{10, 4, 5}}));
+  EXPECT_EQ(parse_sigma("0"), NoiseLevel{});
+  EXPECT_EQ(parse_sigma("auto"), std::nullopt);
+}
+
+/// A GPU's by its name alone.
+class GpuEngine final : public test::ForwardingEngine {
+ public:
+  explicit GpuEngine(int device) : ForwardingEngine("cuda:" + std::to_string(device), {}), device_(device) {}
+  std::optional<int> cuda_device() const override { return device_; }
+
+ private:
+  int device_;
+};
+
+TEST(EngineChoice, TheEnginesGpuDecodes) {
+  const auto one = std::make_shared<GpuEngine>(1);
+  const auto several = make_engine_group("cuda:1,0", {one, std::make_shared<GpuEngine>(0)});
+  const auto cpu = engine_registry().open("cpu");
+  for (const char* hwaccel : {"auto", "cuda"}) {
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*one), 1) << hwaccel;
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*several), 1) << hwaccel;
+  }
+  EXPECT_EQ(EngineChoice{.hwaccel = "none"}.decoding_device(*several), std::nullopt);
+  EXPECT_EQ(EngineChoice{.hwaccel = "auto"}.decoding_device(*cpu), std::nullopt);
+  EXPECT_THROW(EngineChoice{.hwaccel = "cuda"}.decoding_device(*cpu), UsageError);
+}
+
+TEST(QueuedFrames, AreManyForGpusAndFewForTheCpu) {
+  const auto gpu = std::make_shared<GpuEngine>(0);
+  EXPECT_EQ(queued_frames(*gpu), 32U);
+  EXPECT_EQ(queued_frames(*make_engine_group("cuda:0,1", {gpu, std::make_shared<GpuEngine>(1)})), 32U);
+  EXPECT_EQ(queued_frames(*engine_registry().open("cpu")), 3U);
+}
+
+class BadSigma : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadSigma, IsAUsageErrorThatNamesTheOption) {
+  try {
+    parse_sigma(GetParam());
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()).find("--sigma: '" + std::string(GetParam()) + "'"), 0U)
+        << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
+                         testing::Values("-1", "nan", "inf", "abc", "", "1,2", "1,2,3,4", "1,,3", "1,2,",
+                                         "10x", "256", "1e9", " 5"));
+
+TEST(NoiseControl, ScalesByStrength) {
+  const auto engine = engine_registry().open("cpu");
+  NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll);
+  const NoiseLevel level = control.level_for(Frame{}, *engine);
+  EXPECT_FLOAT_EQ(level.sigma[0], 14);
+  EXPECT_FLOAT_EQ(level.sigma[1], 28);
+  EXPECT_FLOAT_EQ(level.sigma[2], 255);
+  EXPECT_FLOAT_EQ(parse_strength("light"), 0.7F);
+  EXPECT_THROW(parse_strength("heavy"), UsageError);
+}
+
+TEST(NoiseControl, ChoosesPlanes) {
+  const auto engine = engine_registry().open("cpu");
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  const NoiseLevel sigma{{10, 10, 10}};
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), (NoiseLevel{{10, 0, 0}}));
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma).level_for(frame, *engine),
+            (NoiseLevel{{0, 10, 10}}));
+  frame.format.color_model = ColorModel::kRgb;
+  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), UsageError);
+}
+
+/// Gives the command line the arguments, which spaces separate.
+void parse(CommandLine& command, const std::string& arguments) {
+  std::istringstream words(arguments);
+  EXPECT_FALSE(command.parse({std::istream_iterator<std::string>(words), {}}));
+}
+
+Bm3dParameters parse(const std::string& arguments) {
+  CommandLine command;
+  Bm3dOptions options;
+  options.add_to(command);
+  parse(command, arguments);
+  return options.parameters();
+}
+
+TEST(Bm3dOptions, ProfileIsNpUnlessNamed) {
+  EXPECT_EQ(parse(""), bm3d_profile(Profile::kNp));
+  EXPECT_EQ(parse("--profile fast"), bm3d_profile(Profile::kFast));
+}
+
+TEST(Bm3dOptions, EachParameterCanBeReplacedInEachStep) {
+  const Bm3dParameters parameters = parse(
+      "--profile np --patch-size 4 --step 2 --group-size 32 --search-window 21 --tau 1234 --kaiser-beta 3 "
+      "--transform-2d haar --transform-1d haar --lambda 2.2 --patch-size-2 16 --step-2 5 --group-size-2 8 "
+      "--search-window-2 11 --tau-2 77 --kaiser-beta-2 1 --transform-2d-2 bior1.5 --transform-1d-2 haar");
+  EXPECT_EQ(parameters.hard_threshold,
+            (Bm3dStep{4, 2, 32, 21, 1234, 3, Transform2d::kHaar, Transform1d::kHaar}));
+  EXPECT_EQ(parameters.lambda, 2.2F);
+  EXPECT_EQ(parameters.wiener, (Bm3dStep{16, 5, 8, 11, 77, 1, Transform2d::kBior15, Transform1d::kHaar}));
+}
+
+TEST(Bm3dOptions, OneStepLeavesTheWienerStepOut) {
+  EXPECT_FALSE(parse("--steps 1").wiener.has_value());
+  EXPECT_THROW(parse("--steps 1 --tau-2 300"), UsageError);
+  EXPECT_THROW(parse("--steps 3"), UsageError);
+}
+
+TEST(Bm3dOptions, IllegalValuesAreUsageErrors) {
+  EXPECT_THROW(parse("--patch-size 1"), UsageError);
+  EXPECT_THROW(parse("--search-window 20"), UsageError);
+  EXPECT_THROW(parse("--tau nan"), UsageError);
+  EXPECT_THROW(parse("--transform-2d fourier"), UsageError);
+  EXPECT_THROW(parse("--profile best"), UsageError);
+}
+
+Filter parse_filter_options(const std::string& arguments) {
+  CommandLine command;
+  FilterOptions options;
+  options.add_to(command);
+  parse(command, arguments);
+  return options.filter();
+}
+
+TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
+  EXPECT_EQ(parse_filter_options(""), Filter(bm3d_profile(Profile::kNp)));
+  EXPECT_EQ(parse_filter_options("--profile fast"), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filter_options("--filter bilateral"), Filter(BilateralParameters()));
+  EXPECT_EQ(parse_filter_options("--filter bilateral --radius 7 --spatial-sigma 2.5 --range-sigma 30"),
+            Filter(BilateralParameters{7, 2.5F, 30.0F}));
+  EXPECT_EQ(parse_filter_options("--filter adaptive-bilateral --radius 7 --kappa 0.5 --epsilon 2"),
+            Filter(AdaptiveBilateralParameters{.radius = 7, .kappa = 0.5F, .epsilon = 2}));
+  EXPECT_EQ(parse_filter_options("--filter nlm --patch-size 7 --search-window 21 --decay 9"),
+            Filter(NlmParameters{7, 21, 9.0F}));
+  EXPECT_EQ(parse_filter_options("--filter nlm-bilateral --search-window 0 --patch-sigma 9 --range-sigma 20"),
+            Filter(NlmBilateralParameters{.search_window = 0, .patch_sigma = 9.0F, .range_sigma = 20.0F}));
+}
+
+TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
+  for (const char* arguments :
+       {"--radius 3", "--filter nlm --radius 3", "--filter nlm --tau 3", "--filter bilateral --patch-size 3",
+        "--filter bilateral --decay 3", "--filter nlm-bilateral --profile np",
+        "--filter adaptive-bilateral --steps 1", "--filter bilateral --kappa 1"}) {
+    EXPECT_THROW(parse_filter_options(arguments), UsageError) << arguments;
+  }
+  EXPECT_THROW(parse_filter_options("--filter mean"), UsageError);
+  EXPECT_THROW(parse_filter_options("--filter nlm --search-window 0"), UsageError);
+}
+
+TEST(FilterText, IsTheSameInOneWord) {
+  const std::vector<FilterText> filters =
+      parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
+  ASSERT_EQ(filters.size(), 3U);
+  EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
+  EXPECT_EQ(filters[0].filter(), parse_filter_options("--profile fast --tau 99"));
+  EXPECT_EQ(filters[1].filter(), Filter(NlmParameters()));
+  EXPECT_EQ(filters[2].filter(), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
+}
+
+std::string usage_error(CommandLine& command, const std::string& arguments) {
+  try {
+    parse(command, arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
+  const test::TemporaryFolder folder;
+  const std::string file = (folder.path() / "in.mp4").string();
+  std::ofstream(file) << "a video";
+  const auto error = [](const std::string& arguments) {
+    CommandLine program("", "limpid");
+    bool verbose = false;
+    float sigma = 0;
+    CommandLine* const command = program.add_subcommand("denoise", "");
+    command->add_flag("--verbose", verbose, "");
+    command->add_option("--sigma", sigma, "");
+    program.add_subcommand("measure", "");
+    return usage_error(program, arguments);
+  };
+  EXPECT_EQ(error("denoice a b"), "there is no command 'denoice'; did you mean 'denoise'?");
+  EXPECT_EQ(error("polish a"), "there is no command 'polish'; limpid --help lists the commands");
+  EXPECT_EQ(error(file + " -o out.mp4"),
+            "the command is missing; perhaps: limpid denoise " + file + " -o out.mp4");
+  EXPECT_EQ(error("-x"), "the command is missing; limpid --help lists the commands");
+  EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
+  EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
+  EXPECT_EQ(error("denoise a b"), "'a' is one argument too many");
+}
+
+TEST(CommandLine, HelpIsACommandToo) {
+  CommandLine program("", "limpid");
+  program.add_subcommand("denoise", "Denoise a video");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"help"}, {"--help"}, {"help", "denoise"}}) {
+    EXPECT_NE(program.parse(arguments).value_or("").find("Denoise a video"), std::string::npos);
+  }
+}
+
+TEST(CommandLine, NumbersAreInTheirRangeAndNothingElse) {
+  const auto error = [](const std::string& arguments) {
+    CommandLine command;
+    std::int64_t frames = 1;
+    std::int64_t frame = 0;
+    int threads = 0;
+    double split = 0;
+    command.add_option("--frames", frames, "")->positive();
+    command.add_option("--frame", frame, "")->not_negative();
+    command.add_option("--threads", threads, "")->in_range(1, 1024);
+    command.add_option("--split", split, "")->in_range(0.0, 1.0);
+    return usage_error(command, arguments);
+  };
+  for (const std::string value : {"0", "-3", "abc", "1.5", "5x", "99999999999999999999"}) {
+    EXPECT_EQ(error("--frames=" + value), "--frames: '" + value + "' is not a whole number from 1 on");
+  }
+  EXPECT_EQ(error("--frame=-1"), "--frame: '-1' is not a whole number from 0 on");
+  EXPECT_EQ(error("--threads=1025"), "--threads: '1025' is not a whole number from 1 to 1024");
+  for (const std::string value : {"1.01", "nan", "x"}) {
+    EXPECT_EQ(error("--split=" + value), "--split: '" + value + "' is not a number from 0 to 1");
+  }
+  EXPECT_EQ(error("--frames 9223372036854775807 --frame 0 --threads 1024 --split 0.5"), "no error");
+}
+
+TEST(CommandLine, NamesAreTheSameInCapitals) {
+  EXPECT_EQ(parse_filter_options("--filter BM3D --profile Fast"), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filters("NLM:decay=9").front().filter(), Filter(NlmParameters{.h = 9.0F}));
+}
+
+TEST(Printable, ControlCharactersAreShownNotObeyed) {
+  EXPECT_EQ(printable("esc\033[31mred\n\x7f"), "esc\\x1b[31mred\\x0a\\x7f");
+  EXPECT_EQ(printable("caf\xC3\xA9 \xC2\xB0 \xC2\x9B"), "caf\xC3\xA9 \xC2\xB0 \\xc2\\x9b");
+}
+
+TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
+  const auto engine = engine_registry().open("cpu");
+  NoiseControl control(NoiseLevel{{10, 20, 30}}, parse_strength("strong"), PlaneChoice::kAll);
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  for (int i = 0; i < 3; ++i) {
+    control.level_for(frame, *engine);
+  }
+  EXPECT_FALSE(control.is_estimated());
+  EXPECT_EQ(control.levels().first, (NoiseLevel{{14, 28, 42}}));
+  EXPECT_EQ(control.levels().mean, control.levels().last);
+  const nlohmann::ordered_json json = to_json(control.levels().first, frame.format);
+  EXPECT_FLOAT_EQ(json["V"], 42);
+}
+
+TEST(RunReport, TellsAllOfAFiltersSettings) {
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  const NoiseLevel noise{{10, 0, 5}};
+  const nlohmann::ordered_json bm3d =
+      to_json(parse_filter_options("--steps 1 --tau 99"), noise, frame.format);
+  EXPECT_EQ(bm3d["name"], "bm3d");
+  EXPECT_EQ(bm3d["hard_threshold"]["tau"], 99);
+  EXPECT_EQ(bm3d["hard_threshold"]["transform_2d"], "bior1.5") << "np's";
+  EXPECT_TRUE(bm3d["wiener"].is_null());
+  const nlohmann::ordered_json bilateral =
+      to_json(parse_filter_options("--filter bilateral --radius 7"), noise, frame.format);
+  EXPECT_EQ(bilateral["Y"]["radius"], 7);
+  EXPECT_GT(bilateral["Y"]["range_sigma"], bilateral["V"]["range_sigma"]);
+  EXPECT_TRUE(bilateral["U"].is_null()) << "it isn't filtered";
+}
+
+TEST(PlanJobs, AFileThatExistsIsAnOutputOnlyWithItsOption) {
+  const test::TemporaryFolder folder;
+  const std::string input = (folder.path() / "a.mkv").string();
+  const std::string second = (folder.path() / "b.mkv").string();
+  for (const std::string& file : {input, second}) {
+    std::ofstream(file) << "a video";
+  }
+  try {
+    plan_jobs({input, second}, "");
+    FAIL() << "the second file would be replaced";
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              second + ": exists, so it may be meant as a second input; name the output with -o");
+  }
+  EXPECT_EQ(plan_jobs({input}, second).output, second);
+  const std::string absent = (folder.path() / "c.mkv").string();
+  EXPECT_EQ(plan_jobs({input, absent}, "").output, absent);
+  EXPECT_EQ(plan_jobs({input, "/dev/null"}, "").output, "/dev/null");
+  EXPECT_TRUE(plan_jobs({input, folder.path().string()}, "").into_folder);
+}
+
+}  // namespace
+}  // namespace limpid::app

@@ -1,0 +1,665 @@
+#include "app/pipeline/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "io/media/libav.h"
+#include "io/media/packet.h"
+
+namespace limpid::app {
+namespace {
+
+/// Hands frames through, `latency` frames late, as a temporal filter does.
+class PassThrough : public Denoiser {
+ public:
+  PassThrough(int latency, int concurrency, std::vector<NoiseLevel>* levels)
+      : latency_(latency), concurrency_(concurrency), levels_(levels) {}
+  void set_noise(const NoiseLevel& noise) override { levels_->push_back(noise); }
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
+      return std::nullopt;
+    }
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override { flushed_ = true; }
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return latency_; }
+  int concurrency() const override { return concurrency_; }
+
+ private:
+  int latency_;
+  int concurrency_;
+  std::vector<NoiseLevel>* levels_;
+  std::deque<Frame> held_;
+  bool flushed_ = false;
+};
+
+/// The same on a device that filters each frame for 4 ms, between copies of 1 ms.
+class PassThroughDevice final : public PassThrough {
+ public:
+  using PassThrough::PassThrough;
+  std::optional<Frame> receive() override {
+    std::optional<Frame> frame = PassThrough::receive();
+    received_ += frame ? 1 : 0;
+    return frame;
+  }
+  DeviceStages device_stages() const override {
+    const auto times = [&](std::int64_t busy_ms, std::int64_t input_ms, std::int64_t output_ms) {
+      const std::int64_t each = received_ * 1'000'000;
+      return DeviceStage{received_, each * busy_ms, each * input_ms, each * output_ms};
+    };
+    return {.upload = times(1, 0, 3), .filter = times(4, 0, 0), .download = times(1, 3, 0)};
+  }
+
+ private:
+  std::int64_t received_ = 0;
+};
+
+/// A packet that is known by its time; the pipeline never looks into packets.
+std::shared_ptr<io::Packet> make_packet(int number) {
+  io::PacketHandle packet = io::make_packet();
+  packet->pts = number;
+  return std::make_shared<io::Packet>(std::move(packet), AVRational{1, 1});
+}
+
+int packet_number(const io::Packet& packet) { return static_cast<int>(packet.get().pts); }
+
+Frame make_frame(std::int64_t index) {
+  Frame frame;
+  frame.format.width = frame.format.height = 1;
+  frame.index = index;
+  return frame;
+}
+
+/// A pipeline whose source is a script of items and whose sink notes what arrives.
+struct Script {
+  std::deque<io::Reader::Item> source;
+  int latency = 0;
+  int concurrency = 1;
+  std::vector<std::int64_t> frames;
+  std::vector<int> packets;
+  std::vector<std::string> order;  // "f0", "p0", ... as written
+  std::vector<NoiseLevel> levels;  // as told to set_noise
+  NoiseLevel first_level;
+  PipelineCounters counters;
+
+  PipelineStages stages() {
+    PipelineStages result;
+    result.read = [this]() -> io::Reader::Item {
+      if (source.empty()) {
+        return io::Reader::End{};
+      }
+      io::Reader::Item item = std::move(source.front());
+      source.pop_front();
+      return item;
+    };
+    result.noise = [](const Frame&) { return NoiseLevel{}; };
+    result.make_denoiser = [this](const Frame&, const NoiseLevel& level) {
+      first_level = level;
+      return std::make_unique<PassThrough>(latency, concurrency, &levels);
+    };
+    result.write_frame = [this](const Frame& frame) {
+      frames.push_back(frame.index);
+      order.push_back("f" + std::to_string(frame.index));
+    };
+    result.write_packet = [this](const io::Packet& packet) {
+      packets.push_back(packet_number(packet));
+      order.push_back("p" + std::to_string(packet_number(packet)));
+    };
+    return result;
+  }
+};
+
+std::vector<std::int64_t> first_numbers(std::int64_t count) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    numbers.push_back(i);
+  }
+  return numbers;
+}
+
+class PipelineWithLatency : public testing::TestWithParam<int> {};
+
+TEST_P(PipelineWithLatency, EveryFrameComesOutOnceAndInOrder) {
+  constexpr int kFrames = 50;
+  Script script;
+  script.latency = GetParam();
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_packet(i));
+    script.source.emplace_back(make_frame(i));
+  }
+  run_pipeline(script.stages(), {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(kFrames));
+  ASSERT_EQ(script.packets.size(), std::size_t{kFrames});
+  EXPECT_EQ(script.counters.write.frames, kFrames);
+
+  // Packets overtake no more than the frames held back: p(n) comes right before f(n - latency).
+  for (std::size_t i = 0; i + 1 < script.order.size(); ++i) {
+    if (script.order[i].front() == 'p') {
+      const int number = std::stoi(script.order[i].substr(1));
+      if (number >= script.latency) {
+        EXPECT_EQ(script.order[i + 1], "f" + std::to_string(number - script.latency));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 100));
+
+// Works on three frames at once, and gives each as it came.
+class HoldingDenoiser : public Denoiser {
+ public:
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty()) {
+      return std::nullopt;
+    }
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return 0; }
+  int concurrency() const override { return 3; }
+
+ protected:
+  const std::deque<Frame>& held() const { return held_; }
+
+ private:
+  std::deque<Frame> held_;
+};
+
+TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
+  class Counting final : public HoldingDenoiser {
+   public:
+    explicit Counting(std::size_t& most) : most_(most) {}
+    void send(Frame frame) override {
+      HoldingDenoiser::send(std::move(frame));
+      most_ = std::max(most_, held().size());
+    }
+
+   private:
+    std::size_t& most_;
+  };
+
+  constexpr int kFrames = 12;
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  std::size_t most = 0;
+  std::promise<void> all_read;
+  PipelineStages stages = script.stages();
+  const auto read = stages.read;
+  stages.read = [&] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      all_read.set_value();
+    }
+    return item;
+  };
+  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+    all_read.get_future().wait();
+    return std::make_unique<Counting>(most);
+  };
+  PipelineOptions options;
+  options.queued_frames = kFrames;
+  run_pipeline(stages, options, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(kFrames));
+  EXPECT_EQ(most, 3U);
+}
+
+TEST(Pipeline, NoFrameWaitsForTheNext) {
+  Script script;
+  script.concurrency = 4;
+  script.source.emplace_back(make_frame(0));
+  std::promise<void> written;
+  PipelineStages stages = script.stages();
+  const auto read = stages.read;
+  stages.read = [&]() -> io::Reader::Item {
+    if (script.source.empty()) {
+      EXPECT_EQ(written.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    }
+    return read();
+  };
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    written.set_value();
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(1));
+}
+
+TEST(Latencies, AreExactToTwoPerCent) {
+  LatencyCounter counter;
+  EXPECT_EQ(counter.latencies().milliseconds(0.5), 0);
+  constexpr double kShare = 0.02;
+  for (double ms = 1e-3; ms < 1e6; ms *= 1.7) {
+    const Latencies before = counter.latencies();
+    counter.add(std::chrono::nanoseconds(std::llround(ms * 1e6)));
+    EXPECT_NEAR(counter.latencies().since(before).milliseconds(1), ms, kShare * ms);
+    EXPECT_NEAR(counter.latencies().milliseconds(1), ms, kShare * ms);
+  }
+  counter.add(std::chrono::hours(1000));
+  EXPECT_GT(counter.latencies().milliseconds(1), 3.6e6);
+}
+
+TEST(Latencies, OfAHundredFrames) {
+  LatencyCounter counter;
+  for (int i = 1; i <= 100; ++i) {
+    counter.add(std::chrono::milliseconds(i));
+  }
+  const nlohmann::ordered_json json = to_json(counter.latencies());
+  EXPECT_NEAR(json["median"], 50, 1);
+  EXPECT_NEAR(json["p99"], 99, 2);
+  EXPECT_NEAR(json["worst"], 100, 2);
+}
+
+TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
+  Script script;
+  script.concurrency = 2;
+  for (int i = 0; i < 2; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  constexpr std::chrono::milliseconds kPause{5};
+  PipelineStages stages = script.stages();
+  std::promise<void> all_read;
+  stages.read = [&, read = stages.read] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      all_read.set_value();
+    }
+    return item;
+  };
+  stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseLevel& level) {
+    all_read.get_future().wait();
+    return make(frame, level);
+  };
+  stages.noise = [&](const Frame& frame) {
+    if (frame.index == 1) {
+      std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
+    }
+    return NoiseLevel{};
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_GE(script.counters.denoise.latency.latencies().milliseconds(1), 0.98 * kPause.count());
+}
+
+TEST(Pipeline, CountsWhatEachStageDoes) {
+  constexpr int kFrames = 10;
+  constexpr std::chrono::milliseconds kPause{3};
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    std::this_thread::sleep_for(kPause);
+    write(frame);
+  };
+  PipelineOptions options;
+  options.queued_frames = 1;
+  options.queued_results = 1;
+  run_pipeline(stages, options, script.counters, {});
+  EXPECT_EQ(script.counters.read.frames, kFrames);
+  EXPECT_EQ(script.counters.denoise.frames, kFrames);
+  EXPECT_EQ(script.counters.write.frames, kFrames);
+  EXPECT_GE(script.counters.write.busy_ns, kFrames * std::chrono::nanoseconds(kPause).count());
+  EXPECT_GT(script.counters.denoise.waited_for_output_ns, 0);
+  EXPECT_GT(script.counters.read.waited_for_output_ns, 0);
+  const nlohmann::ordered_json json = to_json(script.counters);
+  EXPECT_EQ(json["encode"]["frames"], kFrames);
+  EXPECT_LE(json["encode"]["fps_alone"], 1000.0 / kPause.count());
+  constexpr double kExact = 0.98;
+  EXPECT_GE(json["encode"]["latency_ms"]["median"], kExact * kPause.count());
+  EXPECT_GE(json["encode"]["latency_ms"]["worst"], json["encode"]["latency_ms"]["median"]);
+  EXPECT_EQ(to_table(script.counters).size(), 4U);
+}
+
+TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
+  constexpr int kFrames = 5;
+  Script script;
+  for (int i = 0; i < kFrames; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+    return std::make_unique<PassThroughDevice>(0, 2, &script.levels);
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  const nlohmann::ordered_json json = to_json(script.counters);
+  std::vector<std::string> names;
+  for (const auto& [name, stage] : json.items()) {
+    names.push_back(name);
+    EXPECT_EQ(stage["frames"], kFrames) << name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"decode", "denoise", "upload", "filter", "download", "encode"}));
+  EXPECT_EQ(json["upload"]["busy"], 0.25);
+  EXPECT_EQ(json["upload"]["waited_for_output"], 0.75);
+  EXPECT_EQ(json["filter"]["fps_alone"], 250);
+  EXPECT_EQ(json["filter"]["busy"], 1);
+  EXPECT_TRUE(json["denoise"].contains("latency_ms"));
+  EXPECT_EQ(json["download"]["fps_alone"], 1000);
+  EXPECT_EQ(json["download"]["waited_for_input"], 0.75);
+  const std::vector<std::string> table = to_table(script.counters);
+  ASSERT_EQ(table.size(), 1 + names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(table[i + 1].starts_with(names[i])) << table[i + 1];
+  }
+}
+
+/// Frames that nobody looks at, and how many of them a queue should hold.
+struct Waiting {
+  int side;
+  int memory;  ///< Frame::cuda_device
+  std::int64_t most;
+};
+
+/// A source of `count` frames of that kind, without samples.
+std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t count) {
+  std::deque<io::Reader::Item> source;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Frame frame = make_frame(i);
+    frame.format.width = frame.format.height = waiting.side;
+    frame.cuda_device = waiting.memory;
+    source.emplace_back(std::move(frame));
+  }
+  return source;
+}
+
+/// Called for each frame by the stage that lets the others wait: while it has the first, `ahead` frames are
+/// read and no more, however long it takes; nor are more ahead of the others.
+void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std::int64_t ahead) {
+  if (frame.index == 0) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (counters.read.frames < ahead && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    EXPECT_GE(counters.read.frames, ahead);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_LE(counters.read.frames - frame.index, ahead);
+}
+
+// How many frames can wait for a denoiser that takes none.
+TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
+  constexpr std::int64_t kFrames = 40;
+  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 32}, Waiting{4096, Frame::kHostMemory, 8},
+                                 Waiting{16384, Frame::kHostMemory, 3}, Waiting{1, 0, 3}}) {
+    SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
+    Script script;
+    script.source = waiting_frames(waiting, kFrames);
+    PipelineStages stages = script.stages();
+    stages.noise = [&](const Frame& frame) {
+      expect_read_ahead(script.counters, frame, 1 + waiting.most);
+      return NoiseLevel{};
+    };
+    PipelineOptions options;
+    options.queued_frames = 32;
+    run_pipeline(stages, options, script.counters, {});
+    EXPECT_EQ(script.frames, first_numbers(kFrames));
+  }
+}
+
+// How many results can wait for a writer that takes none.
+TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
+  constexpr std::int64_t kFrames = 40;
+  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 16}, Waiting{4096, Frame::kHostMemory, 8},
+                                 Waiting{16384, Frame::kHostMemory, 3}}) {
+    SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
+    Script script;
+    script.source = waiting_frames(waiting, kFrames);
+    PipelineStages stages = script.stages();
+    const auto write = stages.write_frame;
+    stages.write_frame = [&](const Frame& frame) {
+      // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
+      expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3);
+      write(frame);
+    };
+    run_pipeline(stages, {}, script.counters, {});
+    EXPECT_EQ(script.frames, first_numbers(kFrames));
+  }
+}
+
+TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
+  Script script;
+  constexpr int kPackets = 20000;
+  for (int i = 0; i < kPackets; ++i) {
+    script.source.emplace_back(make_packet(i));
+  }
+  script.source.emplace_back(make_frame(0));
+  for (int i = 0; i < kPackets; ++i) {
+    script.source.emplace_back(make_packet(kPackets + i));
+  }
+  run_pipeline(script.stages(), {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(1));
+  EXPECT_EQ(script.packets.size(), std::size_t{2 * kPackets});
+}
+
+TEST(Pipeline, EmptySourceMakesNoDenoiser) {
+  Script script;
+  PipelineStages stages = script.stages();
+  stages.make_denoiser = [](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+    ADD_FAILURE() << "there is no frame to make a denoiser for";
+    return nullptr;
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_TRUE(script.frames.empty());
+}
+
+TEST(Pipeline, StopsAtTheFrameLimit) {
+  Script script;
+  for (int i = 0; i < 20; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineOptions options;
+  options.frame_limit = 7;
+  script.latency = 2;
+  run_pipeline(script.stages(), options, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(7));
+}
+
+TEST(Pipeline, TellsTheDenoiserOfNewNoiseLevelsOnly) {
+  Script script;
+  for (int i = 0; i < 6; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  stages.noise = [](const Frame& frame) {
+    return frame.index < 3 ? NoiseLevel{{5, 5, 5}} : NoiseLevel{{9, 9, 9}};
+  };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.first_level, (NoiseLevel{{5, 5, 5}}));
+  EXPECT_EQ(script.levels, (std::vector<NoiseLevel>{{{9, 9, 9}}}));
+}
+
+TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
+  Script script;
+  script.latency = 2;
+  std::stop_source stop;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    if (frame.index == 10) {
+      stop.request_stop();
+    }
+  };
+  run_pipeline(stages, {}, script.counters, stop.get_token());
+  EXPECT_GT(script.frames.size(), 10U);
+  EXPECT_EQ(script.frames, first_numbers(script.counters.read.frames));
+}
+
+TEST(Pipeline, AStopFinishesTheFramesUnderWayWhileTheSourceBlocks) {
+  Script script;
+  std::stop_source stop;
+  std::latch all_written(3);
+  std::latch source_released(1);
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item {
+    if (next == 3) {
+      source_released.wait();
+    }
+    return make_frame(next++);
+  };
+  script.latency = 1;  // the last frame comes out only when the input is known to have ended
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    all_written.count_down();
+    if (frame.index == 1) {
+      stop.request_stop();
+    }
+  };
+  const std::jthread release([&] {
+    all_written.wait();
+    source_released.count_down();
+  });
+  run_pipeline(stages, {}, script.counters, stop.get_token());
+  EXPECT_EQ(script.frames, first_numbers(3));
+}
+
+TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
+  constexpr std::int64_t kFailing = 7;
+  class Failing final : public HoldingDenoiser {
+   public:
+    explicit Failing(std::function<void()> fail) : fail_(std::move(fail)) {}
+    std::optional<Frame> receive() override {
+      if (held().front().index == kFailing) {
+        fail_();
+      }
+      return HoldingDenoiser::receive();
+    }
+
+   private:
+    std::function<void()> fail_;
+  };
+
+  const std::vector<std::pair<std::function<void()>, std::string>> failures{
+      {[] { throw Error("the GPU is gone"); }, "the GPU is gone"},
+      {[] { throw std::bad_alloc(); }, "there is not enough memory"}};
+  for (const auto& [fail, sentence] : failures) {
+    Script script;
+    PipelineStages stages = script.stages();
+    std::int64_t next = 0;
+    stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+    stages.make_denoiser = [&fail = fail](const Frame&, const NoiseLevel&) {
+      return std::make_unique<Failing>(fail);
+    };
+    try {
+      run_pipeline(stages, {}, script.counters, {});
+      FAIL() << "the failure was swallowed";
+    } catch (const DenoisingFailure& failure) {
+      EXPECT_EQ(failure.what(), sentence);
+    }
+    EXPECT_EQ(script.frames, first_numbers(kFailing));
+  }
+}
+
+TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
+  for (const bool of_denoising : {true, false}) {
+    SCOPED_TRACE(of_denoising);
+    const auto fail = [] { throw Error("it broke"); };
+    Script script;
+    PipelineStages stages = script.stages();
+    std::latch told_to_stop(1);
+    bool given = false;
+    stages.read = [&]() -> io::Reader::Item {
+      if (!std::exchange(given, true)) {
+        return make_frame(0);
+      }
+      told_to_stop.wait();
+      return io::Reader::End{};
+    };
+    stages.stop_reading = [&] { told_to_stop.count_down(); };
+    if (of_denoising) {
+      stages.noise = [&](const Frame&) -> NoiseLevel {
+        fail();
+        return {};
+      };
+    } else {
+      stages.write_frame = [&](const Frame&) { fail(); };
+    }
+    EXPECT_THROW(run_pipeline(stages, {}, script.counters, {}), Error);
+  }
+}
+
+enum class Stage { kRead, kNoise, kMakeDenoiser, kWriteFrame, kWritePacket };
+
+class PipelineFailure : public testing::TestWithParam<Stage> {};
+
+TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
+  Script script;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item {  // would never end
+    ++next;
+    return next % 2 == 0 ? io::Reader::Item(make_frame(next / 2)) : io::Reader::Item(make_packet(0));
+  };
+  constexpr const char* kFailure = "it broke";
+  switch (GetParam()) {
+    case Stage::kRead:
+      stages.read = [&, read = stages.read]() -> io::Reader::Item {
+        return next < 20 ? read() : throw Error(kFailure);
+      };
+      break;
+    case Stage::kNoise:
+      stages.noise = [&](const Frame& frame) {
+        return frame.index < 9 ? NoiseLevel{} : throw Error(kFailure);
+      };
+      break;
+    case Stage::kMakeDenoiser:
+      stages.make_denoiser = [&](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+        throw Error(kFailure);
+      };
+      break;
+    case Stage::kWriteFrame:
+      stages.write_frame = [&](const Frame&) { throw Error(kFailure); };
+      break;
+    case Stage::kWritePacket:
+      stages.write_packet = [&](const io::Packet&) { throw Error(kFailure); };
+      break;
+  }
+  try {
+    run_pipeline(stages, {}, script.counters, {});
+    FAIL() << "the failure was swallowed";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "it broke");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, PipelineFailure,
+                         testing::Values(Stage::kRead, Stage::kNoise, Stage::kMakeDenoiser,
+                                         Stage::kWriteFrame, Stage::kWritePacket));
+
+}  // namespace
+}  // namespace limpid::app

@@ -1,0 +1,947 @@
+#include "app/player/player.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "app/player/playback_clock.h"
+#include "core/base/error.h"
+#include "core/engines.h"
+#include "tests/app/player/never_done.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = Player::Clock;
+
+TEST(PlaybackClockTest, RunsPausesAndChangesItsSpeed) {
+  const Clock::time_point start = Clock::now();
+  PlaybackClock clock;
+  clock.set(10, start);
+  EXPECT_DOUBLE_EQ(clock.position(start + 2s), 12);
+  EXPECT_EQ(clock.due(11.5), start + 1500ms);
+  clock.pause(start + 2s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 5s), 12);
+  clock.resume(start + 6s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 7s), 13);
+  clock.set_speed(2, start + 7s);
+  EXPECT_DOUBLE_EQ(clock.position(start + 8s), 15);
+  EXPECT_EQ(clock.due(17), start + 9s);
+}
+
+TEST(PlaybackClockTest, FollowsAnotherWithoutJumpsUnlessItIsFarAway) {
+  const Clock::time_point start = Clock::now();
+  PlaybackClock clock;
+  clock.set(0, start);
+  clock.follow(0.02, start);
+  EXPECT_GT(clock.position(start), 0);
+  EXPECT_LT(clock.position(start), 0.01);
+  for (int i = 0; i < 200; ++i) {
+    clock.follow(0.02, start);
+  }
+  EXPECT_NEAR(clock.position(start), 0.02, 1e-5);
+  clock.follow(5, start);
+  EXPECT_DOUBLE_EQ(clock.position(start), 5);
+}
+
+// Threads that can still be started; below zero, any number of them.
+std::atomic<int> threads_left = -1;
+
+}  // namespace
+
+// In place of the system's, for the code under test as well.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                              void* argument) noexcept {
+  if (threads_left == 0) {
+    return EAGAIN;
+  }
+  if (threads_left > 0) {
+    --threads_left;
+  }
+  static auto* const next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return next(thread, attributes, function, argument);
+}
+
+namespace {
+
+/// A denoiser that hands frames through, `latency` later, each after `time`.
+class Slow final : public Denoiser {
+ public:
+  Slow(int latency, std::chrono::milliseconds time) : latency_(latency), time_(time) {}
+  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  std::optional<Frame> receive() override {
+    if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(time_);
+    Frame frame = std::move(held_.front());
+    held_.pop_front();
+    return frame;
+  }
+  void flush() override { flushed_ = true; }
+  std::vector<std::string> warnings() const override { return {}; }
+  int latency() const override { return latency_; }
+
+ private:
+  int latency_;
+  std::chrono::milliseconds time_;
+  std::deque<Frame> held_;
+  bool flushed_ = false;
+};
+
+/// A player of `frames` frames, `rate` a second, as if in a window.
+class Playing {
+ public:
+  int frames = 30;
+  double rate = 100;
+  int latency = 0;
+  std::chrono::milliseconds time{0};
+  bool live = false;
+  double duration = 0;  // 0: by the frames and the rate
+  PlayerStages stages;
+  std::size_t kept_bytes = 0;
+  std::atomic<int> alive = 0;  // frames that somebody holds
+  std::atomic<int> seeks = 0;
+
+  Playing() {
+    stages.read = [this]() -> io::Reader::Item {
+      if (next_ >= frames) {
+        return io::Reader::End{};
+      }
+      Frame frame;
+      frame.format.width = frame.format.height = 1;
+      frame.index = next_++;
+      ++alive;
+      frame.attachment = std::shared_ptr<void>(nullptr, [this](void*) { --alive; });
+      return frame;
+    };
+    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+      ++seeks;
+      next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * rate - 0.01)), 0, frames);
+    };
+    stages.engine = engine_registry().open("cpu");
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+      return std::make_unique<Slow>(latency, time);
+    };
+    stages.prepare = [](PlayedFrame&) {};
+    stages.wake = [this] {
+      const std::scoped_lock lock(mutex_);
+      woken_ = true;
+      wake_.notify_all();
+    };
+  }
+
+  /// Makes it a live source that goes on and on.
+  void never_end() {
+    live = true;
+    frames = 1 << 30;
+    stages.read = [read = stages.read] {
+      std::this_thread::sleep_for(1ms);
+      return read();
+    };
+  }
+
+  Player& start() {
+    PlayerOptions options;
+    options.live = live;
+    options.frames_per_second = rate;
+    options.duration = duration > 0 ? duration : frames / rate;
+    options.settings.sigma = NoiseLevel{{1, 1, 1}};
+    options.kept_bytes = kept_bytes;
+    player_ = std::make_unique<Player>(stages, options);
+    return *player_;
+  }
+
+  /// The next frame to be shown, waited for; nothing at the end, or if there is none for `patience`.
+  std::shared_ptr<const PlayedFrame> next(std::chrono::milliseconds patience = 10s) {
+    const auto give_up = Clock::now() + patience;
+    while (Clock::now() < give_up) {
+      const Player::Taken taken = player_->take(Clock::now());
+      if (taken.frame != nullptr || taken.ended) {
+        return taken.frame;
+      }
+      wait_until(std::min(taken.next_at.value_or(give_up), give_up));
+    }
+    return nullptr;
+  }
+
+  /// Until then, or until the player says that there is something new.
+  void wait_until(Clock::time_point end) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_until(lock, end, [&] { return woken_; });
+    woken_ = false;
+  }
+
+  std::vector<std::int64_t> play_to_the_end() {
+    std::vector<std::int64_t> shown;
+    while (const std::shared_ptr<const PlayedFrame> frame = next()) {
+      shown.push_back(frame->noisy.index);
+    }
+    return shown;
+  }
+
+ private:
+  int next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool woken_ = false;
+  std::unique_ptr<Player> player_;
+};
+
+/// Waits until it holds, though not for ever.
+template <typename Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  const auto give_up = Clock::now() + 20s;
+  while (!condition() && Clock::now() < give_up) {
+    std::this_thread::yield();
+  }
+  return condition();
+}
+
+std::vector<std::int64_t> numbers(std::int64_t from, std::int64_t to) {
+  std::vector<std::int64_t> result;
+  for (; from < to; ++from) {
+    result.push_back(from);
+  }
+  return result;
+}
+
+std::int64_t dropped(const Player& player) {
+  return player.counters().dropped_before + player.counters().dropped_after;
+}
+
+class PlayerWithLatency : public testing::TestWithParam<int> {};
+
+TEST_P(PlayerWithLatency, ShowsEveryFrameOnceInOrder) {
+  Playing playing;
+  playing.rate = 10;  // a busy machine must not make it drop
+  playing.frames = 6;
+  playing.latency = GetParam();
+  const Player& player = playing.start();
+  EXPECT_EQ(playing.play_to_the_end(), numbers(0, playing.frames));
+  EXPECT_EQ(player.counters().shown, playing.frames);
+  EXPECT_EQ(dropped(player), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Latencies, PlayerWithLatency, testing::Values(0, 4));
+
+TEST(PlayerTest, ASlowEngineDropsFramesEvenlyAndStaysOnTime) {
+  Playing playing;
+  playing.rate = 50;
+  playing.frames = 80;
+  playing.time = 50ms;  // two and a half times too slow
+  const Player& player = playing.start();
+  std::vector<std::int64_t> shown;
+  std::vector<std::int64_t> gaps;
+  std::vector<double> late;  // seconds, by the clock that began with the first frame
+  Clock::time_point begin;
+  while (const std::shared_ptr<const PlayedFrame> frame = playing.next()) {
+    if (shown.empty()) {
+      begin = Clock::now();
+    } else {
+      gaps.push_back(frame->noisy.index - shown.back());
+      late.push_back(std::chrono::duration<double>(Clock::now() - begin).count() - frame->time);
+    }
+    shown.push_back(frame->noisy.index);
+  }
+  EXPECT_EQ(shown.front(), 0);
+  EXPECT_GT(player.counters().dropped_before, 0);
+  EXPECT_EQ(static_cast<std::int64_t>(shown.size()) + dropped(player), playing.frames);
+  // Whatever else the machine does: most of them.
+  std::sort(gaps.begin(), gaps.end());
+  std::sort(late.begin(), late.end());
+  EXPECT_GE(gaps[gaps.size() / 5], 2) << "never two in a row";
+  EXPECT_LE(gaps[gaps.size() * 4 / 5], 4);
+  EXPECT_LT(late[late.size() * 4 / 5], 0.1);
+}
+
+TEST(PlayerTest, TheLastFrameIsShownThoughItsSourceIsSlowToSayThatItWasTheLast) {
+  Playing playing;
+  playing.frames = 3;
+  playing.time = 60ms;  // longer than all of them are shown
+  playing.stages.read = [read = playing.stages.read] {
+    io::Reader::Item item = read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      std::this_thread::sleep_for(200ms);
+    }
+    return item;
+  };
+  playing.start();
+  EXPECT_EQ(playing.play_to_the_end(), (std::vector<std::int64_t>{0, 2}));
+}
+
+TEST(PlayerTest, ItIsKnownWithTheLastFrameWhenTheEndWillBe) {
+  for (const bool live : {false, true}) {
+    Playing playing;
+    playing.frames = 3;
+    playing.rate = 20;
+    playing.live = live;
+    Player& player = playing.start();
+    const auto give_up = Clock::now() + 20s;
+    bool ended = false;
+    while (!ended && Clock::now() < give_up) {
+      const Player::Taken taken = player.take(Clock::now());
+      ended = taken.ended;
+      if (!ended) {
+        playing.wait_until(taken.next_at.value_or(give_up));
+      }
+    }
+    EXPECT_TRUE(ended) << (live ? "live" : "played");
+  }
+}
+
+TEST(PlayerTest, AThreadThatCantBeStartedIsAnErrorAndEndsTheOthers) {
+  for (const int threads : {0, 1, 2}) {
+    Playing playing;
+    threads_left = threads;
+    EXPECT_THROW(playing.start(), std::system_error) << threads;
+    threads_left = -1;
+    EXPECT_EQ(playing.alive, 0) << "frames that somebody holds";
+  }
+}
+
+TEST(PlayerTest, AWindowThatTakesNothingHoldsNothingUp) {
+  Playing playing;
+  playing.frames = 20;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  // All but the last have successors that are due, and go.
+  ASSERT_TRUE(comes_true(
+      [&] { return player.counters().denoise.frames >= playing.frames - player.counters().dropped_before; }));
+  ASSERT_TRUE(comes_true([&] { return dropped(player) >= playing.frames - 2; }));
+  EXPECT_LE(playing.play_to_the_end().size(), 1U);
+}
+
+// The most frames that a player without latency has under way, and those that it keeps.
+constexpr int kFewFrames = 15;
+
+TEST(PlayerTest, AWindowThatTakesNothingPilesNothingUp) {
+  Playing playing;
+  playing.frames = 60;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  ASSERT_TRUE(comes_true([&] { return dropped(player) >= playing.frames - 2; }));
+  EXPECT_LE(playing.alive, kFewFrames);
+}
+
+TEST(PlayerTest, APausedLiveSourcePilesNothingUp) {
+  Playing playing;
+  playing.never_end();
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  ASSERT_TRUE(comes_true([&] { return player.counters().denoise.frames >= 60; }));
+  EXPECT_LE(playing.alive, kFewFrames);
+}
+
+TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
+  for (const int latency : {0, 3}) {
+    Playing playing;
+    playing.rate = 20;
+    playing.latency = latency;
+    Player& player = playing.start();
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_NE(playing.next(), nullptr);
+    }
+    for (const bool another_denoiser : {false, true}) {
+      DenoiseSettings settings = player.settings();
+      settings.sigma->sigma[0] += 1;
+      if (another_denoiser) {
+        settings.profile = Profile::kFast;
+      }
+      player.set_settings(settings);
+      int old = 0;
+      std::int64_t last = -1;
+      for (;;) {
+        const std::shared_ptr<const PlayedFrame> frame = playing.next();
+        ASSERT_NE(frame, nullptr);
+        ASSERT_GT(frame->noisy.index, last);
+        last = frame->noisy.index;
+        if (frame->settings == settings) {
+          EXPECT_EQ(frame->level, *settings.sigma);
+          break;
+        }
+        ++old;
+      }
+      EXPECT_LE(old, latency + 2);
+    }
+  }
+}
+
+/// Asks for a fixed sigma of all planes; returns the settings asked for.
+DenoiseSettings set_sigma(Player& player, float sigma) {
+  DenoiseSettings settings = player.settings();
+  settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+  player.set_settings(settings);
+  return settings;
+}
+
+TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
+  for (const int latency : {0, 3}) {
+    Playing playing;
+    playing.latency = latency;
+    playing.rate = 20;
+    playing.frames = 8;
+    Player& player = playing.start();
+    std::shared_ptr<const PlayedFrame> shown = playing.next();
+    shown = playing.next();
+    player.set_paused(true);
+    for (const float sigma : {3.0F, 7.0F, 0.5F}) {
+      set_sigma(player, sigma);
+      const std::shared_ptr<const PlayedFrame> again = playing.next();
+      ASSERT_NE(again, nullptr);
+      EXPECT_EQ(again->noisy.index, shown->noisy.index);
+      EXPECT_EQ(again->level.sigma[0], sigma);
+    }
+    EXPECT_EQ(playing.next(20ms), nullptr) << "it is still paused";
+    player.set_paused(false);
+    const std::vector<std::int64_t> rest = playing.play_to_the_end();
+    EXPECT_TRUE(std::is_sorted(rest.begin(), rest.end()));
+    EXPECT_GT(rest.front(), shown->noisy.index);
+  }
+}
+
+TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds) {
+  constexpr int kShown = 6;
+  std::vector<std::int64_t> first_frames;  // that each denoiser was made for
+  Playing playing;
+  playing.latency = 3;
+  playing.rate = 10;
+  const auto make = playing.stages.make_denoiser;
+  playing.stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame,
+                                     const NoiseLevel& level) {
+    first_frames.push_back(frame.index);
+    return make(settings, frame, level);
+  };
+  Player& player = playing.start();
+  player.set_paused(true);  // so that none is dropped
+  for (int i = 0; i <= kShown; ++i) {
+    ASSERT_NE(playing.next(), nullptr);
+    if (i < kShown) {
+      player.step_forward();
+    }
+  }
+  for (const float sigma : {3.0F, 7.0F, 0.5F}) {
+    set_sigma(player, sigma);
+    const std::shared_ptr<const PlayedFrame> again = playing.next();
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->noisy.index, kShown);
+    ASSERT_FALSE(first_frames.empty());
+    EXPECT_LE(first_frames.back(), kShown - playing.latency);
+    EXPECT_GT(first_frames.back(), 0);
+  }
+}
+
+TEST(PlayerTest, StepsAndSeeksToTheFrame) {
+  Playing playing;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  const auto shown_after = [&](const auto& action) {
+    action();
+    const std::shared_ptr<const PlayedFrame> frame = playing.next();
+    return frame == nullptr ? -1 : frame->noisy.index;
+  };
+  EXPECT_EQ(shown_after([&] { player.seek(0.15); }), 15);
+  EXPECT_EQ(shown_after([&] { player.step_forward(); }), 16);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 15);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 14);
+  EXPECT_EQ(shown_after([&] { player.seek(0.079); }), 7) << "the frame that is shown at that time";
+  EXPECT_EQ(shown_after([&] { player.seek(99); }), playing.frames - 1);
+  EXPECT_EQ(shown_after([&] { player.seek(-5); }), 0);
+  EXPECT_EQ(shown_after([&] { player.step_back(); }), 0);
+  EXPECT_TRUE(player.paused());
+  player.seek(0.25);
+  EXPECT_DOUBLE_EQ(player.position(), 0.25) << "at once, so that further steps add up";
+  player.set_paused(false);
+  EXPECT_EQ(playing.play_to_the_end().front(), 25);
+}
+
+TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
+  Playing playing;
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  for (int i = 1; i < 20; ++i) {
+    player.seek(0.1);
+    DenoiseSettings settings = player.settings();
+    settings.sigma->sigma[0] = static_cast<float>(i) + 1;
+    if (i % 2 == 0) {
+      // Wherever the frame is by now.
+      std::this_thread::sleep_for(std::chrono::microseconds(50 * i));
+    }
+    player.set_settings(settings);
+    std::shared_ptr<const PlayedFrame> last;
+    while (const std::shared_ptr<const PlayedFrame> shown = playing.next(last == nullptr ? 10000ms : 10ms)) {
+      last = shown;
+    }
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(last->noisy.index, 10);
+    EXPECT_EQ(last->settings, settings);
+  }
+}
+
+TEST(PlayerTest, FindsThePreviousFrameOfIrregularTimes) {
+  // Frames at 0, 0.04, 0.08, then after a gap of 3 s.
+  Playing playing;
+  playing.frames = 6;
+  playing.rate = 25;
+  playing.duration = 4;
+  const auto time_of = [](std::int64_t index) {
+    return static_cast<double>(index) / 25 + (index > 2 ? 3 : 0);
+  };
+  int next = 0;
+  playing.stages.read = [&]() -> io::Reader::Item {
+    if (next >= playing.frames) {
+      return io::Reader::End{};
+    }
+    Frame frame;
+    frame.format.width = frame.format.height = 1;
+    // Without an attachment the player takes index / rate for the time.
+    frame.index = std::llround(time_of(next++) * playing.rate);
+    return frame;
+  };
+  playing.stages.seek = [&](double seconds, double before, const std::function<bool()>&) {
+    for (next = 0; next < playing.frames && time_of(next) < seconds - before - 0.0005; ++next) {
+    }
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(time_of(3));
+  EXPECT_NEAR(playing.next()->time, time_of(3), 1e-9);
+  player.step_back();
+  EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
+  player.seek(2);
+  EXPECT_NEAR(playing.next()->time, time_of(2), 1e-9);
+}
+
+TEST(PlayerTest, StepsBackShowFramesThatAreKept) {
+  Playing playing;
+  playing.frames = 300;
+  playing.kept_bytes = 60;  // a byte each
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(1);
+  ASSERT_EQ(playing.next()->noisy.index, 100);
+  for (int i = 101; i <= 160; ++i) {
+    player.step_forward();
+    ASSERT_EQ(playing.next()->noisy.index, i);
+  }
+  const std::int64_t decoded = player.counters().read.frames;
+  for (int i = 159; i >= 140; --i) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, i);
+  }
+  EXPECT_EQ(playing.seeks, 1);
+  EXPECT_LE(player.counters().read.frames - decoded, 4) << "those that are decoded ahead";
+  player.step_forward();
+  EXPECT_EQ(playing.next()->noisy.index, 141);
+  EXPECT_LE(playing.alive, 60 + kFewFrames);
+}
+
+// A source that can only decode from key frames on, a group of pictures at a time.
+TEST(PlayerTest, StepsBackOverKeyFramesAreDecodedAheadWhileOthersAreShown) {
+  constexpr int kGroup = 50;
+  constexpr int kKept = 60;
+  Playing playing;
+  playing.frames = 300;
+  playing.kept_bytes = kKept;
+  std::atomic<int> passed_over = 0;
+  std::atomic<bool> held = false;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    const int key =
+        static_cast<int>(std::min(seconds * playing.rate + 0.01, playing.frames - 1.0)) / kGroup * kGroup;
+    const int first =
+        std::max(key, static_cast<int>(std::ceil((seconds - std::min(before, 9.0)) * playing.rate - 0.01)));
+    passed_over += first - key;
+    EXPECT_TRUE(comes_true([&] { return !held || given_up(); }));
+    seek(first / playing.rate, 0, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(2.4);
+  ASSERT_EQ(playing.next()->noisy.index, 240);
+  held = true;  // frames that are kept don't wait for those that will be wanted next
+  int index = 239;
+  for (; index >= 230; --index) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+  }
+  EXPECT_EQ(playing.seeks, 1) << "and the second under way";
+  held = false;
+  const auto decoded = [&] { return player.counters().read.frames + passed_over; };
+  const std::int64_t decoded_before = decoded();
+  for (; index >= 100; --index) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+    EXPECT_LE(playing.alive, kKept * 3 / 2 + kFewFrames);
+  }
+  // Of 130 frames about twice those of the groups that they are in, as half of what is kept is decoded ahead.
+  EXPECT_LE(decoded() - decoded_before, 3 * (240 - 50));
+  EXPECT_LE(playing.seeks, 15);
+  // Where it is in the source by now doesn't matter for what follows.
+  for (index = 101; index <= 180; ++index) {
+    player.step_forward();
+    ASSERT_EQ(playing.next()->noisy.index, index);
+  }
+  for (; index >= 0; --index) {
+    player.seek(index / playing.rate);
+    ASSERT_EQ(playing.next()->noisy.index, index);
+    index -= 20;
+  }
+  player.seek(0.02);
+  ASSERT_EQ(playing.next()->noisy.index, 2);
+  for (const int expected : {1, 0, 0, 0}) {
+    player.step_back();
+    ASSERT_EQ(playing.next()->noisy.index, expected);
+  }
+  player.set_paused(false);
+  player.seek(2.9);
+  EXPECT_EQ(playing.play_to_the_end().front(), 290);
+}
+
+TEST(PlayerTest, ANewSeekAndTheEndInterruptTheSeekUnderWay) {
+  Playing playing;
+  std::atomic<bool> begun = false;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    if (seconds > 0.2) {  // it would take for ever
+      begun = true;
+      EXPECT_TRUE(comes_true(given_up));
+    }
+    seek(seconds, before, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  EXPECT_FALSE(player.is_seeking());
+  const auto begin_seek = [&] {
+    begun = false;
+    player.seek(0.25);
+    EXPECT_TRUE(comes_true([&] { return begun.load(); }));
+  };
+  begin_seek();
+  EXPECT_TRUE(player.is_seeking());
+  player.seek(0.1);
+  EXPECT_EQ(playing.next()->noisy.index, 10);
+  EXPECT_FALSE(player.is_seeking());
+  begin_seek();
+  EXPECT_TRUE(player.stop(20s));
+}
+
+TEST(PlayerTest, AStepBackThatIsAskedForAgainGoesOn) {
+  Playing playing;
+  std::atomic<int> begun = 0;
+  std::atomic<bool> may_end = true;
+  playing.stages.seek = [&, seek = playing.stages.seek](double seconds, double before,
+                                                        const std::function<bool()>& given_up) {
+    ++begun;
+    EXPECT_TRUE(comes_true([&] { return may_end || given_up(); }));
+    seek(seconds, before, given_up);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  player.seek(0.1);
+  ASSERT_EQ(playing.next()->noisy.index, 10);
+  may_end = false;
+  player.step_back();
+  ASSERT_TRUE(comes_true([&] { return begun >= 2; }));
+  player.step_back();
+  player.step_back();
+  may_end = true;
+  EXPECT_EQ(playing.next()->noisy.index, 9);
+  EXPECT_EQ(begun, 2);
+}
+
+TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitForIt) {
+  for (const bool behind_a_seek : {false, true}) {
+    std::atomic<int> begun = 0;
+    Playing playing;
+    playing.stages.make_denoiser = [&begun, make = playing.stages.make_denoiser](
+                                       const DenoiseSettings& settings, const Frame& frame,
+                                       const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+      return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
+    };
+    Player& player = playing.start();
+    if (behind_a_seek) {
+      player.seek(0.2);
+    }
+    const auto waiting = [&] {
+      Player::Taken taken;
+      EXPECT_TRUE(comes_true([&] {
+        if (taken.waiting == nullptr) {
+          taken = player.take(Clock::now());
+          EXPECT_EQ(taken.frame, nullptr);
+        }
+        return taken.waiting != nullptr;
+      }));
+      return taken.waiting;
+    };
+    std::shared_ptr<const PlayedFrame> noisy = waiting();
+    ASSERT_NE(noisy, nullptr);
+    if (behind_a_seek && noisy->noisy.index == 0) {
+      noisy = waiting();
+      ASSERT_NE(noisy, nullptr);
+    }
+    EXPECT_EQ(noisy->noisy.index, behind_a_seek ? 20 : 0);
+    EXPECT_TRUE(noisy->is_waiting);
+    DenoiseSettings settings = player.settings();
+    settings.filter = "bilateral";
+    player.set_settings(settings);
+    const std::shared_ptr<const PlayedFrame> denoised = playing.next();
+    ASSERT_NE(denoised, nullptr);
+    EXPECT_EQ(denoised->noisy.index, noisy->noisy.index);
+    EXPECT_FALSE(denoised->is_waiting);
+    EXPECT_EQ(denoised->settings, settings);
+    settings.filter = "bm3d";  // while it plays
+    player.set_settings(settings);
+    ASSERT_TRUE(comes_true([&] {
+      static_cast<void>(player.take(Clock::now()));
+      std::this_thread::sleep_for(1ms);
+      return player.at_work() >= 250ms;
+    }));
+    settings.filter = "bilateral";
+    player.set_settings(settings);
+    EXPECT_NE(playing.next(), nullptr);
+    settings.filter = "bm3d";
+    player.set_settings(settings);
+    EXPECT_TRUE(player.stop(20s)) << "whatever it is at";
+  }
+}
+
+TEST(PlayerTest, LiveSourcesShowTheNewestFrame) {
+  Playing playing;
+  playing.live = true;
+  playing.frames = 50;
+  playing.time = 15ms;
+  const auto read = playing.stages.read;
+  playing.stages.read = [&, read] {
+    std::this_thread::sleep_for(3ms);
+    return read();
+  };
+  std::vector<std::int64_t> denoised;
+  playing.stages.denoised = [&](const PlayedFrame& frame) { denoised.push_back(frame.noisy.index); };
+  const Player& player = playing.start();
+  const std::vector<std::int64_t> shown = playing.play_to_the_end();
+  EXPECT_TRUE(std::is_sorted(shown.begin(), shown.end()));
+  EXPECT_EQ(shown.back(), playing.frames - 1);
+  EXPECT_GT(player.counters().dropped_before, 0);
+  EXPECT_EQ(static_cast<std::int64_t>(denoised.size()), playing.frames - player.counters().dropped_before);
+}
+
+TEST(PlayerTest, FinishLetsTheFramesUnderWayThrough) {
+  Playing playing;
+  playing.never_end();
+  playing.latency = 2;
+  std::vector<std::int64_t> denoised;
+  playing.stages.denoised = [&](const PlayedFrame& frame) { denoised.push_back(frame.noisy.index); };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.finish();
+  EXPECT_GE(denoised.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(denoised.begin(), denoised.end()));
+}
+
+TEST(PlayerTest, FinishTellsThatFramesUnderWayWereLost) {
+  Playing playing;
+  playing.never_end();
+  std::atomic<bool> ends = false;
+  playing.stages.denoised = [&](const PlayedFrame&) {
+    if (ends) {
+      throw Error("it broke");
+    }
+  };
+  playing.latency = 2;  // so that there are some
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  ends = true;
+  EXPECT_THROW(player.finish(), Error);
+}
+
+TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
+  Playing playing;
+  std::promise<void> done;
+  std::promise<void> begun;
+  playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+    begun.set_value();
+    done.get_future().wait();
+    return std::make_unique<Slow>(0, 0ms);
+  };
+  Player& player = playing.start();
+  begun.get_future().wait();
+  EXPECT_FALSE(player.stop(10ms));
+  done.set_value();
+  EXPECT_TRUE(player.stop(20s));
+}
+
+enum class FailingStage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
+
+class PlayerFailure : public testing::TestWithParam<FailingStage> {};
+
+TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
+  Playing playing;
+  const auto fail = [](const auto&...) { throw Error("it broke"); };
+  switch (GetParam()) {
+    case FailingStage::kRead:
+      playing.stages.read = []() -> io::Reader::Item { throw Error("it broke"); };
+      break;
+    case FailingStage::kSeek:
+      playing.stages.seek = fail;
+      break;
+    case FailingStage::kMakeDenoiser:
+      playing.stages.make_denoiser = [](const DenoiseSettings&, const Frame&,
+                                        const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+        throw Error("it broke");
+      };
+      break;
+    case FailingStage::kPrepare:
+      playing.stages.prepare = fail;
+      break;
+    case FailingStage::kDenoised:
+      playing.stages.denoised = fail;
+      break;
+  }
+  Player& player = playing.start();
+  player.seek(0.1);
+  try {
+    playing.play_to_the_end();
+    FAIL() << "the failure was swallowed";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "it broke");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, PlayerFailure,
+                         testing::Values(FailingStage::kRead, FailingStage::kSeek,
+                                         FailingStage::kMakeDenoiser, FailingStage::kPrepare,
+                                         FailingStage::kDenoised));
+
+// A thousand changes at random, in all states, with a real engine: whatever is shown is exactly what one of
+// the settings makes of that frame, and all frames' memory comes back.
+TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
+  constexpr int kFrames = 6;
+  constexpr int kChanges = 1000;
+  const FrameFormat format = oracle::yuv(48, 40, 1, 1);
+  std::vector<Frame> clip;
+  for (int i = 0; i < kFrames; ++i) {
+    clip.push_back(oracle::add_noise(oracle::draw_picture(format), 15, static_cast<std::uint64_t>(i)));
+    clip.back().index = i;
+  }
+  const std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{1});
+  const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
+    const Filter filter = settings.filter == "bm3d"        ? Filter(bm3d_profile(settings.profile))
+                          : settings.filter == "bilateral" ? Filter(BilateralParameters())
+                                                           : Filter(NlmParameters());
+    return engine->make_denoiser(filter, level, frame.format);
+  };
+  std::vector<DenoiseSettings> choices;
+  for (const char* const filter : {"bm3d", "bilateral", "nlm"}) {
+    for (const Profile profile : {Profile::kFast, Profile::kLc}) {
+      for (const float sigma : {0.0F, 5.0F, 30.0F}) {
+        choices.push_back({.filter = filter, .profile = profile, .sigma = NoiseLevel{{sigma, sigma, sigma}}});
+      }
+    }
+  }
+  std::vector<std::vector<Frame>> expected;  // by choice and frame
+  for (const DenoiseSettings& choice : choices) {
+    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], *choice.sigma);
+    auto& results = expected.emplace_back();
+    for (const Frame& frame : clip) {
+      denoiser->send(frame);
+      results.push_back(*denoiser->receive());
+    }
+  }
+
+  std::atomic<int> alive = 0;
+  {
+    Playing playing;
+    playing.frames = 1 << 30;
+    playing.rate = 500;
+    std::int64_t next = 0;
+    playing.stages.read = [&]() -> io::Reader::Item {
+      Frame frame = clip[static_cast<std::size_t>(next++ % kFrames)];
+      ++alive;
+      frame.attachment = std::shared_ptr<void>(nullptr, [&alive](void*) { --alive; });
+      frame.index = next - 1;
+      return frame;
+    };
+    playing.stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
+      next = std::max<std::int64_t>(0, std::llround(seconds * playing.rate));
+    };
+    playing.stages.make_denoiser = make;
+    Player& player = playing.start();
+    player.set_settings(choices[0]);
+    const auto expect_whole = [&](const PlayedFrame& shown) {
+      const auto choice = std::find(choices.begin(), choices.end(), shown.settings);
+      if (choice != choices.end()) {  // not of before the first change
+        const Frame& truth = expected[static_cast<std::size_t>(choice - choices.begin())]
+                                     [static_cast<std::size_t>(shown.noisy.index % kFrames)];
+        EXPECT_TRUE(oracle::same_bits(truth, shown.denoised));
+      }
+    };
+    std::mt19937 random(5);
+    for (int change = 0; change < kChanges && !HasFailure(); ++change) {
+      player.set_settings(choices[random() % choices.size()]);
+      switch (random() % 16) {
+        case 0:
+          player.set_paused(!player.paused());
+          break;
+        case 1:
+          player.step_forward();
+          break;
+        case 2:
+          player.seek(static_cast<double>(random() % 100) / 50);
+          break;
+        default:
+          break;
+      }
+      if (const std::shared_ptr<const PlayedFrame> shown = playing.next(2ms)) {
+        expect_whole(*shown);
+      }
+    }
+    // And each once, however slow the machine is.
+    player.set_paused(false);
+    for (const DenoiseSettings& choice : choices) {
+      player.set_settings(choice);
+      std::shared_ptr<const PlayedFrame> shown;
+      do {
+        shown = playing.next();
+        ASSERT_NE(shown, nullptr);
+        expect_whole(*shown);
+      } while (shown->settings != choice);
+    }
+    EXPECT_LT(alive, 40) << "frames pile up";
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+}  // namespace
+}  // namespace limpid::app

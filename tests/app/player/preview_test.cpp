@@ -1,0 +1,508 @@
+// `limpid preview` as its users meet it: on a screen, with keys and a mouse.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "io/media/reader.h"
+#include "io/screen/display.h"
+#include "tests/app/program/screen.h"
+
+namespace limpid::test {
+namespace {
+
+using namespace std::chrono_literals;
+using io::blue;
+using io::green;
+using io::Pixel;
+using io::red;
+using io::RgbImage;
+
+constexpr int kScale = 4;  // of the window to the clip
+constexpr int kWidth = 128;
+constexpr int kHeight = 96;
+
+// Below it the window tells what the last key has done.
+constexpr int kNotices = 300;
+
+/// Whether the columns from `first` to `last` - 1 of the window show the picture, `kScale` times as large.
+testing::AssertionResult shows(const RgbImage& window, const RgbImage& picture, int first, int last) {
+  if (window.width != picture.width * kScale || window.height != picture.height * kScale) {
+    return testing::AssertionFailure() << "the window is " << window.width << "x" << window.height;
+  }
+  for (int y = 0; y < kNotices; ++y) {
+    for (int x = first; x < last; ++x) {
+      if (window.row(y)[x] != picture.row(y / kScale)[x / kScale]) {
+        return testing::AssertionFailure() << "it differs at " << x << ", " << y;
+      }
+    }
+  }
+  return testing::AssertionSuccess();
+}
+
+/// Mean difference between neighbours: how noisy a picture is.
+double roughness(const RgbImage& image) {
+  double sum = 0;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 1; x < image.width; ++x) {
+      sum += std::abs(green(image.row(y)[x]) - green(image.row(y)[x - 1]));
+    }
+  }
+  return sum / image.height / (image.width - 1);
+}
+
+RgbImage difference_of(const RgbImage& noisy, const RgbImage& denoised) {
+  RgbImage result = noisy;
+  for (std::size_t i = 0; i < result.pixels.size(); ++i) {
+    const auto channel = [&](auto part) {
+      return std::clamp(128 + 4 * (part(noisy.pixels[i]) - part(denoised.pixels[i])), 0, 255);
+    };
+    result.pixels[i] = io::make_pixel(channel(red), channel(green), channel(blue));
+  }
+  return result;
+}
+
+class PreviewTest : public ScreenTest {
+ protected:
+  void SetUp() override {
+    ScreenTest::SetUp();
+    if (!IsSkipped()) {
+      clip_ = make("clip.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=10:duration=8:size=128x96", "-vf",
+                                "noise=alls=20:allf=t:all_seed=1,format=yuv420p", "-c:v", "ffv1"});
+    }
+  }
+  const std::string& clip() const { return clip_; }
+  void set_clip(const std::string& clip) { clip_ = clip; }
+
+  std::vector<std::string> preview(const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments{"preview",          clip_,   "--profile",     "fast",
+                                       "--sigma",          "5",     "--window-size", "512x384",
+                                       "--log-level",      "debug", "--no-osd",      "--no-vsync",
+                                       "--picture-folder", path("")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return on_screen(arguments);
+  }
+
+  /// What the window shows, by the key S; `number` of that picture of a frame.
+  RgbImage window_picture(Process& process, std::int64_t frame) {
+    type({"S"});
+    expect_said(process, "key: picture saved", ++window_pictures_);
+    return read_png(saved(frame, "window"));
+  }
+  struct Pictures {
+    RgbImage noisy, denoised, split;
+  };
+  Pictures pictures(Process& process, std::int64_t frame) {
+    type({"s"});
+    expect_said(process, "key: pictures saved", ++pictures_);
+    return {read_png(saved(frame, "noisy")), read_png(saved(frame, "denoised")),
+            read_png(saved(frame, "split"))};
+  }
+
+ private:
+  /// The newest picture of that kind.
+  std::string saved(std::int64_t frame, const std::string& kind) const {
+    std::array<char, 16> index{};
+    std::snprintf(index.data(), index.size(), "-%06d", static_cast<int>(frame));
+    const std::string name = std::filesystem::path(clip_).stem().string() + index.data();
+    std::string newest;
+    for (int number = 1; number < 100; ++number) {
+      const std::string candidate =
+          path(name + (number == 1 ? "" : "-" + std::to_string(number)) + "-" + kind + ".png");
+      if (std::filesystem::exists(candidate)) {
+        newest = candidate;
+      }
+    }
+    return newest;
+  }
+
+  std::string clip_;
+  int window_pictures_ = 0;
+  int pictures_ = 0;
+};
+
+TEST_F(PreviewTest, ViewsSplitAndZoomShowWhatTheySay) {
+  Process process(preview({}));
+  const std::string window = find_window("clip.mkv");
+  expect_said(process, "shown: the first frame");
+  type({"space"});
+  expect_said(process, "key: paused");
+  type({"Home"});  // a frame that is known
+  expect_said(process, "key: 0:00");
+  expect_said(process, "frame: 0");
+
+  for (const int split : {128, 400}) {
+    point(window, split - 8, 100);  // where it appears first moves nothing
+    point(window, split, 100);
+    const RgbImage shown = window_picture(process, 0);
+    const Pictures saved = pictures(process, 0);
+    ASSERT_EQ(saved.noisy.width, kWidth);
+    ASSERT_EQ(saved.noisy.height, kHeight);
+    EXPECT_TRUE(shows(shown, saved.noisy, 0, split - 2));
+    EXPECT_TRUE(shows(shown, saved.denoised, split + 2, shown.width));
+    EXPECT_FALSE(shows(shown, saved.denoised, 0, split - 2));
+    EXPECT_EQ(shown.row(7)[split], io::make_pixel(255, 255, 255)) << "the line";
+    EXPECT_EQ(saved.split.row(5)[split / kScale - 3], saved.noisy.row(5)[split / kScale - 3]);
+    EXPECT_EQ(saved.split.row(5)[split / kScale + 3], saved.denoised.row(5)[split / kScale + 3]);
+  }
+  const Pictures saved = pictures(process, 0);
+  EXPECT_LT(roughness(saved.denoised), roughness(saved.noisy));
+
+  // The pictures are the clip's own.
+  io::Reader reader(clip());
+  RgbImage first;
+  io::DisplayConverter(reader.video().format, reader.display())
+      .convert(std::get<Frame>(reader.read()), first);
+  EXPECT_EQ(saved.noisy.pixels, first.pixels);
+
+  const auto after = [&](const std::string& key, const std::string& said) {
+    type({key});
+    expect_said(process, said);
+    return window_picture(process, 0);
+  };
+  EXPECT_TRUE(shows(after("1", "view: noisy"), saved.noisy, 0, kWidth * kScale));
+  EXPECT_TRUE(shows(after("2", "view: denoised"), saved.denoised, 0, kWidth * kScale));
+  EXPECT_TRUE(
+      shows(after("0", "view: difference"), difference_of(saved.noisy, saved.denoised), 0, kWidth * kScale));
+  type({"1"});
+  point(window, 256, 192);
+  type({"z", "z", "z", "z"});
+  expect_said(process, "zoom: 8:1");
+  const RgbImage close_up = window_picture(process, 0);
+  for (const auto& [x, y] : {std::pair{3, 5}, std::pair{250, 100}, std::pair{505, 170}}) {
+    // The middle of the picture is in the middle of the window.
+    EXPECT_EQ(close_up.row(y)[x], saved.noisy.row((y - 192 + 48 * 8) / 8)[(x - 256 + 64 * 8) / 8])
+        << x << ", " << y;
+  }
+
+  type({"q"});
+  const Outcome outcome = process.wait();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(PreviewTest, KeysChangeSigmaAndMoveToTheRightFrame) {
+  Process process(preview({"--view", "denoised"}));
+  const std::string window = find_window("clip.mkv");
+  expect_said(process, "shown: the first frame");
+  type({"space", "Home"});
+  expect_said(process, "key: 0:00");
+  double before = -1;
+  for (const char* const sigma : {"6.0", "7.0", "8.0", "9.0", "10.0"}) {
+    type({"Up"});
+    expect_said(process, std::string("with sigma Y ") + sigma);
+    const Pictures saved = pictures(process, 0);
+    const double now = roughness(saved.denoised);
+    EXPECT_TRUE(before < 0 || now < before) << "sigma " << sigma;
+    before = now;
+  }
+  type({"c"});
+  expect_said(process, "key: profile lc");
+  expect_said(process, "with sigma Y 10.0", 2);
+  type({"m"});
+  expect_said(process, "key: filter bilateral");
+  expect_said(process, "with sigma Y 10.0", 3);
+  type({"c"});
+  expect_said(process, "key: bilateral has no profiles");
+
+  io::Reader reader(clip());
+  RgbImage expected;
+  const auto shows_frame = [&](std::int64_t frame) {
+    reader.seek(static_cast<double>(frame) / 10);
+    io::DisplayConverter(reader.video().format, reader.display())
+        .convert(std::get<Frame>(reader.read()), expected);
+    return pictures(process, frame).noisy.pixels == expected.pixels;
+  };
+  type({"Right"});
+  expect_said(process, "key: 0:05");
+  expect_said(process, "frame: 50");
+  EXPECT_TRUE(shows_frame(50));
+  type({"period"});
+  expect_said(process, "frame: 51");
+  EXPECT_TRUE(shows_frame(51));
+  type({"comma"});
+  expect_said(process, "frame: 50", 2);
+  type({"comma"});
+  expect_said(process, "frame: 49");
+  EXPECT_TRUE(shows_frame(49));
+
+  const RgbImage plain = window_picture(process, 49);
+  type({"i"});
+  expect_said(process, "key: statistics");
+  const RgbImage statistics = window_picture(process, 49);
+  int white = 0;
+  int darker = 0;
+  for (int y = 0; y < 80; ++y) {
+    for (int x = 0; x < 300; ++x) {
+      white += green(statistics.row(y)[x]) > 200 && green(plain.row(y)[x]) < 190 ? 1 : 0;
+      darker += green(statistics.row(y)[x]) < green(plain.row(y)[x]) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(white, 200) << "text";
+  EXPECT_GT(darker, 5000) << "the box behind it";
+  type({"question"});
+  expect_said(process, "key: keys");
+  EXPECT_NE(window_picture(process, 49).row(192)[256], statistics.row(192)[256]);
+
+  close(window);
+  const Outcome outcome = process.wait();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(PreviewTest, ARealClipIsSplitAndSeeksToTheRightFrame) {
+  const std::string real = std::string(LIMPID_DATA_DIR) + "/video/foreman_cif_intra_300f.264";
+  if (!std::filesystem::exists(real)) {
+    GTEST_SKIP() << real << " is absent";
+  }
+  set_clip(real);
+  Process process(preview({}));
+  const std::string window = find_window("foreman_cif_intra_300f.264");
+  expect_said(process, "shown: the first frame");
+  type({"space"});
+  expect_said(process, "key: paused");
+  type({"Home"});
+  expect_said(process, "key: 0:00");
+  expect_said(process, "frame: 0");
+  point(window, 240, 192);
+  point(window, 256, 192);
+
+  io::Reader reader(real);
+  std::int64_t next = 0;
+  for (const std::int64_t index : {0, 125}) {
+    if (index > 0) {
+      type({"Right"});
+      expect_said(process, "key: 0:05");
+      expect_said(process, "frame: " + std::to_string(index));
+    }
+    Frame frame;
+    for (; next <= index; ++next) {
+      frame = std::get<Frame>(reader.read());
+    }
+    RgbImage expected;
+    io::DisplayConverter(reader.video().format, reader.display()).convert(frame, expected);
+    const Pictures saved = pictures(process, index);
+    EXPECT_EQ(saved.noisy.pixels, expected.pixels) << index;
+    EXPECT_LT(roughness(saved.denoised), roughness(saved.noisy)) << index;
+    for (int y = 0; y < saved.split.height - 60; ++y) {  // below are its labels
+      ASSERT_TRUE(std::equal(saved.split.row(y), saved.split.row(y) + 170, saved.noisy.row(y))) << y;
+      ASSERT_TRUE(std::equal(saved.split.row(y) + 182, saved.split.row(y) + saved.split.width,
+                             saved.denoised.row(y) + 182))
+          << y;
+    }
+  }
+
+  type({"q"});
+  const Outcome outcome = process.wait();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_F(PreviewTest, AHiddenWindowHoldsNothingUpAndTheEndIsTheEnd) {
+  const std::string brief =
+      make("Müritz – brief.mkv",
+           {"-f", "lavfi", "-i", "testsrc2=rate=20:duration=1.5:size=64x48", "-c:v", "ffv1"});
+  Process process(
+      on_screen({"preview", brief, "--profile", "fast", "--sigma", "5", "--json", "--log-level", "debug"}));
+  const std::string window = find_window("brief.mkv");
+  expect_said(process, "shown: the first frame");
+  EXPECT_EQ(plain_title(window), "Müritz – brief.mkv - limpid");
+  xdotool({"windowunmap", window});
+  const Outcome outcome = process.wait();
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["frames_shown"].get<int>() + report["frames_dropped"].get<int>(), 30);
+}
+
+// Without a screen, by SDL's dummy driver.
+class ScriptedPreviewTest : public ProgramTest {
+ protected:
+  static std::vector<std::string> headless(const std::vector<std::string>& arguments,
+                                           const std::string& video = "SDL_VIDEODRIVER=dummy",
+                                           const std::string& audio = "SDL_AUDIODRIVER=dummy") {
+    std::vector<std::string> command{"env", "--unset=DISPLAY", "--unset=WAYLAND_DISPLAY", video, audio};
+    const std::vector<std::string> program = limpid_command(arguments);
+    command.insert(command.end(), program.begin(), program.end());
+    return command;
+  }
+};
+
+TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
+  const std::string clip = make_clip("clip.mkv", 12);
+  const Outcome outcome =
+      run(headless({"preview", clip, "--sigma", "0", "--profile", "fast", "--frames", "9", "--screenshot",
+                    path("nine.png"), "--no-osd", "--view", "noisy", "--window-size", "64x48"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("nine.png, 64x48"), std::string::npos) << outcome.err;
+  io::Reader reader(clip);
+  RgbImage expected;
+  for (int i = 0; i < 9; ++i) {
+    io::DisplayConverter(reader.video().format, reader.display())
+        .convert(std::get<Frame>(reader.read()), expected);
+  }
+  EXPECT_EQ(read_png(path("nine.png")).pixels, expected.pixels);
+}
+
+TEST_F(ScriptedPreviewTest, WhatIsAsNarrowAsAThreadGetsAWindow) {
+  const std::string clip = make_clip("narrow.mkv", 1, "4x302");
+  expect_success(run(headless({"preview", clip, "--sigma", "0", "--screenshot", path("a.png")})));
+  EXPECT_GE(read_png(path("a.png")).width, 240);
+}
+
+// Libraries have a say of their own where there is neither a sound card nor a desktop.
+TEST_F(ScriptedPreviewTest, TellsInOneLineThatThereIsNoSound) {
+  const auto told = [&](const std::string& name, const std::vector<std::string>& sound) {
+    std::vector<std::string> arguments{"-f", "lavfi", "-i", "testsrc2=rate=20:size=64x48:duration=0.1"};
+    arguments.insert(arguments.end(), sound.begin(), sound.end());
+    arguments.insert(arguments.end(), {"-c:v", "ffv1"});
+    const Outcome outcome =
+        run(headless({"preview", make(name, arguments), "--sigma", "5", "--filter", "bilateral"},
+                     "SDL_VIDEODRIVER=dummy", "SDL_AUDIODRIVER=alsa"));
+    EXPECT_EQ(outcome.exit_code, 0);
+    return lines(outcome.err);
+  };
+  const std::vector<std::string> with_sound = told("loud.mkv", {"-f", "lavfi", "-i", "sine=duration=0.1"});
+  if (with_sound.size() == 1) {
+    GTEST_SKIP() << "this machine has a sound card";
+  }
+  ASSERT_EQ(with_sound.size(), 2U);
+  EXPECT_TRUE(with_sound[0].starts_with("no sound: no audio device: ")) << with_sound[0];
+  EXPECT_EQ(told("silent.mkv", {}).size(), 1U) << "how many frames were shown";
+}
+
+TEST_F(ScriptedPreviewTest, PlaysInStepWithTheSoundAndWithoutADeviceForIt) {
+  // A source whose times don't begin at zero.
+  const std::string clip =
+      make("slow.mkv", {"-f", "lavfi", "-i", "testsrc2=rate=8:size=64x48:duration=1", "-f", "lavfi", "-i",
+                        "sine=duration=1", "-c:v", "ffv1", "-c:a", "pcm_s16le", "-output_ts_offset", "5"});
+  const auto preview = [&](const std::string& device, const std::string& frames) {
+    const std::vector<std::string> program =
+        headless({"preview", clip, "--sigma", "5", "--profile", "fast", "--json", "--frames", frames},
+                 "SDL_VIDEODRIVER=dummy", "SDL_AUDIODRIVER=" + device);
+    std::vector<std::string> command{"env", "SDL_DISKAUDIOFILE=" + path("played.raw")};
+    command.insert(command.end(), program.begin(), program.end());
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out);
+  };
+  const nlohmann::json heard = preview("disk", "100");
+  EXPECT_GT(heard["frames_shown"], 1);
+  EXPECT_EQ(heard["frames_shown"].get<int>() + heard["frames_dropped"].get<int>(), 8);
+  EXPECT_NEAR(heard["ahead_of_sound_ms"]["median"].get<double>(), 0, 60);
+  const std::string played = read_file(path("played.raw"));
+  const auto silence = static_cast<std::size_t>(std::count(played.begin(), played.end(), '\0'));
+  EXPECT_GT(played.size() - silence, 48000 * sizeof(float)) << "half a second of both channels";
+  EXPECT_EQ(preview("absent", "2")["frames_shown"], 2);
+}
+
+TEST_F(ScriptedPreviewTest, SoundThatCantBePlayedIsNamedAndThePicturesGoOn) {
+  const std::string clip =
+      make("fast.nut", {"-f", "lavfi", "-i", "testsrc2=rate=20:size=64x48:duration=1", "-f", "lavfi", "-i",
+                        "sine=duration=1", "-af", "asetrate=5000000", "-c:v", "ffv1", "-c:a", "pcm_s16le"});
+  const Outcome outcome = run(headless({"preview", clip, "--sigma", "5", "--filter", "bilateral"}));
+  expect_success(outcome);
+  EXPECT_NE(outcome.err.find("fast.nut: no more sound: 5000000 samples"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("frames shown"), std::string::npos) << outcome.err;
+}
+
+struct Coding {
+  const char* matrix;
+  double kr;
+  double kb;
+};
+
+TEST_F(ScriptedPreviewTest, ColorBarsHaveTheirColorsInEveryMatrixRangeAndDepth) {
+  constexpr int kBar = 8;
+  constexpr int kRows = 8;
+  const std::vector<std::array<int, 3>> bars{{255, 255, 255}, {255, 255, 0}, {0, 255, 255}, {0, 255, 0},
+                                             {255, 0, 255},   {255, 0, 0},   {0, 0, 255},   {0, 0, 0},
+                                             {90, 90, 90},    {200, 120, 40}};
+  for (const Coding& coding : {Coding{"smpte170m", 0.299, 0.114}, Coding{"bt709", 0.2126, 0.0722},
+                               Coding{"bt2020nc", 0.2627, 0.0593}}) {
+    for (const char* const range : {"tv", "pc"}) {
+      for (const int depth : {8, 10, 12}) {
+        const bool limited = std::string_view(range) == "tv";
+        const double steps = std::pow(2, depth - 8);
+        const double top = std::pow(2, depth) - 1;
+        std::array<std::vector<int>, 3> planes;
+        for (const auto& [r, g, b] : bars) {
+          const double y = coding.kr * r + (1 - coding.kr - coding.kb) * g + coding.kb * b;
+          const double u = (b - y) / 2 / (1 - coding.kb);
+          const double v = (r - y) / 2 / (1 - coding.kr);
+          const auto chroma = [&](double value) {
+            return limited ? std::lround((128 + 224 * value / 255) * steps)
+                           : std::lround(std::pow(2, depth - 1) + top * value / 255);
+          };
+          const long luma = limited ? std::lround((16 + 219 * y / 255) * steps) : std::lround(top * y / 255);
+          for (const auto& [plane, value] :
+               {std::pair{0, luma}, std::pair{1, chroma(u)}, std::pair{2, chroma(v)}}) {
+            planes[static_cast<std::size_t>(plane)].insert(
+                planes[static_cast<std::size_t>(plane)].end(), kBar,
+                static_cast<int>(std::clamp<long>(value, 0, std::lround(top))));
+          }
+        }
+        std::string raw;
+        for (const std::vector<int>& row : planes) {
+          for (int y = 0; y < kRows; ++y) {
+            for (const int value : row) {
+              raw.push_back(static_cast<char>(value & 0xFF));
+              if (depth > 8) {
+                raw.push_back(static_cast<char>(value >> 8));
+              }
+            }
+          }
+        }
+        write_file(path("bars.raw"), raw);
+        const int width = kBar * static_cast<int>(bars.size());
+        const std::string clip =
+            make("bars.mkv", {"-f", "rawvideo", "-pix_fmt",
+                              depth == 8 ? "yuv444p" : "yuv444p" + std::to_string(depth) + "le", "-s",
+                              std::to_string(width) + "x" + std::to_string(kRows), "-i", path("bars.raw"),
+                              // From FFmpeg 7 on encoders take frames' tags, before that the options.
+                              "-vf", std::string("setparams=range=") + range + ":colorspace=" + coding.matrix,
+                              "-c:v", "ffv1", "-colorspace", coding.matrix, "-color_range", range});
+        expect_success(run(
+            headless({"preview", clip, "--sigma", "0", "--screenshot", path("bars.png"), "--no-osd", "--view",
+                      "denoised", "--window-size", std::to_string(width) + "x" + std::to_string(kRows)})));
+        const RgbImage shown = read_png(path("bars.png"));
+        for (std::size_t i = 0; i < bars.size(); ++i) {
+          const Pixel pixel = shown.row(kRows / 2)[static_cast<int>(i) * kBar + kBar / 2];
+          EXPECT_NEAR(red(pixel), bars[i][0], 2)
+              << coding.matrix << ", " << range << ", " << depth << ", bar " << i;
+          EXPECT_NEAR(green(pixel), bars[i][1], 2)
+              << coding.matrix << ", " << range << ", " << depth << ", bar " << i;
+          EXPECT_NEAR(blue(pixel), bars[i][2], 2)
+              << coding.matrix << ", " << range << ", " << depth << ", bar " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ScriptedPreviewTest, SaysWhatItCantDo) {
+  const std::string clip = make_clip("clip.mkv", 2);
+  expect_failure(run(headless({"preview", clip}, "SDL_VIDEODRIVER=x11", "DISPLAY=:99999")), 1,
+                 {"can't open a window on the display ':99999'"});
+  expect_failure(run(headless({"preview", clip}, "--unset=SDL_VIDEODRIVER")), 1, {"there is no display"});
+  expect_failure(run(headless({"preview", path("absent.mkv")})), 1, {"absent.mkv"});
+  expect_failure(run(headless({"preview", clip, "--view", "both"})), 2, {"--view", "both"});
+  expect_failure(run(headless({"preview", clip, "--window-size", "12"})), 2, {"--window-size", "12"});
+  expect_failure(run(headless({"preview", clip, "--screenshot", path("absent/a.png")})), 1, {"a.png"});
+  expect_failure(run(headless({"preview", clip, "--frames", "3", "--screenshot", path("third.png")})), 1,
+                 {"clip.mkv: has no frame 3 for the screenshot: it ends after 2"});
+  EXPECT_FALSE(std::filesystem::exists(path("third.png")));
+}
+
+}  // namespace
+}  // namespace limpid::test

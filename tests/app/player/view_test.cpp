@@ -1,0 +1,200 @@
+#include "app/player/view.h"
+
+#include <gtest/gtest.h>
+
+#include "app/console/time_text.h"
+#include "app/player/osd.h"
+
+namespace limpid::app {
+namespace {
+
+constexpr io::Size kWindow{800, 600};
+
+TEST(ViewTest, TheWholePictureFitsWithItsAspect) {
+  const View::Placement wide = View({400, 100}, 1).place(kWindow);
+  EXPECT_EQ(wide.source, (io::Rectangle{0, 0, 400, 100}));
+  EXPECT_EQ(wide.target, (io::Rectangle{0, 200, 800, 200}));
+  EXPECT_FALSE(wide.smooth) << "exactly twice as large";
+  EXPECT_EQ(View({720, 576}, 16.0 / 15).place(kWindow).target, (io::Rectangle{0, 0, 800, 600}));
+  EXPECT_EQ(View({300, 200}, 0.5).place(kWindow).target, (io::Rectangle{175, 0, 450, 600}))
+      << "narrow pixels make the picture taller, not narrower";
+  EXPECT_TRUE(View({1920, 1080}, 1).place(kWindow).smooth);
+}
+
+TEST(ViewTest, ZoomKeepsWhatIsUnderThePointerAndPanMovesIt) {
+  View view({1000, 1000}, 1);
+  const int column = view.picture_column(300, kWindow);
+  view.set_zoom(4, 300, 200, kWindow);
+  EXPECT_NEAR(view.picture_column(300, kWindow), column, 1);
+  view.pan(40, 0);
+  EXPECT_NEAR(view.picture_column(340, kWindow), column, 1);
+  const View::Placement placement = view.place(kWindow);
+  EXPECT_EQ(placement.target.width, 4 * placement.source.width);
+  EXPECT_LE(placement.target.x, 0);
+  EXPECT_GE(placement.target.x + placement.target.width, kWindow.width);
+  EXPECT_LT(placement.source.width, 204) << "only what is seen is drawn";
+  view.pan(1e6, 1e6);
+  EXPECT_GT(view.place(kWindow).source.width, 0) << "it never leaves the window";
+}
+
+TEST(ViewTest, SmallPicturesAreInTheMiddle) {
+  View view({10, 20}, 1);
+  view.set_zoom(8, 0, 0, kWindow);
+  EXPECT_EQ(view.place(kWindow).target, (io::Rectangle{360, 220, 80, 160}));
+}
+
+TEST(ViewTest, ZoomsAreStepsOfTwo) {
+  View view({10, 10}, 1);
+  EXPECT_EQ(view.next_zoom(true), 1);
+  EXPECT_EQ(view.next_zoom(false), 0);
+  view.set_zoom(8, 0, 0, kWindow);
+  EXPECT_EQ(view.next_zoom(true), 8);
+  EXPECT_EQ(view.next_zoom(false), 4);
+}
+
+TEST(SplitLineTest, FollowsThePointerOnceItMoves) {
+  SplitLine line(0.8);
+  EXPECT_FALSE(line.point(100, 1000)) << "the window has opened under it";
+  EXPECT_EQ(line.column(1000), 800);
+  EXPECT_FALSE(line.point(101, 1000));
+  EXPECT_TRUE(line.point(300, 1000));
+  EXPECT_EQ(line.column(1000), 300);
+  line.forget_pointer();  // full screen
+  EXPECT_FALSE(line.point(300, 4000)) << "of the small window";
+  EXPECT_EQ(line.column(4000), 1200);
+}
+
+TEST(SplitLineTest, StaysWhereItWasSeenWhenThePointerLeaves) {
+  SplitLine line(0.5);
+  line.point(500, 1000);
+  line.point(700, 1000);
+  line.point(960, 1000);
+  EXPECT_EQ(line.column(1000), 960);
+  line.point(999, 1000);
+  EXPECT_LT(line.column(1000), 995) << "either side can always be seen";
+  line.leave();
+  EXPECT_EQ(line.column(1000), 700);
+  EXPECT_GT(SplitLine(0).column(1000), 5);
+  EXPECT_EQ(SplitLine(0).column(1), 0);
+}
+
+TEST(SplitLineTest, IsDraggedAnywhereInTheWholePictureAndByItselfInACloseUp) {
+  SplitLine line(0.5);
+  line.toggle_lock();
+  line.point(100, 1000);
+  line.point(200, 1000);
+  EXPECT_EQ(line.column(1000), 500) << "locked";
+  EXPECT_TRUE(line.drag(200, 300, 1000, false, false));
+  EXPECT_EQ(line.column(1000), 300);
+  line.release();
+  EXPECT_FALSE(line.drag(600, 700, 1000, false, true)) << "the picture";
+  EXPECT_FALSE(line.drag(300, 310, 1000, false, true)) << "as long as the button is held";
+  line.release();
+  EXPECT_TRUE(line.drag(310, 350, 1000, false, true));
+  EXPECT_EQ(line.column(1000), 350);
+  line.release();
+  line.toggle_lock();
+  EXPECT_TRUE(line.drag(340, 600, 1000, true, true)) << "a finger";
+  line.release();
+  EXPECT_FALSE(line.drag(600, 650, 1000, false, true)) << "the pointer is always at a line that follows it";
+  line.center();
+  EXPECT_EQ(line.column(1000), 500);
+  line.point(700, 1000);
+  line.point(800, 1000);
+  EXPECT_EQ(line.column(1000), 500);
+}
+
+TEST(OsdTest, TellsNoRatesWhereNothingRuns) {
+  Statistics statistics;
+  statistics.position = 0.48;
+  statistics.duration = 0.42;
+  statistics.runs = false;
+  statistics.loads = {{"denoise", 0}};
+  std::string all;
+  for (const std::string& line : to_lines(statistics)) {
+    all += line + "\n";
+  }
+  EXPECT_EQ(all.find("fps"), std::string::npos) << all;
+  EXPECT_EQ(all.find("load"), std::string::npos) << all;
+  EXPECT_NE(all.find("0:00.480 / 0:00.480"), std::string::npos) << all;
+  EXPECT_EQ(to_lines(statistics, Detail::kLeast).size(), 1U);
+  EXPECT_LT(to_lines(statistics, Detail::kFew).size(), 4U);
+}
+
+TEST(OsdTest, LettersAreLargerOnLargeScreensAndSmallerInSmallWindows) {
+  constexpr double kUsual = 96;
+  EXPECT_EQ(text_size({1280, 720}, kUsual, 1), 16);
+  EXPECT_EQ(text_size({1920, 1080}, 2 * kUsual, 1), 32) << "of a fine screen";
+  EXPECT_EQ(text_size({3840, 2160}, kUsual, 1), 31) << "looked at from afar";
+  EXPECT_EQ(text_size({3840, 2160}, 2 * kUsual, 1), 32);
+  EXPECT_EQ(text_size({320, 240}, kUsual, 1), 12);
+  EXPECT_EQ(text_size({1280, 160}, kUsual, 1), 10);
+  EXPECT_EQ(text_size({50, 50}, kUsual, 1), 9) << "below which nothing can be read";
+  EXPECT_EQ(text_size({1280, 720}, kUsual, 1.5), 24);
+  EXPECT_EQ(text_size({3840, 2160}, kUsual, 0.5), 15);
+  EXPECT_EQ(text_size({320, 240}, kUsual, 2), 25) << "as is asked for";
+}
+
+TEST(OsdTest, StatisticsLeaveThePictureToBeSeen) {
+  io::Lettering lettering;
+  Statistics statistics;
+  statistics.source = "a film with a name of some length.mkv";
+  statistics.format = "1920x1080 YUV 4:2:0 8 bit  BT.709 limited range";
+  statistics.engine = "cpu, a processor with a name of some length, 16 threads";
+  statistics.state = "playing";
+  statistics.filter = "bm3d";
+  statistics.planes = {"Y", "U", "V"};
+  statistics.loads = {{"decode", 0.1}, {"denoise", 0.5}, {"convert", 0.1}, {"present", 0.1}};
+  const auto box = [&](io::Size window) {
+    return statistics_box(lettering, statistics, text_size(window, 96, 1), window);
+  };
+  const auto text = [&](Detail detail, io::Size window) {
+    const int line = text_size(window, 96, 1);
+    return lettering.box(to_lines(statistics, detail), line, window.width).height;
+  };
+  EXPECT_EQ(box({1280, 720}).height, text(Detail::kAll, {1280, 720}));
+  const auto is_a_quarter = [&](io::Size window) {
+    const io::RgbImage seen = box(window);
+    return 4 * seen.width * seen.height <= window.width * window.height;
+  };
+  for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {480, 320}, {320, 480}, {1280, 200}}) {
+    EXPECT_TRUE(is_a_quarter(window)) << window.width << "x" << window.height;
+    EXPECT_LE(box(window).width, window.width);
+  }
+  EXPECT_GT(box({480, 320}).height, text_size({480, 320}, 96, 1)) << "not only the least";
+}
+
+TEST(OsdTest, TheKeysFitIntoTheWindow) {
+  io::Lettering lettering;
+  for (const io::Size window : {io::Size{1280, 720}, {640, 480}, {360, 640}, {640, 260}}) {
+    const int line = text_size(window, 96, 1);
+    const io::RgbImage box = help_box(lettering, line, window);
+    EXPECT_LE(box.width, window.width) << window.width << "x" << window.height;
+    EXPECT_LE(box.height, window.height) << window.width << "x" << window.height;
+  }
+  const int least = help_box(lettering, 20, {10'000, 10'000}).height;
+  EXPECT_EQ(help_box(lettering, 20, {10'000, least + 20}).height, least) << "no smaller than need be";
+}
+
+TEST(OsdTest, TellsTimesAndFigures) {
+  EXPECT_EQ(time_text(62.3456), "1:02.346");
+  EXPECT_EQ(time_text(3600, false), "1:00:00");
+  EXPECT_EQ(time_text(59.9996), "1:00.000");
+  Statistics statistics;
+  statistics.dropped = 17;
+  statistics.planes = {"Y", "U", "V"};
+  statistics.level = {{12.5F, 6, 3}};
+  statistics.estimated = true;
+  statistics.loads = {{"denoise", 0.5}};
+  std::string all;
+  for (const std::string& line : to_lines(statistics)) {
+    all += line + "\n";
+  }
+  EXPECT_NE(all.find("dropped 17"), std::string::npos);
+  EXPECT_NE(all.find("sigma  Y 12.5  U 6.0  V 3.0   (estimated)"), std::string::npos) << all;
+  EXPECT_NE(all.find("denoise 50%"), std::string::npos);
+  EXPECT_EQ(all.find("profile"), std::string::npos) << "of a filter without";
+}
+
+}  // namespace
+}  // namespace limpid::app

@@ -1,0 +1,466 @@
+// The window with all its threads in one process, where the sanitizers see them, without a screen.
+#include "app/player/viewer.h"
+
+#include <SDL.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/options/filter_options.h"
+#include "core/engines.h"
+#include "tests/app/player/never_done.h"
+#include "tests/io/media/media.h"
+#include "tests/oracle/pictures.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kRate = 100;
+
+void press(const std::string& key) {
+  SDL_Event event{};
+  static const std::map<std::string, SDL_Keycode> names{{"LEFT", SDLK_LEFT}, {"RIGHT", SDLK_RIGHT},
+                                                        {"UP", SDLK_UP},     {"DOWN", SDLK_DOWN},
+                                                        {"END", SDLK_END},   {"ESC", SDLK_ESCAPE}};
+  if (const auto name = names.find(key); name != names.end()) {
+    event.type = SDL_KEYDOWN;
+    event.key.keysym.sym = name->second;
+  } else {
+    event.type = SDL_TEXTINPUT;
+    std::strcpy(event.text.text, key.c_str());
+  }
+  SDL_PushEvent(&event);
+}
+
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                       std::filesystem::directory_iterator());
+}
+
+// A thousand keys at random; the frames that play are so small that every filter keeps up.
+TEST(ViewerTest, KeysAtRandomLeakNothing) {
+  constexpr int kKeys = 1000;
+  constexpr std::array kNames = {"m", "c", "a", "+", "-", "UP", "DOWN", "0",    "1",     "2",   "3", "z", "Z",
+                                 "i", "?", " ", ".", ",", "[",  "]",    "LEFT", "RIGHT", "END", "l", "|"};
+  setenv("SDL_VIDEODRIVER", "dummy", 1);
+  setenv("SDL_RENDER_DRIVER", "software", 1);
+  const FrameFormat format = oracle::yuv(32, 24, 1, 1);
+  std::vector<Frame> clip;
+  for (int i = 0; i < 4; ++i) {
+    clip.push_back(oracle::add_noise(oracle::draw_picture(format), 15, static_cast<std::uint64_t>(i)));
+  }
+  const std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{2});
+  std::atomic<int> alive = 0;
+
+  PlayerStages stages;
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item {
+    Frame frame = clip[static_cast<std::size_t>(next) % clip.size()];
+    ++alive;
+    frame.attachment = std::shared_ptr<void>(nullptr, [&alive](void*) { --alive; });
+    frame.index = next++;
+    return frame;
+  };
+  stages.seek = [&](double seconds, double /*before*/, const std::function<bool()>&) {
+    next = std::max<std::int64_t>(0, std::llround(seconds * kRate));
+  };
+  stages.engine = engine;
+  stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
+    const std::string options =
+        settings.filter == "bm3d" ? ":profile=" + std::string(to_string(settings.profile)) : "";
+    return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
+  };
+  ViewerOptions options;
+  options.source = "clip";
+  options.format = format;
+  options.engine = engine->name();
+  options.filters.assign(kFilterNames.begin(), kFilterNames.end());
+  options.window = {.title = "clip", .size = {640, 480}, .fixed = true, .vsync = false};
+  PlayerOptions player_options;
+  player_options.frames_per_second = kRate;
+  player_options.duration = 60;
+
+  const auto play = [&](int keys, std::int64_t frames) {
+    Viewer viewer(options, stages, player_options);
+    std::jthread user([&] {
+      std::mt19937 random(5);
+      const auto end = std::chrono::steady_clock::now() + 60s;  // a slow machine gets more keys, if need be
+      for (int key = 0;
+           key < keys || (viewer.counters().shown < frames && std::chrono::steady_clock::now() < end);
+           ++key) {
+        const std::int64_t shown = viewer.counters().shown;
+        press(kNames[random() % kNames.size()]);
+        // On to the next with the next frame; there may be none, as it may be paused.
+        const auto patience = std::chrono::steady_clock::now() + 3ms;
+        while (viewer.counters().shown == shown && std::chrono::steady_clock::now() < patience) {
+          std::this_thread::sleep_for(200us);
+        }
+      }
+      press("q");
+    });
+    viewer.run({});
+    EXPECT_TRUE(viewer.report().times.empty()) << "nobody has asked for them";
+    return viewer.report().shown;
+  };
+  play(3, 0);  // what stays for the next window
+  EXPECT_EQ(alive, 0);
+  const std::ptrdiff_t descriptors = open_descriptors();
+  constexpr std::int64_t kFrames = 10;
+  EXPECT_GE(play(kKeys, kFrames), kFrames);
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(open_descriptors(), descriptors);
+}
+
+/// Keeps what is logged while it lives, instead of printing it.
+class DebugLog {
+ public:
+  DebugLog() {
+    lines_->set_pattern("%v");
+    auto logger = std::make_shared<spdlog::logger>("test", lines_);
+    logger->set_level(spdlog::level::debug);
+    spdlog::set_default_logger(std::move(logger));
+  }
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+  ~DebugLog() { spdlog::set_default_logger(before_); }
+
+  /// Waits for a line with that in it; false if none comes.
+  bool says(const std::string& part) const {
+    const auto end = std::chrono::steady_clock::now() + 60s;
+    while (std::chrono::steady_clock::now() < end) {
+      const std::vector<std::string> lines = lines_->last_formatted();
+      if (std::any_of(lines.begin(), lines.end(),
+                      [&](const std::string& line) { return line.find(part) != std::string::npos; })) {
+        return true;
+      }
+      std::this_thread::sleep_for(2ms);
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kLines = 1000;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> lines_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(kLines);
+};
+
+/// A window on `frames` frames and somebody who presses keys.
+class ViewerScript {
+ public:
+  ViewerOptions options;
+  PlayerStages stages;
+  PlayerOptions player_options;
+  int frames = 5;
+  Frame picture;  // of all frames
+
+  ViewerScript() {
+    setenv("SDL_VIDEODRIVER", "dummy", 1);
+    setenv("SDL_RENDER_DRIVER", "software", 1);
+    const FrameFormat format = oracle::yuv(32, 24, 1, 1);
+    picture = oracle::draw_picture(format);
+    stages.read = [this]() -> io::Reader::Item {
+      if (next_ >= frames) {
+        return io::Reader::End{};
+      }
+      Frame frame = picture;
+      frame.index = next_++;
+      return frame;
+    };
+    stages.seek = [this](double seconds, double before, const std::function<bool()>&) {
+      next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
+    };
+    stages.engine = engine_registry().open("cpu", EngineOptions{1});
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseLevel& level) {
+      return stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
+    };
+    options.source = "clip";
+    options.format = format;
+    options.filters = {"bm3d", "bilateral"};
+    options.duration = frames / kRate;
+    options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
+    player_options.frames_per_second = kRate;
+    player_options.duration = options.duration;
+    player_options.settings.sigma = NoiseLevel{{5, 5, 5}};
+  }
+
+  /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
+  Statistics play(const std::function<void(const Viewer&)>& user) {
+    Viewer viewer(options, stages, player_options);
+    std::jthread thread([&] {
+      user(viewer);
+      press("q");
+    });
+    viewer.run({});
+    return viewer.statistics();
+  }
+
+  /// Waits until so many frames have been shown; false if they aren't.
+  static bool shows(const Viewer& viewer, std::int64_t frames) {
+    return reaches(viewer.counters().shown, frames);
+  }
+  template <typename Count>
+  static bool reaches(const std::atomic<Count>& count, Count value) {
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (count < value && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(500us);
+    }
+    return count >= value;
+  }
+
+ private:
+  int next_ = 0;
+};
+
+TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.options.keep_open = true;
+  script.stages.make_denoiser = [&begun, make = script.stages.make_denoiser](
+                                    const DenoiseSettings& settings, const Frame& frame,
+                                    const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+    return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::reaches(begun, 1));
+    EXPECT_TRUE(log.says("hint: denoising the first frame; m: a quicker filter"));
+    for (const char* const key : {"?", "?", "s", "0", "1", "2", "3", "z", "Z", "c"}) {
+      press(key);  // there is nothing of a denoised frame yet
+    }
+    EXPECT_TRUE(ViewerScript::reaches(begun, 2)) << "with the other profile";
+    press("m");
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+  });
+}
+
+TEST(ViewerTest, GoesOnFromTheBeginningAndKeepsTheWindowWhenItLeavesTheFullScreen) {
+  ViewerScript script;
+  script.options.keep_open = true;
+  script.play([&](const Viewer& viewer) {
+    // Some may be dropped, but not the first and the last.
+    EXPECT_TRUE(ViewerScript::shows(viewer, 2));
+    std::int64_t seen = viewer.counters().shown;
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (viewer.counters().shown < script.frames + 2 && std::chrono::steady_clock::now() < end) {
+      if (viewer.counters().shown == seen) {
+        press("f");
+        press("ESC");
+        press(" ");
+        std::this_thread::sleep_for(20ms);
+      }
+      seen = viewer.counters().shown;
+    }
+    EXPECT_GE(viewer.counters().shown, script.frames + 2);
+    press("END");
+  });
+}
+
+std::vector<std::string> stages_of(const Statistics& statistics) {
+  std::vector<std::string> stages;
+  for (const Statistics::Load& load : statistics.loads) {
+    stages.push_back(load.stage);
+  }
+  return stages;
+}
+
+TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseLevel&) {
+    return std::make_unique<NeverDone>(begun, settings.profile == Profile::kNp ? 1 : 0);
+  };
+  const DebugLog log;
+  const Statistics told = script.play([&](const Viewer&) {
+    EXPECT_TRUE(log.says("hint: too slow to show every frame; m: a quicker filter, c: another profile"));
+    press("c");
+    EXPECT_TRUE(log.says("hint: denoising with the new settings; m: a quicker filter"));
+  });
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"decode", "denoise", "convert", "present"}));
+  ASSERT_GT(told.loads.size(), 1U);
+  EXPECT_GT(told.loads[1].share, 0.8) << "of work that isn't done yet";
+}
+
+TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  script.stages.read = [read = script.stages.read] {
+    std::this_thread::sleep_for(50ms);
+    return read();
+  };
+  const DebugLog log;
+  script.play(
+      [&](const Viewer&) { EXPECT_TRUE(log.says("hint: too slow: this source can't be decoded in time")); });
+}
+
+TEST(ViewerTest, TellsThatNoNoiseWasFound) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  script.player_options.settings.sigma.reset();
+  for (const Plane& plane : script.picture.planes) {
+    for (int y = 0; y < plane.height; ++y) {
+      std::fill_n(plane.row<std::uint8_t>(y), plane.width, std::uint8_t{128});
+    }
+  }
+  const DebugLog log;
+  script.play([&](const Viewer&) {
+    EXPECT_TRUE(log.says("hint: no noise found, nothing is changed; UP: denoise all the same"));
+    press("UP");
+    EXPECT_TRUE(log.says("with sigma Y 0.5"));
+  });
+}
+
+TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
+  ViewerScript script;
+  script.frames = 6000;
+  script.options.duration = script.player_options.duration = script.frames / kRate;
+  std::atomic<bool> arrives = false;
+  script.stages.seek = [&arrives, seek = script.stages.seek](double seconds, double before,
+                                                             const std::function<bool()>& given_up) {
+    arrives.wait(false);
+    seek(seconds, before, given_up);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("END");
+    EXPECT_TRUE(log.says("hint: seeking 1:00"));
+    arrives = true;
+    arrives.notify_all();
+    EXPECT_TRUE(log.says("frame: 5999")) << "paused, to be looked at";
+  });
+}
+
+TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
+  ViewerScript script;
+  std::atomic<int> begun = 0;
+  script.player_options.live = true;
+  script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+    return std::make_unique<NeverDone>(begun);
+  };
+  const Statistics told = script.play([&](const Viewer&) {
+    EXPECT_TRUE(ViewerScript::reaches(begun, 1));
+    std::this_thread::sleep_for(1100ms);  // that long loads are measured over
+  });
+  EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "convert", "present"}));
+  EXPECT_EQ(told.state, "live");
+}
+
+TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
+  for (const bool still : {false, true}) {
+    ViewerScript script;
+    script.frames = 1;
+    script.player_options.frames_per_second = 0.1;  // it stays until the key
+    script.options.still_picture = still;
+    script.options.recording = [] { return "REC 0:01 0.1 MB"; };
+    const Statistics told =
+        script.play([](const Viewer& viewer) { EXPECT_TRUE(ViewerScript::shows(viewer, 1)); });
+    EXPECT_EQ(told.source_fps, still ? 0 : 0.1);
+    EXPECT_EQ(told.state, "playing   REC 0:01 0.1 MB");
+  }
+}
+
+TEST(ViewerTest, AKeyRecordsWhereThatIsPossible) {
+  ViewerScript script;
+  script.options.keep_open = true;
+  const DebugLog log;
+  script.play([&](const Viewer&) {
+    press("r");
+    EXPECT_TRUE(log.says("key: only the webcam is recorded"));
+  });
+}
+
+TEST(ViewerTest, TellsNewsAndEndsWhereNobodyNeedsIt) {
+  ViewerScript script;
+  script.frames = 1 << 20;
+  std::atomic<bool> records = false;
+  std::atomic<int> asked = 0;
+  script.options.toggle_recording = [&] {
+    records = true;
+    return "recording begins";
+  };
+  script.options.news = [&] { return records && asked++ == 0 ? News{"the disk is full", true} : News{}; };
+  script.options.is_needed = [&] { return asked == 0; };
+  const DebugLog log;
+  Viewer viewer(script.options, script.stages, script.player_options);
+  const std::jthread user([&] {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press("r");
+  });
+  viewer.run({});
+  EXPECT_TRUE(log.says("key: recording begins"));
+  EXPECT_TRUE(log.says("news: the disk is full"));
+}
+
+/// A square of a picture, by its upper left corner.
+std::string square(const Frame& picture, int x, int y) {
+  constexpr int kSide = 10;
+  std::string samples;
+  for (int plane = 0; plane < picture.format.plane_count(); ++plane) {
+    for (int row = y; row < y + kSide; ++row) {
+      const auto* const first = picture.planes[plane].row<std::uint8_t>(row) + x;
+      samples.append(first, first + kSide);
+    }
+  }
+  return samples;
+}
+
+TEST(ViewerTest, StatisticsComeWithLabelsAndGoAlone) {
+  const test::TemporaryFolder folder;
+  ViewerScript script;
+  script.frames = 1;
+  script.options.keep_open = true;
+  script.options.statistics = false;
+  script.options.side = Side::kDenoised;
+  script.options.picture_folder = folder.path();
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    for (const char* const key : {"S", "i", "S", "i", "S"}) {
+      press(key);
+    }
+    EXPECT_TRUE(log.says("clip-000000-3-window.png"));
+  });
+  struct Corners {
+    std::string statistics;
+    std::string label;
+  };
+  const auto corners = [&](const std::string& name) {
+    const Frame window = io::read_clip(folder.path() / name).frames.at(0);
+    return Corners{square(window, 6, 6), square(window, 6, window.format.height - 15)};
+  };
+  const Corners bare = corners("clip-000000-window.png");
+  const Corners both = corners("clip-000000-2-window.png");
+  const Corners label = corners("clip-000000-3-window.png");
+  EXPECT_NE(both.statistics, bare.statistics);
+  EXPECT_NE(both.label, bare.label);
+  EXPECT_EQ(label.statistics, bare.statistics);
+  EXPECT_EQ(label.label, both.label);
+}
+
+}  // namespace
+}  // namespace limpid::app

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/program/process.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::test {
+
+/// A fixture for tests that run the built program in a folder of their own, on small clips that the ffmpeg
+/// command makes. Skips where ffmpeg is absent.
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  std::string path(const std::string& name) const { return (folder() / name).string(); }
+
+  /// Runs ffmpeg and returns the path of the file `name` that it has made.
+  std::string make(const std::string& name, const std::vector<std::string>& arguments) const;
+  /// A noisy moving test picture without sound.
+  std::string make_clip(const std::string& name, int frames = 5, const std::string& size = "64x48") const;
+
+  /// ffprobe's view of the file: streams, and the first video stream's frames, all of them decoded.
+  static nlohmann::json probe(const std::string& file);
+  /// Presentation times of the first video stream's frames, in seconds.
+  static std::vector<double> frame_times(const std::string& file);
+  static std::size_t frame_count(const std::string& file) { return frame_times(file).size(); }
+  /// Packets of the first stream of a type, such as "a".
+  static std::size_t packet_count(const std::string& file, const std::string& type);
+
+  /// Names of the files in the folder, sorted: shows whether a run has left anything behind.
+  std::vector<std::string> files() const { return folder_.files(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// Runs limpid with these arguments.
+Outcome limpid(std::vector<std::string> arguments, const ProcessOptions& options = {});
+/// The command line of limpid with these arguments.
+std::vector<std::string> limpid_command(std::vector<std::string> arguments);
+
+/// Lines of a text, without empty ones.
+std::vector<std::string> lines(const std::string& text);
+
+/// Expects the exit code, and exactly one sentence for the user that contains all of `parts`.
+void expect_failure(const Outcome& outcome, int exit_code, const std::vector<std::string>& parts);
+void expect_success(const Outcome& outcome);
+
+std::string read_file(const std::string& path);
+void write_file(const std::string& path, const std::string& contents);
+
+}  // namespace limpid::test

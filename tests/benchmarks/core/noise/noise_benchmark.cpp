@@ -1,0 +1,53 @@
+// Times the noise estimate, which must not show beside the denoiser: on one thread, per frame.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/noise/noise_tracker.h"
+#include "tests/core/noise/track_noise.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::benchmarks {
+namespace {
+
+constexpr double kSigma = 20;
+
+Frame noisy_frame(const FrameFormat& format) {
+  return oracle::add_noise(oracle::draw_picture(format), kSigma, 1);
+}
+
+void BM_EstimateNoise(benchmark::State& state, const FrameFormat& format) {
+  const Frame frame = noisy_frame(format);
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(cpu::estimate_noise(frame));
+  }
+}
+
+// What a stream pays per frame once the first ones have been averaged.
+void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
+  const Frame frame = noisy_frame(format);
+  NoiseTracker tracker;
+  for (int i = 0; i < 8; ++i) {
+    track_noise(tracker, frame);
+  }
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(track_noise(tracker, frame));
+  }
+}
+
+BENCHMARK_CAPTURE(BM_EstimateNoise, gray_512x512_8_bit, oracle::gray(512, 512))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_8_bit, oracle::gray(1920, 1080))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_10_bit, oracle::gray(1920, 1080, 10))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_EstimateNoise, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_NoiseTracker, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace limpid::benchmarks
+
+BENCHMARK_MAIN();

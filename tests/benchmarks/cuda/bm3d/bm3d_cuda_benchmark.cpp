@@ -1,0 +1,343 @@
+// The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(),
+// with the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
+//   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
+// The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/engine/engine_group.h"
+#include "cuda/bm3d/bm3d.h"
+#include "cuda/bm3d/finish.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/runtime/convert.h"
+#include "cuda/runtime/runtime.h"
+#include "tests/benchmarks/cuda/support/support.h"
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kWidth = 1920;
+constexpr int kHeight = 1080;
+
+struct Setting {
+  std::string name;
+  Bm3dParameters parameters;
+  FrameFormat format;
+  double goal_ms = 0;  // of a whole frame
+  bool streamed = false;
+};
+
+Bm3dParameters groups_of_eight(int step, int radius) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  for (Bm3dStep* which : {&parameters.hard_threshold, &*parameters.wiener}) {
+    which->step = step;
+    which->search_window = 2 * radius + 1;
+  }
+  return parameters;
+}
+
+std::vector<Setting> settings() {
+  const FrameFormat luma = gray(kWidth, kHeight);
+  return {{"8, step 8, +-9", groups_of_eight(8, 9), luma, 0.35, false},
+          {"8, step 4, +-9", groups_of_eight(4, 9), luma, 0.8, false},
+          {"8, step 3, +-19", groups_of_eight(3, 19), luma, 1.8, false},
+          {"fast", bm3d_profile(Profile::kFast), luma, 0, true},
+          {"lc", bm3d_profile(Profile::kLc), luma, 0, false},
+          {"np", bm3d_profile(Profile::kNp), luma, 3, true},
+          {"high", bm3d_profile(Profile::kHigh), luma, 0, false},
+          {"fast, yuv420p", bm3d_profile(Profile::kFast), yuv420p(kWidth, kHeight), 0, true},
+          {"np, yuv420p", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 4.5, true}};
+}
+
+// The least times that the arithmetic of a step could take on the current device: 64 products of half floats
+// for each distance on tensor cores, and for each coefficient of a group 64 operations in single precision
+// there and back (twice, in the second step), at the peak of GPUs of compute capability 9.0.
+struct Bounds {
+  double match_ms;
+  double filter_ms;
+};
+
+Bounds bounds_of(const Bm3dStep& step, bool wiener, const ReferenceGrid& grid) {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device));
+    return static_cast<double>(value);
+  };
+  // Cycles of the whole device in a millisecond: the clock is in kHz.
+  const double cycles = attribute(cudaDevAttrMultiProcessorCount) * attribute(cudaDevAttrClockRate);
+  constexpr double kProductsPerCycle = 2048;
+  constexpr double kOperationsPerCycle = 256;
+  const double references = static_cast<double>(grid.columns) * grid.rows;
+  const double samples = step.patch_size * step.patch_size;
+  const double distances = references * step.search_window * step.search_window;
+  const double coefficients = references * step.max_group_size * samples * (wiener ? 2 : 1);
+  return {distances * samples / (cycles * kProductsPerCycle),
+          coefficients * 64 / (cycles * kOperationsPerCycle)};
+}
+
+// One step on a luma plane, kernel by kernel.
+nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
+                                    const DeviceMemory& basic, int repeats) {
+  const FloatPlane plane{noisy.as<float>(), kWidth, kHeight, kWidth};
+  const FloatPlane basic_plane{basic.as<float>(), kWidth, kHeight, kWidth};
+  const DeviceMemory result(basic.bytes());
+  MatchingPlane matching;
+  matching.width = kWidth;
+  matching.height = kHeight;
+  matching.pitch = MatchingPlane::pitch_of(kWidth);
+  matching.scale = matching_scale(!wiener);
+  const MatchingDistances distances =
+      matching_distances(Matching::kStatistical, wiener, step, matching.scale, static_cast<double>(kSigma));
+  const std::size_t positions = static_cast<std::size_t>(matching.pitch) * MatchingPlane::rows_of(kHeight);
+  const DeviceMemory samples(positions * 2);
+  matching.samples = samples.as<std::int16_t>();
+  const ReferenceGrid grid = make_grid(kWidth, kHeight, step.patch_size, step.step);
+  const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
+  const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
+  const DeviceMemory members(references * capacity * sizeof(std::int16_t));
+  const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
+  const DeviceMemory numerator(basic.bytes() * 2);
+  const DeviceMemory weight(basic.bytes());
+  const FixedPoint bits = choose_fixed_point(step, GroupTransform::kSeparable, wiener, 128, true);
+  const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_scale,
+                             bits.weight_bits, 128};
+  FilterJob job;
+  job.step = step;
+  job.lambda = 2.7F;
+  job.sigma = kSigma;
+  job.grid = grid;
+  job.groups = groups;
+  job.noisy = plane;
+  job.basic = wiener ? basic_plane : FloatPlane{};
+  job.sums = sums;
+  job.fixed_point = bits;
+  const FilterTables tables = make_filter_tables(step);
+  job.tables = &tables;
+
+  nlohmann::ordered_json json;
+  json["prepare"] =
+      time_ms(repeats, [&] { prepare_matching(wiener ? basic_plane : plane, !wiener, matching, nullptr); });
+  json["match"] = time_ms(repeats, [&] { match_fast(matching, grid, step, distances, groups, nullptr); });
+  json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
+  json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
+  clear_sums(sums, kWidth, kHeight, nullptr);
+  filter_fast(job, nullptr);
+  const FloatPlane out = wiener ? FloatPlane{result.as<float>(), kWidth, kHeight, kWidth} : basic_plane;
+  json["finish"] = time_ms(repeats, [&] { finish(sums, step.patch_size, tables, out, nullptr); });
+  const Bounds bounds = bounds_of(step, wiener, grid);
+  json["match_bound"] = bounds.match_ms;
+  json["filter_bound"] = bounds.filter_ms;
+  return json;
+}
+
+nlohmann::ordered_json time_kernels(const Setting& setting, const Frame& noisy, int repeats) {
+  std::vector<float> samples;
+  for (int y = 0; y < kHeight; ++y) {
+    const auto* row = noisy.planes[0].row<std::uint8_t>(y);
+    samples.insert(samples.end(), row, row + kWidth);
+  }
+  const DeviceMemory noisy_memory(samples.size() * sizeof(float));
+  check(cudaMemcpy(noisy_memory.as(), samples.data(), noisy_memory.bytes(), cudaMemcpyHostToDevice));
+  const DeviceMemory basic(noisy_memory.bytes());
+  nlohmann::ordered_json json;
+  json["step1"] = time_kernels(setting.parameters.hard_threshold, false, noisy_memory, basic, repeats);
+  json["step2"] = time_kernels(*setting.parameters.wiener, true, noisy_memory, basic, repeats);
+  return json;
+}
+
+// A whole frame, from device memory to device memory.
+double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::size_t& memory) {
+  Bm3d filter(setting.parameters, setting.format);
+  const DeviceMemory in(frame_bytes(setting.format));
+  const DeviceMemory out(in.bytes());
+  SamplePlanes in_planes;
+  SamplePlanes out_planes;
+  for (int p = 0; p < setting.format.plane_count(); ++p) {
+    const std::ptrdiff_t offset = noisy.planes[p].data - noisy.planes[0].data;
+    in_planes[p] = {in.as() + offset, noisy.planes[p].stride};
+    out_planes[p] = {out.as() + offset, noisy.planes[p].stride};
+  }
+  check(cudaMemcpy(in.as(), noisy.planes[0].data, in.bytes(), cudaMemcpyHostToDevice));
+  memory = filter.memory();
+  return time_ms(repeats, [&] {
+    filter.enqueue(in_planes, out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
+  });
+}
+
+// Frames per second through the denoiser, pinned frames up and down, a few in flight.
+double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
+  const auto denoiser = engine.make_denoiser(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
+  const int in_flight = denoiser->concurrency();
+  const int frames = std::clamp(static_cast<int>(150 * in_flight / frame_ms), 15 * in_flight, 4000);
+  const auto stream = [&](int count) {
+    int received = 0;
+    for (int i = 0; i < count; ++i) {
+      denoiser->send(noisy);
+      if (i >= in_flight) {
+        received += denoiser->receive().has_value() ? 1 : 0;
+      }
+    }
+    denoiser->flush();
+    while (denoiser->receive()) {
+      ++received;
+    }
+    return received;
+  };
+  stream(3 * in_flight);
+  const auto begin = std::chrono::steady_clock::now();
+  const int received = stream(frames);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return received / seconds.count();
+}
+
+// From a video decoder's NV12 to the planes of a filter, and from these to an encoder's.
+nlohmann::ordered_json time_surfaces(int repeats) {
+  const FrameFormat format = yuv420p(kWidth, kHeight);
+  const DeviceMemory surface(static_cast<std::size_t>(kWidth) * kHeight * 3 / 2);
+  const DeviceMemory memory(surface.bytes());
+  std::byte* const chroma = surface.as() + static_cast<std::ptrdiff_t>(kWidth) * kHeight;
+  std::array<Plane, 3> nv12{Plane{surface.as(), kWidth, kWidth, kHeight, 1},
+                            Plane{chroma, kWidth, kWidth / 2, kHeight / 2, 2},
+                            Plane{chroma + 1, kWidth, kWidth / 2, kHeight / 2, 2}};
+  std::byte* const u = memory.as() + (chroma - surface.as());
+  const std::array<SamplePlane, 3> planes{
+      SamplePlane{memory.as(), kWidth}, SamplePlane{u, kWidth / 2},
+      SamplePlane{u + static_cast<std::ptrdiff_t>(kWidth / 2) * (kHeight / 2), kWidth / 2}};
+  const double unpack = time_in_graph_ms(repeats, [&](cudaStream_t stream) {
+    for (int p = 0; p < 3; ++p) {
+      unpack_plane(format, nv12[p], 0, planes[p], stream);
+    }
+  });
+  const double pack = time_in_graph_ms(repeats, [&](cudaStream_t stream) {
+    for (int p = 0; p < 3; ++p) {
+      pack_plane(format, planes[p], 0, nv12[p], stream);
+    }
+  });
+  std::printf("NV12 to planes %.4f ms, planes to NV12 %.4f ms\n", unpack, pack);
+  return {{"unpack_ms", unpack}, {"pack_ms", pack}};
+}
+
+// Whether every engine of the group gives the bits that `one` gives.
+bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
+  const NoiseLevel noise{{kSigma, kSigma, kSigma}};
+  const Frame expected = run(one, noisy, setting.parameters);
+  const auto denoiser = group.make_denoiser(setting.parameters, noise, setting.format);
+  const int frames = denoiser->concurrency();
+  for (int i = 0; i < frames; ++i) {
+    denoiser->send(noisy);
+  }
+  denoiser->flush();
+  for (int i = 0; i < frames; ++i) {
+    const Frame result = denoiser->receive().value();
+    for (int p = 0; p < setting.format.plane_count(); ++p) {
+      const Plane& plane = result.planes[p];
+      for (int y = 0; y < plane.height; ++y) {
+        const auto* row = plane.row<std::uint8_t>(y);
+        if (!std::equal(row, row + plane.width, expected.planes[p].row<std::uint8_t>(y))) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// The streamed settings on two, three, ... of the machine's GPUs.
+nlohmann::ordered_json time_groups(Engine& one, const std::vector<std::uint8_t>& picture) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const EngineInfo& info : list_cuda()) {
+    if (!info.available) {
+      continue;
+    }
+    engines.push_back(open_cuda(info.name, {}));
+    if (engines.size() < 2) {
+      continue;
+    }
+    const auto group = make_engine_group(std::to_string(engines.size()) + " GPUs", engines);
+    for (const Setting& setting : settings()) {
+      if (setting.streamed) {
+        const Frame noisy = make_frame(*group, setting.format, picture, true);
+        const double alone = streamed_fps(one, setting, noisy, setting.goal_ms > 0 ? setting.goal_ms : 0.5);
+        const double fps = streamed_fps(*group, setting, noisy, setting.goal_ms > 0 ? setting.goal_ms : 0.5);
+        const bool same = same_bits(*group, one, setting, noisy);
+        std::printf("%s, %-16s %6.0f fps, %.2f times one's %6.0f, %s bits\n",
+                    std::string(group->name()).c_str(), setting.name.c_str(), fps, fps / alone, alone,
+                    same ? "the same" : "OTHER");
+        json.push_back({{"gpus", engines.size()},
+                        {"setting", setting.name},
+                        {"fps", fps},
+                        {"one", alone},
+                        {"same_bits", same}});
+      }
+    }
+  }
+  return json;
+}
+
+void benchmark(int argc, char** argv) {
+  const BenchmarkOptions options = parse_options(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options);
+  const auto engine = open_cuda("cuda:0", {});
+  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %6s %6s | %7s %7s %6s %6s | %8s %6s\n",
+              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "filter1",
+              "other", "bound", "match 2", "filter2", "other", "bound", "MiB", "fps");
+  nlohmann::ordered_json json;
+  json["device"] = engine->description();
+  for (const Setting& setting : settings()) {
+    if (!options.only.empty() && setting.name != options.only) {
+      continue;
+    }
+    const Frame noisy = make_frame(*engine, setting.format, picture, true);
+    nlohmann::ordered_json entry;
+    entry["setting"] = setting.name;
+    std::size_t memory = 0;
+    const double frame_ms = time_frame(setting, noisy, options.repeats, memory);
+    entry["frame_ms"] = frame_ms;
+    entry["goal_ms"] = setting.goal_ms;
+    entry["memory_mib"] = static_cast<double>(memory) / (1 << 20);
+    const Frame small = make_frame(*engine, gray(512, 512), picture, true);
+    const Frame clean = make_frame(*engine, gray(512, 512), picture, false);
+    entry["psnr_db"] = psnr(run(*engine, small, setting.parameters), clean);
+    entry["kernels_ms"] = time_kernels(setting, noisy, options.repeats);
+    entry["fps"] = setting.streamed ? streamed_fps(*engine, setting, noisy, frame_ms) : 0.0;
+    std::printf("%-16s %8.3f %6.2f %8.3f", setting.name.c_str(), frame_ms, setting.goal_ms,
+                entry["psnr_db"].get<double>());
+    for (const char* step : {"step1", "step2"}) {
+      const auto& kernels = entry["kernels_ms"][step];
+      const auto get = [&](const char* name) { return kernels[name].get<double>(); };
+      const double achieved = (get("match_bound") + get("filter_bound")) / (get("match") + get("filter"));
+      std::printf(" | %7.3f %7.3f %6.3f %4.0f %%", get("match"), get("filter"),
+                  get("prepare") + get("clear") + get("finish"), 100 * achieved);
+    }
+    std::printf(" | %8.1f %6.0f\n", entry["memory_mib"].get<double>(), entry["fps"].get<double>());
+    std::fflush(stdout);
+    json["settings"].push_back(entry);
+  }
+  json["surfaces"] = time_surfaces(options.repeats);
+  json["groups"] = time_groups(*engine, picture);
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << json.dump(2) << '\n';
+  }
+}
+
+}  // namespace
+}  // namespace limpid::cuda
+
+int main(int argc, char** argv) {
+  return limpid::cuda::run_benchmark("bm3d_cuda_benchmark", [&] { limpid::cuda::benchmark(argc, argv); });
+}

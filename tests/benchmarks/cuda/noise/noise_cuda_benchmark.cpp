@@ -1,0 +1,74 @@
+// The noise estimate's time on a GPU beside the CPU's, and that of what a stream's every frame is looked at
+// for. Without FFmpeg, so that it runs on a bare GPU machine:
+//   noise_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/cpu/noise/noise_estimation.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/runtime/runtime.h"
+#include "tests/benchmarks/cuda/support/support.h"
+
+namespace limpid::cuda {
+namespace {
+
+// The frame's samples in device memory, as if decoded there.
+Frame on_device(const Frame& host, const DeviceMemory& memory) {
+  Frame frame = host;
+  frame.cuda_device = 0;
+  std::byte* next = memory.as();
+  for (int p = 0; p < host.format.plane_count(); ++p) {
+    Plane& plane = frame.planes[p];
+    const auto bytes = static_cast<std::size_t>(plane.stride) * plane.height;
+    check(cudaMemcpy(next, plane.data, bytes, cudaMemcpyHostToDevice));
+    plane.data = next;
+    next += bytes;
+  }
+  return frame;
+}
+
+void benchmark(int argc, char** argv) {
+  const BenchmarkOptions options = parse_options(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options);
+  const auto engine = open_cuda("cuda:0", {});
+  std::printf("%s\n\n%-22s %10s %10s %10s %10s %8s\n", engine->description().c_str(), "noise estimate, ms",
+              "of host's", "of GPU's", "by the CPU", "brightness", "sigma");
+  nlohmann::ordered_json json;
+  json["device"] = engine->description();
+  const std::vector<std::pair<std::string, FrameFormat>> formats = {
+      {"gray 512x512", gray(512, 512)},
+      {"yuv420p 1920x1080", yuv420p(1920, 1080)},
+      {"yuv420p 3840x2160", yuv420p(3840, 2160)}};
+  for (const auto& [name, format] : formats) {
+    const Frame host = make_frame(*engine, format, picture, true);
+    const DeviceMemory memory(host.planes[0].stride * std::size_t{4} * format.height);
+    const Frame decoded = on_device(host, memory);
+    nlohmann::ordered_json entry;
+    entry["frame"] = name;
+    entry["host_frame_ms"] = time_on_host_ms(options.repeats, [&] { engine->estimate_noise(host); });
+    entry["device_frame_ms"] = time_on_host_ms(options.repeats, [&] { engine->estimate_noise(decoded); });
+    entry["cpu_ms"] = time_on_host_ms(options.repeats, [&] { cpu::estimate_noise(host); });
+    entry["brightness_ms"] = time_on_host_ms(options.repeats, [&] { engine->brightness(decoded); });
+    entry["sigma"] = engine->estimate_noise(decoded).sigma[0];
+    std::printf("%-22s %10.3f %10.3f %10.3f %10.3f %8.2f\n", name.c_str(),
+                entry["host_frame_ms"].get<double>(), entry["device_frame_ms"].get<double>(),
+                entry["cpu_ms"].get<double>(), entry["brightness_ms"].get<double>(),
+                entry["sigma"].get<double>());
+    json["frames"].push_back(entry);
+  }
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << json.dump(2) << '\n';
+  }
+}
+
+}  // namespace
+}  // namespace limpid::cuda
+
+int main(int argc, char** argv) {
+  return limpid::cuda::run_benchmark("noise_cuda_benchmark", [&] { limpid::cuda::benchmark(argc, argv); });
+}

@@ -1,0 +1,619 @@
+// Every engine's BM3D against the plain double-precision one, and against itself. What "agree" means is the
+// engines' contract: within one 8-bit code value on 99.99 % of the samples, nowhere more than 4, at least 60
+// dB between them.
+#include "tests/oracle/bm3d.h"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/cpu/bm3d/tile.h"
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "tests/core/cpu/simd_level.h"
+#include "tests/core/engine/engine_suite.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::as_float;
+using oracle::gray;
+using oracle::rgb;
+using oracle::yuv;
+
+constexpr float kSigma = 19.37F;
+
+constexpr Transform2d kTransforms2d[] = {Transform2d::kDct, Transform2d::kBior15, Transform2d::kWalshHadamard,
+                                         Transform2d::kHaar};
+constexpr Transform1d kTransforms1d[] = {Transform1d::kWalshHadamard, Transform1d::kHaar};
+
+NoiseLevel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
+
+Frame noisy_picture(const FrameFormat& format, double sigma = static_cast<double>(kSigma),
+                    std::uint64_t seed = 1) {
+  return oracle::add_noise(oracle::draw_picture(format), sigma, seed);
+}
+
+Bm3dParameters first_step_only(Bm3dParameters parameters) {
+  parameters.wiener.reset();
+  return parameters;
+}
+
+void expect_frames_agree(const Frame& result, const Frame& expected) {
+  const oracle::Agreement agreement = oracle::compare(result, expected);
+  EXPECT_TRUE(oracle::within_contract(agreement)) << oracle::to_string(agreement);
+  if (result.format.has_alpha) {
+    Frame alpha = result;
+    Frame expected_alpha = expected;
+    alpha.format = expected_alpha.format =
+        oracle::gray(result.format.width, result.format.height, result.format.bit_depth);
+    alpha.planes[0] = result.planes[result.format.plane_count() - 1];
+    expected_alpha.planes[0] = expected.planes[result.format.plane_count() - 1];
+    EXPECT_TRUE(oracle::same_bits(alpha, expected_alpha)) << "the alpha plane was touched";
+  }
+}
+
+void expect_agrees(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
+                   const NoiseLevel& noise) {
+  expect_frames_agree(run_filter(engine, frame, parameters, noise),
+                      oracle::denoise(frame, parameters, noise));
+}
+
+class Bm3dTest : public EngineSuite {};
+
+TEST_P(Bm3dTest, AllProfilesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(60, 45));
+  for (const Profile profile : {Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh}) {
+    SCOPED_TRACE(to_string(profile));
+    expect_agrees(engine(), frame, bm3d_profile(profile), equal_noise(kSigma));
+    expect_agrees(engine(), frame, first_step_only(bm3d_profile(profile)), equal_noise(kSigma));
+  }
+  const Frame noisier = noisy_picture(gray(60, 45), 50.7);
+  expect_agrees(engine(), noisier, bm3d_profile(Profile::kNp), equal_noise(50.7F));
+  expect_agrees(engine(), noisier, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(50.7F));
+}
+
+TEST_P(Bm3dTest, CoefficientsAtTheThresholdAreKept) {
+  // Integers' transforms hit 2.7 * 20 = 54 exactly, and rounding would decide.
+  const Frame frame = noisy_picture(gray(60, 45), 20);
+  for (const Profile profile : {Profile::kFast, Profile::kNp}) {
+    const Bm3dParameters parameters = first_step_only(bm3d_profile(profile));
+    const oracle::Agreement agreement =
+        oracle::compare(run_filter(engine(), frame, parameters, equal_noise(20)),
+                        oracle::denoise(frame, parameters, equal_noise(20)));
+    EXPECT_LE(agreement.greatest, 1) << oracle::to_string(agreement);
+  }
+}
+
+TEST_P(Bm3dTest, AllTransformsAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(40, 37));
+  for (const Transform2d transform_2d : kTransforms2d) {
+    for (const Transform1d transform_1d : kTransforms1d) {
+      SCOPED_TRACE(std::string(to_string(transform_2d)) + " and " + std::string(to_string(transform_1d)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->transform_2d = transform_2d;
+        step->transform_1d = transform_1d;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+      expect_agrees(engine(), frame, first_step_only(parameters), equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, AllPatchSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(37, 34));
+  for (int k = 2; k <= 16; ++k) {
+    for (const Transform2d transform : kTransforms2d) {
+      if (transform != Transform2d::kDct && (k & (k - 1)) != 0) {
+        continue;
+      }
+      SCOPED_TRACE(std::to_string(k) + ", " + std::string(to_string(transform)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->patch_size = k;
+        step->step = std::min(k, 4);
+        step->search_window = 15;
+        step->transform_2d = transform;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, StepsWithDifferentPatchSizesAgreeWithTheOracle) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+  parameters.wiener->patch_size = 11;
+  expect_agrees(engine(), noisy_picture(gray(50, 40), 50.7), parameters, equal_noise(50.7F));
+  parameters.hard_threshold.patch_size = 4;
+  parameters.hard_threshold.step = 3;
+  parameters.wiener->patch_size = 8;
+  expect_agrees(engine(), noisy_picture(yuv(40, 36, 1, 1)), parameters, equal_noise(kSigma));
+}
+
+TEST_P(Bm3dTest, AllGroupSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(40, 33));
+  for (const int group_size : {1, 2, 3, 4, 8, 16, 32, 64}) {
+    for (const Transform1d transform : kTransforms1d) {
+      SCOPED_TRACE(std::to_string(group_size) + ", " + std::string(to_string(transform)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->max_group_size = group_size;
+        step->transform_1d = transform;
+      }
+      expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+    }
+  }
+}
+
+TEST_P(Bm3dTest, AllDepthsAgreeWithTheOracle) {
+  for (const int depth : {8, 9, 10, 12, 14, 16}) {
+    SCOPED_TRACE(depth);
+    const Frame frame = noisy_picture(gray(43, 38, depth));
+    expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+    expect_agrees(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
+  }
+  FrameFormat words = gray(43, 38);
+  words.sample_type = SampleType::kUint16;
+  expect_agrees(engine(), noisy_picture(words), bm3d_profile(Profile::kLc), equal_noise(kSigma));
+}
+
+TEST_P(Bm3dTest, FloatSamplesAgreeWithTheOracleWithoutRounding) {
+  const Frame frame = noisy_picture(as_float(gray(48, 40)));
+  for (const Bm3dParameters& parameters :
+       {bm3d_profile(Profile::kNp), first_step_only(bm3d_profile(Profile::kNp))}) {
+    const Frame result = run_filter(engine(), frame, parameters, equal_noise(kSigma));
+    const Frame expected = oracle::denoise(frame, parameters, equal_noise(kSigma));
+    expect_frames_agree(result, expected);
+    // Hardly more than the precision of the arithmetic: a wrong window or weight would show here.
+    EXPECT_GE(oracle::compare(result, expected).psnr, 75);
+  }
+}
+
+TEST_P(Bm3dTest, FloatSamplesOutsideOfTheNominalRangeAreNotClipped) {
+  Frame frame = noisy_picture(as_float(gray(40, 32)));
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      frame.planes[0].row<float>(y)[x] = 1.6F * frame.planes[0].row<float>(y)[x] - 0.4F;
+    }
+  }
+  const Frame result = run_filter(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma));
+  expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kNp), equal_noise(1.6F * kSigma)));
+  float least = 0;
+  for (int y = 0; y < 32; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      least = std::min(least, result.planes[0].row<float>(y)[x]);
+    }
+  }
+  EXPECT_LT(least, 0);
+}
+
+TEST_P(Bm3dTest, EverySubsamplingAgreesWithTheOracle) {
+  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  const int shifts[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {2, 0}, {2, 2}};
+  for (const auto& shift : shifts) {
+    for (const auto& [width, height] : {std::pair{48, 40}, std::pair{45, 39}}) {
+      const FrameFormat format = yuv(width, height, shift[0], shift[1]);
+      SCOPED_TRACE(to_string(format));
+      expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kLc), noise);
+    }
+  }
+}
+
+TEST_P(Bm3dTest, DeepAndFloatColourAgreesWithTheOracle) {
+  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  for (const FrameFormat& format : {yuv(41, 35, 1, 1, 10), yuv(40, 32, 1, 0, 12), yuv(33, 32, 0, 0, 16),
+                                    as_float(yuv(36, 34, 1, 1)), as_float(rgb(33, 30)), rgb(33, 30, 10)}) {
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kLc), noise);
+    expect_agrees(engine(), noisy_picture(format), first_step_only(bm3d_profile(Profile::kLc)), noise);
+  }
+}
+
+TEST_P(Bm3dTest, RgbAgreesWithTheOracle) {
+  const Frame frame = noisy_picture(rgb(40, 35));
+  expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  expect_agrees(engine(), frame, bm3d_profile(Profile::kLc), {{kSigma, 7.1F, 31.3F}});
+}
+
+TEST_P(Bm3dTest, AlphaIsCopied) {
+  for (FrameFormat format : {gray(33, 30), yuv(33, 30, 1, 1), rgb(33, 30), rgb(33, 30, 12)}) {
+    format.has_alpha = true;
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kFast), equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, PlanesWithSigmaZeroPassUnchanged) {
+  const NoiseLevel levels[] = {{{0, 9.7F, 12.1F}}, {{kSigma, 0, 0}}, {{kSigma, 0, 9.7F}}, {{0, 0, 0}}};
+  for (const FrameFormat& format :
+       {yuv(40, 36, 1, 1), yuv(40, 36, 0, 0), as_float(yuv(40, 36, 1, 1)), rgb(32, 30)}) {
+    const Frame frame = noisy_picture(format);
+    for (const NoiseLevel& noise : levels) {
+      SCOPED_TRACE(to_string(format) + ", sigma " + std::to_string(noise.sigma[0]) + ", " +
+                   std::to_string(noise.sigma[1]) + ", " + std::to_string(noise.sigma[2]));
+      const Frame result = run_filter(engine(), frame, bm3d_profile(Profile::kLc), noise);
+      expect_frames_agree(result, oracle::denoise(frame, bm3d_profile(Profile::kLc), noise));
+      for (int plane = 0; plane < 3; ++plane) {
+        if (noise.sigma[plane] == 0) {
+          Frame before = frame;
+          Frame after = result;
+          before.format.color_model = after.format.color_model = ColorModel::kGray;
+          before.format.chroma_shift_x = before.format.chroma_shift_y = 0;
+          after.format = before.format;
+          before.planes[0] = frame.planes[plane];
+          after.planes[0] = result.planes[plane];
+          EXPECT_TRUE(oracle::same_bits(before, after)) << "plane " << plane;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Bm3dTest, EverySizeAgreesWithTheOracle) {
+  Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  parameters.hard_threshold.search_window = parameters.wiener->search_window = 13;
+  for (int width = 8; width <= 27; ++width) {
+    SCOPED_TRACE(width);
+    expect_agrees(engine(), noisy_picture(gray(width, 35 - width)), parameters, equal_noise(kSigma));
+  }
+  // One sample more than a tile of any power of two, one row, one column more than the patches' grid.
+  for (const auto& [width, height] :
+       {std::pair{65, 9}, std::pair{9, 65}, std::pair{129, 8}, std::pair{8, 131}}) {
+    SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height));
+    expect_agrees(engine(), noisy_picture(gray(width, height)), parameters, equal_noise(kSigma));
+    expect_agrees(engine(), noisy_picture(yuv(width, height, 1, 1)), parameters, equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, FieldsAreFilteredApart) {
+  for (const FrameFormat& format :
+       {gray(40, 48), gray(33, 31), yuv(40, 50, 1, 1), yuv(40, 47, 1, 1), rgb(24, 29)}) {
+    SCOPED_TRACE(to_string(format));
+    Frame frame = noisy_picture(format);
+    frame.interlaced = true;
+    expect_agrees(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dTest, ChangesBetweenFieldsAndFramesWithinAStream) {
+  const FrameFormat format = yuv(40, 40, 1, 1);
+  const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), equal_noise(kSigma), format);
+  for (int i = 0; i < 4; ++i) {
+    Frame frame = noisy_picture(format, 20, i);
+    frame.interlaced = i % 2 == 1;
+    denoiser->send(frame);
+    expect_frames_agree(denoiser->receive().value(),
+                        oracle::denoise(frame, bm3d_profile(Profile::kFast), equal_noise(kSigma)));
+  }
+}
+
+TEST_P(Bm3dTest, ExtremesOfTheParametersAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(33, 30));
+  const auto check = [&](const char* what, const Bm3dParameters& parameters, float sigma = kSigma) {
+    SCOPED_TRACE(what);
+    expect_agrees(engine(), frame, parameters, equal_noise(sigma));
+    expect_agrees(engine(), frame, first_step_only(parameters), equal_noise(sigma));
+  };
+  const auto with = [](auto change) {
+    Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+    change(parameters.hard_threshold);
+    change(*parameters.wiener);
+    return parameters;
+  };
+  check("no search", with([](Bm3dStep& step) { step.search_window = 1; }));
+  check("widest search", with([](Bm3dStep& step) { step.search_window = 129; }));
+  check("tau 0", with([](Bm3dStep& step) { step.max_distance = 0; }));
+  check("greatest tau", with([](Bm3dStep& step) { step.max_distance = 65025; }));
+  check("flat window", with([](Bm3dStep& step) { step.kaiser_beta = 0; }));
+  check("narrowest window", with([](Bm3dStep& step) { step.kaiser_beta = 8; }));
+  check("step 1", with([](Bm3dStep& step) { step.step = 1; }));
+  check("step k", with([](Bm3dStep& step) { step.step = step.patch_size; }));
+  Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+  parameters.lambda = 100;
+  check("lambda 100", parameters);
+  parameters.lambda = 0.001F;
+  check("lambda 0.001", parameters);
+  check("faint noise", bm3d_profile(Profile::kLc), 0.013F);
+  check("strong noise", bm3d_profile(Profile::kNp), 203.3F);
+}
+
+TEST_P(Bm3dTest, FlatPicturesStayFlat) {
+  for (const int depth : {8, 10, 16}) {
+    const int greatest = (1 << depth) - 1;
+    for (const int value : {0, 1, greatest / 3, greatest}) {
+      SCOPED_TRACE(std::to_string(depth) + " bit, value " + std::to_string(value));
+      const Frame frame = allocate_frame(gray(33, 26, depth));
+      for (int y = 0; y < 26; ++y) {
+        for (int x = 0; x < 33; ++x) {
+          if (depth == 8) {
+            frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
+          } else {
+            frame.planes[0].row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(value);
+          }
+        }
+      }
+      expect_agrees(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+      // The first step keeps the mean of a group to the bit; the second shrinks it by the Wiener factor.
+      const Frame first =
+          run_filter(engine(), frame, first_step_only(bm3d_profile(Profile::kNp)), equal_noise(kSigma));
+      EXPECT_TRUE(oracle::same_bits(first, frame));
+    }
+  }
+}
+
+// Matching by itself: everything but the mean of a group is thresholded away, the reference patches do not
+// overlap and groups are small, so that a single wrong patch in a group shows. Few grey levels make for many
+// equal distances, and many that equal tau.
+TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
+  std::mt19937_64 random(11);
+  for (const int k : {2, 4, 8, 16}) {
+    for (const int group_size : {2, 4, 8}) {
+      SCOPED_TRACE("patches of " + std::to_string(k) + ", groups of " + std::to_string(group_size));
+      const int width = 4 * k + 24;
+      const int height = 3 * k + 16;
+      const Frame frame = allocate_frame(gray(width - width % k, height - height % k));
+      for (int y = 0; y < frame.format.height; ++y) {
+        for (int x = 0; x < frame.format.width; ++x) {
+          frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(85 * (random() % 4));
+        }
+      }
+      Bm3dParameters parameters;
+      parameters.lambda = 100;
+      parameters.hard_threshold = {.patch_size = k,
+                                   .step = k,
+                                   .max_group_size = group_size,
+                                   .search_window = 21,
+                                   .max_distance = 85 * 85,
+                                   .transform_2d = Transform2d::kHaar};
+      for (const int tau_in_levels : {1, 2, 9}) {
+        parameters.hard_threshold.max_distance = static_cast<float>(85 * 85 * tau_in_levels);
+        const Frame result = run_filter(engine(), frame, parameters, equal_noise(200));
+        const Frame expected = oracle::denoise(frame, parameters, equal_noise(200));
+        // A mean that ends in exactly one half may be rounded either way.
+        EXPECT_LE(oracle::compare(result, expected).greatest, 1);
+      }
+    }
+  }
+}
+
+Bm3dStep random_step(std::mt19937_64& random) {
+  const auto draw = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
+  Bm3dStep step;
+  step.transform_2d = kTransforms2d[draw(0, 3)];
+  step.transform_1d = kTransforms1d[draw(0, 1)];
+  step.patch_size = step.transform_2d == Transform2d::kDct ? draw(2, 16) : 1 << draw(1, 4);
+  step.step = draw((step.patch_size + 1) / 2, step.patch_size);
+  step.max_group_size = draw(1, 64);
+  step.search_window = 2 * draw(3, 12) + 1;
+  step.max_distance = static_cast<float>(draw(0, 8000));
+  step.kaiser_beta = static_cast<float>(draw(0, 80)) / 10;
+  return step;
+}
+
+// On pictures this small a single coefficient at the threshold, or a single sample of the basic estimate
+// between two steps of the matching scale, may fall either way in single precision and cost the whole
+// allowance, the more so where few large patches overlap. So some requests may miss it, but none by much.
+TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
+  constexpr int kRequests = 60;
+  std::string missed;
+  int misses = 0;
+  for (int seed = 1; seed <= kRequests; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto draw = [&](int least, int most) {
+      return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+    };
+    Bm3dParameters parameters;
+    parameters.hard_threshold = random_step(random);
+    parameters.lambda = 1 + static_cast<float>(draw(0, 300)) / 100;
+    if (draw(0, 3) != 0) {
+      parameters.wiener = random_step(random);
+    }
+    parameters.matching = draw(0, 2) == 0 ? Matching::kNearest : Matching::kStatistical;
+    const int width = draw(5, 44);
+    const int height = draw(5, 40);
+    const int depth = 8 + 2 * draw(0, 4);
+    FrameFormat format = draw(0, 3) == 0   ? rgb(width, height, depth)
+                         : draw(0, 2) == 0 ? gray(width, height, depth)
+                                           : yuv(width, height, draw(0, 1), draw(0, 1), depth);
+    format = draw(0, 4) == 0 ? as_float(format) : format;
+    format.has_alpha = draw(0, 4) == 0;
+    const NoiseLevel noise{
+        {3.07F + static_cast<float>(draw(0, 50)), static_cast<float>(draw(0, 30)) * 1.013F, 5.03F}};
+    Frame frame = noisy_picture(format, static_cast<double>(noise.sigma[0]), seed);
+    frame.interlaced = draw(0, 5) == 0;
+
+    const Bm3dStep& first = parameters.hard_threshold;
+    const std::string request =
+        "seed " + std::to_string(seed) + ", " + to_string(format) + ", k " +
+        std::to_string(first.patch_size) + ", N " + std::to_string(first.max_group_size) + ", " +
+        std::string(to_string(first.transform_2d)) + " and " + std::string(to_string(first.transform_1d)) +
+        (parameters.wiener ? ", second step k " + std::to_string(parameters.wiener->patch_size) : "") +
+        (frame.interlaced ? ", interlaced" : "");
+    EXPECT_NO_THROW(parameters.validate()) << request;
+    const oracle::Agreement agreement = oracle::compare(run_filter(engine(), frame, parameters, noise),
+                                                        oracle::denoise(frame, parameters, noise));
+    EXPECT_LE(agreement.over_one, 5 + agreement.samples / 20) << request << ": " << to_string(agreement);
+    EXPECT_GE(agreement.psnr, 45) << request << ": " << to_string(agreement);
+    if (!oracle::within_contract(agreement)) {
+      ++misses;
+      missed += request + ": " + to_string(agreement) + "\n";
+    }
+  }
+  EXPECT_LE(misses, kRequests / 20) << missed;
+}
+
+// Rows that begin anywhere, without a spare byte before or after them: a read outside of a plane is a fault
+// under AddressSanitizer, and a wrong stride shows everywhere.
+TEST_P(Bm3dTest, PlanesMayLieAnywhereInMemory) {
+  for (const FrameFormat& format : {yuv(37, 29, 1, 1), rgb(21, 19, 10), as_float(gray(29, 23))}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const int bytes = format.bytes_per_sample();
+    std::vector<std::unique_ptr<std::byte[]>> memory;
+    Frame moved = frame;
+    for (int p = 0; p < format.plane_count(); ++p) {
+      Plane& plane = moved.planes[p];
+      const std::ptrdiff_t row_bytes = static_cast<std::ptrdiff_t>(plane.width) * bytes;
+      plane.stride = row_bytes;
+      memory.push_back(std::make_unique<std::byte[]>(row_bytes * plane.height));
+      plane.data = memory.back().get();
+      for (int y = 0; y < plane.height; ++y) {
+        std::copy_n(frame.planes[p].row<std::byte>(y), row_bytes, plane.row<std::byte>(y));
+      }
+    }
+    EXPECT_TRUE(
+        oracle::same_bits(run_filter(engine(), moved, bm3d_profile(Profile::kFast), equal_noise(kSigma)),
+                          run_filter(engine(), frame, bm3d_profile(Profile::kFast), equal_noise(kSigma))));
+  }
+}
+
+TEST_P(Bm3dTest, TheInputIsLeftAlone) {
+  const Frame frame = noisy_picture(yuv(40, 32, 1, 1));
+  const Frame copy = noisy_picture(yuv(40, 32, 1, 1));
+  run_filter(engine(), frame, bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  EXPECT_TRUE(oracle::same_bits(frame, copy));
+}
+
+TEST_P(Bm3dTest, RepeatsGiveTheSameBits) {
+  const Frame frame = noisy_picture(as_float(yuv(150, 110, 1, 1)));
+  const Frame first = run_filter(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(oracle::same_bits(
+        first, run_filter(engine(), frame, bm3d_profile(Profile::kLc), equal_noise(kSigma))));
+  }
+}
+
+TEST_P(Bm3dTest, DenoisingGainsDecibels) {
+  for (const FrameFormat& format : {gray(96, 80), yuv(96, 80, 1, 1), rgb(96, 80)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame clean = oracle::draw_picture(format);
+    const Frame noisy = oracle::add_noise(clean, 25, 17);
+    const double before = oracle::compare(noisy, clean).psnr;
+    const auto gain = [&](const Bm3dParameters& parameters) {
+      return oracle::compare(run_filter(engine(), noisy, parameters, equal_noise(25)), clean).psnr - before;
+    };
+    const double fast = gain(bm3d_profile(Profile::kFast));
+    const double np = gain(bm3d_profile(Profile::kNp));
+    EXPECT_GT(fast, 5);
+    EXPECT_GT(np, 8);
+    EXPECT_GT(np, fast);
+    EXPECT_GT(np, gain(first_step_only(bm3d_profile(Profile::kNp))));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Bm3dTest, kSuiteEngines, suite_name);
+
+TEST(CpuBm3d, TheNumberOfThreadsDoesNotChangeABit) {
+  for (const FrameFormat& format : {gray(213, 150), as_float(yuv(150, 118, 1, 1)), rgb(90, 70)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const auto result_with = [&](int threads) {
+      const auto engine = engine_registry().open("cpu", {.threads = threads});
+      return run_filter(*engine, frame, bm3d_profile(Profile::kLc), equal_noise(kSigma));
+    };
+    const Frame one = result_with(1);
+    for (const int threads : {2, 3, 7, 0}) {
+      EXPECT_TRUE(oracle::same_bits(one, result_with(threads))) << threads << " threads";
+    }
+  }
+}
+
+// Small windows and a tall picture, so that the second step begins above while the first is under way below.
+TEST(CpuBm3d, StepsAndPlanesThatOverlapInTimeDoNotChangeABit) {
+  // oneTBB would start no more threads than the machine has processors.
+  const tbb::global_control threads_allowed(tbb::global_control::max_allowed_parallelism, 4);
+  Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  parameters.hard_threshold.search_window = parameters.wiener->search_window = 5;
+  for (const FrameFormat& format : {yuv(40, 1200, 1, 1), rgb(40, 900)}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame frame = noisy_picture(format);
+    const auto result_with = [&](int threads) {
+      const auto engine = engine_registry().open("cpu", {.threads = threads});
+      return run_filter(*engine, frame, parameters, equal_noise(kSigma));
+    };
+    const Frame one = result_with(1);
+    expect_frames_agree(one, oracle::denoise(frame, parameters, equal_noise(kSigma)));
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      EXPECT_TRUE(oracle::same_bits(one, result_with(4)));
+    }
+  }
+}
+
+class Bm3dSimdTest : public SimdLevelTest {};
+
+TEST_P(Bm3dSimdTest, IsTheOneInUse) {
+  EXPECT_NE(engine().description().find(hwy::TargetName(GetParam())), std::string::npos)
+      << engine().description();
+}
+
+TEST_P(Bm3dSimdTest, AgreesWithTheOracle) {
+  for (const FrameFormat& format :
+       {gray(60, 45), gray(43, 38, 10), yuv(45, 39, 1, 1), rgb(33, 30), as_float(gray(40, 33))}) {
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), bm3d_profile(Profile::kNp), equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dSimdTest, AllTransformsAndGroupSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(35, 30));
+  for (const Transform2d transform_2d : kTransforms2d) {
+    for (const Transform1d transform_1d : kTransforms1d) {
+      for (const int group_size : {1, 2, 4, 8, 16, 32, 64}) {
+        SCOPED_TRACE(std::string(to_string(transform_2d)) + " and " + std::string(to_string(transform_1d)) +
+                     ", groups of " + std::to_string(group_size));
+        Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+        for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+          step->transform_2d = transform_2d;
+          step->transform_1d = transform_1d;
+          step->max_group_size = group_size;
+          step->max_distance = 65025;
+        }
+        expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+      }
+    }
+  }
+}
+
+TEST_P(Bm3dSimdTest, OtherPatchSizesAgreeWithTheOracle) {
+  const Frame frame = noisy_picture(gray(37, 34));
+  for (const int k : {2, 4, 5, 7, 11, 16}) {
+    SCOPED_TRACE(k);
+    Bm3dParameters parameters = bm3d_profile(Profile::kLc);
+    for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+      step->patch_size = k;
+      step->step = std::min(k, 4);
+      if (!std::has_single_bit(static_cast<unsigned>(k))) {
+        step->transform_2d = Transform2d::kDct;
+      }
+    }
+    expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
+  }
+}
+
+TEST_P(Bm3dSimdTest, ThreadsDoNotChangeABit) {
+  const Frame frame = noisy_picture(yuv(120, 90, 1, 1));
+  const auto result_with = [&](int threads) {
+    const auto engine = engine_registry().open("cpu", {.threads = threads});
+    return run_filter(*engine, frame, bm3d_profile(Profile::kFast), equal_noise(kSigma));
+  };
+  EXPECT_TRUE(oracle::same_bits(result_with(1), result_with(3)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, Bm3dSimdTest, kSimdLevels, simd_level_name);
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+
+namespace limpid {
+
+/// Highway's targets that this processor has and this build was compiled for.
+inline std::int64_t compiled_simd_levels() {
+#ifdef LIMPID_SIMD_LEVELS
+  return hwy::SupportedTargets() & LIMPID_SIMD_LEVELS;
+#else
+  return hwy::SupportedTargets();
+#endif
+}
+
+/// A test of the CPU engine as it would run on a processor whose best instruction set is the parameter.
+class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override {
+    const std::int64_t level = GetParam();
+    const std::int64_t supported = compiled_simd_levels();
+    if ((supported & level) == 0) {
+      GTEST_SKIP() << "this processor or this build has no " << hwy::TargetName(level);
+    }
+    // Highway's better targets have the lower bits.
+    hwy::SetSupportedTargetsForTest(supported & ~(level - 1));
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    engine_ = engine_registry().open("cpu");
+  }
+  void TearDown() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+
+  Engine& engine() { return *engine_; }
+  std::shared_ptr<Engine> engine_;
+};
+
+inline const auto kSimdLevels = testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL);
+
+inline std::string simd_level_name(const testing::TestParamInfo<std::int64_t>& level) {
+  return hwy::TargetName(level.param);
+}
+
+}  // namespace limpid

@@ -1,0 +1,355 @@
+// Several engines as one: their names, and the frames that go round them, each on a thread of its own.
+#include "core/engine/engine_group.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "tests/core/engine/engine_suite.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::yuv;
+
+TEST(EngineGroup, NamesStandForOneEngineOrSeveral) {
+  const std::vector<EngineInfo> engines{
+      {"cuda:0", "", 0, true}, {"cuda:1", "", 0, false}, {"cuda:2", "", 0, true}, {"cpu", "", 0, true}};
+  const auto expand = [&](const char* name) { return expand_engine_name(name, engines); };
+  using Names = std::vector<std::string>;
+  for (const char* single : {"auto", "cpu", "cuda:1", "cuda:x", ""}) {
+    EXPECT_EQ(expand(single), Names{single});
+  }
+  EXPECT_EQ(expand("cuda:0,2"), (Names{"cuda:0", "cuda:2"}));
+  EXPECT_EQ(expand("cuda:2,cuda:0"), (Names{"cuda:2", "cuda:0"}));
+  EXPECT_EQ(expand("cuda:all"), (Names{"cuda:0", "cuda:2"}));
+  EXPECT_EQ(expand_engine_name("cuda:all", {}), Names{"cuda:0"});
+  for (const char* name : {"cuda:0,cpu:1", "cuda:0,0", "cuda:0,", "cuda:0,,1"}) {
+    const std::string message = message_of([&] { expand(name); });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+  EXPECT_THROW(engine_registry().open("cpu:0,1"), UsageError);
+}
+
+TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const int threads : {1, 2, 1}) {
+    engines.push_back(engine_registry().open("cpu", {threads}));
+  }
+  const std::shared_ptr<Engine> group = make_engine_group("cpu,cpu,cpu", engines);
+  EXPECT_EQ(group->name(), "cpu,cpu,cpu");
+  const FrameFormat format = yuv(40, 33, 1, 1);
+  const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
+  const auto denoiser = group->make_denoiser(parameters, {{20, 10, 10}}, format);
+  EXPECT_EQ(denoiser->latency(), 0);
+  EXPECT_FALSE(denoiser->receive().has_value());
+  constexpr int kFrames = 8;
+  const auto noise_of = [](int i) { return NoiseLevel{{i < 4 ? 20.0F : 30.0F, 10, 10}}; };
+  std::vector<Frame> frames;
+  for (int i = 0; i < kFrames; ++i) {
+    Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, static_cast<std::uint64_t>(i));
+    frame.index = i;
+    frames.push_back(frame);
+    denoiser->set_noise(noise_of(i));
+    denoiser->send(frame);
+  }
+  denoiser->flush();
+  for (int i = 0; i < kFrames; ++i) {
+    const Frame result = denoiser->receive().value();
+    EXPECT_EQ(result.index, i);
+    EXPECT_TRUE(oracle::same_bits(result, run_filter(*engines[1], frames[i], parameters, noise_of(i)))) << i;
+  }
+  EXPECT_FALSE(denoiser->receive().has_value());
+}
+
+/// Hands frames through and tells a test what is done with them.
+class EngineDouble final : public Engine {
+ public:
+  struct Script {
+    int concurrency = 1;
+    int latency = 0;
+    std::optional<int> cuda_device = std::nullopt;
+    std::function<void(const Frame&)> on_send = [](const Frame&) {};
+    std::function<void(const Frame&)> on_receive = [](const Frame&) {};
+    std::function<void()> on_flush = [] {};
+  };
+  struct Counts {
+    std::set<std::thread::id> threads;
+    std::size_t most_under_way = 0;
+    bool destroyed = false;
+  };
+
+  explicit EngineDouble(Script script) : script_(std::move(script)) {}
+
+  /// Complete once the denoiser has been destroyed.
+  const Counts& counts() const { return counts_; }
+
+  std::string_view name() const override { return "double"; }
+  std::string description() const override { return "hands frames through"; }
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseLevel& /*noise*/,
+                                          const FrameFormat& /*format*/) override {
+    return std::make_unique<DenoiserDouble>(script_, counts_);
+  }
+  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+  std::optional<int> cuda_device() const override { return script_.cuda_device; }
+  std::optional<int> result_device() const override { return script_.cuda_device; }
+  Frame in_host_memory(const Frame& frame) override {
+    Frame copy = frame;
+    copy.cuda_device = Frame::kHostMemory;
+    return copy;
+  }
+  NoiseLevel estimate_noise(const Frame& frame) override { return cpu::estimate_noise(frame); }
+  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+
+ private:
+  class DenoiserDouble final : public Denoiser {
+   public:
+    DenoiserDouble(const Script& script, Counts& counts) : script_(script), counts_(counts) {}
+    DenoiserDouble(const DenoiserDouble&) = delete;
+    DenoiserDouble& operator=(const DenoiserDouble&) = delete;
+    ~DenoiserDouble() override { counts_.destroyed = true; }
+    void set_noise(const NoiseLevel& /*noise*/) override {
+      counts_.threads.insert(std::this_thread::get_id());
+    }
+    void send(Frame frame) override {
+      counts_.threads.insert(std::this_thread::get_id());
+      script_.on_send(frame);
+      under_way_.push_back(std::move(frame));
+      counts_.most_under_way = std::max(counts_.most_under_way, under_way_.size());
+    }
+    std::optional<Frame> receive() override {
+      counts_.threads.insert(std::this_thread::get_id());
+      Frame frame = std::move(under_way_.front());
+      under_way_.pop_front();
+      script_.on_receive(frame);
+      ++received_;
+      return frame;
+    }
+    void flush() override { script_.on_flush(); }
+    std::vector<std::string> warnings() const override { return {"a warning"}; }
+    int latency() const override { return script_.latency; }
+    int concurrency() const override { return script_.concurrency; }
+    DeviceStages device_stages() const override {
+      return {.upload = {received_, 10 * received_, 0, 30 * received_},
+              .filter = {received_, 40 * received_, 0, 0},
+              .download = {received_, 20 * received_, 20 * received_, 0}};
+    }
+
+   private:
+    const Script& script_;
+    Counts& counts_;
+    std::deque<Frame> under_way_;
+    std::int64_t received_ = 0;
+  };
+
+  Script script_;
+  Counts counts_;
+};
+
+using Doubles = std::vector<std::shared_ptr<EngineDouble>>;
+
+Doubles make_doubles(std::size_t count, const EngineDouble::Script& script) {
+  Doubles doubles;
+  for (std::size_t i = 0; i < count; ++i) {
+    doubles.push_back(std::make_shared<EngineDouble>(script));
+  }
+  return doubles;
+}
+
+std::unique_ptr<Denoiser> make_group_denoiser(const Doubles& doubles) {
+  return make_engine_group("doubles", {doubles.begin(), doubles.end()})
+      ->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
+}
+
+Frame numbered(std::int64_t index) {
+  Frame frame;
+  frame.index = index;
+  return frame;
+}
+
+// An encoder reads one GPU's memory.
+TEST(EngineGroup, ItsResultsAreInHostMemory) {
+  std::vector<std::shared_ptr<Engine>> engines;
+  for (const int device : {0, 1}) {
+    engines.push_back(std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = device}));
+  }
+  const auto group = make_engine_group("double,double", engines);
+  EXPECT_EQ(group->cuda_device(), 0);
+  EXPECT_EQ(group->result_device(), std::nullopt);
+  const FrameFormat format = yuv(8, 8, 1, 1);
+  const auto denoiser = group->make_denoiser(bm3d_profile(Profile::kFast), {}, format);
+  EXPECT_THROW(denoiser->set_result_frames([&] { return allocate_frame(format); }), Error);
+}
+
+TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
+  constexpr int kEngines = 3;
+  constexpr int kRounds = 20;
+  std::barrier all_are_sending(kEngines);  // one thread for all of them would wait for ever
+  const Doubles doubles = make_doubles(
+      kEngines, {.concurrency = 2, .on_send = [&](const Frame&) { all_are_sending.arrive_and_wait(); }});
+  std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_EQ(group->warnings(), std::vector<std::string>{"a warning"});
+  ASSERT_EQ(group->concurrency(), kEngines * 3);
+  std::int64_t received = 0;
+  for (std::int64_t i = 0; i < std::int64_t{kRounds} * kEngines; ++i) {
+    group->send(numbered(i));
+    if (i - received + 1 == group->concurrency()) {
+      EXPECT_EQ(group->receive().value().index, received++);
+    }
+  }
+  group->flush();
+  while (const std::optional<Frame> frame = group->receive()) {
+    EXPECT_EQ(frame->index, received++);
+  }
+  EXPECT_EQ(received, kRounds * kEngines);
+  group.reset();
+  std::set<std::thread::id> threads{std::this_thread::get_id()};
+  for (const auto& engine : doubles) {
+    EXPECT_EQ(engine->counts().threads.size(), 1U);
+    threads.merge(std::set(engine->counts().threads));
+    EXPECT_LE(engine->counts().most_under_way, 2U);
+  }
+  EXPECT_EQ(threads.size(), kEngines + 1U);
+}
+
+TEST(EngineGroup, ItsDevicesCountAsOneThatTakesAllFrames) {
+  const Doubles doubles = make_doubles(2, {});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_EQ(group->device_stages().filter.frames, 0);
+  for (int i = 0; i < 6; ++i) {
+    group->send(numbered(i));
+    group->receive();
+  }
+  const DeviceStages stages = group->device_stages();
+  EXPECT_EQ(stages.upload.frames, 6);
+  EXPECT_EQ(stages.upload.busy_ns, 10 * 3);
+  EXPECT_EQ(stages.upload.waited_for_output_ns, 30 * 3);
+  EXPECT_EQ(stages.filter.busy_ns, 40 * 3);
+  EXPECT_EQ(stages.download.frames, 6);
+  EXPECT_EQ(stages.download.waited_for_input_ns, 20 * 3);
+}
+
+TEST(EngineGroup, SendDoesNotWaitForAnEngine) {
+  constexpr int kFrames = 6;
+  std::latch released(1);
+  const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame&) { released.wait(); }});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  for (int i = 0; i < kFrames; ++i) {
+    group->send(numbered(i));
+  }
+  released.count_down();
+  for (int i = 0; i < kFrames; ++i) {
+    EXPECT_EQ(group->receive().value().index, i);
+  }
+}
+
+TEST(EngineGroup, AFailureComesOutInItsFramesPlace) {
+  constexpr int kFailing = 4;
+  const auto fail = [](const Frame& frame) {
+    if (frame.index == kFailing) {
+      throw Error("the GPU fell off at frame 4");
+    }
+  };
+  for (const bool at_send : {true, false}) {
+    SCOPED_TRACE(at_send);
+    EngineDouble::Script script{.concurrency = 2};
+    (at_send ? script.on_send : script.on_receive) = fail;
+    const Doubles doubles = make_doubles(3, script);
+    const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+    for (int i = 0; i < group->concurrency(); ++i) {
+      group->send(numbered(i));
+    }
+    for (int i = 0; i < kFailing; ++i) {
+      EXPECT_EQ(group->receive().value().index, i);
+    }
+    EXPECT_EQ(message_of([&] { group->receive(); }), "the GPU fell off at frame 4");
+    EXPECT_EQ(group->receive().value().index, kFailing + 1);
+    EXPECT_EQ(group->receive().value().index, kFailing + 2);
+    // What that engine would give next is certain only if it has not taken the frame.
+    EXPECT_EQ(message_of([&] { group->receive(); }), at_send ? "" : "the GPU fell off at frame 4");
+  }
+}
+
+TEST(EngineGroup, FlushesEachEngineAndTellsItsFailure) {
+  std::atomic<int> flushed = 0;
+  const Doubles doubles = make_doubles(3, {.on_flush = [&] {
+                                         if (++flushed == 3) {
+                                           throw Error("the GPU fell off");
+                                         }
+                                       }});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  group->send(numbered(0));
+  EXPECT_EQ(message_of([&] { group->flush(); }), "the GPU fell off");
+  EXPECT_EQ(flushed, 3);
+  EXPECT_EQ(group->receive().value().index, 0);
+}
+
+TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
+  std::atomic<int> sent = 0;
+  const Doubles doubles = make_doubles(2, {.concurrency = 2, .on_send = [&](const Frame&) {
+                                             ++sent;
+                                             sent.notify_all();
+                                           }});
+  std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  for (int i = 0; i < group->concurrency(); ++i) {
+    group->send(numbered(i));
+  }
+  sent.wait(0);
+  group.reset();
+  for (const auto& engine : doubles) {
+    EXPECT_TRUE(engine->counts().destroyed);
+  }
+}
+
+TEST(EngineGroup, FramesOfOneGpuReachTheOthersThroughTheHost) {
+  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 4}),
+                        std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 2})};
+  const auto group = make_engine_group("doubles", {doubles.begin(), doubles.end()});
+  EXPECT_EQ(group->cuda_device(), 4);
+  const auto denoiser = group->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
+  for (int i = 0; i < 4; ++i) {
+    Frame frame = numbered(i);
+    frame.cuda_device = i < 2 ? 4 : Frame::kHostMemory;
+    EXPECT_EQ(group->in_host_memory(frame).cuda_device, Frame::kHostMemory);
+    denoiser->send(frame);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const Frame sent = denoiser->receive().value();  // as the double has got it
+    EXPECT_EQ(sent.index, i);
+    EXPECT_EQ(sent.cuda_device, i == 0 ? 4 : Frame::kHostMemory);
+  }
+}
+
+TEST(EngineGroup, RefusesImpossibleNoiseAtOnce) {
+  const Doubles doubles = make_doubles(2, {});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_THROW(group->set_noise({{-1}}), UsageError);
+}
+
+TEST(EngineGroup, LeavesFiltersOfSeveralFramesToOneEngine) {
+  const Doubles doubles = make_doubles(2, {.latency = 2});
+  const std::string message = message_of([&] { make_group_denoiser(doubles); });
+  EXPECT_NE(message.find("doubles"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace limpid

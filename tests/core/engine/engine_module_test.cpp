@@ -1,0 +1,175 @@
+// Modules of engines: where they are looked for, and that what isn't of this build is told of and not called.
+#include "core/engine/engine_module.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/engine/engine_module_names.h"
+#include "tests/core/engine/engine_suite.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid {
+namespace {
+
+using std::filesystem::path;
+
+// A place that modules, and a library which loads them, are copied to.
+class EngineModuleTest : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("LIMPID_ENGINE_PATH"); }
+
+  static path built(const std::string& module) {
+    return path(LIMPID_TEST_MODULES) / module / ("liblimpid_test-" + std::string(kVersion) + ".so");
+  }
+  path put(const std::string& module, const path& folder) const {
+    std::filesystem::create_directories(place_ / folder);
+    const path file = place_ / folder / built(module).filename();
+    std::filesystem::copy_file(built(module), file);
+    return file;
+  }
+  // The one engine that is listed of the modules in these folders.
+  EngineInfo listed(const std::vector<path>& folders) const {
+    std::vector<path> places;
+    for (const path& folder : folders) {
+      places.push_back(place_ / folder);
+    }
+    const std::vector<EngineInfo> engines = load_engine_module("test", places).list();
+    EXPECT_EQ(engines.size(), 1U);
+    return engines.at(0);
+  }
+  // Why there is none.
+  std::string problem(const std::vector<path>& folders) const {
+    const EngineInfo info = listed(folders);
+    EXPECT_EQ(info.name, "test");
+    EXPECT_FALSE(info.available);
+    EXPECT_EQ(info.description.find('\n'), std::string::npos) << info.description;
+    return info.description;
+  }
+  // The file whose engines a library in `folder` finds.
+  std::string found_by_host_in(const path& folder) const {
+    std::filesystem::create_directories(place_ / folder);
+    const path file = place_ / folder / "libhost.so";
+    std::filesystem::copy_file(LIMPID_TEST_HOST, file, std::filesystem::copy_options::skip_existing);
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      return dlerror();
+    }
+    std::string found;
+    reinterpret_cast<void (*)(std::string&)>(dlsym(library, "list_test_engines"))(found);
+    return found;
+  }
+
+  test::TemporaryFolder folder_;
+  const path place_ = std::filesystem::canonical(folder_.path());
+};
+
+TEST_F(EngineModuleTest, OfThisBuildIsLoaded) {
+  const path file = put("engines", "here");
+  const EngineModule module = load_engine_module("test", {place_ / "none", place_ / "here"});
+  const std::vector<EngineInfo> engines = module.list();
+  ASSERT_EQ(engines.size(), 1U);
+  EXPECT_EQ(engines[0].name, "test:0");
+  EXPECT_EQ(engines[0].description, file);
+  EXPECT_EQ(message_of([&] { module.open("test:0", {}); }), "opened test:0");
+}
+
+TEST_F(EngineModuleTest, TheFirstFolderThatHasOneWins) {
+  const path first = put("engines", "a");
+  put("engines", "b");
+  EXPECT_EQ(listed({"a", "b"}).description, first);
+  EXPECT_EQ(listed({"none", "a", "b"}).description, first);
+}
+
+TEST_F(EngineModuleTest, OneThatCanNotBeLoadedIsPassedOver) {
+  put("other_version", "a");
+  put("no_engines", "b");
+  const path good = put("engines", "c");
+  EXPECT_EQ(listed({"a", "b", "c"}).description, good);
+}
+
+TEST_F(EngineModuleTest, WhereThereIsNoneAFolderIsNamed) {
+  EXPECT_EQ(problem({"a", "b", "c"}), built("engines").filename().string() + " isn't in " +
+                                          (place_ / "a").string() +
+                                          ", nor in 2 other folders where it is looked for");
+}
+
+TEST_F(EngineModuleTest, OfAnotherVersionByNameIsTold) {
+  for (const char* name : {"liblimpid_test.so", "liblimpid_test-0.0.9.so"}) {
+    const path file = put("engines", name);
+    const path renamed = file.parent_path() / name;
+    std::filesystem::rename(file, renamed);
+    EXPECT_EQ(problem({"none", name}),
+              renamed.string() + " is of another version than this Limpid, " + kVersion);
+  }
+  put("engines", "other");
+  std::filesystem::rename(place_ / "other" / built("engines").filename(),
+                          place_ / "other" / "liblimpid_testament.so");
+  EXPECT_NE(problem({"other"}).find("isn't in "), std::string::npos);
+}
+
+TEST_F(EngineModuleTest, OfOtherHeadersIsToldAndNotCalled) {
+  const path file = put("other_version", "a");
+  EXPECT_EQ(problem({"a"}), file.string() + " isn't of this build of Limpid " + kVersion + ": it has no " +
+                                kEngineModuleEntry);
+}
+
+TEST_F(EngineModuleTest, WithoutEnginesIsTold) {
+  EXPECT_EQ(problem({put("no_engines", "a").parent_path()}),
+            (place_ / "a" / built("engines").filename()).string() + " provides no engines");
+  EXPECT_EQ(problem({put("throwing", "b").parent_path()}),
+            (place_ / "b" / built("engines").filename()).string() + ": the device is on fire");
+}
+
+TEST_F(EngineModuleTest, ThatIsNoLibraryIsTold) {
+  const path file = place_ / built("engines").filename();
+  std::ofstream(file) << "What is written here is no machine code, however long it is made. "
+                      << std::string(999, '.');
+  EXPECT_EQ(problem({""}), "can't load " + file.string() + ": invalid ELF header");
+  std::filesystem::resize_file(file, 0);
+  EXPECT_EQ(problem({""}), "can't load " + file.string() + ": file too short");
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("nowhere", file);
+  EXPECT_NE(problem({""}).find("No such file"), std::string::npos);
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  EXPECT_NE(problem({""}).find("can't load " + file.string()), std::string::npos);
+}
+
+TEST_F(EngineModuleTest, WithoutALibraryThatItNeedsIsTold) {
+  const path file = put("missing_dependency", "a");
+  const std::string why = problem({"a"});
+  EXPECT_TRUE(why.starts_with("can't load " + file.string() + ": libtest_dependency.so: cannot open")) << why;
+}
+
+// As from python3, whose own folder says nothing of where Limpid is.
+TEST_F(EngineModuleTest, AreLookedForBesideTheLibraryThatHasCore) {
+  const path by_path = put("engines", "elsewhere");
+  setenv("LIMPID_ENGINE_PATH", ("relative/none::" + (place_ / "elsewhere").string()).c_str(), 1);
+  EXPECT_EQ(found_by_host_in("lib"), by_path);
+  const path installed = put("engines", "site/lib/limpid");
+  EXPECT_EQ(found_by_host_in("site/bin"), installed);
+  const path multiarch = put("engines", "lib/x86_64-linux-gnu/limpid");
+  EXPECT_EQ(found_by_host_in("lib/x86_64-linux-gnu"), multiarch);
+  const path beside = put("engines", "site/bin");
+  EXPECT_EQ(found_by_host_in("site/bin"), beside);
+}
+
+TEST_F(EngineModuleTest, FoldersAreThoseOfTheProgramThenThoseOfTheEnvironment) {
+  setenv("LIMPID_ENGINE_PATH", "/tmp/a:/tmp/b/", 1);
+  const std::vector<path> folders = engine_module_folders();
+  const path program = std::filesystem::canonical("/proc/self/exe").parent_path();
+  const std::vector<path> expected{
+      program,  program / "limpid", (program / "../lib/limpid").lexically_normal(), kInstalledModuleFolder,
+      "/tmp/a", "/tmp/b/"};
+  EXPECT_EQ(folders, expected);
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,11 @@
+// A shared library that has core in it, as what an interpreter loads would: the program is elsewhere.
+#include "core/engine/engine_module.h"
+
+extern "C" void list_test_engines(std::string& descriptions);
+
+void list_test_engines(std::string& descriptions) {
+  for (const limpid::EngineInfo& info :
+       limpid::load_engine_module("test", limpid::engine_module_folders()).list()) {
+    descriptions += info.description;
+  }
+}

@@ -1,0 +1,370 @@
+// The kernels of the edge-preserving filters against their definition
+// (core/edge_preserving/edge_preserving.h) in plain double precision, and the filters against the CPU engine
+// on frames too large for that.
+#include "core/edge_preserving/edge_preserving.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "cuda/edge_preserving/bilateral.h"
+#include "cuda/edge_preserving/edge_preserving.h"
+#include "cuda/edge_preserving/nlm.h"
+#include "cuda/engine/cuda_engine.h"
+#include "tests/core/engine/engine_suite.h"
+#include "tests/cuda/cuda_test.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::cuda {
+namespace {
+
+// A plane on both sides, as bytes and as floats.
+struct TestPlane {
+  int width;
+  int height;
+  std::vector<float> samples;
+  std::ptrdiff_t stride;
+  DeviceMemory bytes;
+  DeviceMemory floats;
+  DeviceMemory result;
+  DeviceMemory variance;
+
+  // Stripes, a ramp and noise.
+  TestPlane(int w, int h, int amplitude)
+      : TestPlane(w, h, [amplitude, random = std::mt19937(3)](int x, int y) mutable {
+          const int noise = static_cast<int>(random() % static_cast<unsigned>(2 * amplitude + 1)) - amplitude;
+          return std::clamp((x / 9 % 2 == 0 ? 60 : 170) + (x + y) / 8 % 40 + noise, 0, 255);
+        }) {}
+
+  // Whole code values sample(x, y).
+  TestPlane(int w, int h, const std::function<int(int, int)>& sample) : width(w), height(h), stride(w + 7) {
+    const int pitch = float_pitch();
+    std::vector<std::uint8_t> byte_rows(stride * h, std::uint8_t{0});
+    std::vector<float> float_rows(static_cast<std::size_t>(pitch) * h, -1e9F);
+    for (int y = 0; y < h; ++y) {
+      for (int x = 0; x < w; ++x) {
+        const int value = sample(x, y);
+        samples.push_back(static_cast<float>(value));
+        byte_rows[y * stride + x] = static_cast<std::uint8_t>(value);
+        float_rows[static_cast<std::size_t>(y) * pitch + x] = static_cast<float>(value);
+      }
+    }
+    bytes = to_device(byte_rows);
+    floats = to_device(float_rows);
+    result = to_device(float_rows);
+    variance = to_device(float_rows);
+  }
+
+  int float_pitch() const { return (width + 31) / 32 * 32; }
+  FloatPlane plane(const DeviceMemory& memory) const {
+    return {memory.as<float>(), width, height, float_pitch()};
+  }
+  double at(int x, int y) const {
+    return static_cast<double>(samples[static_cast<std::size_t>(y) * width + x]);
+  }
+  bool inside(int x, int y) const { return x >= 0 && x < width && y >= 0 && y < height; }
+
+  std::vector<double> download_floats(const DeviceMemory& memory) const {
+    const auto rows = to_host<float>(memory, static_cast<std::size_t>(float_pitch()) * height);
+    std::vector<double> values;
+    for (int y = 0; y < height; ++y) {
+      const auto row = rows.begin() + static_cast<std::ptrdiff_t>(y) * float_pitch();
+      values.insert(values.end(), row, row + width);
+    }
+    return values;
+  }
+  std::vector<double> download_bytes(const DeviceMemory& memory) const {
+    const auto rows = to_host<std::uint8_t>(memory, stride * height);
+    std::vector<double> values;
+    for (int y = 0; y < height; ++y) {
+      values.insert(values.end(), rows.begin() + y * stride, rows.begin() + y * stride + width);
+    }
+    return values;
+  }
+};
+
+struct Means {
+  double value = 0;     // of the neighbours
+  double variance = 0;  // about the sample
+};
+
+// Weights 2^-exponent(dx, dy, difference).
+template <typename Exponent>
+Means plain_means(const TestPlane& plane, int x, int y, int radius, const Exponent& exponent) {
+  double weights = 0;
+  double sum = 0;
+  double squares = 0;
+  for (int v = std::max(y - radius, 0); v <= std::min(y + radius, plane.height - 1); ++v) {
+    for (int u = std::max(x - radius, 0); u <= std::min(x + radius, plane.width - 1); ++u) {
+      const double difference = plane.at(u, v) - plane.at(x, y);
+      const double weight = std::exp2(-exponent(u - x, v - y, difference));
+      weights += weight;
+      sum += weight * difference;
+      squares += weight * difference * difference;
+    }
+  }
+  return {plane.at(x, y) + sum / weights, squares / weights};
+}
+
+Means plain_bilateral(const TestPlane& plane, int x, int y, const BilateralWeights& weights, double range) {
+  return plain_means(plane, x, y, weights.radius, [&](int dx, int dy, double difference) {
+    return static_cast<double>(weights.spatial) * (dx * dx + dy * dy) + range * difference * difference;
+  });
+}
+
+class Bilateral : public CudaTest {
+ protected:
+  enum class Kernel : std::uint8_t { kAny, kBytes, kSeries };
+
+  static bool can_filter(Kernel kernel, BilateralPass pass, const AdaptiveBilateralWeights& weights) {
+    const BilateralJob job{pass, weights, {}};
+    return kernel == Kernel::kAny ||
+           (kernel == Kernel::kBytes ? can_filter_bytes(job) : can_filter_by_series(job));
+  }
+
+  // Every kernel and pass, at every `every`-th sample.
+  static void check_bilateral(const TestPlane& plane, const AdaptiveBilateralWeights& weights, int every,
+                              double variance_tolerance = 0.01) {
+    SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", radius " +
+                 std::to_string(weights.first.radius) + ", range " + std::to_string(weights.first.range));
+    const DeviceMemory out = to_device(std::vector<std::uint8_t>(plane.stride * plane.height, 7));
+    const auto run = [&](BilateralPass pass, Kernel kernel) {
+      const BilateralJob job{pass, weights, plane.plane(plane.variance)};
+      if (kernel == Kernel::kAny) {
+        bilateral_any(job, plane.plane(plane.floats), plane.plane(plane.result), nullptr);
+      } else {
+        (kernel == Kernel::kBytes ? bilateral_bytes : bilateral_series)(job, {plane.bytes.as(), plane.stride},
+                                                                        plane.width, plane.height,
+                                                                        {out.as(), plane.stride}, nullptr);
+      }
+      return pass == BilateralPass::kVariance ? plane.download_floats(plane.variance)
+             : kernel == Kernel::kAny         ? plane.download_floats(plane.result)
+                                              : plane.download_bytes(out);
+    };
+    for (const Kernel kernel : {Kernel::kAny, Kernel::kBytes, Kernel::kSeries}) {
+      if (!can_filter(kernel, BilateralPass::kMean, weights)) {
+        continue;
+      }
+      const std::vector<double> mean = run(BilateralPass::kMean, kernel);
+      const std::vector<double> variance = run(BilateralPass::kVariance, kernel);
+      // With the variances that the kernel found.
+      const Kernel second = kernel == Kernel::kSeries ? Kernel::kBytes : kernel;
+      ASSERT_TRUE(can_filter(second, BilateralPass::kAdapted, weights));
+      const std::vector<double> adapted = run(BilateralPass::kAdapted, second);
+      const double tolerance = kernel == Kernel::kAny ? 0.01 : 0.75;
+      for (std::size_t i = 0; i < mean.size(); i += every) {
+        const int x = static_cast<int>(i) % plane.width;
+        const int y = static_cast<int>(i) / plane.width;
+        SCOPED_TRACE(std::to_string(x) + ", " + std::to_string(y) + ", kernel " +
+                     std::to_string(static_cast<int>(kernel)));
+        const Means expected =
+            plain_bilateral(plane, x, y, weights.first, static_cast<double>(weights.first.range));
+        ASSERT_NEAR(mean[i], expected.value, tolerance);
+        ASSERT_NEAR(variance[i], expected.variance, 0.01 * expected.variance + variance_tolerance);
+        const double range = static_cast<double>(weights.adapted_range) /
+                             (expected.variance + static_cast<double>(weights.epsilon));
+        ASSERT_NEAR(adapted[i], plain_bilateral(plane, x, y, weights.first, range).value, tolerance);
+      }
+    }
+  }
+
+  static AdaptiveBilateralWeights weights_of(int radius, float range_sigma, float kappa = 0.5F) {
+    AdaptiveBilateralParameters parameters;
+    parameters.radius = radius;
+    parameters.spatial_sigma = 0.5F + static_cast<float>(radius) / 3;
+    parameters.range_sigma = range_sigma;
+    parameters.kappa = kappa;
+    return make_weights(parameters, 20);
+  }
+};
+
+TEST_F(Bilateral, EveryRadius) {
+  const TestPlane plane(157, 71, 25);
+  for (int radius = 1; radius <= 15; ++radius) {
+    check_bilateral(plane, weights_of(radius, 40), 7);
+  }
+  check_bilateral(plane, weights_of(31, 40), 97);
+}
+
+TEST_F(Bilateral, RangeSigmasFromNothingToAll) {
+  const TestPlane plane(130, 40, 60);
+  for (const float range_sigma : {0.05F, 1.0F, 8.0F, 30.0F, 120.0F, 1000.0F}) {
+    for (const float kappa : {0.05F, 0.5F, 4.0F}) {
+      check_bilateral(plane, weights_of(4, range_sigma, kappa), 3);
+    }
+  }
+}
+
+TEST_F(Bilateral, PlanesOfAnySizeAndShapeOfTiles) {
+  for (const auto& [width, height] : {std::pair{1, 1}, {1, 50}, {300, 1}, {64, 32}, {129, 65}, {513, 200}}) {
+    check_bilateral(TestPlane(width, height, 25), weights_of(3, 40), 1);
+  }
+  // Large enough for the largest tiles.
+  const TestPlane large(2047, 1081, 25);
+  check_bilateral(large, weights_of(2, 40), 11);
+  check_bilateral(large, weights_of(5, 40), 1009);
+  check_bilateral(large, weights_of(8, 40), 2003);
+  check_bilateral(large, weights_of(15, 40), 4001);
+}
+
+// The others' weights all but vanish beside their own, but are many, and their squared differences large:
+// what the variances miss by then must not show in the results.
+TEST_F(Bilateral, LoneSamples) {
+  const TestPlane plane(150, 90, [random = std::mt19937(5)](int x, int y) mutable {
+    return x % 11 == 5 && y % 7 == 3 ? 255 : static_cast<int>(random() % 3);
+  });
+  for (const float range_sigma : {8.0F, 20.0F, 45.0F}) {
+    check_bilateral(plane, weights_of(15, range_sigma), 1, 1.0);
+  }
+}
+
+class PatchMeans : public CudaTest {
+ protected:
+  static double plain_distance(const TestPlane& plane, int x, int y, int dx, int dy, int radius) {
+    double sum = 0;
+    int count = 0;
+    for (int v = y - radius; v <= y + radius; ++v) {
+      for (int u = x - radius; u <= x + radius; ++u) {
+        if (plane.inside(u, v) && plane.inside(u + dx, v + dy)) {
+          sum += std::pow(plane.at(u, v) - plane.at(u + dx, v + dy), 2);
+          ++count;
+        }
+      }
+    }
+    return sum / count;
+  }
+
+  // Both kernels.
+  static void check_nlm(const TestPlane& plane, const PatchWeights& weights, int every,
+                        bool expect_fast = true) {
+    SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", patch radius " +
+                 std::to_string(weights.patch_radius) + ", search radii " +
+                 std::to_string(weights.search_radius_x) + ", " + std::to_string(weights.search_radius_y));
+    const DeviceMemory values(static_cast<std::size_t>(plane.float_pitch()) * plane.height *
+                              sizeof(std::int16_t));
+    std::vector<std::pair<std::string, std::vector<double>>> results;
+    // Whole code values, and quarters of them as for samples of 10 bits.
+    for (const MatchingScale& scale : {matching_scale(true), matching_scale(false)}) {
+      PatchWeights scaled = weights;
+      scaled.patch /= static_cast<float>(scale.scale * scale.scale);
+      const std::string unit = scale.bytes ? "" : ", quarters";
+      const PatchPlane patches{plane.plane(plane.floats), values.as<std::int16_t>(), scale, true};
+      prepare_patches(patches, nullptr);
+      nlm_any(scaled, patches, plane.plane(plane.result), nullptr);
+      results.emplace_back("any" + unit, plane.download_floats(plane.result));
+      if (device_limits().compute_capability >= 80) {
+        EXPECT_EQ(can_average_fast(scaled, patches), expect_fast);
+      }
+      if (can_average_fast(scaled, patches)) {
+        nlm_fast(scaled, patches, plane.plane(plane.result), nullptr);
+        results.emplace_back("fast" + unit, plane.download_floats(plane.result));
+      }
+    }
+    for (std::size_t i = 0; i < plane.samples.size(); i += every) {
+      const int x = static_cast<int>(i) % plane.width;
+      const int y = static_cast<int>(i) / plane.width;
+      const Means expected =
+          plain_means(plane, x, y, std::max(weights.search_radius_x, weights.search_radius_y),
+                      [&](int dx, int dy, double difference) {
+                        const double distance = plain_distance(plane, x, y, dx, dy, weights.patch_radius);
+                        const auto number = [](float value) { return static_cast<double>(value); };
+                        return std::max(number(weights.patch) * distance - number(weights.offset), 0.0) +
+                               number(weights.range) * difference * difference +
+                               number(weights.spatial) * (dx * dx + dy * dy);
+                      });
+      for (const auto& [name, result] : results) {
+        ASSERT_NEAR(result[i], expected.value, name.starts_with("any") ? 0.01 : 0.1)
+            << name << " at " << x << ", " << y;
+      }
+    }
+  }
+
+  static PatchWeights nlm(const TestPlane& plane, int patch, int window, float h) {
+    return make_weights(NlmParameters{patch, window, h}, 20, matching_scale(true), plane.width, plane.height);
+  }
+  static PatchWeights nlm_bilateral(const TestPlane& plane, int patch, int window, float patch_sigma,
+                                    std::optional<float> spatial_sigma) {
+    return make_weights(NlmBilateralParameters{patch, window, patch_sigma, 60.0F, spatial_sigma}, 20,
+                        matching_scale(true), plane.width, plane.height);
+  }
+};
+
+TEST_F(PatchMeans, PatchesOfEverySize) {
+  const TestPlane plane(205, 110, 25);
+  for (const int patch : {1, 3, 5, 7, 9}) {
+    check_nlm(plane, nlm(plane, patch, 9, 9), 7);
+    check_nlm(plane, nlm_bilateral(plane, patch, 9, 15, {}), 7);
+  }
+  for (const int patch : {11, 21}) {
+    check_nlm(plane, nlm(plane, patch, 9, 9), 97, false);
+  }
+}
+
+TEST_F(PatchMeans, WindowsOfEverySize) {
+  const TestPlane plane(205, 110, 25);
+  for (const int window : {1, 3, 21, 35, 71}) {
+    check_nlm(plane, nlm(plane, 7, window, 9), 211);
+    check_nlm(plane, nlm_bilateral(plane, 7, window, 15, 6.0F), 211);
+  }
+  check_nlm(plane, nlm_bilateral(plane, 3, 0, 15, {}), 1009, false);
+}
+
+TEST_F(PatchMeans, PlanesOfAnySize) {
+  for (const auto& [width, height] : {std::pair{1, 1}, {1, 50}, {300, 1}, {64, 32}, {65, 33}, {100, 20}}) {
+    const TestPlane plane(width, height, 40);
+    check_nlm(plane, nlm(plane, 5, 11, 12), 1);
+    check_nlm(plane, nlm_bilateral(plane, 5, 11, 20, 4.0F), 1);
+  }
+}
+
+TEST_F(PatchMeans, StrengthsFromNothingToAll) {
+  const TestPlane plane(160, 70, 60);
+  for (const float h : {4.5F, 20.0F, 200.0F, 1000.0F}) {
+    check_nlm(plane, nlm(plane, 7, 9, h), 5);
+  }
+  // So little that half floats' distances do not say which side of 2 sigma^2 they are on.
+  check_nlm(plane, nlm(plane, 7, 9, 1), 5, false);
+  for (const float patch_sigma : {0.01F, 3.0F, 100.0F, 1000.0F}) {
+    check_nlm(plane, nlm_bilateral(plane, 7, 9, patch_sigma, {}), 5);
+  }
+}
+
+class EdgePreservingEngine : public CudaTest {};
+
+TEST_F(EdgePreservingEngine, IsWithinOneCodeValueOfTheCpuEverywhere) {
+  const auto gpu = open_cuda("cuda:0", {});
+  const auto cpu = engine_registry().open("cpu");
+  const std::vector<Filter> filters = {BilateralParameters{},
+                                       BilateralParameters{.radius = 15, .spatial_sigma = 5.0F},
+                                       AdaptiveBilateralParameters{},
+                                       AdaptiveBilateralParameters{.radius = 15, .spatial_sigma = 5.0F},
+                                       NlmParameters{},
+                                       NlmParameters{.patch_size = 7, .search_window = 21},
+                                       NlmBilateralParameters{}};
+  for (const FrameFormat& format : {oracle::yuv(1930, 1081, 1, 1), oracle::gray(640, 361, 10),
+                                    oracle::rgb(300, 200, 16), oracle::as_float(oracle::gray(301, 203))}) {
+    const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
+    for (const Filter& filter : filters) {
+      SCOPED_TRACE(std::string(to_string(filter)) + ", " + to_string(format));
+      const NoiseLevel noise{{20, 20, 20}};
+      const Frame result = run_filter(*gpu, frame, filter, noise);
+      const oracle::Agreement agreement = oracle::compare(result, run_filter(*cpu, frame, filter, noise));
+      EXPECT_LE(agreement.greatest, 1) << oracle::to_string(agreement);
+      EXPECT_TRUE(oracle::same_bits(result, run_filter(*gpu, frame, filter, noise)));
+    }
+  }
+}
+
+TEST_F(EdgePreservingEngine, MemoryIsThatOfAFewPlanes) {
+  EXPECT_LT(EdgePreserving(NlmParameters(), oracle::rgb(5616, 3744)).memory(), std::size_t{256} << 20);
+}
+
+}  // namespace
+}  // namespace limpid::cuda

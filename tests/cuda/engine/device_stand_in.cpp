@@ -1,0 +1,346 @@
+#include "tests/cuda/engine/device_stand_in.h"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "cuda/bm3d/bm3d.h"
+#include "cuda/bm3d/fourier/cufft.h"
+#include "cuda/bm3d/fourier/fourier.h"
+#include "cuda/edge_preserving/edge_preserving.h"
+#include "cuda/noise/noise.h"
+#include "cuda/runtime/runtime.h"
+
+namespace limpid::cuda {
+namespace {
+
+struct Device {
+  std::mutex mutex;
+  // Of all streams, in the order of the calls, which keeps to all that they wait for.
+  std::deque<std::function<void()>> work;
+  stand_in::Counts counts;
+  int calls_until_failure = -1;
+  stand_in::Failure failure = stand_in::Failure::kOfOneCall;
+  bool failed = false;
+  bool context_in_use = false;
+  unsigned context_flags = 0;
+};
+
+Device& device() {
+  static Device the_device;
+  return the_device;
+}
+
+thread_local int current_device = 0;
+
+cudaError_t enqueue(std::function<void()> work) {
+  Device& d = device();
+  const std::scoped_lock lock(d.mutex);
+  const bool fails = d.calls_until_failure == 0;
+  d.calls_until_failure -= d.calls_until_failure >= 0 ? 1 : 0;
+  if (fails && d.failure == stand_in::Failure::kOfTheDevice) {
+    d.failed = true;
+    d.work.clear();
+  }
+  if (fails || d.failed) {
+    return cudaErrorLaunchFailure;
+  }
+  d.work.push_back(std::move(work));
+  return cudaSuccess;
+}
+
+cudaError_t wait() {
+  stand_in::run_all();
+  return device().failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+// A handle that is only counted.
+template <typename Handle>
+cudaError_t make(Handle* handle, int stand_in::Counts::*count) {
+  Device& d = device();
+  const std::scoped_lock lock(d.mutex);
+  *handle = reinterpret_cast<Handle>(new char);
+  ++(d.counts.*count);
+  return cudaSuccess;
+}
+
+cudaError_t destroy(void* handle, int stand_in::Counts::*count) {
+  if (handle != nullptr) {
+    Device& d = device();
+    const std::scoped_lock lock(d.mutex);
+    delete static_cast<char*>(handle);
+    --(d.counts.*count);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t allocate(void** memory, std::size_t bytes, int stand_in::Counts::*count,
+                     int stand_in::Counts::*total) {
+  Device& d = device();
+  const std::scoped_lock lock(d.mutex);
+  if (d.failed) {
+    return cudaErrorLaunchFailure;
+  }
+  constexpr std::size_t kAlignment = 256;
+  *memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  ++(d.counts.*count);
+  ++(d.counts.*total);
+  return cudaSuccess;
+}
+
+cudaError_t free_memory(void* memory, int stand_in::Counts::*count) {
+  if (memory != nullptr) {
+    wait();  // as the runtime does
+    Device& d = device();
+    const std::scoped_lock lock(d.mutex);
+    std::free(memory);
+    --(d.counts.*count);
+  }
+  return cudaSuccess;
+}
+
+CUresult get_device(CUdevice* handle, int number) {
+  *handle = number;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_context_state(CUdevice /*handle*/, unsigned* flags, int* active) {
+  *flags = device().context_flags;
+  *active = device().context_in_use ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult set_context_flags(CUdevice /*handle*/, unsigned flags) {
+  device().context_flags = flags;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+namespace stand_in {
+
+Counts counts() {
+  const std::scoped_lock lock(device().mutex);
+  return device().counts;
+}
+
+void reset() {
+  Device& d = device();
+  const std::scoped_lock lock(d.mutex);
+  d.work.clear();
+  d.counts = {};
+  d.calls_until_failure = -1;
+  d.failed = false;
+  d.context_in_use = false;
+  d.context_flags = 0;
+}
+
+void run_all() {
+  Device& d = device();
+  const std::scoped_lock lock(d.mutex);
+  for (; !d.work.empty(); d.work.pop_front()) {
+    d.work.front()();
+  }
+}
+
+void fail_after(int calls, Failure failure) {
+  const std::scoped_lock lock(device().mutex);
+  device().calls_until_failure = calls;
+  device().failure = failure;
+}
+
+void use_primary_context(unsigned flags) {
+  device().context_in_use = true;
+  device().context_flags = flags;
+}
+
+unsigned primary_context_flags() { return device().context_flags; }
+
+}  // namespace stand_in
+
+// Filters that copy.
+
+CufftPlan::~CufftPlan() = default;
+
+Bm3d::Step::Step(const Bm3dStep& step, GroupTransform /*transform*/, bool /*wiener*/,
+                 const FrameFormat& /*format*/)
+    : parameters(step) {}
+Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
+    : FrameFilter(format),
+      matching_kind_(parameters.matching),
+      lambda_(parameters.lambda),
+      hard_(parameters.hard_threshold, parameters.transform, false, format) {}
+std::size_t Bm3d::memory() const { return 0; }
+void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
+                          const std::array<int, kMaxPlanes>& height, const NoiseLevel& /*noise*/,
+                          cudaStream_t stream) {
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    copy_plane(p, in[p], out[p], height[p], stream);
+  }
+}
+
+EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
+    : FrameFilter(format), filter_(filter) {}
+std::size_t EdgePreserving::memory() const { return 0; }
+void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
+                                    const std::array<int, kMaxPlanes>& height, const NoiseLevel& /*noise*/,
+                                    cudaStream_t stream) {
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    copy_plane(p, in[p], out[p], height[p], stream);
+  }
+}
+
+NoiseEstimator::PlaneMemory::PlaneMemory() = default;
+NoiseLevel NoiseEstimator::estimate(const FrameFormat& /*format*/,
+                                    const std::array<SamplePlane, kMaxPlanes>& /*planes*/,
+                                    bool /*interlaced*/, const Event& uploaded) {
+  memory_[0].stream.wait(uploaded.get());
+  check(cudaStreamSynchronize(memory_[0].stream.get()));
+  return {{1, 2, 3}};
+}
+Brightness NoiseEstimator::brightness(const FrameFormat& /*format*/, const Plane& /*plane*/,
+                                      int /*padding_bits*/, const Event& /*decoded*/) {
+  return {};
+}
+
+void unpack_plane(const FrameFormat& format, const Plane& from, int /*padding_bits*/, const SamplePlane& out,
+                  cudaStream_t stream) {
+  check(cudaMemcpy2DAsync(out.data, out.stride, from.data, from.stride,
+                          static_cast<std::size_t>(from.width) * format.bytes_per_sample(), from.height,
+                          cudaMemcpyDeviceToDevice, stream));
+}
+void pack_plane(const FrameFormat& format, const SamplePlane& from, int /*padding_bits*/, const Plane& to,
+                cudaStream_t stream) {
+  check(cudaMemcpy2DAsync(to.data, to.stride, from.data, from.stride,
+                          static_cast<std::size_t>(to.width) * format.bytes_per_sample(), to.height,
+                          cudaMemcpyDeviceToDevice, stream));
+}
+
+}  // namespace limpid::cuda
+
+// The CUDA runtime.
+
+using limpid::cuda::stand_in::Counts;
+namespace cuda = limpid::cuda;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 2;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = {};
+  std::strcpy(properties->name, "Stand-in");
+  properties->major = device == 0 ? 9 : 6;
+  properties->multiProcessorCount = 1;
+  properties->totalGlobalMem = 1 << 30;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr /*attribute*/, int /*device*/) {
+  *value = 9;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = cuda::current_device;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  cuda::current_device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+const char* cudaGetErrorString(cudaError_t /*error*/) { return "a failure"; }
+const char* cudaGetErrorName(cudaError_t /*error*/) { return "cudaErrorOfATest"; }
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = *total = 1 << 30;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  return cuda::allocate(memory, bytes, &Counts::memory_blocks, &Counts::device_allocations);
+}
+cudaError_t cudaFree(void* memory) { return cuda::free_memory(memory, &Counts::memory_blocks); }
+cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
+  return cuda::allocate(memory, bytes, &Counts::pinned_memory, &Counts::pinned_allocations);
+}
+cudaError_t cudaFreeHost(void* memory) { return cuda::free_memory(memory, &Counts::pinned_memory); }
+
+cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
+  std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
+                            cudaStream_t /*stream*/) {
+  return cuda::enqueue([=] { std::memcpy(to, from, bytes); });
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind /*kind*/,
+                              cudaStream_t /*stream*/) {
+  return cuda::enqueue([=] {
+    for (std::size_t y = 0; y < height; ++y) {
+      std::memcpy(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
+                  width);
+    }
+  });
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned /*flags*/, int /*priority*/) {
+  return cuda::make(stream, &Counts::streams);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return cuda::destroy(stream, &Counts::streams); }
+cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) { return cuda::wait(); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t /*stream*/, cudaEvent_t /*event*/, unsigned /*flags*/) {
+  return cuda::enqueue([] {});
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+  return cuda::make(event, &Counts::events);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return cuda::destroy(event, &Counts::events); }
+cudaError_t cudaEventRecord(cudaEvent_t /*event*/, cudaStream_t /*stream*/) {
+  return cuda::enqueue([] {});
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t /*event*/) { return cuda::wait(); }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t /*earlier*/, cudaEvent_t /*later*/) {
+  *milliseconds = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*kernel*/) {
+  ++cuda::device().counts.kernel_queries;
+  *attributes = {};
+  attributes->ptxVersion = cuda::current_device == 0 ? 90 : 80;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute /*attribute*/, int /*value*/) {
+  ++cuda::device().counts.kernel_queries;
+  return cudaSuccess;
+}
+
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
+                                             unsigned long long /*flags*/,
+                                             cudaDriverEntryPointQueryResult* /*found*/) {
+#else
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long /*flags*/,
+                                    cudaDriverEntryPointQueryResult* /*found*/) {
+#endif
+  const std::string asked = name;
+  *function = asked == "cuDeviceGet"                  ? reinterpret_cast<void*>(cuda::get_device)
+              : asked == "cuDevicePrimaryCtxGetState" ? reinterpret_cast<void*>(cuda::get_context_state)
+                                                      : reinterpret_cast<void*>(cuda::set_context_flags);
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,57 @@
+// Asking for a GPU's decoder gives all frames, whether there is one or not.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/io/media/media.h"
+
+namespace limpid::io {
+namespace {
+
+class CudaDecodingTest : public MediaTest {
+ protected:
+  static Clip read(const std::string& file) {
+    ReaderOptions options;
+    options.cuda_device = 0;
+    Clip clip = read_clip(file, options);
+    EXPECT_NE(clip.video.decoded_on_cuda, !clip.video.why_not_on_cuda.empty()) << clip.video.why_not_on_cuda;
+    return clip;
+  }
+};
+
+TEST_F(CudaDecodingTest, FramesComeWithAGpuOrWithout) {
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=256x192:r=25:d=0.4 -pix_fmt yuv420p -c:v libx264 -bf 2");
+  const Clip clip = read(source);
+  ASSERT_EQ(clip.frames.size(), 10U);
+  for (const Frame& frame : clip.frames) {
+    EXPECT_EQ(frame.cuda_device, clip.video.decoded_on_cuda ? 0 : Frame::kHostMemory);
+  }
+}
+
+TEST_F(CudaDecodingTest, CodecsThatNoGpuKnowsAreDecodedByTheCpu) {
+  const std::string source = make("source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v ffv1");
+  const Clip clip = read(source);
+  EXPECT_EQ(clip.frames.size(), 5U);
+  EXPECT_EQ(clip.video.why_not_on_cuda, "no GPU decodes ffv1");
+}
+
+TEST_F(CudaDecodingTest, MonochromeH264IsDecodedByTheCpu) {
+  for (const std::string preset : {"ultrafast", "medium"}) {
+    const std::string source = make(preset + ".mp4",
+                                    "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v libx264 "
+                                    "-pix_fmt yuv420p -preset " +
+                                        preset);
+    EXPECT_EQ(read(source).video.why_not_on_cuda.find("chroma"), std::string::npos) << preset;
+  }
+  for (const std::string name : {"source.mp4", "source.264"}) {
+    const std::string source =
+        make(name, "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v libx264 -pix_fmt gray");
+    const Clip clip = read(source);
+    EXPECT_EQ(clip.frames.size(), 5U) << name;
+    EXPECT_EQ(clip.video.why_not_on_cuda, "GPUs don't decode H.264 without chroma") << name;
+  }
+}
+
+}  // namespace
+}  // namespace limpid::io

@@ -1,0 +1,490 @@
+#include "tests/oracle/bm3d.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <tuple>
+
+#include "core/bm3d/matching.h"
+#include "tests/oracle/fourier.h"
+#include "tests/oracle/transforms.h"
+
+namespace limpid::oracle {
+namespace {
+
+// Samples are matched as integers, in whole code values or quarters, so that distances are exact; the limits
+// keep them in 31 bits. Guides are of single precision, as in the engines,
+// since what lies between two steps of the scale is rounded to one of them.
+std::int64_t matching_scale(const Search& search) { return search.whole_code_values ? 1 : 4; }
+
+std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search) {
+  const float limit = search.whole_code_values ? 128 : 1023;
+  const auto scale = static_cast<float>(matching_scale(search));
+  std::vector<std::int64_t> result;
+  for (const double value : guide.samples) {
+    const float units = (static_cast<float>(value) - 128) * scale + kMatchingBias;
+    result.push_back(std::llrint(std::clamp(std::nearbyint(units), -limit, limit)));
+  }
+  return result;
+}
+
+// 0, p, 2p, ... and always the last position.
+std::vector<int> reference_positions(int size, const Bm3dStep& step) {
+  std::vector<int> positions;
+  const int last = size - step.patch_size;
+  for (int position = 0; position < last; position += step.step) {
+    positions.push_back(position);
+  }
+  positions.push_back(last);
+  return positions;
+}
+
+// The spectrum of a group, or the group of a spectrum: values[patch][row * k + column].
+using Block = std::vector<std::vector<double>>;
+
+Block extract(const Picture& picture, const Group& group, int k) {
+  Block block;
+  for (const Position& position : group) {
+    std::vector<double> patch;
+    for (int y = 0; y < k; ++y) {
+      for (int x = 0; x < k; ++x) {
+        patch.push_back(picture.at(position.x + x, position.y + y));
+      }
+    }
+    block.push_back(patch);
+  }
+  return block;
+}
+
+// M X M^t for each patch X.
+Block transformed_2d(const Block& block, const Matrix& matrix) {
+  const int k = matrix.size;
+  Block result = block;
+  for (std::size_t patch = 0; patch < block.size(); ++patch) {
+    std::vector<double> rows(k * k, 0.0);
+    for (int y = 0; y < k; ++y) {
+      for (int u = 0; u < k; ++u) {
+        for (int x = 0; x < k; ++x) {
+          rows[y * k + u] += block[patch][y * k + x] * matrix.at(u, x);
+        }
+      }
+    }
+    for (int v = 0; v < k; ++v) {
+      for (int u = 0; u < k; ++u) {
+        double sum = 0;
+        for (int y = 0; y < k; ++y) {
+          sum += matrix.at(v, y) * rows[y * k + u];
+        }
+        result[patch][v * k + u] = sum;
+      }
+    }
+  }
+  return result;
+}
+
+Block transformed_1d(const Block& block, const Matrix& matrix) {
+  Block result = block;
+  for (int w = 0; w < matrix.size; ++w) {
+    for (std::size_t i = 0; i < block[w].size(); ++i) {
+      double sum = 0;
+      for (int patch = 0; patch < matrix.size; ++patch) {
+        sum += matrix.at(w, patch) * block[patch][i];
+      }
+      result[w][i] = sum;
+    }
+  }
+  return result;
+}
+
+// What both steps have in common: transforms of every group, aggregation of what comes back.
+class StepFilter {
+ public:
+  StepFilter(const Picture& noisy, const Bm3dStep& step)
+      : step_(step),
+        patch_transform_(make_transform(step.transform_2d, step.patch_size)),
+        window_(kaiser_line(step.patch_size, step.kaiser_beta)),
+        numerator_(noisy),
+        denominator_(noisy) {
+    std::fill(numerator_.samples.begin(), numerator_.samples.end(), 0.0);
+    std::fill(denominator_.samples.begin(), denominator_.samples.end(), 0.0);
+  }
+
+  Block spectrum(const Picture& picture, const Group& group) const {
+    return transformed_1d(transformed_2d(extract(picture, group, step_.patch_size), patch_transform_.forward),
+                          make_transform(step_.transform_1d, static_cast<int>(group.size())).forward);
+  }
+
+  void aggregate(const Block& filtered_spectrum, const Group& group, double weight) {
+    const int k = step_.patch_size;
+    const Block patches = transformed_2d(
+        transformed_1d(filtered_spectrum,
+                       make_transform(step_.transform_1d, static_cast<int>(group.size())).inverse),
+        patch_transform_.inverse);
+    for (std::size_t patch = 0; patch < group.size(); ++patch) {
+      for (int y = 0; y < k; ++y) {
+        for (int x = 0; x < k; ++x) {
+          const double sample_weight = weight * window_[y] * window_[x];
+          numerator_.at(group[patch].x + x, group[patch].y + y) += sample_weight * patches[patch][y * k + x];
+          denominator_.at(group[patch].x + x, group[patch].y + y) += sample_weight;
+        }
+      }
+    }
+  }
+
+  Picture estimate() const {
+    Picture result = numerator_;
+    for (std::size_t i = 0; i < result.samples.size(); ++i) {
+      result.samples[i] /= denominator_.samples[i];
+    }
+    return result;
+  }
+
+ private:
+  Bm3dStep step_;
+  Transform patch_transform_;
+  std::vector<double> window_;
+  Picture numerator_;
+  Picture denominator_;
+};
+
+// The mean of the luma samples that each chroma sample covers, those inside the picture.
+Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height) {
+  Picture guide{width, height, std::vector<double>(static_cast<std::size_t>(width) * height)};
+  const int cell_width = 1 << format.chroma_shift_x;
+  const int cell_height = 1 << format.chroma_shift_y;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      int count = 0;
+      for (int v = y * cell_height; v < std::min((y + 1) * cell_height, luma.height); ++v) {
+        for (int u = x * cell_width; u < std::min((x + 1) * cell_width, luma.width); ++u) {
+          sum += luma.at(u, v);
+          ++count;
+        }
+      }
+      guide.at(x, y) = sum / count;
+    }
+  }
+  return guide;
+}
+
+bool fits(const Picture& picture, const Bm3dParameters& parameters) {
+  const int k =
+      std::max(parameters.hard_threshold.patch_size, parameters.wiener ? parameters.wiener->patch_size : 0);
+  return picture.width >= k && picture.height >= k;
+}
+
+// The planes of one progressive picture (or field), the first one guiding the matching.
+std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const FrameFormat& format,
+                                    const Bm3dParameters& parameters, const std::vector<double>& sigma) {
+  if (!fits(noisy[0], parameters)) {
+    return noisy;
+  }
+  const auto is_subsampled = [&](std::size_t plane) {
+    return plane > 0 && (format.chroma_shift_x > 0 || format.chroma_shift_y > 0);
+  };
+  const auto is_filtered = [&](std::size_t plane) {
+    return sigma[plane] > 0 && fits(noisy[plane], parameters);
+  };
+  const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step, bool second) {
+    Picture guide =
+        is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma;
+    const bool bytes = format.sample_type == SampleType::kUint8 && format.color_model != ColorModel::kRgb;
+    Search search{.whole_code_values = bytes && !is_subsampled(plane) && !second};
+    // A mean of n samples has 1/n of their variance, and the kernel leaves (38/64)^2 of it.
+    const double variance = sigma[0] * sigma[0] /
+                            (is_subsampled(plane) ? 1 << (format.chroma_shift_x + format.chroma_shift_y) : 1);
+    if (parameters.matching == Matching::kStatistical && variance > 0) {
+      search.noise =
+          second ? 2 * std::min(variance, 625.0) / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
+      guide = second ? guide : smoothed(guide);
+    }
+    return find_groups(guide, step, search);
+  };
+
+  std::vector<Picture> basic = noisy;
+  for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
+    if (is_filtered(plane)) {
+      const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold, false);
+      const auto filter =
+          parameters.transform == GroupTransform::kSeparable ? hard_threshold : fourier_hard_threshold;
+      basic[plane] = filter(noisy[plane], groups, parameters.hard_threshold,
+                            static_cast<double>(parameters.lambda), sigma[plane]);
+    }
+  }
+  if (!parameters.wiener) {
+    return basic;
+  }
+  std::vector<Picture> result = noisy;
+  for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
+    if (is_filtered(plane)) {
+      const auto groups = groups_of(plane, basic[0], *parameters.wiener, true);
+      const auto filter = parameters.transform == GroupTransform::kSeparable ? wiener : fourier_wiener;
+      result[plane] = filter(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
+    }
+  }
+  return result;
+}
+
+// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4.
+std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
+  std::vector<Picture> result = rgb;
+  for (std::size_t i = 0; i < rgb[0].samples.size(); ++i) {
+    const double r = rgb[0].samples[i];
+    const double g = rgb[1].samples[i];
+    const double b = rgb[2].samples[i];
+    // In single precision, as the engines: thirds of integers are often between two steps of the matching
+    // scale, and the rounding of Y decides which is taken.
+    result[0].samples[i] = static_cast<double>(static_cast<float>((r + g + b) / 3));
+    result[1].samples[i] = (r - b) / 2;
+    result[2].samples[i] = (r - 2 * g + b) / 4;
+  }
+  return result;
+}
+
+std::vector<Picture> from_opponent(const std::vector<Picture>& yuv) {
+  std::vector<Picture> result = yuv;
+  for (std::size_t i = 0; i < yuv[0].samples.size(); ++i) {
+    const double y = yuv[0].samples[i];
+    const double u = yuv[1].samples[i];
+    const double v = yuv[2].samples[i];
+    result[0].samples[i] = y + u + 2 * v / 3;
+    result[1].samples[i] = y - 4 * v / 3;
+    result[2].samples[i] = y - u + 2 * v / 3;
+  }
+  return result;
+}
+
+std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameFormat& format,
+                                 const Bm3dParameters& parameters, const std::vector<double>& sigma) {
+  const double r = sigma[0] * sigma[0];
+  const double g = sigma[1] * sigma[1];
+  const double b = sigma[2] * sigma[2];
+  const std::vector<double> opponent_sigma = {std::sqrt((r + g + b) / 9), std::sqrt((r + b) / 4),
+                                              std::sqrt((r + 4 * g + b) / 16)};
+  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent_sigma));
+}
+
+Picture field_of(const Picture& picture, int parity) {
+  Picture field{picture.width, 0, {}};
+  for (int y = parity; y < picture.height; y += 2) {
+    for (int x = 0; x < picture.width; ++x) {
+      field.samples.push_back(picture.at(x, y));
+    }
+    ++field.height;
+  }
+  return field;
+}
+
+void insert_field(const Picture& field, int parity, Picture& picture) {
+  for (int y = 0; y < field.height; ++y) {
+    for (int x = 0; x < field.width; ++x) {
+      picture.at(x, 2 * y + parity) = field.at(x, y);
+    }
+  }
+}
+
+template <typename Sample>
+void copy_samples(const Plane& from, const Plane& to) {
+  for (int y = 0; y < from.height; ++y) {
+    std::copy_n(from.row<const Sample>(y), from.width, to.row<Sample>(y));
+  }
+}
+
+void copy_plane(const Frame& from, const Frame& to, int plane) {
+  switch (from.format.sample_type) {
+    case SampleType::kUint8:
+      return copy_samples<std::uint8_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kUint16:
+      return copy_samples<std::uint16_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kFloat32:
+      return copy_samples<float>(from.planes[plane], to.planes[plane]);
+  }
+}
+
+}  // namespace
+
+Picture smoothed(const Picture& guide) {
+  const auto mirrored = [](int i, int size) { return i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i; };
+  Picture result = guide;
+  for (int y = 0; y < guide.height; ++y) {
+    for (int x = 0; x < guide.width; ++x) {
+      const auto sample = [&](int dx, int dy) {
+        return static_cast<float>(guide.at(mirrored(x + dx, guide.width), mirrored(y + dy, guide.height)));
+      };
+      const auto column = [&](int dx) { return sample(dx, -1) + sample(dx, 1) + 6 * sample(dx, 0); };
+      result.at(x, y) = static_cast<double>((column(-1) + column(1) + 6 * column(0)) / 64);
+    }
+  }
+  return result;
+}
+
+std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const Search& search) {
+  const int k = step.patch_size;
+  const int radius = (step.search_window - 1) / 2;
+  const std::vector<std::int64_t> samples = matching_samples(guide, search);
+  // Candidates differ from the reference patch by no more than tau, and come in the order of how close their
+  // difference is to the expected one, which is at most half of tau.
+  const auto unit = static_cast<double>(k * k * matching_scale(search) * matching_scale(search));
+  const double limit = std::floor(static_cast<double>(step.max_distance) * unit);
+  const auto expected = static_cast<std::int64_t>(std::min(search.noise * unit, limit / 2));
+  std::vector<Group> groups;
+  for (const int reference_y : reference_positions(guide.height, step)) {
+    for (const int reference_x : reference_positions(guide.width, step)) {
+      std::vector<std::tuple<std::int64_t, int, int>> matches;
+      for (int y = std::max(0, reference_y - radius); y <= std::min(guide.height - k, reference_y + radius);
+           ++y) {
+        for (int x = std::max(0, reference_x - radius); x <= std::min(guide.width - k, reference_x + radius);
+             ++x) {
+          std::int64_t distance = 0;
+          for (int v = 0; v < k; ++v) {
+            for (int u = 0; u < k; ++u) {
+              const std::int64_t difference = samples[(y + v) * guide.width + x + u] -
+                                              samples[(reference_y + v) * guide.width + reference_x + u];
+              distance += difference * difference;
+            }
+          }
+          const bool is_reference = x == reference_x && y == reference_y;
+          if (is_reference || static_cast<double>(distance) <= limit) {
+            matches.emplace_back(is_reference ? -1 : std::abs(distance - expected), y, x);
+          }
+        }
+      }
+      std::sort(matches.begin(), matches.end());
+      const std::size_t most = std::min<std::size_t>(matches.size(), step.max_group_size);
+      Group group;
+      for (std::size_t i = 0; i < std::bit_floor(most); ++i) {
+        group.push_back({std::get<2>(matches[i]), std::get<1>(matches[i])});
+      }
+      groups.push_back(group);
+    }
+  }
+  return groups;
+}
+
+Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
+                       double lambda, double sigma) {
+  // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
+  const double threshold = lambda * sigma * (1 - 0x1p-14);
+  StepFilter filter(noisy, step);
+  for (const Group& group : groups) {
+    Block spectrum = filter.spectrum(noisy, group);
+    int nonzero = 0;
+    for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
+      for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
+        const bool is_dc = patch == 0 && i == 0;
+        if (is_dc || std::abs(spectrum[patch][i]) > threshold) {
+          ++nonzero;
+        } else {
+          spectrum[patch][i] = 0;
+        }
+      }
+    }
+    filter.aggregate(spectrum, group, 1.0 / nonzero);
+  }
+  return filter.estimate();
+}
+
+Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
+               const Bm3dStep& step, double sigma) {
+  StepFilter filter(noisy, step);
+  for (const Group& group : groups) {
+    Block spectrum = filter.spectrum(noisy, group);
+    const Block basic_spectrum = filter.spectrum(basic, group);
+    double energy = 0;
+    for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
+      for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
+        const double power = basic_spectrum[patch][i] * basic_spectrum[patch][i];
+        const double gain = power / (power + sigma * sigma);
+        spectrum[patch][i] *= gain;
+        energy += gain * gain;
+      }
+    }
+    filter.aggregate(spectrum, group, 1 / std::max(1.0, energy));
+  }
+  return filter.estimate();
+}
+
+Picture to_picture(const Frame& frame, int plane) {
+  const Plane& view = frame.planes[plane];
+  Picture picture{view.width, view.height, {}};
+  for (int y = 0; y < view.height; ++y) {
+    for (int x = 0; x < view.width; ++x) {
+      const double value = frame.format.sample_type == SampleType::kUint8 ? view.row<const std::uint8_t>(y)[x]
+                           : frame.format.sample_type == SampleType::kUint16
+                               ? view.row<const std::uint16_t>(y)[x]
+                               : static_cast<double>(view.row<const float>(y)[x]);
+      picture.samples.push_back(value / frame.format.code_value());
+    }
+  }
+  return picture;
+}
+
+void store(const Picture& picture, const Frame& frame, int plane) {
+  const Plane& view = frame.planes[plane];
+  const double greatest = std::exp2(frame.format.bit_depth) - 1;
+  for (int y = 0; y < view.height; ++y) {
+    for (int x = 0; x < view.width; ++x) {
+      const double value = picture.at(x, y) * frame.format.code_value();
+      const double rounded = std::clamp(std::floor(value + 0.5), 0.0, greatest);
+      switch (frame.format.sample_type) {
+        case SampleType::kUint8:
+          view.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(rounded);
+          break;
+        case SampleType::kUint16:
+          view.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(rounded);
+          break;
+        case SampleType::kFloat32:
+          view.row<float>(y)[x] = static_cast<float>(value);
+          break;
+      }
+    }
+  }
+}
+
+Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
+  const FrameFormat& format = frame.format;
+  std::vector<Picture> noisy;
+  std::vector<double> sigma;
+  for (int plane = 0; plane < format.color_plane_count(); ++plane) {
+    noisy.push_back(to_picture(frame, plane));
+    sigma.push_back(static_cast<double>(noise.sigma[plane]));
+  }
+  const auto denoised = [&](const std::vector<Picture>& planes) {
+    return format.color_model == ColorModel::kRgb ? denoise_rgb(planes, format, parameters, sigma)
+                                                  : denoise_planes(planes, format, parameters, sigma);
+  };
+
+  std::vector<Picture> result = noisy;
+  if (frame.interlaced) {
+    for (const int parity : {0, 1}) {
+      std::vector<Picture> fields;
+      fields.reserve(noisy.size());
+      for (const Picture& picture : noisy) {
+        fields.push_back(field_of(picture, parity));
+      }
+      fields = denoised(fields);
+      for (std::size_t plane = 0; plane < result.size(); ++plane) {
+        insert_field(fields[plane], parity, result[plane]);
+      }
+    }
+  } else {
+    result = denoised(noisy);
+  }
+
+  Frame output = allocate_frame(format);
+  output.interlaced = frame.interlaced;
+  output.index = frame.index;
+  output.attachment = frame.attachment;
+  for (int plane = 0; plane < format.plane_count(); ++plane) {
+    if (plane < format.color_plane_count() && sigma[plane] > 0) {
+      store(result[plane], output, plane);
+    } else {
+      copy_plane(frame, output, plane);
+    }
+  }
+  return output;
+}
+
+}  // namespace limpid::oracle

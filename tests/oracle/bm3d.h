@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "core/filter/parameters.h"
+#include "core/frame/frame.h"
+
+namespace limpid::oracle {
+
+/// One plane of samples in 8-bit code values, row-major.
+struct Picture {
+  int width = 0;
+  int height = 0;
+  std::vector<double> samples;
+  double at(int x, int y) const { return samples[y * width + x]; }
+  double& at(int x, int y) { return samples[y * width + x]; }
+};
+
+/// The top left corner of a patch.
+struct Position {
+  int x = 0;
+  int y = 0;
+};
+
+/// Positions of similar patches, the reference patch first.
+using Group = std::vector<Position>;
+
+/// BM3D from its definition ([Dabov 2007] with the choices of core/README.md), in double precision and in the
+/// plainest code there is: what the engines are measured against.
+
+/// How patches are compared.
+struct Search {
+  bool whole_code_values = false;  ///< the guide is made of 8-bit samples (smoothed ones are rounded again)
+  double noise = 0;                ///< mean squared difference that the guide's noise is expected to make
+};
+
+/// The groups of all reference patches, matched on `guide`.
+std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const Search& search = {});
+
+/// The guide of the first step's statistical matching: smoothed by [1 6 1] / 8 in both directions.
+Picture smoothed(const Picture& guide);
+
+/// Step 1: hard thresholding of the 3D spectra of `groups`.
+Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
+                       double lambda, double sigma);
+
+/// Step 2: empirical Wiener filtering, `basic` being the result of step 1.
+Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
+               const Bm3dStep& step, double sigma);
+
+/// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
+Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise);
+
+/// The samples of a plane of `frame` in 8-bit code values.
+Picture to_picture(const Frame& frame, int plane);
+
+/// Stores code values as samples of `frame`, rounded and clamped if they are integers.
+void store(const Picture& picture, const Frame& frame, int plane);
+
+}  // namespace limpid::oracle

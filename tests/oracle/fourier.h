@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "tests/oracle/bm3d.h"
+
+namespace limpid::oracle {
+
+/// hard_threshold() and wiener() with the three-dimensional discrete Fourier transform of a group in place of
+/// the step's transforms, by FFTW.
+Picture fourier_hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
+                               double lambda, double sigma);
+Picture fourier_wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
+                       const Bm3dStep& step, double sigma);
+
+}  // namespace limpid::oracle
