@@ -307,8 +307,8 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     const Filter filter = options.filter.filter();
     filter_report = to_json(filter, level, frame.format);
-    if (std::holds_alternative<Bm3dParameters>(filter)) {
-      filter_report["profile"] = to_string(options.filter.profile());
+    if (!type_of(filter).profiles.empty()) {
+      filter_report["profile"] = options.filter.profile();
     }
     std::unique_ptr<Denoiser> denoiser = engine->make_denoiser(filter, level, frame.format);
     if (const auto cuda_frames = writer.cuda_frames()) {

@@ -15,7 +15,7 @@
 #include "app/commands/measuring.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
-#include "app/options/bm3d_options.h"
+#include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
 #include "core/base/error.h"
 #include "core/cpu/bm3d/matches.h"
@@ -37,7 +37,7 @@ struct MatchesOptions {
   std::string output;
   std::string sigma = "auto";
   std::int64_t frame = 0;
-  Bm3dOptions bm3d;
+  FilterOptions filter{"bm3d"};
   bool overwrite = false;
   bool json = false;
 };
@@ -177,7 +177,7 @@ int matches(const MatchesOptions& options, Console& console) {
   const Picture picture = read_picture(options);
   const NoiseLevel noise = sigma ? *sigma : cpu::estimate_noise(picture.frame);
   const cpu::MatchedGroup group =
-      cpu::find_matches(picture.frame, options.bm3d.parameters(), noise, at.x, at.y);
+      cpu::find_matches(picture.frame, std::get<Bm3dParameters>(options.filter.filter()), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),
                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
   if (options.json) {
@@ -208,7 +208,7 @@ void add_matches_command(CommandLine& program, Command& selected) {
   command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
       ->type_name("N|Y,U,V|auto");
   command->add_flag("--json", options->json, "Print JSON");
-  options->bm3d.add_to(*command);
+  options->filter.add_to(*command);
   command->footer(
       "Red: the reference patch, the nearest one of the step's grid. Yellow: what its search window covers. "
       "Green: the matches, numbered in the engine's order. Beside: their offsets from the reference patch "

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::app {
 

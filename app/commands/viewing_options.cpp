@@ -223,7 +223,9 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.display = source.display();
   options.engine = denoising_engine.name();
   options.threads = engine.threads;
-  options.filters.assign(kFilterNames.begin(), kFilterNames.end());
+  for (const FilterType& type : filter_types()) {
+    options.filters.push_back(type.name);
+  }
   options.duration = source.video().duration;
   options.frames = frames_;
   options.keep_times = json;

@@ -3,103 +3,193 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <type_traits>
-#include <variant>
+#include <cstddef>
+#include <set>
+#include <utility>
 
 #include "core/base/error.h"
 
 namespace limpid::app {
 namespace {
 
-constexpr std::string_view kBm3d = kFilterNames[0];
-constexpr std::string_view kBilateral = kFilterNames[1];
-constexpr std::string_view kAdaptive = kFilterNames[2];
-constexpr std::string_view kNlm = kFilterNames[3];
-constexpr std::string_view kNlmBilateral = kFilterNames[4];
+const Parameter<Filter>* parameter_of(const FilterType& type, const std::string& option) {
+  const auto found = std::find_if(type.parameters.begin(), type.parameters.end(),
+                                  [&](const auto& parameter) { return parameter.text.option == option; });
+  return found == type.parameters.end() ? nullptr : &*found;
+}
 
-template <typename Names>
-std::string join(const Names& names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string(name);
+std::string names_of(const std::vector<const FilterType*>& types) {
+  std::string names;
+  for (const FilterType* type : types) {
+    names += (names.empty() ? "" : ", ") + type->name;
   }
-  return text;
+  return names;
+}
+
+// "fast, lc, np or high".
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return list;
 }
 
 }  // namespace
 
-void FilterOptions::add_to(CommandLine& command) {
-  command
-      .add_option("--filter", name_,
-                  join(kFilterNames) + ": bm3d removes most and costs most, then nlm, then bilateral [bm3d]")
-      ->type_name("NAME")
-      ->any_case()
-      ->group("Denoising");
-
-  const std::vector<Option*> others = command.get_options();
-  bm3d_.add_to(command);
-  for (Option* option : command.get_options()) {
-    if (std::find(others.begin(), others.end(), option) == others.end()) {
-      options_.push_back({option, {kBm3d}});
+FilterOptions::FilterOptions(std::string_view only) {
+  for (const FilterType& type : filter_types()) {
+    if (only.empty() || type.name == only) {
+      types_.push_back(&type);
     }
   }
-  const auto share = [&](const std::string& name) {
-    std::find_if(options_.begin(), options_.end(), [&](const Owned& owned) {
-      return owned.option->get_name() == name;
-    })->filters = {kBm3d, kNlm, kNlmBilateral};
-  };
-  share("--patch-size");
-  share("--search-window");
+  name_ = types_.front()->name;
+}
 
-  const auto add = [&](const char* name, auto& value, const char* type, const std::string& help,
-                       const std::vector<std::string_view>& filters) {
-    Option* option = command.add_option(name, value, help + "; " + join(filters));
-    option->type_name(type)->group("Edge-preserving filters, in place of what follows from sigma");
-    options_.push_back({option, filters});
-  };
-  add("--radius", radius_, "N", "The window is 2 N + 1 samples wide and high", {kBilateral, kAdaptive});
-  add("--range-sigma", range_sigma_, "X", "Deviation of the weight of a difference, in 8-bit code values",
-      {kBilateral, kAdaptive, kNlmBilateral});
-  add("--spatial-sigma", spatial_sigma_, "X", "Deviation of the weight of a distance, in samples",
-      {kBilateral, kAdaptive, kNlmBilateral});
-  add("--kappa", kappa_, "X", "Factor of the local deviation that is the second pass's range sigma",
-      {kAdaptive});
-  add("--epsilon", epsilon_, "X", "What is added to the local variance", {kAdaptive});
-  add("--decay", h_, "X", "Decay h of the weight of a patch's distance, in 8-bit code values", {kNlm});
-  add("--patch-sigma", patch_sigma_, "X",
-      "Deviation of the weight of a patch's distance, in 8-bit code values", {kNlmBilateral});
+void FilterOptions::add_to(CommandLine& command) {
+  if (types_.size() > 1) {
+    std::string help;
+    for (const FilterType* type : types_) {
+      help += (help.empty() ? "" : "; ") + type->name + " " + type->help;
+    }
+    command.add_option("--filter", name_, help + " [" + name_ + "]")
+        ->type_name("NAME")
+        ->any_case()
+        ->group("Denoising");
+  }
+  for (const FilterType* type : types_) {
+    if (!type->profiles.empty() && profile_option_ == nullptr) {
+      profile_option_ =
+          command
+              .add_option("--profile", profile_,
+                          list_of(type->profiles) + ", from fastest to best [" + type->default_profile + "]")
+              ->type_name("NAME")
+              ->any_case()
+              ->group("Denoising");
+    }
+  }
+  add_parameters(command);
+}
+
+void FilterOptions::add_parameters(CommandLine& command) {
+  for (const FilterType* type : types_) {
+    for (const Parameter<Filter>& parameter : type->parameters) {
+      const auto known = std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& option) {
+        return option.name == parameter.text.option;
+      });
+      if (known != parameters_.end()) {
+        known->filters.push_back(type);
+      } else {
+        parameters_.push_back({.name = parameter.text.option, .filters = {type}});
+      }
+    }
+  }
+  for (ParameterOption& each : parameters_) {
+    const Parameter<Filter>& parameter = *parameter_of(*each.filters.front(), each.name);
+    const std::string name = "--" + each.name;
+    const std::string help = help_of(each);
+    Option* option = nullptr;
+    switch (parameter.kind) {
+      case ParameterKind::kInteger:
+        option = command.add_option(name, each.integer, help)->type_name("N");
+        break;
+      case ParameterKind::kNumber:
+        option = command.add_option(name, each.number, help)->type_name("X");
+        break;
+      case ParameterKind::kName:
+        option = command.add_option(name, each.word, help)->type_name("NAME")->any_case();
+        break;
+    }
+    each.option = option->group(parameter.text.group);
+  }
+}
+
+// What it does and which numbers are legal; whose it is, where the heading above it is of several filters.
+std::string FilterOptions::help_of(const ParameterOption& option) const {
+  const Parameter<Filter>& parameter = *parameter_of(*option.filters.front(), option.name);
+  const ParameterText& first = parameter.text;
+  std::set<const FilterType*> under_heading;
+  for (const FilterType* type : types_) {
+    for (const Parameter<Filter>& other : type->parameters) {
+      if (other.text.group == first.group) {
+        under_heading.insert(type);
+      }
+    }
+  }
+  std::string help = first.help;
+  std::vector<std::pair<std::string, std::vector<const FilterType*>>> ranges;
+  for (const FilterType* type : option.filters) {
+    const std::string& range = parameter_of(*type, option.name)->text.range;
+    if (ranges.empty() || ranges.back().first != range) {
+      ranges.push_back({range, {}});
+    }
+    ranges.back().second.push_back(type);
+  }
+  for (const auto& [range, types] : ranges) {
+    const bool of_first = types.front() == option.filters.front();
+    if (parameter.kind != ParameterKind::kName && !range.empty()) {
+      help += of_first ? ", " + range : "; of " + names_of(types) + ": " + range;
+    }
+    if (of_first && under_heading.size() > 1) {
+      help += "; " + names_of(types);
+    }
+  }
+  return help;
+}
+
+std::string FilterOptions::profile() const {
+  if (profile_) {
+    return *profile_;
+  }
+  const auto first = std::find_if(types_.begin(), types_.end(),
+                                  [](const FilterType* type) { return !type->profiles.empty(); });
+  return first == types_.end() ? "" : (*first)->default_profile;
 }
 
 Filter FilterOptions::filter() const {
+  const FilterType* chosen = nullptr;
   try {
-    static_cast<void>(parse_filter(name_));
+    chosen = &filter_type(name_);
   } catch (const UsageError& error) {
     throw UsageError(std::string("--filter: ") + error.what());
   }
-  for (const auto& [option, filters] : options_) {
-    if (option->count() > 0 && std::find(filters.begin(), filters.end(), name_) == filters.end()) {
-      throw UsageError(fmt::format("{} is no option of the filter {}, but of {}", option->get_name(), name_,
-                                   join(filters)));
+  const auto refuse = [&](const Option& option, const std::string& filters) {
+    throw UsageError(
+        fmt::format("{} is no option of the filter {}, but of {}", option.get_name(), name_, filters));
+  };
+  if (profile_ && chosen->profiles.empty()) {
+    std::vector<const FilterType*> with_profiles = types_;
+    std::erase_if(with_profiles, [](const FilterType* type) { return type->profiles.empty(); });
+    refuse(*profile_option_, names_of(with_profiles));
+  }
+  for (const ParameterOption& parameter : parameters_) {
+    const bool has_it =
+        std::find(parameter.filters.begin(), parameter.filters.end(), chosen) != parameter.filters.end();
+    if (parameter.option->count() > 0 && !has_it) {
+      refuse(*parameter.option, names_of(parameter.filters));
     }
   }
   return filter(name_, profile());
 }
 
-Filter FilterOptions::filter(const std::string& name, Profile profile) const {
-  Filter filter = parse_filter(name);
-  if (std::holds_alternative<Bm3dParameters>(filter)) {
-    return bm3d_.parameters(profile);
+Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {
+  const FilterType& type = filter_type(name);
+  Filter filter = type.make(profile);
+  for (const Parameter<Filter>& parameter : type.parameters) {
+    for (const ParameterOption& given : parameters_) {
+      if (given.name != parameter.text.option) {
+        continue;
+      }
+      if (given.integer) {
+        parameter.set(filter, *given.integer);
+      } else if (given.number) {
+        parameter.set(filter, *given.number);
+      } else if (given.word) {
+        parameter.set(filter, *given.word);
+      }
+    }
   }
-  if (auto* bilateral = std::get_if<BilateralParameters>(&filter)) {
-    *bilateral = {radius_, spatial_sigma_, range_sigma_};
-  } else if (auto* adaptive = std::get_if<AdaptiveBilateralParameters>(&filter)) {
-    *adaptive = {radius_, spatial_sigma_, range_sigma_, kappa_, epsilon_.value_or(adaptive->epsilon)};
-  } else if (auto* nlm = std::get_if<NlmParameters>(&filter)) {
-    *nlm = {bm3d_.patch_size(), bm3d_.search_window(), h_};
-  } else if (auto* nlm_bilateral = std::get_if<NlmBilateralParameters>(&filter)) {
-    *nlm_bilateral = {bm3d_.patch_size(), bm3d_.search_window(), patch_sigma_, range_sigma_, spatial_sigma_};
-  }
-  std::visit([](const auto& parameters) { parameters.validate(); }, filter);
+  check_parameters(type, filter);
   return filter;
 }
 

@@ -1,43 +1,56 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/options/bm3d_options.h"
 #include "app/options/command_line.h"
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 
 namespace limpid::app {
 
-/// --filter and the options of every filter.
+/// --filter, --profile and an option for each parameter that a filter has, as the filters describe them
+/// (core/filter/filter.h).
 class FilterOptions {
  public:
+  /// Of all filters, or of `only` one, which then needs no --filter.
+  explicit FilterOptions(std::string_view only = {});
+
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CommandLine& command);
 
   /// Throws UsageError for an unknown name, options that don't belong to the filter or contradict each other,
   /// and illegal values.
   Filter filter() const;
-  /// That of another name and, for BM3D, profile, with those of the options that belong to it.
-  Filter filter(const std::string& name, Profile profile) const;
+  /// That of another name and, if it has profiles, profile, with those of the options that belong to it.
+  Filter filter(const std::string& name, const std::string& profile) const;
 
   const std::string& name() const { return name_; }
-  Profile profile() const { return bm3d_.profile(); }
+  /// The one that is asked for, or the default; empty if no filter has profiles.
+  std::string profile() const;
 
  private:
-  struct Owned {
+  // An option, which several filters may have.
+  struct ParameterOption {
+    std::string name;
+    std::vector<const FilterType*> filters;
     const Option* option = nullptr;
-    std::vector<std::string_view> filters;  // that have the option
+    std::optional<int> integer = {};
+    std::optional<float> number = {};
+    std::optional<std::string> word = {};
   };
 
-  std::string name_ = std::string(kFilterNames.front());
-  Bm3dOptions bm3d_;
-  std::optional<int> radius_;
-  std::optional<float> spatial_sigma_, range_sigma_, patch_sigma_, kappa_, epsilon_, h_;
-  std::vector<Owned> options_;
+  void add_parameters(CommandLine& command);
+  std::string help_of(const ParameterOption& option) const;
+
+  std::vector<const FilterType*> types_;
+  std::string name_;
+  std::optional<std::string> profile_;
+  const Option* profile_option_ = nullptr;
+  std::deque<ParameterOption> parameters_;  // command lines refer to them
 };
 
 /// A filter in one word, as lists of filters take it: its name and any of its options without their dashes,

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/filter/parameters.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::app {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/engine/denoiser.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 #include "core/noise/noise_tracker.h"
 
 namespace limpid::app {

@@ -12,8 +12,8 @@
 #include "app/pipeline/stage_counters.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

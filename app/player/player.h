@@ -17,9 +17,10 @@
 #include "app/pipeline/noise_control.h"
 #include "app/pipeline/stage_counters.h"
 #include "app/player/playback_clock.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/engine/denoiser.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 #include "io/media/reader.h"
 #include "io/screen/rgb_image.h"
 
@@ -28,7 +29,7 @@ namespace limpid::app {
 /// How frames are denoised; what the keys change.
 struct DenoiseSettings {
   std::string filter = "bm3d";
-  Profile profile = Profile::kNp;   ///< if the filter has profiles
+  std::string profile = "np";       ///< if the filter has profiles
   std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
   float strength = 1;               ///< scales sigma
   PlaneChoice planes = PlaneChoice::kAll;

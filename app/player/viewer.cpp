@@ -53,8 +53,7 @@ constexpr float kGreatestSigma = 255;
 constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
 constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
 
-// Whether it is of BM3D's family: the others have no profiles.
-bool has_profiles(const std::string& filter) { return filter.ends_with("bm3d"); }
+bool has_profiles(const std::string& filter) { return !filter_type(filter).profiles.empty(); }
 
 // The next step of sigma from `value`, finer where it is small.
 float step_sigma(float value, int direction) {
@@ -522,7 +521,7 @@ Statistics Viewer::statistics() const {
   const DenoiseSettings& settings = shown_->settings;
   statistics.filter = settings.filter;
   if (has_profiles(settings.filter)) {
-    statistics.profile = to_string(settings.profile);
+    statistics.profile = settings.profile;
   }
   for (const std::string_view plane : color_plane_names(options_.format)) {
     statistics.planes.emplace_back(plane);
@@ -848,14 +847,14 @@ void Viewer::change_sigma(int direction) {
 }
 
 void Viewer::next_profile() {
-  static constexpr std::array kProfiles{Profile::kFast, Profile::kLc, Profile::kNp, Profile::kHigh};
   DenoiseSettings settings = player_->settings();
-  if (!has_profiles(settings.filter)) {
+  const std::vector<std::string>& profiles = filter_type(settings.filter).profiles;
+  if (profiles.empty()) {
     return notice(settings.filter + " has no profiles");
   }
-  const auto* const place = std::find(kProfiles.begin(), kProfiles.end(), settings.profile);
-  settings.profile = kProfiles[static_cast<std::size_t>(place - kProfiles.begin() + 1) % kProfiles.size()];
-  change_settings(settings, fmt::format("profile {}", to_string(settings.profile)));
+  const auto place = std::find(profiles.begin(), profiles.end(), settings.profile);
+  settings.profile = profiles[static_cast<std::size_t>(place - profiles.begin() + 1) % profiles.size()];
+  change_settings(settings, "profile " + settings.profile);
 }
 
 void Viewer::next_filter() {

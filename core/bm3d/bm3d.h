@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/frame/frame.h"
 
 // What is the same of BM3D in every engine.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 
 // What block matching compares, and how: the definition that all engines follow. The search itself is theirs.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/bm3d/matching.h"
-#include "core/filter/parameters.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/frame.h"
 
 // The weights of the edge-preserving filters in the form that engines compute them: powers of two, whose

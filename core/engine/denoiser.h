@@ -11,9 +11,10 @@
 
 #include "core/base/error.h"
 #include "core/engine/device_stages.h"
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid {
 

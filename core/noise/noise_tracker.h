@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "core/filter/parameters.h"
 #include "core/noise/brightness.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid {
 

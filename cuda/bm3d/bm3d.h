@@ -6,8 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/bm3d/matching.h"
@@ -80,5 +81,10 @@ class Bm3d final : public FrameFilter {
   Event sums_free_;
   Event sums_clear_;
 };
+
+inline std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters,
+                                                      const FrameFormat& format) {
+  return std::make_unique<Bm3d>(parameters, format);
+}
 
 }  // namespace limpid::cuda

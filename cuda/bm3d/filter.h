@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "cuda/runtime/planes.h"
 
 // Collaborative filtering of groups and aggregation of what comes back, into fixed-point sums.

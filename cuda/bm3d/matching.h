@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/matching.h"
-#include "core/filter/parameters.h"
 #include "cuda/runtime/planes.h"
 
 // Block matching: for every reference patch the closest patches of its search window, as core/README.md

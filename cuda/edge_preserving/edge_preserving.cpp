@@ -17,9 +17,9 @@ void filter_8_bit(const BilateralJob& job, const SamplePlane& in, int width, int
 
 }  // namespace
 
-EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
+EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
     : FrameFilter(format), filter_(filter) {
-  validate(filter);
+  std::visit([](const auto& parameters) { parameters.validate(); }, filter);
   const std::size_t samples = static_cast<std::size_t>(plane_pitch(format.width)) * format.height;
   noisy_ = DeviceMemory(samples * sizeof(float));
   result_ = DeviceMemory(samples * sizeof(float));
@@ -43,20 +43,13 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
     const int width = format_.plane_width(p);
     noisy_plane_ = {noisy_.as<float>(), width, height[p], plane_pitch(width)};
     result_plane_ = {result_.as<float>(), width, height[p], plane_pitch(width)};
-    if (const auto* bilateral_parameters = std::get_if<BilateralParameters>(&filter_)) {
-      bilateral(*bilateral_parameters, sigma, in[p], out[p], stream);
-    } else if (const auto* adaptive = std::get_if<AdaptiveBilateralParameters>(&filter_)) {
-      bilateral(*adaptive, sigma, in[p], out[p], stream);
-    } else if (const auto* nlm = std::get_if<NlmParameters>(&filter_)) {
-      nlm(*nlm, sigma, in[p], out[p], stream);
-    } else {
-      nlm(std::get<NlmBilateralParameters>(filter_), sigma, in[p], out[p], stream);
-    }
+    std::visit([&](const auto& parameters) { filter_plane(parameters, sigma, in[p], out[p], stream); },
+               filter_);
   }
 }
 
-void EdgePreserving::bilateral(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
-                               const SamplePlane& out, cudaStream_t stream) {
+void EdgePreserving::filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
+                                  const SamplePlane& out, cudaStream_t stream) {
   const BilateralJob job{BilateralPass::kMean, {make_weights(parameters, sigma), 0, 0}, {}};
   if (format_.sample_type == SampleType::kUint8 && can_filter_bytes(job)) {
     filter_8_bit(job, in, noisy_plane_.width, noisy_plane_.height, out, stream);
@@ -67,8 +60,8 @@ void EdgePreserving::bilateral(const BilateralParameters& parameters, float sigm
   store_plane(format_, result_plane_, out, stream);
 }
 
-void EdgePreserving::bilateral(const AdaptiveBilateralParameters& parameters, float sigma,
-                               const SamplePlane& in, const SamplePlane& out, cudaStream_t stream) {
+void EdgePreserving::filter_plane(const AdaptiveBilateralParameters& parameters, float sigma,
+                                  const SamplePlane& in, const SamplePlane& out, cudaStream_t stream) {
   // The variance is read where the result goes, by the thread that writes it.
   const BilateralJob gather{BilateralPass::kVariance, make_weights(parameters, sigma), result_plane_};
   BilateralJob filter = gather;
@@ -93,8 +86,8 @@ void EdgePreserving::bilateral(const AdaptiveBilateralParameters& parameters, fl
 }
 
 template <typename Parameters>
-void EdgePreserving::nlm(const Parameters& parameters, float sigma, const SamplePlane& in,
-                         const SamplePlane& out, cudaStream_t stream) {
+void EdgePreserving::filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in,
+                                  const SamplePlane& out, cudaStream_t stream) {
   const bool exact = format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 10;
   const PatchPlane plane{noisy_plane_, values_.as<std::int16_t>(), patch_scale(format_), exact};
   const PatchWeights weights =

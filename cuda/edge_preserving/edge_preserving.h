@@ -1,6 +1,9 @@
 #pragma once
 
-#include "core/filter/parameters.h"
+#include <memory>
+
+#include "core/edge_preserving/edge_preserving_parameters.h"
+#include "core/noise/noise_level.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/runtime.h"
@@ -10,9 +13,9 @@ namespace limpid::cuda {
 /// The edge-preserving filters, plane by plane.
 class EdgePreserving final : public FrameFilter {
  public:
-  /// `filter` is any but BM3D. Throws UsageError for illegal parameters, Error for formats that don't make
+  /// Throws UsageError for illegal parameters, Error for formats that don't make
   /// sense or if memory does not suffice.
-  EdgePreserving(const Filter& filter, const FrameFormat& format);
+  EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
 
   std::size_t memory() const override;
 
@@ -20,15 +23,16 @@ class EdgePreserving final : public FrameFilter {
   void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
                       const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
                       cudaStream_t stream) override;
-  void bilateral(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
-                 const SamplePlane& out, cudaStream_t stream);
-  void bilateral(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,
-                 const SamplePlane& out, cudaStream_t stream);
+  void filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
+                    const SamplePlane& out, cudaStream_t stream);
+  void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,
+                    const SamplePlane& out, cudaStream_t stream);
+  /// Of the two that compare patches.
   template <typename Parameters>
-  void nlm(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,
-           cudaStream_t stream);
+  void filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,
+                    cudaStream_t stream);
 
-  Filter filter_;
+  EdgePreservingFilter filter_;
   // For the largest of the planes; `width` and `height` are those of the one under way.
   FloatPlane noisy_plane_;
   FloatPlane result_plane_;
@@ -36,5 +40,10 @@ class EdgePreserving final : public FrameFilter {
   DeviceMemory result_;
   DeviceMemory values_;
 };
+
+inline std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter,
+                                                      const FrameFormat& format) {
+  return std::make_unique<EdgePreserving>(filter, format);
+}
 
 }  // namespace limpid::cuda

@@ -123,11 +123,9 @@ void enqueue_and_wait(const Stream& stream, const Enqueue& enqueue) {
   check(cudaStreamSynchronize(stream.get()));
 }
 
+// By the make_frame_filter() of each filter's own folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
-  if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
-    return std::make_unique<Bm3d>(*bm3d, format);
-  }
-  return std::make_unique<EdgePreserving>(filter, format);
+  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
 }
 
 // Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to

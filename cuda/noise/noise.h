@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness.h"
+#include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 

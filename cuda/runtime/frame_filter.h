@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
 
 namespace limpid::cuda {

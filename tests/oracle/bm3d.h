@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::oracle {
 

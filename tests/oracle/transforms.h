@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 
 namespace limpid::oracle {
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/base/error.h"
 #include "core/bm3d/bm3d.h"
 #include "core/cpu/runtime/convert.h"
 #include "core/cpu/runtime/planes.h"
@@ -472,6 +473,14 @@ void Bm3d::estimate(const Picture& picture, PlaneSet& set, int step, int band) {
       }
     }
   }
+}
+
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format) {
+  if (parameters.transform != GroupTransform::kSeparable) {
+    throw Error("the CPU engine has no transform \"" + std::string(to_string(parameters.transform)) +
+                "\"; it needs a CUDA engine");
+  }
+  return std::make_unique<Bm3d>(parameters, format);
 }
 
 }  // namespace limpid::cpu

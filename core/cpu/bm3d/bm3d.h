@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/cpu/bm3d/tile.h"
 #include "core/cpu/runtime/frame_filter.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::cpu {
 
@@ -60,5 +61,8 @@ class Bm3d final : public FrameFilter {
   std::vector<std::string> warnings_;
   std::unique_ptr<Workspace> workspace_;
 };
+
+/// Throws Error for a transform that this engine hasn't, too.
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

@@ -2,9 +2,10 @@
 
 #include <vector>
 
+#include "core/bm3d/bm3d_parameters.h"
 #include "core/cpu/bm3d/tile.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 // The group of one reference patch, for people to look at.
 

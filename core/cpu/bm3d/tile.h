@@ -10,7 +10,7 @@
 #include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
 #include "core/cpu/runtime/aligned_vector.h"
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 
 // The inner part of BM3D: what happens to one tile of reference patches, on one thread. core/cpu/bm3d/bm3d.h
 // cuts planes into tiles and turns the sums into estimates.

@@ -86,9 +86,9 @@ struct EdgePreserving::Workspace {
   }
 };
 
-EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
+EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
     : filter_(filter), format_(format), workspace_(std::make_unique<Workspace>()) {
-  validate(filter);
+  std::visit([](const auto& parameters) { parameters.validate(); }, filter);
   format.validate("frame");
 }
 
@@ -119,7 +119,7 @@ void EdgePreserving::filter_plane(const Plane& in, float sigma, const Plane& out
         } else if constexpr (std::is_same_v<Parameters, AdaptiveBilateralParameters>) {
           workspace_->bilateral.prepare(make_weights(parameters, sigma), in.width, in.height);
           workspace_->filter_bilateral(format_, in, out);
-        } else if constexpr (!std::is_same_v<Parameters, Bm3dParameters>) {
+        } else {
           const MatchingScale scale = patch_scale(format_);
           workspace_->patches.prepare(make_weights(parameters, sigma, scale, in.width, in.height), in.width,
                                       in.height);

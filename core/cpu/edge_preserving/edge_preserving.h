@@ -3,8 +3,9 @@
 #include <memory>
 
 #include "core/cpu/runtime/frame_filter.h"
-#include "core/filter/parameters.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::cpu {
 
@@ -12,9 +13,9 @@ namespace limpid::cpu {
 /// run as oneTBB tasks.
 class EdgePreserving final : public FrameFilter {
  public:
-  /// `filter` is any but BM3D. Throws UsageError for illegal parameters, Error for formats that don't make
+  /// Throws UsageError for illegal parameters, Error for formats that don't make
   /// sense.
-  EdgePreserving(const Filter& filter, const FrameFormat& format);
+  EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
   ~EdgePreserving() override;
   EdgePreserving(const EdgePreserving&) = delete;
   EdgePreserving& operator=(const EdgePreserving&) = delete;
@@ -26,9 +27,14 @@ class EdgePreserving final : public FrameFilter {
 
   void filter_plane(const Plane& in, float sigma, const Plane& out);
 
-  Filter filter_;
+  EdgePreservingFilter filter_;
   FrameFormat format_;
   std::unique_ptr<Workspace> workspace_;
 };
+
+inline std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter,
+                                                      const FrameFormat& format) {
+  return std::make_unique<EdgePreserving>(filter, format);
+}
 
 }  // namespace limpid::cpu

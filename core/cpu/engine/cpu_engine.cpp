@@ -25,15 +25,9 @@ namespace {
 // What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
 using Arena = std::shared_ptr<tbb::task_arena>;
 
-std::unique_ptr<FrameFilter> make_frame_filter(const Filter& filter, const FrameFormat& format) {
-  if (const auto* bm3d = std::get_if<Bm3dParameters>(&filter)) {
-    if (bm3d->transform != GroupTransform::kSeparable) {
-      throw Error("the CPU engine has no transform \"" + std::string(to_string(bm3d->transform)) +
-                  "\"; it needs a CUDA engine");
-    }
-    return std::make_unique<Bm3d>(*bm3d, format);
-  }
-  return std::make_unique<EdgePreserving>(filter, format);
+// By the make_frame_filter() of each filter's own folder.
+std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
 }
 
 class SpatialDenoiser final : public Denoiser {
@@ -43,7 +37,7 @@ class SpatialDenoiser final : public Denoiser {
       : arena_(std::move(arena)),
         pool_(std::move(pool)),
         format_(format),
-        filter_(make_frame_filter(filter, format)) {
+        filter_(make_filter(filter, format)) {
     set_noise(noise);
   }
 

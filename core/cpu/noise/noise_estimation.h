@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::cpu {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::cpu {
 

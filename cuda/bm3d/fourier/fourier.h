@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/filter/parameters.h"
+#include "core/bm3d/bm3d_parameters.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/fourier/cufft.h"
 

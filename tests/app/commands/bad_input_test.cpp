@@ -361,7 +361,7 @@ TEST_F(BadInputTest, WrongUsage) {
   expect_refused(input, 2, {"--frames"}, {"--frames", "0"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "many"});
   expect_refused(input, 2, {"--threads"}, {"--threads", "-2"});
-  expect_refused(input, 2, {"--tau-2", "--steps 1"}, {"--steps", "1", "--tau-2", "5"});
+  expect_refused(input, 2, {"tau-2", "second step"}, {"--steps", "1", "--tau-2", "5"});
   expect_refused(input, 2, {"patch size"}, {"--patch-size", "99"});
   expect_refused(input, 2, {"-e", "crf"}, {"-e", "crf"});
   expect_refused(input, 2, {"--log-level", "loud"}, {"--log-level", "loud"});

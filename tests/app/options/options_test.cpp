@@ -12,7 +12,6 @@
 #include "app/commands/jobs.h"
 #include "app/commands/run_report.h"
 #include "app/console/console.h"
-#include "app/options/bm3d_options.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
@@ -113,18 +112,18 @@ void parse(CommandLine& command, const std::string& arguments) {
 
 Bm3dParameters parse(const std::string& arguments) {
   CommandLine command;
-  Bm3dOptions options;
+  FilterOptions options("bm3d");
   options.add_to(command);
   parse(command, arguments);
-  return options.parameters();
+  return std::get<Bm3dParameters>(options.filter());
 }
 
-TEST(Bm3dOptions, ProfileIsNpUnlessNamed) {
+TEST(FilterOptionsOfBm3d, ProfileIsNpUnlessNamed) {
   EXPECT_EQ(parse(""), bm3d_profile(Profile::kNp));
   EXPECT_EQ(parse("--profile fast"), bm3d_profile(Profile::kFast));
 }
 
-TEST(Bm3dOptions, EachParameterCanBeReplacedInEachStep) {
+TEST(FilterOptionsOfBm3d, EachParameterCanBeReplacedInEachStep) {
   const Bm3dParameters parameters = parse(
       "--profile np --patch-size 4 --step 2 --group-size 32 --search-window 21 --tau 1234 --kaiser-beta 3 "
       "--transform-2d haar --transform-1d haar --lambda 2.2 --patch-size-2 16 --step-2 5 --group-size-2 8 "
@@ -135,13 +134,13 @@ TEST(Bm3dOptions, EachParameterCanBeReplacedInEachStep) {
   EXPECT_EQ(parameters.wiener, (Bm3dStep{16, 5, 8, 11, 77, 1, Transform2d::kBior15, Transform1d::kHaar}));
 }
 
-TEST(Bm3dOptions, OneStepLeavesTheWienerStepOut) {
+TEST(FilterOptionsOfBm3d, OneStepLeavesTheWienerStepOut) {
   EXPECT_FALSE(parse("--steps 1").wiener.has_value());
   EXPECT_THROW(parse("--steps 1 --tau-2 300"), UsageError);
   EXPECT_THROW(parse("--steps 3"), UsageError);
 }
 
-TEST(Bm3dOptions, IllegalValuesAreUsageErrors) {
+TEST(FilterOptionsOfBm3d, IllegalValuesAreUsageErrors) {
   EXPECT_THROW(parse("--patch-size 1"), UsageError);
   EXPECT_THROW(parse("--search-window 20"), UsageError);
   EXPECT_THROW(parse("--tau nan"), UsageError);

@@ -371,7 +371,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
       DenoiseSettings settings = player.settings();
       settings.sigma->sigma[0] += 1;
       if (another_denoiser) {
-        settings.profile = Profile::kFast;
+        settings.profile = "fast";
       }
       player.set_settings(settings);
       int old = 0;
@@ -857,14 +857,14 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
   }
   const std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{1});
   const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
-    const Filter filter = settings.filter == "bm3d"        ? Filter(bm3d_profile(settings.profile))
+    const Filter filter = settings.filter == "bm3d" ? Filter(bm3d_profile(parse_profile(settings.profile)))
                           : settings.filter == "bilateral" ? Filter(BilateralParameters())
                                                            : Filter(NlmParameters());
     return engine->make_denoiser(filter, level, frame.format);
   };
   std::vector<DenoiseSettings> choices;
   for (const char* const filter : {"bm3d", "bilateral", "nlm"}) {
-    for (const Profile profile : {Profile::kFast, Profile::kLc}) {
+    for (const std::string profile : {"fast", "lc"}) {
       for (const float sigma : {0.0F, 5.0F, 30.0F}) {
         choices.push_back({.filter = filter, .profile = profile, .sigma = NoiseLevel{{sigma, sigma, sigma}}});
       }

@@ -90,15 +90,16 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
   };
   stages.engine = engine;
   stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
-    const std::string options =
-        settings.filter == "bm3d" ? ":profile=" + std::string(to_string(settings.profile)) : "";
+    const std::string options = settings.filter == "bm3d" ? ":profile=" + settings.profile : "";
     return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
   };
   ViewerOptions options;
   options.source = "clip";
   options.format = format;
   options.engine = engine->name();
-  options.filters.assign(kFilterNames.begin(), kFilterNames.end());
+  for (const FilterType& type : filter_types()) {
+    options.filters.push_back(type.name);
+  }
   options.window = {.title = "clip", .size = {640, 480}, .fixed = true, .vsync = false};
   PlayerOptions player_options;
   player_options.frames_per_second = kRate;
@@ -292,7 +293,7 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   ViewerScript script;
   std::atomic<int> begun = 0;
   script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseLevel&) {
-    return std::make_unique<NeverDone>(begun, settings.profile == Profile::kNp ? 1 : 0);
+    return std::make_unique<NeverDone>(begun, settings.profile == "np" ? 1 : 0);
   };
   const DebugLog log;
   const Statistics told = script.play([&](const Viewer&) {

@@ -278,9 +278,9 @@ TEST_P(EngineTest, AnImpossibleFormatIsAnError) {
                                  spoil([](FrameFormat& f) { f.color_model = static_cast<ColorModel>(9); }),
                                  spoil([](FrameFormat& f) { f.sample_type = static_cast<SampleType>(9); })};
   for (std::size_t i = 0; i < std::size(formats); ++i) {
-    for (const std::string_view filter : kFilterNames) {
-      EXPECT_THROW(engine().make_denoiser(parse_filter(filter), {{10, 10, 10}}, formats[i]), Error)
-          << filter << ", format " << i;
+    for (const FilterType& filter : filter_types()) {
+      EXPECT_THROW(engine().make_denoiser(parse_filter(filter.name), {{10, 10, 10}}, formats[i]), Error)
+          << filter.name << ", format " << i;
     }
     EXPECT_THROW(engine().allocate_frame(formats[i]), Error) << "format " << i;
   }

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 
 namespace limpid {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/cpu/noise/noise_estimation.h"
-#include "core/filter/parameters.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness.h"
+#include "core/noise/noise_level.h"
 #include "core/noise/noise_tracker.h"
 
 namespace limpid {

@@ -185,7 +185,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
   }
 }
 
-EdgePreserving::EdgePreserving(const Filter& filter, const FrameFormat& format)
+EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
     : FrameFilter(format), filter_(filter) {}
 std::size_t EdgePreserving::memory() const { return 0; }
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,

@@ -1,5 +1,6 @@
-// What filters and settings gain on still pictures: the table that the defaults of core/filter/parameters.cpp
-// were found with, and that tells which filter suits which noise and budget.
+// What filters and settings gain on still pictures: the table that the defaults of
+// core/edge_preserving/edge_preserving_parameters.cpp were found with, and that tells which filter suits
+// which noise and budget.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>

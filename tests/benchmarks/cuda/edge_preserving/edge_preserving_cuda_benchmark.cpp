@@ -31,7 +31,7 @@ namespace {
 
 struct Setting {
   const char* name;
-  Filter filter;
+  EdgePreservingFilter filter;
   FrameFormat format;
   double goal_ms = 0;
 };
@@ -71,7 +71,7 @@ struct DeviceFrames {
   }
 };
 
-double time_frame(const Filter& filter, const Frame& frame, int repeats) {
+double time_frame(const EdgePreservingFilter& filter, const Frame& frame, int repeats) {
   EdgePreserving engine(filter, frame.format);
   const DeviceFrames frames(frame);
   return time_in_graph_ms(repeats, [&](cudaStream_t stream) {
@@ -106,7 +106,7 @@ void time_settings(Engine& engine, const std::vector<std::uint8_t>& picture, con
 struct Comparison {
   const char* name;
   std::vector<int> radii;
-  std::function<Filter(int radius, float spatial_sigma)> filter;
+  std::function<EdgePreservingFilter(int radius, float spatial_sigma)> filter;
   std::function<void(const report::Variant&, const report::Image&, const report::Weights&,
                      const report::Image&, cudaStream_t)>
       report;
@@ -193,7 +193,7 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
     entry[variant.name] = ms;
     best = std::min(best, ms);
   }
-  const Filter filter = comparison.filter(radius, spatial_sigma);
+  const EdgePreservingFilter filter = comparison.filter(radius, spatial_sigma);
   const double ours = time_frame(filter, frame, repeats);
   entry["limpid"] = ours;
   entry["times_as_fast"] = best / ours;

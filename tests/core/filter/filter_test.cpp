@@ -1,4 +1,4 @@
-#include "core/filter/parameters.h"
+#include "core/filter/filter.h"
 
 #include <gtest/gtest.h>
 
@@ -145,8 +145,8 @@ TEST(EdgePreservingParameters, WhatIsGivenStays) {
 }
 
 TEST(Names, EveryNameIsParsedBack) {
-  for (const std::string_view name : kFilterNames) {
-    EXPECT_EQ(to_string(parse_filter(name)), name);
+  for (const FilterType& type : filter_types()) {
+    EXPECT_EQ(to_string(parse_filter(type.name)), type.name);
   }
   EXPECT_NE(complaint_of([] { parse_filter("median"); }).find("nlm-bilateral"), std::string::npos);
   for (const Profile profile : kAllProfiles) {

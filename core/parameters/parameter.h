@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/parameters/names.h"
+
+// What is known of one parameter of a filter. Options, their help, checks and reports are made of it, so that
+// each is told in one place: where the filter is.
+
+namespace limpid {
+
+/// A whole number, a number or a name.
+using ParameterValue = std::variant<int, float, std::string>;
+enum class ParameterKind : std::uint8_t { kInteger, kNumber, kName };
+
+struct ParameterText {
+  std::string option;   ///< its name in settings, and with dashes on the command line: "search-window-2"
+  std::string section;  ///< the part of reports that it is in: "wiener"; empty: it is in none
+  std::string name;     ///< there: "search_window"
+  std::string where;    ///< what sentences begin with: "second step"
+  std::string title;    ///< in sentences, with its article but for names: "a search window", "matching"
+  std::string range;    ///< legal values: "odd, 1 to 129"
+  std::string help;     ///< what it does, in a line
+  std::string group;    ///< what lists of options have above it
+};
+
+/// One of the parameters that `Parameters` holds.
+template <typename Parameters>
+struct Parameter {
+  ParameterText text;
+  ParameterKind kind = ParameterKind::kInteger;
+  /// Nothing if it is left open, or in a part that is left out.
+  std::function<std::optional<ParameterValue>(const Parameters&)> get;
+  /// Throws UsageError if the value is illegal or of another kind, or the part left out. Whole numbers are
+  /// numbers, too.
+  std::function<void(Parameters&, const ParameterValue&)> set;
+  /// Throws UsageError if the value that `parameters` have is illegal.
+  std::function<void(const Parameters&)> check;
+};
+
+namespace parameter_details {
+
+template <typename Value>
+struct Optional {
+  using Type = Value;
+  static const Value* get(const Value& value) { return &value; }
+};
+template <typename Value>
+struct Optional<std::optional<Value>> {
+  using Type = Value;
+  static const Value* get(const std::optional<Value>& value) { return value ? &*value : nullptr; }
+};
+
+[[noreturn]] inline void fail_left_out(const ParameterText& text) {
+  throw UsageError(text.option + " has no effect without a " + text.where);
+}
+
+}  // namespace parameter_details
+
+/// A parameter of type int or float, or an optional one. `field(parameters)`, of constant parameters or not,
+/// is a pointer to it, null if the part that has it is left out. `legal(value)` tells whether a value is.
+template <typename Parameters, typename Field, typename Legal>
+Parameter<Parameters> number_parameter(const ParameterText& text, const Field& field, const Legal& legal) {
+  using Member = std::remove_pointer_t<decltype(field(std::declval<Parameters&>()))>;
+  using Access = parameter_details::Optional<Member>;
+  using Number = typename Access::Type;
+  const auto check = [text, legal](Number value) {
+    if (!legal(value)) {
+      std::ostringstream sentence;
+      sentence << text.where << ": " << text.title << " of " << value << " is not possible (" << text.range
+               << ")";
+      throw UsageError(sentence.str());
+    }
+  };
+  const auto value_in = [field](const Parameters& parameters) -> const Number* {
+    const Member* const member = field(parameters);
+    return member == nullptr ? nullptr : Access::get(*member);
+  };
+  Parameter<Parameters> parameter;
+  parameter.text = text;
+  parameter.kind = std::is_same_v<Number, int> ? ParameterKind::kInteger : ParameterKind::kNumber;
+  parameter.get = [value_in](const Parameters& parameters) -> std::optional<ParameterValue> {
+    const Number* const value = value_in(parameters);
+    return value == nullptr ? std::nullopt : std::optional<ParameterValue>(*value);
+  };
+  parameter.set = [text, field, check](Parameters& parameters, const ParameterValue& value) {
+    const int* const whole = std::get_if<int>(&value);
+    const Number* const same = std::get_if<Number>(&value);
+    if (same == nullptr && whole == nullptr) {
+      throw UsageError(text.where + ": " + text.title + " is a " +
+                       (std::is_same_v<Number, int> ? "whole number" : "number"));
+    }
+    Member* const member = field(parameters);
+    if (member == nullptr) {
+      parameter_details::fail_left_out(text);
+    }
+    const Number number = same != nullptr ? *same : static_cast<Number>(*whole);
+    check(number);
+    *member = number;
+  };
+  parameter.check = [value_in, check](const Parameters& parameters) {
+    if (const Number* const value = value_in(parameters)) {
+      check(*value);
+    }
+  };
+  return parameter;
+}
+
+/// A parameter that is one of an enumeration; `text.title` says what its values are. `field` as above.
+template <typename Parameters, typename Field, typename Enum, std::size_t kCount>
+Parameter<Parameters> name_parameter(ParameterText text, const Field& field,
+                                     const Names<Enum, kCount>& names) {
+  text.range = list_of(names);
+  const auto name_in = [text, field, &names](const Parameters& parameters) -> std::optional<ParameterValue> {
+    const Enum* const member = field(parameters);
+    if (member == nullptr) {
+      return std::nullopt;
+    }
+    try {
+      return std::string(name_of(*member, text.title.c_str(), names));
+    } catch (const UsageError& error) {
+      throw UsageError(text.where + ": " + error.what());
+    }
+  };
+  Parameter<Parameters> parameter;
+  parameter.text = text;
+  parameter.kind = ParameterKind::kName;
+  parameter.get = name_in;
+  parameter.set = [text, field, &names](Parameters& parameters, const ParameterValue& value) {
+    const auto* const name = std::get_if<std::string>(&value);
+    if (name == nullptr) {
+      throw UsageError(text.where + ": the " + text.title + " is a name: " + text.range);
+    }
+    Enum* const member = field(parameters);
+    if (member == nullptr) {
+      parameter_details::fail_left_out(text);
+    }
+    *member = value_of(*name, text.title.c_str(), names);
+  };
+  parameter.check = [name_in](const Parameters& parameters) { static_cast<void>(name_in(parameters)); };
+  return parameter;
+}
+
+}  // namespace limpid
