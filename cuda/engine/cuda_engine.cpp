@@ -123,11 +123,6 @@ void enqueue_and_wait(const Stream& stream, const Enqueue& enqueue) {
   check(cudaStreamSynchronize(stream.get()));
 }
 
-// By the make_frame_filter() of each filter's own folder.
-std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
-  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
-}
-
 // Uploads, kernels and downloads each have a stream, joined by events, so that they overlap from frame to
 // frame. The kernels of successive frames follow each other and share their working memory; samples have a
 // slot per frame in flight. A slot is used again as soon as the device is done with it: send() waits for
@@ -509,6 +504,11 @@ EngineInfo describe_device(int device) {
 }
 
 }  // namespace
+
+// By the make_frame_filter() of each filter's own folder.
+std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
+}
 
 std::vector<EngineInfo> list_cuda() {
   int count = 0;

@@ -5,8 +5,13 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
+#include "cuda/runtime/frame_filter.h"
 
 namespace limpid::cuda {
+
+/// The filter on the current device. Throws UsageError for illegal parameters, Error for formats that don't
+/// make sense or if memory does not suffice.
+std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format);
 
 /// The engines "cuda:0", "cuda:1", ..., or one named "cuda" that tells why there are none.
 std::vector<EngineInfo> list_cuda();

@@ -20,7 +20,6 @@
 
 #include "core/edge_preserving/edge_preserving.h"
 #include "core/engine/denoiser.h"
-#include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/benchmarks/cuda/edge_preserving/report_filters.h"
@@ -31,7 +30,7 @@ namespace {
 
 struct Setting {
   const char* name;
-  EdgePreservingFilter filter;
+  Filter filter;
   FrameFormat format;
   double goal_ms = 0;
 };
@@ -71,11 +70,11 @@ struct DeviceFrames {
   }
 };
 
-double time_frame(const EdgePreservingFilter& filter, const Frame& frame, int repeats) {
-  EdgePreserving engine(filter, frame.format);
+double time_frame(const Filter& filter, const Frame& frame, int repeats) {
+  const auto engine = make_filter(filter, frame.format);
   const DeviceFrames frames(frame);
   return time_in_graph_ms(repeats, [&](cudaStream_t stream) {
-    engine.enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, stream);
+    engine->enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, stream);
   });
 }
 
@@ -106,7 +105,7 @@ void time_settings(Engine& engine, const std::vector<std::uint8_t>& picture, con
 struct Comparison {
   const char* name;
   std::vector<int> radii;
-  std::function<EdgePreservingFilter(int radius, float spatial_sigma)> filter;
+  std::function<Filter(int radius, float spatial_sigma)> filter;
   std::function<void(const report::Variant&, const report::Image&, const report::Weights&,
                      const report::Image&, cudaStream_t)>
       report;
@@ -193,15 +192,15 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
     entry[variant.name] = ms;
     best = std::min(best, ms);
   }
-  const EdgePreservingFilter filter = comparison.filter(radius, spatial_sigma);
+  const Filter filter = comparison.filter(radius, spatial_sigma);
   const double ours = time_frame(filter, frame, repeats);
   entry["limpid"] = ours;
   entry["times_as_fast"] = best / ours;
 
   // The same picture from both, or the times could not be compared.
   const DeviceFrames frames(frame);
-  EdgePreserving engine(filter, frame.format);
-  engine.enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
+  const auto engine = make_filter(filter, frame.format);
+  engine->enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
   const auto a = download(frames.out, frames.out_planes[0].stride, width, height);
   const auto b = download(out, width, width, height);
   int greatest = 0;
