@@ -17,7 +17,6 @@
 #include "app/pipeline/noise_control.h"
 #include "app/pipeline/stage_counters.h"
 #include "app/player/playback_clock.h"
-#include "core/bm3d/bm3d_parameters.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_level.h"
