@@ -250,7 +250,7 @@ class Benchmark {
     NoiseControl noise = noise_control();
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
-    stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine_); };
+    stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
     stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
       return make_denoiser(frame, level);
     };
@@ -305,7 +305,7 @@ class Benchmark {
     };
     for (std::int64_t i = 0; i < count; ++i) {
       const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
-      stage.send(frame, noise.level_for(frame, *engine_),
+      stage.send(frame, noise.level_for(frame),
                  [&](const Frame& first, const NoiseLevel& level) { return make_denoiser(first, level); });
       if (stage.is_full()) {
         receive();
@@ -316,7 +316,7 @@ class Benchmark {
   }
 
   NoiseControl noise_control() const {
-    return {parse_sigma(options_.sigma), parse_strength("medium"), PlaneChoice::kAll};
+    return {parse_sigma(options_.sigma), parse_strength("medium"), PlaneChoice::kAll, *engine_};
   }
 
   const BenchmarkOptions& options_;

@@ -127,9 +127,9 @@ class Comparison {
                                 options.input));
       }
     }
-    NoiseControl control(sigma_, 1, PlaneChoice::kAll);
+    NoiseControl control(sigma_, 1, PlaneChoice::kAll, *engine_);
     for (const Frame& frame : input_.frames) {
-      noise_.push_back(control.level_for(frame, *engine_));
+      noise_.push_back(control.level_for(frame));
     }
     shown_ = frame_count() / 2;
   }

@@ -283,7 +283,7 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   io::Writer writer(options.output, reader, options.writer);
   log_warnings(writer.warnings());
 
-  NoiseControl noise(sigma, strength, planes);
+  NoiseControl noise(sigma, strength, planes, *engine);
   PipelineCounters counters;
   PipelineStages stages;
   const auto check_strictly = [&](bool is_damaged, const std::string& how = "is damaged") {
@@ -302,7 +302,7 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
     return item;
   };
   stages.stop_reading = [&] { failed = true; };
-  stages.noise = [&](const Frame& frame) { return noise.level_for(frame, *engine); };
+  stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
   nlohmann::ordered_json filter_report;
   stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
     const Filter filter = options.filter.filter();

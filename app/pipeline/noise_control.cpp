@@ -26,12 +26,12 @@ bool differs_markedly(float a, float b) {
 
 }  // namespace
 
-NoiseLevel NoiseControl::level_for(const Frame& frame, Engine& engine) {
+NoiseLevel NoiseControl::level_for(const Frame& frame) {
   NoiseLevel level;
   if (sigma_) {
     level = *sigma_;
   } else {
-    level = tracker_.update(engine.brightness(frame), [&] { return engine.estimate_noise(frame); });
+    level = tracker_.next(frame);
     report(level, frame);
   }
   if (planes_ != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "core/engine/denoiser.h"
+#include "core/engine/noise_tracker.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_level.h"
-#include "core/noise/noise_tracker.h"
 
 namespace limpid::app {
 
@@ -19,13 +19,13 @@ enum class PlaneChoice { kAll, kLuma, kChroma };
 /// The noise level to filter each frame of a stream with, as the user has asked for it.
 class NoiseControl {
  public:
-  /// `sigma`: nothing estimates the level from the frames.
-  NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes)
-      : sigma_(sigma), strength_(strength), planes_(planes) {}
+  /// `sigma`: nothing estimates the level from the frames, with `engine`, which must outlive this.
+  NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes, Engine& engine)
+      : sigma_(sigma), strength_(strength), planes_(planes), tracker_(engine) {}
 
   /// The level for `frame`, the next of the stream, which the engine can read. Logs the estimate when it is
   /// new or has changed markedly.
-  NoiseLevel level_for(const Frame& frame, Engine& engine);
+  NoiseLevel level_for(const Frame& frame);
 
   /// Of the levels that frames were filtered with so far, for reports.
   struct Levels {

@@ -173,10 +173,10 @@ class Player::Denoising {
     const PlayerStages& stages = player_.stages_;
     if (!noise_ || settings.sigma != settings_.sigma || settings.strength != settings_.strength ||
         settings.planes != settings_.planes) {
-      noise_.emplace(settings.sigma, settings.strength, settings.planes);
+      noise_.emplace(settings.sigma, settings.strength, settings.planes, *stages.engine);
     }
-    const NoiseLevel level = timed(player_.counters_.denoise.busy_ns,
-                                   [&] { return noise_->level_for(job.frame, *stages.engine); });
+    const NoiseLevel level =
+        timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });
     std::unique_ptr<Denoiser> next;
     if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
       next = stages.make_denoiser(settings, job.frame, level);

@@ -8,7 +8,7 @@
 #include "app/commands/command.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
-#include "tests/app/options/forwarding_engine.h"
+#include "tests/core/engine/forwarding_engine.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::app {

@@ -22,7 +22,7 @@
 #include "core/engine/engine_group.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
-#include "tests/app/options/forwarding_engine.h"
+#include "tests/core/engine/forwarding_engine.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid::app {
@@ -83,8 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
 
 TEST(NoiseControl, ScalesByStrength) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll);
-  const NoiseLevel level = control.level_for(Frame{}, *engine);
+  NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll, *engine);
+  const NoiseLevel level = control.level_for(Frame{});
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
   EXPECT_FLOAT_EQ(level.sigma[2], 255);
@@ -97,11 +97,11 @@ TEST(NoiseControl, ChoosesPlanes) {
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   const NoiseLevel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), (NoiseLevel{{10, 0, 0}}));
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma).level_for(frame, *engine),
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma, *engine).level_for(frame), (NoiseLevel{{10, 0, 0}}));
+  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma, *engine).level_for(frame),
             (NoiseLevel{{0, 10, 10}}));
   frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma).level_for(frame, *engine), UsageError);
+  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma, *engine).level_for(frame), UsageError);
 }
 
 /// Gives the command line the arguments, which spaces separate.
@@ -269,11 +269,11 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control(NoiseLevel{{10, 20, 30}}, parse_strength("strong"), PlaneChoice::kAll);
+  NoiseControl control(NoiseLevel{{10, 20, 30}}, parse_strength("strong"), PlaneChoice::kAll, *engine);
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   for (int i = 0; i < 3; ++i) {
-    control.level_for(frame, *engine);
+    control.level_for(frame);
   }
   EXPECT_FALSE(control.is_estimated());
   EXPECT_EQ(control.levels().first, (NoiseLevel{{14, 28, 42}}));

@@ -34,7 +34,7 @@
 #include "core/noise/noise_level.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
-#include "tests/app/options/forwarding_engine.h"
+#include "tests/core/engine/forwarding_engine.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::app {

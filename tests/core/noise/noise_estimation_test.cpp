@@ -5,79 +5,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <random>
 
-#include "core/noise/noise_tracker.h"
-#include "tests/core/noise/track_noise.h"
+#include "core/frame/frame.h"
+#include "core/noise/brightness.h"
+#include "core/noise/noise_level.h"
+#include "tests/core/noise/scenes.h"
 
 namespace limpid {
 namespace {
 
-FrameFormat gray_format(int width, int height, int bit_depth = 8) {
-  FrameFormat format = {.width = width, .height = height};
-  format.bit_depth = bit_depth;
-  format.sample_type = bit_depth == 8    ? SampleType::kUint8
-                       : bit_depth == 32 ? SampleType::kFloat32
-                                         : SampleType::kUint16;
-  return format;
-}
-
-using Scene = std::function<double(int plane, int x, int y)>;
-
-// A picture of `scene`, in code values, with Gaussian noise added, rounded and clipped as a file's samples
-// are; float samples are not clipped.
-Frame render(const FrameFormat& format, const Scene& scene, const NoiseLevel& noise, unsigned seed = 1) {
-  Frame frame = allocate_frame(format);
-  std::mt19937 generator(seed);
-  std::normal_distribution<double> gaussian;
-  const double greatest = std::exp2(format.bit_depth) - 1;
-  for (int p = 0; p < format.color_plane_count(); ++p) {
-    const Plane& plane = frame.planes[p];
-    for (int y = 0; y < plane.height; ++y) {
-      for (int x = 0; x < plane.width; ++x) {
-        const double value =
-            (scene(p, x, y) + double{noise.sigma[p]} * gaussian(generator)) * format.code_value();
-        const double rounded = std::clamp(std::round(value), 0.0, greatest);
-        switch (format.sample_type) {
-          case SampleType::kUint8:
-            plane.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(rounded);
-            break;
-          case SampleType::kUint16:
-            plane.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(rounded);
-            break;
-          case SampleType::kFloat32:
-            plane.row<float>(y)[x] = static_cast<float>(value);
-            break;
-        }
-      }
-    }
-  }
-  return frame;
-}
-
-Frame render(const FrameFormat& format, const Scene& scene, float sigma, unsigned seed = 1) {
-  return render(format, scene, NoiseLevel{{sigma, sigma, sigma}}, seed);
-}
-
-double constant(int /*plane*/, int /*x*/, int /*y*/) { return 128; }
-
-// Fine gratings in the upper half, discs and a checkerboard in the rest, between slopes: no more than a third
-// of the picture is free of texture.
-double textured(int /*plane*/, int x, int y) {
-  const double slope = 90 + 0.2 * x + 0.1 * y;
-  if (y < 90) {
-    return slope + 30 * std::sin(x * (1.1 + y / 200.0)) * std::cos(y * 0.9);
-  }
-  if (x % 80 < 40) {
-    return (x / 3 + y / 3) % 2 == 0 ? slope : slope - 50;
-  }
-  return std::hypot(x % 80 - 60, y % 50 - 25) < 12 ? 200 : slope;
-}
-
-// Relative error of an estimate.
-double error_of(float estimate, double sigma) { return double{estimate} / sigma - 1; }
+using test::constant;
+using test::error_of;
+using test::gray_format;
+using test::render;
+using test::Scene;
+using test::textured;
 
 TEST(EstimateNoise, MeasuresPureNoiseAtEveryDepth) {
   for (const int depth : {8, 10, 16, 32}) {
@@ -207,84 +151,6 @@ TEST(EstimateNoise, IsTheSameForTheSameSamples) {
   shifted.planes[0].width = 333;
   shifted.planes[0].data += 5;
   EXPECT_EQ(cpu::estimate_noise(frame), cpu::estimate_noise(shifted));
-}
-
-Frame moving(int index, float sigma, double brightness = 0) {
-  return render(
-      gray_format(160, 120),
-      [=](int p, int x, int y) { return textured(p, x + 2 * index, y + 60) + brightness; }, sigma,
-      static_cast<unsigned>(index) + 1);
-}
-
-TEST(NoiseTracker, AveragesTheFirstFramesAndThenHolds) {
-  NoiseTracker tracker;
-  double variances = 0;
-  NoiseLevel level;
-  for (int i = 0; i < 8; ++i) {
-    const Frame frame = moving(i, 15);
-    variances += std::pow(double{cpu::estimate_noise(frame).sigma[0]}, 2);
-    level = track_noise(tracker, frame);
-    EXPECT_NEAR(double{level.sigma[0]}, std::sqrt(variances / (i + 1)), 1e-4);
-  }
-  for (int i = 8; i < 40; ++i) {
-    EXPECT_EQ(track_noise(tracker, moving(i, 15)), level) << "frame " << i;
-  }
-}
-
-TEST(NoiseTracker, AsksForFewEstimatesOnceTheLevelIsKnown) {
-  NoiseTracker tracker;
-  const Brightness same = brightness(moving(0, 15));
-  int estimates = 0;
-  constexpr int kFrames = 40;
-  for (int i = 0; i < kFrames; ++i) {
-    tracker.update(same, [&] {
-      ++estimates;
-      return NoiseLevel{{15}};
-    });
-  }
-  EXPECT_EQ(estimates, 8 + (kFrames - 8) / 8);
-}
-
-TEST(NoiseTracker, StartsAgainAtASceneCut) {
-  NoiseTracker tracker;
-  for (int i = 0; i < 12; ++i) {
-    track_noise(tracker, moving(i, 5));
-  }
-  const Frame first = moving(12, 20, -80);
-  EXPECT_EQ(track_noise(tracker, first), cpu::estimate_noise(first));
-}
-
-TEST(NoiseTracker, FollowsAChangeOfNoiseInTheSameScene) {
-  NoiseTracker tracker;
-  for (int i = 0; i < 20; ++i) {
-    track_noise(tracker, moving(i, 5));
-  }
-  NoiseLevel level;
-  for (int i = 20; i < 32; ++i) {
-    level = track_noise(tracker, moving(i, 12));
-  }
-  EXPECT_NEAR(error_of(level.sigma[0], 12), 0, 0.1);
-}
-
-TEST(NoiseTracker, IsNotMovedByASingleOddFrame) {
-  NoiseTracker tracker;
-  NoiseLevel level;
-  for (int i = 0; i < 16; ++i) {
-    level = track_noise(tracker, moving(i, 5));
-  }
-  for (int i = 16; i < 40; ++i) {
-    EXPECT_EQ(track_noise(tracker, moving(i, i % 8 == 7 ? 12.0F : 5.0F)), level) << "frame " << i;
-  }
-}
-
-TEST(NoiseTracker, RecoversFromABlackBeginning) {
-  NoiseTracker tracker;
-  const Frame black = render(
-      gray_format(160, 120), [](int, int, int) { return 16.0; }, 0);
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(track_noise(tracker, black).sigma[0], 0);
-  }
-  EXPECT_NEAR(error_of(track_noise(tracker, moving(0, 10)).sigma[0], 10), 0, 0.1);
 }
 
 }  // namespace

@@ -2,10 +2,11 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <memory>
 
+#include "core/cpu/engine/cpu_engine.h"
 #include "core/cpu/noise/noise_estimation.h"
-#include "core/noise/noise_tracker.h"
-#include "tests/core/noise/track_noise.h"
+#include "core/engine/noise_tracker.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {
@@ -27,12 +28,13 @@ void BM_EstimateNoise(benchmark::State& state, const FrameFormat& format) {
 // What a stream pays per frame once the first ones have been averaged.
 void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
   const Frame frame = noisy_frame(format);
-  NoiseTracker tracker;
+  const std::shared_ptr<Engine> engine = cpu::open_cpu({.threads = 1});
+  NoiseTracker tracker(*engine);
   for (int i = 0; i < 8; ++i) {
-    track_noise(tracker, frame);
+    tracker.next(frame);
   }
   while (state.KeepRunning()) {
-    benchmark::DoNotOptimize(track_noise(tracker, frame));
+    benchmark::DoNotOptimize(tracker.next(frame));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
@@ -16,11 +17,11 @@
 
 #include "core/base/error.h"
 #include "core/cpu/noise/noise_estimation.h"
-#include "core/noise/noise_tracker.h"
+#include "core/engine/noise_tracker.h"
+#include "core/engines.h"
 #include "io/media/reader.h"
 #include "tests/benchmarks/support/command.h"
 #include "tests/benchmarks/support/images.h"
-#include "tests/core/noise/track_noise.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {
@@ -140,9 +141,10 @@ class Table {
     if (name.find(options_.only) == std::string::npos) {
       return;
     }
+    const std::shared_ptr<Engine> engine = engine_registry().open("cpu");
     for (const double sigma : kTrackedSigmas) {
       io::Reader reader(file.string());
-      NoiseTracker tracker;
+      NoiseTracker tracker(*engine);
       NoiseLevel level;
       NoiseLevel least = {{1000, 1000, 1000}};
       NoiseLevel greatest;
@@ -153,7 +155,7 @@ class Table {
           break;
         }
         if (const Frame* frame = std::get_if<Frame>(&item)) {
-          level = track_noise(tracker, oracle::add_noise(*frame, sigma, ++frames));
+          level = tracker.next(oracle::add_noise(*frame, sigma, ++frames));
           for (std::size_t p = 0; p < level.sigma.size(); ++p) {
             least.sigma[p] = std::min(least.sigma[p], level.sigma[p]);
             greatest.sigma[p] = std::max(greatest.sigma[p], level.sigma[p]);

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <vector>
 
+#include "core/engine/denoiser.h"
+#include "core/frame/frame.h"
 #include "core/noise/brightness.h"
 #include "core/noise/noise_level.h"
 
@@ -14,14 +15,17 @@ namespace limpid {
 /// again at a scene cut and when several checks in a row say that the level has changed. Deterministic.
 class NoiseTracker {
  public:
-  /// The level for the next frame of the stream, given its brightness; `estimate` is called if the frame must
-  /// be measured. All frames must have one format.
-  NoiseLevel update(const Brightness& brightness, const std::function<NoiseLevel()>& estimate);
+  /// `engine` looks at the frames, and must outlive this.
+  explicit NoiseTracker(Engine& engine) : engine_(engine) {}
+
+  /// The level for the next frame of the stream, which the engine can read. All frames must have one format.
+  NoiseLevel next(const Frame& frame);
 
  private:
   void average_in(const NoiseLevel& own);
   bool agrees(const NoiseLevel& own) const;
 
+  Engine& engine_;
   Brightness brightness_{};
   std::array<double, 3> variance_sums_{};
   int averaged_ = 0;                     ///< frames in variance_sums_

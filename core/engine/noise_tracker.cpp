@@ -1,4 +1,4 @@
-#include "core/noise/noise_tracker.h"
+#include "core/engine/noise_tracker.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,8 @@ bool NoiseTracker::agrees(const NoiseLevel& own) const {
   return true;
 }
 
-NoiseLevel NoiseTracker::update(const Brightness& brightness, const std::function<NoiseLevel()>& estimate) {
+NoiseLevel NoiseTracker::next(const Frame& frame) {
+  const Brightness brightness = engine_.brightness(frame);
   float difference = 0;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
     difference += std::abs(brightness[i] - brightness_[i]);
@@ -46,7 +47,7 @@ NoiseLevel NoiseTracker::update(const Brightness& brightness, const std::functio
   }
 
   since_estimate_ = 0;
-  const NoiseLevel own = estimate();
+  const NoiseLevel own = engine_.estimate_noise(frame);
   if (!cut && agrees(own)) {
     disagreeing_.clear();
     if (averaged_ < kFramesToAverage) {

@@ -1,0 +1,119 @@
+#include "core/engine/noise_tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
+#include "tests/core/engine/forwarding_engine.h"
+#include "tests/core/noise/scenes.h"
+
+namespace limpid {
+namespace {
+
+using test::error_of;
+using test::gray_format;
+using test::render;
+using test::textured;
+
+Frame moving(int index, float sigma, double brightness = 0) {
+  return render(
+      gray_format(160, 120),
+      [=](int p, int x, int y) { return textured(p, x + 2 * index, y + 60) + brightness; }, sigma,
+      static_cast<unsigned>(index) + 1);
+}
+
+class NoiseTrackerTest : public testing::Test {
+ protected:
+  std::shared_ptr<Engine> engine_ = engine_registry().open("cpu");
+};
+
+TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
+  NoiseTracker tracker(*engine_);
+  double variances = 0;
+  NoiseLevel level;
+  for (int i = 0; i < 8; ++i) {
+    const Frame frame = moving(i, 15);
+    variances += std::pow(double{cpu::estimate_noise(frame).sigma[0]}, 2);
+    level = tracker.next(frame);
+    EXPECT_NEAR(double{level.sigma[0]}, std::sqrt(variances / (i + 1)), 1e-4);
+  }
+  for (int i = 8; i < 40; ++i) {
+    EXPECT_EQ(tracker.next(moving(i, 15)), level) << "frame " << i;
+  }
+}
+
+/// Counts what it is asked to measure.
+class CountingEngine final : public test::ForwardingEngine {
+ public:
+  CountingEngine() : ForwardingEngine("counting", {}) {}
+  NoiseLevel estimate_noise(const Frame& /*frame*/) override {
+    ++estimates_;
+    return {{15}};
+  }
+  int estimates() const { return estimates_; }
+
+ private:
+  int estimates_ = 0;
+};
+
+TEST_F(NoiseTrackerTest, AsksForFewEstimatesOnceTheLevelIsKnown) {
+  CountingEngine engine;
+  NoiseTracker tracker(engine);
+  const Frame same = moving(0, 15);
+  constexpr int kFrames = 40;
+  for (int i = 0; i < kFrames; ++i) {
+    tracker.next(same);
+  }
+  EXPECT_EQ(engine.estimates(), 8 + (kFrames - 8) / 8);
+}
+
+TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < 12; ++i) {
+    tracker.next(moving(i, 5));
+  }
+  const Frame first = moving(12, 20, -80);
+  EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
+}
+
+TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < 20; ++i) {
+    tracker.next(moving(i, 5));
+  }
+  NoiseLevel level;
+  for (int i = 20; i < 32; ++i) {
+    level = tracker.next(moving(i, 12));
+  }
+  EXPECT_NEAR(error_of(level.sigma[0], 12), 0, 0.1);
+}
+
+TEST_F(NoiseTrackerTest, IsNotMovedByASingleOddFrame) {
+  NoiseTracker tracker(*engine_);
+  NoiseLevel level;
+  for (int i = 0; i < 16; ++i) {
+    level = tracker.next(moving(i, 5));
+  }
+  for (int i = 16; i < 40; ++i) {
+    EXPECT_EQ(tracker.next(moving(i, i % 8 == 7 ? 12.0F : 5.0F)), level) << "frame " << i;
+  }
+}
+
+TEST_F(NoiseTrackerTest, RecoversFromABlackBeginning) {
+  NoiseTracker tracker(*engine_);
+  const Frame black = render(
+      gray_format(160, 120), [](int, int, int) { return 16.0; }, 0);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(tracker.next(black).sigma[0], 0);
+  }
+  EXPECT_NEAR(error_of(tracker.next(moving(0, 10)).sigma[0], 10), 0, 0.1);
+}
+
+}  // namespace
+}  // namespace limpid
