@@ -10,7 +10,7 @@ namespace limpid {
 namespace {
 
 // All that follows from sigma was found by greatest PSNR on six pictures at sigma 5, 10, 15, 25, 35 and 50
-// (tests/benchmarks/README.md).
+// (tests/benchmarks/results.md).
 
 // A default for a deviation of the weights, as the legal ranges confine it.
 float deviation(float value) { return std::clamp(value, 0.01F, 1000.0F); }
