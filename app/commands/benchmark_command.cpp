@@ -44,7 +44,7 @@ namespace {
 struct BenchmarkOptions {
   std::string input;
   std::int64_t frames = 200;
-  std::string sigma = "auto";
+  NoiseOptions noise;
   FilterOptions filter;
   EngineChoice engine;
   std::string codec;
@@ -147,7 +147,8 @@ class History {
 
 class Benchmark {
  public:
-  explicit Benchmark(const BenchmarkOptions& options) : options_(options), engine_(options.engine.open()) {
+  explicit Benchmark(const BenchmarkOptions& options)
+      : options_(options), noise_(options.noise.settings()), engine_(options.engine.open()) {
     reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
     reader_options_.allocate = frame_allocator(engine_);
     reader_options_.cuda_device = options.engine.decoding_device(*engine_);
@@ -247,7 +248,7 @@ class Benchmark {
       cuda_frames_ = writer->cuda_frames();
     }
     RateMeter meter(options_.frames);
-    NoiseControl noise = noise_control();
+    NoiseControl noise(noise_, *engine_);
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
     stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
@@ -292,7 +293,7 @@ class Benchmark {
   }
 
   void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
-    NoiseControl noise = noise_control();
+    NoiseControl noise(noise_, *engine_);
     const auto receive = [&] {
       std::optional<Frame> result = stage.receive();
       if (result && meter != nullptr) {
@@ -315,11 +316,8 @@ class Benchmark {
     }
   }
 
-  NoiseControl noise_control() const {
-    return {parse_sigma(options_.sigma), parse_strength("medium"), PlaneChoice::kAll, *engine_};
-  }
-
   const BenchmarkOptions& options_;
+  NoiseSettings noise_;
   std::shared_ptr<Engine> engine_;
   io::ReaderOptions reader_options_;
   io::WriterOptions writer_options_;
@@ -421,7 +419,6 @@ void print(const std::vector<Part>& parts) {
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
-  static_cast<void>(parse_sigma(options.sigma));
   static_cast<void>(options.filter.filter());
   Benchmark run(options);
   Results results;
@@ -462,8 +459,7 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
       ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
       ->type_name("N")
       ->positive();
-  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
-      ->type_name("N|Y,U,V|auto");
+  options->noise.add_sigma_to(*command);
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");

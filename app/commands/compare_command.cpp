@@ -44,7 +44,7 @@ struct CompareOptions {
   std::string input;
   std::string filters = "bm3d,bm3d:profile=fast,nlm,bilateral";
   std::string truth;
-  std::string sigma = "auto";
+  NoiseOptions noise;
   std::int64_t frames = 10;
   std::string sheet;
   std::string at;
@@ -117,7 +117,8 @@ Clip read_clip(const std::string& url, std::int64_t count) {
 class Comparison {
  public:
   explicit Comparison(const CompareOptions& options)
-      : options_(options), filters_(parse_filters(options.filters)), sigma_(parse_sigma(options.sigma)) {
+      : options_(options), filters_(parse_filters(options.filters)) {
+    const NoiseSettings noise = options.noise.settings();
     engine_ = options.engine.open();
     input_ = read_clip(options.input, options.frames);
     if (!options.truth.empty()) {
@@ -127,7 +128,7 @@ class Comparison {
                                 options.input));
       }
     }
-    NoiseControl control(sigma_, 1, PlaneChoice::kAll, *engine_);
+    NoiseControl control(noise, *engine_);
     for (const Frame& frame : input_.frames) {
       noise_.push_back(control.level_for(frame));
     }
@@ -247,7 +248,6 @@ class Comparison {
 
   const CompareOptions& options_;
   std::vector<FilterText> filters_;
-  std::optional<NoiseLevel> sigma_;
   std::shared_ptr<Engine> engine_;
   Clip input_;
   Clip truth_;
@@ -363,8 +363,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
                    "[bm3d,bm3d:profile=fast,nlm,bilateral]")
       ->type_name("LIST");
   command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")->type_name("FILE");
-  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
-      ->type_name("N|Y,U,V|auto");
+  options->noise.add_sigma_to(*command);
   command->add_option("--frames", options->frames, "Frames to take, at most [10]")
       ->type_name("N")
       ->in_range(1, 10000);

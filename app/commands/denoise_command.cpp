@@ -48,8 +48,7 @@ struct DenoiseOptions {
   std::string input;   // of the job at hand
   std::string output;  // likewise
 
-  std::string sigma = "auto";
-  std::string strength = "medium";
+  NoiseOptions noise;
   FilterOptions filter;
 
   EngineChoice engine;
@@ -67,8 +66,6 @@ struct DenoiseOptions {
   bool overwrite = false;
   bool never_overwrite = false;
   bool strict = false;
-  bool luma_only = false;
-  bool chroma_only = false;
   bool no_audio = false;
   bool no_transcode = false;
   bool no_subtitles = false;
@@ -160,9 +157,6 @@ std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limi
 }
 
 void check(const DenoiseOptions& options) {
-  if (options.luma_only && options.chroma_only) {
-    throw UsageError("--luma-only and --chroma-only exclude each other");
-  }
   if (options.overwrite && options.never_overwrite) {
     throw UsageError("-y and -n exclude each other");
   }
@@ -197,6 +191,7 @@ std::string summary(const JobCounts& counts, std::size_t jobs) {
 
 /// What the jobs of a run share.
 struct Session {
+  NoiseSettings noise;
   std::shared_ptr<Engine> engine;
   InterruptWatch& interrupts;
   Console& console;
@@ -250,11 +245,6 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   InterruptWatch& interrupts = session.interrupts;
   Console& console = session.console;
   const WarningRecorder warnings;
-  const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
-  const float strength = parse_strength(options.strength);
-  const PlaneChoice planes = options.luma_only     ? PlaneChoice::kLuma
-                             : options.chroma_only ? PlaneChoice::kChroma
-                                                   : PlaneChoice::kAll;
   std::atomic<bool> failed = false;
   options.reader.interrupted = [stop = interrupts.stop(), &failed] {
     return stop.stop_requested() || failed;
@@ -283,7 +273,7 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   io::Writer writer(options.output, reader, options.writer);
   log_warnings(writer.warnings());
 
-  NoiseControl noise(sigma, strength, planes, *engine);
+  NoiseControl noise(session.noise, *engine);
   PipelineCounters counters;
   PipelineStages stages;
   const auto check_strictly = [&](bool is_damaged, const std::string& how = "is damaged") {
@@ -415,7 +405,7 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   const NoiseControl::Levels levels = noise.levels();
   const FrameFormat& format = reader.video().format;
   report["sigma"] = {{"estimated", noise.is_estimated()},
-                     {"strength", options.strength},
+                     {"strength", options.noise.strength()},
                      {"first", to_json(levels.first, format)},
                      {"mean", to_json(levels.mean, format)},
                      {"last", to_json(levels.last, format)}};
@@ -498,9 +488,8 @@ int denoise(DenoiseOptions options, Console& console) {
                                            ? ProgressStyle::kNone
                                            : parse_progress_style(options.progress, console.is_terminal());
   // Whatever is wrong with the parameters is told before any file is touched.
-  static_cast<void>(parse_sigma(options.sigma));
+  const NoiseSettings noise = options.noise.settings();
   static_cast<void>(options.filter.filter());
-  static_cast<void>(parse_strength(options.strength));
   options.time.apply_to(options.reader);
   options.reader.options = parse_pairs("--input-option", options.input_options);
   options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
@@ -530,7 +519,7 @@ int denoise(DenoiseOptions options, Console& console) {
     create_folder(jobs.output);
     names.emplace(jobs);
   }
-  const Session session{engine, interrupts, console, progress_style, names ? &*names : nullptr};
+  const Session session{noise, engine, interrupts, console, progress_style, names ? &*names : nullptr};
   nlohmann::ordered_json report;
   JobCounts counts;
   if (jobs.many) {
@@ -612,26 +601,6 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   command.add_flag("--no-audio", options.no_audio, "Don't copy audio streams")->group(kGroup);
   command.add_flag("--no-subtitles", options.no_subtitles, "Don't copy subtitle streams")->group(kGroup);
   command.add_flag("--no-data", options.no_data, "Don't copy data streams and attachments")->group(kGroup);
-}
-
-void add_denoising_options(CommandLine& command, DenoiseOptions& options) {
-  constexpr const char* kGroup = "Denoising";
-  command
-      .add_option(
-          "--sigma", options.sigma,
-          "Noise level, the standard deviation in 8-bit code values whatever the bit depth: one for all "
-          "planes, one for each, or auto, estimated from the frames [auto]")
-      ->type_name("N|Y,U,V|auto")
-      ->group(kGroup);
-  command
-      .add_option("--strength", options.strength,
-                  "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
-      ->type_name("NAME")
-      ->any_case()
-      ->group(kGroup);
-  command.add_flag("--luma-only", options.luma_only, "Leave the chroma planes as they are")->group(kGroup);
-  command.add_flag("--chroma-only", options.chroma_only, "Leave the luma plane as it is")->group(kGroup);
-  options.filter.add_to(command);
 }
 
 void add_encoding_options(CommandLine& command, DenoiseOptions& options) {
@@ -719,7 +688,8 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   command->take_last();
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
-  add_denoising_options(*command, *options);
+  options->noise.add_to(*command);
+  options->filter.add_to(*command);
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
   add_encoding_options(*command, *options);

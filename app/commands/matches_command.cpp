@@ -35,7 +35,7 @@ struct MatchesOptions {
   std::string input;
   std::string at;
   std::string output;
-  std::string sigma = "auto";
+  NoiseOptions noise;
   std::int64_t frame = 0;
   FilterOptions filter{"bm3d"};
   bool overwrite = false;
@@ -173,7 +173,7 @@ int matches(const MatchesOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   io::require_other_file(options.output, options.input);
   const Point at = parse_point("--at", options.at);
-  const std::optional<NoiseLevel> sigma = parse_sigma(options.sigma);
+  const std::optional<NoiseLevel> sigma = options.noise.settings().sigma;
   const Picture picture = read_picture(options);
   const NoiseLevel noise = sigma ? *sigma : cpu::estimate_noise(picture.frame);
   const cpu::MatchedGroup group =
@@ -205,8 +205,7 @@ void add_matches_command(CommandLine& program, Command& selected) {
       ->required();
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output");
   command->add_option("--frame", options->frame, "Which frame, from 0 [0]")->type_name("N")->not_negative();
-  command->add_option("--sigma", options->sigma, "Noise level, as of limpid denoise [auto]")
-      ->type_name("N|Y,U,V|auto");
+  options->noise.add_sigma_to(*command);
   command->add_flag("--json", options->json, "Print JSON");
   options->filter.add_to(*command);
   command->footer(

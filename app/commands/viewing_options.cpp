@@ -12,8 +12,6 @@
 #include "app/commands/command.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
-#include "app/options/noise_options.h"
-#include "app/pipeline/noise_control.h"
 #include "app/player/osd.h"
 #include "core/base/error.h"
 
@@ -88,19 +86,7 @@ void ViewingOptions::add_to(CommandLine& command) {
       ->allow_extra_args(false)
       ->group(kInput);
 
-  constexpr const char* kDenoising = "Denoising";
-  command
-      .add_option(
-          "--sigma", sigma_,
-          "Noise level to begin with, in 8-bit code values: one for all planes, one for each, or auto [auto]")
-      ->type_name("N|Y,U,V|auto")
-      ->group(kDenoising);
-  command
-      .add_option("--strength", strength_, "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
-      ->type_name("NAME")
-      ->group(kDenoising);
-  command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kDenoising);
-  command.add_flag("--chroma-only", chroma_only_, "Leave the luma plane as it is")->group(kDenoising);
+  noise_.add_to(command);
   filter_.add_to(command);
   engine.add_to(command);
 
@@ -161,10 +147,8 @@ void ViewingOptions::add_to(CommandLine& command) {
 }
 
 void ViewingOptions::check() {
-  if (luma_only_ && chroma_only_) {
-    throw UsageError("--luma-only and --chroma-only exclude each other");
-  }
   static_cast<void>(filter_.filter());
+  settings_ = {.filter = filter_.name(), .profile = filter_.profile(), .noise = noise_.settings()};
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -183,16 +167,6 @@ std::shared_ptr<Engine> ViewingOptions::open_engine(const InterruptWatch& interr
   return opened;
 }
 
-DenoiseSettings ViewingOptions::settings() const {
-  DenoiseSettings settings;
-  settings.filter = filter_.name();
-  settings.profile = filter_.profile();
-  settings.sigma = parse_sigma(sigma_);
-  settings.strength = parse_strength(strength_);
-  settings.planes = luma_only_ ? PlaneChoice::kLuma : chroma_only_ ? PlaneChoice::kChroma : PlaneChoice::kAll;
-  return settings;
-}
-
 PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_engine) const {
   PlayerStages stages;
   stages.engine = denoising_engine;
@@ -208,7 +182,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
 
 PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
   PlayerOptions options;
-  options.settings = settings();
+  options.settings = settings_;
   const io::VideoProperties& video = source.video();
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;

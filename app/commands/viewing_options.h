@@ -10,6 +10,7 @@
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/noise_options.h"
 #include "app/player/player.h"
 #include "app/player/viewer.h"
 #include "core/engine/denoiser.h"
@@ -36,8 +37,6 @@ class ViewingOptions {
   /// Opens the engine that is asked for, and completes `reader`: its frames are the engine's, and it waits no
   /// longer than until the user interrupts or until `closing`. It refers to this object from then on.
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
-  /// The filters and settings to begin with.
-  DenoiseSettings settings() const;
   /// make_denoiser(), the one place where settings become a denoiser; refers to this object.
   PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
   PlayerOptions player_options(const io::Reader& source) const;
@@ -48,11 +47,9 @@ class ViewingOptions {
   int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
 
  private:
-  std::string sigma_ = "auto";
-  std::string strength_ = "medium";
-  bool luma_only_ = false;
-  bool chroma_only_ = false;
+  NoiseOptions noise_;
   FilterOptions filter_;
+  DenoiseSettings settings_;  ///< to begin with; check() makes them of the options
   std::vector<std::string> input_options_;
 
   std::string view_ = "split";

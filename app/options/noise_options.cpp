@@ -3,12 +3,13 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "app/pipeline/noise_control.h"
 #include "core/base/error.h"
+#include "core/noise/noise_level.h"
 
 namespace limpid::app {
 namespace {
@@ -22,8 +23,7 @@ std::optional<float> parse_number(std::string_view text) {
   return value;
 }
 
-}  // namespace
-
+// One number for all planes, three, or "auto" (nothing).
 std::optional<NoiseLevel> parse_sigma(const std::string& text) {
   if (text == "auto") {
     return std::nullopt;
@@ -62,6 +62,42 @@ float parse_strength(const std::string& name) {
     }
   }
   throw UsageError("--strength: '" + name + "' is not one of light, medium, strong");
+}
+
+}  // namespace
+
+void NoiseOptions::add_to(CommandLine& command) {
+  constexpr const char* kGroup = "Denoising";
+  command
+      .add_option(
+          "--sigma", sigma_,
+          "Noise level, the standard deviation in 8-bit code values whatever the bit depth: one for all "
+          "planes, one for each, or auto, estimated from the frames [auto]")
+      ->type_name("N|Y,U,V|auto")
+      ->group(kGroup);
+  command
+      .add_option("--strength", strength_, "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
+      ->type_name("NAME")
+      ->any_case()
+      ->group(kGroup);
+  command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kGroup);
+  command.add_flag("--chroma-only", chroma_only_, "Leave the luma plane as it is")->group(kGroup);
+}
+
+void NoiseOptions::add_sigma_to(CommandLine& command) {
+  command.add_option("--sigma", sigma_, "Noise level, as of limpid denoise [auto]")
+      ->type_name("N|Y,U,V|auto");
+}
+
+NoiseSettings NoiseOptions::settings() const {
+  if (luma_only_ && chroma_only_) {
+    throw UsageError("--luma-only and --chroma-only exclude each other");
+  }
+  return {.sigma = parse_sigma(sigma_),
+          .strength = parse_strength(strength_),
+          .planes = luma_only_     ? PlaneChoice::kLuma
+                    : chroma_only_ ? PlaneChoice::kChroma
+                                   : PlaneChoice::kAll};
 }
 
 }  // namespace limpid::app

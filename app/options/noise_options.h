@@ -1,17 +1,30 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "core/noise/noise_level.h"
+#include "app/options/command_line.h"
+#include "app/pipeline/noise_control.h"
 
 namespace limpid::app {
 
-/// Parses the value of --sigma: one number for all planes, three separated by commas, or "auto" (nothing).
-/// Throws UsageError.
-std::optional<NoiseLevel> parse_sigma(const std::string& text);
+/// --sigma, --strength, --luma-only and --chroma-only.
+class NoiseOptions {
+ public:
+  /// Adds the options to `command`, which refers to this object from then on.
+  void add_to(CommandLine& command);
+  /// --sigma alone.
+  void add_sigma_to(CommandLine& command);
 
-/// The factor that a named strength scales sigma by: light 0.7, medium 1, strong 1.4. Throws UsageError.
-float parse_strength(const std::string& name);
+  /// Throws UsageError for values that are none, and options that exclude each other.
+  NoiseSettings settings() const;
+  /// The name that was given.
+  const std::string& strength() const { return strength_; }
+
+ private:
+  std::string sigma_ = "auto";
+  std::string strength_ = "medium";
+  bool luma_only_ = false;
+  bool chroma_only_ = false;
+};
 
 }  // namespace limpid::app

@@ -28,20 +28,21 @@ bool differs_markedly(float a, float b) {
 
 NoiseLevel NoiseControl::level_for(const Frame& frame) {
   NoiseLevel level;
-  if (sigma_) {
-    level = *sigma_;
+  if (settings_.sigma) {
+    level = *settings_.sigma;
   } else {
     level = tracker_.next(frame);
     report(level, frame);
   }
-  if (planes_ != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
-    throw UsageError(std::string(planes_ == PlaneChoice::kLuma ? "--luma-only" : "--chroma-only") +
+  if (settings_.planes != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
+    throw UsageError(std::string(settings_.planes == PlaneChoice::kLuma ? "--luma-only" : "--chroma-only") +
                      " needs a source in YUV, and this one is " + to_string(frame.format));
   }
   for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
     const bool luma = plane == 0;
-    const bool chosen = planes_ == PlaneChoice::kAll || luma == (planes_ == PlaneChoice::kLuma);
-    level.sigma[plane] = chosen ? std::min(level.sigma[plane] * strength_, kMaxSigma) : 0;
+    const bool chosen =
+        settings_.planes == PlaneChoice::kAll || luma == (settings_.planes == PlaneChoice::kLuma);
+    level.sigma[plane] = chosen ? std::min(level.sigma[plane] * settings_.strength, kMaxSigma) : 0;
     sums_[plane] += static_cast<double>(level.sigma[plane]);
   }
   if (frames_++ == 0) {

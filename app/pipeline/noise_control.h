@@ -16,12 +16,20 @@ inline constexpr float kMaxSigma = 255;
 
 enum class PlaneChoice { kAll, kLuma, kChroma };
 
-/// The noise level to filter each frame of a stream with, as the user has asked for it.
+/// What the user asks for.
+struct NoiseSettings {
+  std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
+  float strength = 1;               ///< scales sigma
+  PlaneChoice planes = PlaneChoice::kAll;
+
+  bool operator==(const NoiseSettings&) const = default;
+};
+
+/// The noise level to filter each frame of a stream with.
 class NoiseControl {
  public:
-  /// `sigma`: nothing estimates the level from the frames, with `engine`, which must outlive this.
-  NoiseControl(std::optional<NoiseLevel> sigma, float strength, PlaneChoice planes, Engine& engine)
-      : sigma_(sigma), strength_(strength), planes_(planes), tracker_(engine) {}
+  /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
+  NoiseControl(const NoiseSettings& settings, Engine& engine) : settings_(settings), tracker_(engine) {}
 
   /// The level for `frame`, the next of the stream, which the engine can read. Logs the estimate when it is
   /// new or has changed markedly.
@@ -34,14 +42,12 @@ class NoiseControl {
     NoiseLevel last;
   };
   Levels levels() const;
-  bool is_estimated() const { return !sigma_; }
+  bool is_estimated() const { return !settings_.sigma; }
 
  private:
   void report(const NoiseLevel& estimate, const Frame& frame);
 
-  std::optional<NoiseLevel> sigma_;
-  float strength_;
-  PlaneChoice planes_;
+  NoiseSettings settings_;
   NoiseTracker tracker_;
   std::optional<NoiseLevel> reported_;
   NoiseLevel first_, last_;

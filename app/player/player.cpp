@@ -171,9 +171,8 @@ class Player::Denoising {
 
   void send(Job job, const DenoiseSettings& settings) {
     const PlayerStages& stages = player_.stages_;
-    if (!noise_ || settings.sigma != settings_.sigma || settings.strength != settings_.strength ||
-        settings.planes != settings_.planes) {
-      noise_.emplace(settings.sigma, settings.strength, settings.planes, *stages.engine);
+    if (!noise_ || settings.noise != settings_.noise) {
+      noise_.emplace(settings.noise, *stages.engine);
     }
     const NoiseLevel level =
         timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });

@@ -28,10 +28,8 @@ namespace limpid::app {
 /// How frames are denoised; what the keys change.
 struct DenoiseSettings {
   std::string filter = "bm3d";
-  std::string profile = "np";       ///< if the filter has profiles
-  std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
-  float strength = 1;               ///< scales sigma
-  PlaneChoice planes = PlaneChoice::kAll;
+  std::string profile = "np";  ///< if the filter has profiles
+  NoiseSettings noise;
 
   bool operator==(const DenoiseSettings&) const = default;
   /// Whether one denoiser will do for both: they differ in nothing but the noise level.

@@ -314,7 +314,7 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
     return "denoising with the new settings; m: a quicker filter";
   }
   const NoiseLevel& level = shown_->level;
-  if (!shown_->settings.sigma &&
+  if (!shown_->settings.noise.sigma &&
       std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
     return "no noise found, nothing is changed; UP: denoise all the same";
   }
@@ -527,7 +527,7 @@ Statistics Viewer::statistics() const {
     statistics.planes.emplace_back(plane);
   }
   statistics.level = shown_->level;
-  statistics.estimated = !settings.sigma;
+  statistics.estimated = !settings.noise.sigma;
   statistics.loads = loads_;
   return statistics;
 }
@@ -680,7 +680,7 @@ void Viewer::press(const std::string& key) {
       {"a",
        [](Viewer& v) {
          DenoiseSettings settings = v.player_->settings();
-         settings.sigma.reset();
+         settings.noise.sigma.reset();
          v.change_settings(settings, "sigma estimated");
        }},
       {"m", [](Viewer& v) { v.next_filter(); }},
@@ -822,9 +822,9 @@ void Viewer::change_sigma(int direction) {
   // From what is seen, as long as it is estimated; then from what has been asked for, which may not be seen
   // yet.
   NoiseLevel level = shown_->level;
-  if (settings.sigma) {
+  if (settings.noise.sigma) {
     for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
-      level.sigma[plane] = settings.sigma->sigma[plane] * settings.strength;
+      level.sigma[plane] = settings.noise.sigma->sigma[plane] * settings.noise.strength;
     }
   }
   const auto first = std::find_if(level.sigma.begin(), level.sigma.end(), [](float s) { return s > 0; });
@@ -841,8 +841,8 @@ void Viewer::change_sigma(int direction) {
       level.sigma.fill(0);
     }
   }
-  settings.sigma = level;
-  settings.strength = 1;
+  settings.noise.sigma = level;
+  settings.noise.strength = 1;
   change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands/jobs.h"
@@ -28,11 +29,32 @@
 namespace limpid::app {
 namespace {
 
-TEST(SigmaOption, TakesOneOrThreeNumbersOrAuto) {
-  EXPECT_EQ(parse_sigma("12.5"), (NoiseLevel{{12.5F, 12.5F, 12.5F}}));
-  EXPECT_EQ(parse_sigma("10,4,5"), (NoiseLevel{{10, 4, 5}}));
-  EXPECT_EQ(parse_sigma("0"), NoiseLevel{});
-  EXPECT_EQ(parse_sigma("auto"), std::nullopt);
+NoiseSettings parse_noise(std::vector<std::string> arguments) {
+  CommandLine command;
+  NoiseOptions options;
+  options.add_to(command);
+  EXPECT_FALSE(command.parse(std::move(arguments)));
+  return options.settings();
+}
+
+TEST(NoiseOptions, SigmaIsOneOrThreeNumbersOrAuto) {
+  EXPECT_EQ(parse_noise({}), NoiseSettings{});
+  EXPECT_EQ(parse_noise({"--sigma", "12.5"}).sigma, (NoiseLevel{{12.5F, 12.5F, 12.5F}}));
+  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).sigma, (NoiseLevel{{10, 4, 5}}));
+  EXPECT_EQ(parse_noise({"--sigma", "0"}).sigma, NoiseLevel{});
+  EXPECT_EQ(parse_noise({"--sigma", "auto"}).sigma, std::nullopt);
+}
+
+TEST(NoiseOptions, StrengthHasAName) {
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "light"}).strength, 0.7F);
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "Strong"}).strength, 1.4F);
+  EXPECT_THROW(parse_noise({"--strength", "heavy"}), UsageError);
+}
+
+TEST(NoiseOptions, LumaOnlyAndChromaOnlyExcludeEachOther) {
+  EXPECT_EQ(parse_noise({"--luma-only"}).planes, PlaneChoice::kLuma);
+  EXPECT_EQ(parse_noise({"--chroma-only"}).planes, PlaneChoice::kChroma);
+  EXPECT_THROW(parse_noise({"--luma-only", "--chroma-only"}), UsageError);
 }
 
 /// A GPU's by its name alone.
@@ -69,7 +91,7 @@ class BadSigma : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadSigma, IsAUsageErrorThatNamesTheOption) {
   try {
-    parse_sigma(GetParam());
+    parse_noise({"--sigma", GetParam()});
     FAIL() << "accepted";
   } catch (const UsageError& error) {
     EXPECT_EQ(std::string(error.what()).find("--sigma: '" + std::string(GetParam()) + "'"), 0U)
@@ -83,13 +105,11 @@ INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
 
 TEST(NoiseControl, ScalesByStrength) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control(NoiseLevel{{10, 20, 200}}, parse_strength("strong"), PlaneChoice::kAll, *engine);
+  NoiseControl control({.sigma = NoiseLevel{{10, 20, 200}}, .strength = 1.4F}, *engine);
   const NoiseLevel level = control.level_for(Frame{});
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
   EXPECT_FLOAT_EQ(level.sigma[2], 255);
-  EXPECT_FLOAT_EQ(parse_strength("light"), 0.7F);
-  EXPECT_THROW(parse_strength("heavy"), UsageError);
 }
 
 TEST(NoiseControl, ChoosesPlanes) {
@@ -97,11 +117,13 @@ TEST(NoiseControl, ChoosesPlanes) {
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   const NoiseLevel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kLuma, *engine).level_for(frame), (NoiseLevel{{10, 0, 0}}));
-  EXPECT_EQ(NoiseControl(sigma, 1, PlaneChoice::kChroma, *engine).level_for(frame),
+  EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
+            (NoiseLevel{{10, 0, 0}}));
+  EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kChroma}, *engine).level_for(frame),
             (NoiseLevel{{0, 10, 10}}));
   frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(NoiseControl(sigma, 1, PlaneChoice::kLuma, *engine).level_for(frame), UsageError);
+  EXPECT_THROW(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
+               UsageError);
 }
 
 /// Gives the command line the arguments, which spaces separate.
@@ -269,7 +291,7 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control(NoiseLevel{{10, 20, 30}}, parse_strength("strong"), PlaneChoice::kAll, *engine);
+  NoiseControl control({.sigma = NoiseLevel{{10, 20, 30}}, .strength = 1.4F}, *engine);
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   for (int i = 0; i < 3; ++i) {

@@ -170,7 +170,7 @@ class Playing {
     options.live = live;
     options.frames_per_second = rate;
     options.duration = duration > 0 ? duration : frames / rate;
-    options.settings.sigma = NoiseLevel{{1, 1, 1}};
+    options.settings.noise.sigma = NoiseLevel{{1, 1, 1}};
     options.kept_bytes = kept_bytes;
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
@@ -369,7 +369,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
     }
     for (const bool another_denoiser : {false, true}) {
       DenoiseSettings settings = player.settings();
-      settings.sigma->sigma[0] += 1;
+      settings.noise.sigma->sigma[0] += 1;
       if (another_denoiser) {
         settings.profile = "fast";
       }
@@ -382,7 +382,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
         ASSERT_GT(frame->noisy.index, last);
         last = frame->noisy.index;
         if (frame->settings == settings) {
-          EXPECT_EQ(frame->level, *settings.sigma);
+          EXPECT_EQ(frame->level, *settings.noise.sigma);
           break;
         }
         ++old;
@@ -395,7 +395,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
 /// Asks for a fixed sigma of all planes; returns the settings asked for.
 DenoiseSettings set_sigma(Player& player, float sigma) {
   DenoiseSettings settings = player.settings();
-  settings.sigma = NoiseLevel{{sigma, sigma, sigma}};
+  settings.noise.sigma = NoiseLevel{{sigma, sigma, sigma}};
   player.set_settings(settings);
   return settings;
 }
@@ -489,7 +489,7 @@ TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   for (int i = 1; i < 20; ++i) {
     player.seek(0.1);
     DenoiseSettings settings = player.settings();
-    settings.sigma->sigma[0] = static_cast<float>(i) + 1;
+    settings.noise.sigma->sigma[0] = static_cast<float>(i) + 1;
     if (i % 2 == 0) {
       // Wherever the frame is by now.
       std::this_thread::sleep_for(std::chrono::microseconds(50 * i));
@@ -866,13 +866,14 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
   for (const char* const filter : {"bm3d", "bilateral", "nlm"}) {
     for (const std::string profile : {"fast", "lc"}) {
       for (const float sigma : {0.0F, 5.0F, 30.0F}) {
-        choices.push_back({.filter = filter, .profile = profile, .sigma = NoiseLevel{{sigma, sigma, sigma}}});
+        choices.push_back(
+            {.filter = filter, .profile = profile, .noise = {.sigma = NoiseLevel{{sigma, sigma, sigma}}}});
       }
     }
   }
   std::vector<std::vector<Frame>> expected;  // by choice and frame
   for (const DenoiseSettings& choice : choices) {
-    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], *choice.sigma);
+    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], *choice.noise.sigma);
     auto& results = expected.emplace_back();
     for (const Frame& frame : clip) {
       denoiser->send(frame);

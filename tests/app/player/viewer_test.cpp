@@ -206,7 +206,7 @@ class ViewerScript {
     options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
     player_options.frames_per_second = kRate;
     player_options.duration = options.duration;
-    player_options.settings.sigma = NoiseLevel{{5, 5, 5}};
+    player_options.settings.noise.sigma = NoiseLevel{{5, 5, 5}};
   }
 
   /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
@@ -321,7 +321,7 @@ TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
 TEST(ViewerTest, TellsThatNoNoiseWasFound) {
   ViewerScript script;
   script.frames = 1 << 20;
-  script.player_options.settings.sigma.reset();
+  script.player_options.settings.noise.sigma.reset();
   for (const Plane& plane : script.picture.planes) {
     for (int y = 0; y < plane.height; ++y) {
       std::fill_n(plane.row<std::uint8_t>(y), plane.width, std::uint8_t{128});
