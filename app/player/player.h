@@ -107,7 +107,15 @@ struct PlayerCounters {
 /// anybody takes frames, so a window that doesn't draw holds nothing up. Only a few frames are under way
 /// between denoising and the screen, so that changed settings show with the next frame but two; while paused,
 /// the frame that is shown and those behind it are denoised again. If the source itself can't keep up, the
-/// clock waits for it.
+/// clock waits for it. A live source has no clock: each stage takes the newest frame and drops the others.
+///
+/// A seek decodes from the key frame before its target, leaves out frames on the way that no other is
+/// predicted from, and is given up for the next seek. Decoded frames are kept, so that steps back need no
+/// decoding; while somebody steps back, the group of pictures before those that are kept is decoded ahead.
+///
+/// Work that takes the denoiser long (0.2 s) is cancelled for new settings, a seek or the end, if the engine
+/// can be stopped. Meanwhile the first frame, and the first behind a seek, is shown undenoised. For another
+/// filter or profile a new denoiser is made before the old one's results are waited for.
 ///
 /// All members may be called from any thread.
 class Player {

@@ -20,7 +20,9 @@ namespace limpid::io {
 const AVCodec& find_audio_encoder(const std::string& name, const AVOutputFormat& container,
                                   const std::string& url);
 
-/// Those that suit the container, best first; whether it holds what they make isn't certain.
+/// Those that suit the container, best first: AAC for mp4, mov and ts; Opus for webm; MP3 for avi, or AC-3
+/// for more than two channels; what the muxer suggests for others. Whether the container holds what they make
+/// isn't certain.
 std::vector<const AVCodec*> suitable_audio_encoders(const AVOutputFormat& container, int channels);
 
 /// Throws UsageError if `bitrate` ("160k") is none.
@@ -33,8 +35,9 @@ struct AudioEncoding {
   std::optional<int> sample_rate;  ///< that the container insists on
 };
 
-/// Decodes the packets of a stream of sound and encodes them anew. The sound keeps its times: gaps become
-/// silence, what overlaps is left out. Channels are kept where the encoder has a layout for them, and mixed
+/// Decodes the packets of a stream of sound and encodes them anew. The sound keeps its times, which are
+/// counted in samples: gaps of more than 20 ms become silence, what overlaps is left out, and the encoder's
+/// priming lies before the first sample. Channels are kept where the encoder has a layout for them, and mixed
 /// where not. In the manner of libav: after each send() and after flush(), receive() until it returns
 /// nothing. Functions throw Error with a sentence that begins with `subject`.
 class AudioTranscoder {

@@ -1,6 +1,8 @@
 #pragma once
 
-// What containers hold, as far as libav's muxers don't tell themselves. Private to io.
+// What containers hold, as far as libav's muxers don't tell themselves. What they do tell is asked of them in
+// writer.cpp: a header with the stream is written to memory, and in mp4 and mov read again, where the stream
+// must come back as the same codec. Private to io.
 
 #include <string>
 

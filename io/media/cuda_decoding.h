@@ -1,6 +1,7 @@
 #pragma once
 
-// Decoding on NVIDIA GPUs (NVDEC) through libavcodec, frames staying in the GPU's memory. Private to io.
+// Decoding on NVIDIA GPUs (NVDEC) through libavcodec, frames staying in the GPU's memory. GPUs don't conceal
+// damage in pictures, as libavcodec's own decoders do. Private to io.
 
 #include <memory>
 #include <string>

@@ -37,6 +37,11 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
 /// True for image2 and its like: every packet of the encoder is a file of its own.
 bool holds_pictures(const AVOutputFormat& container);
 
+/// Encodes frames. Unless one is named, the encoder is libx264; libx265 for PQ and HLG, as players show HDR
+/// in HEVC, and for depths that only it has; ffv1 for what neither has. RGB becomes 4:2:0 in containers that
+/// are made for players (mp4, mov, ts, flv) and 4:4:4 in Matroska: by BT.709 from 720 lines on and BT.601
+/// below, in limited range, and tagged so. YUV without tags stays without. H.264 has odd sizes only as 4:4:4;
+/// no row of the picture is cut off or made up to have it otherwise, and a warning says so.
 class Encoder {
  public:
   /// Throws UsageError for what can't be asked of the encoder or container, and Error if the encoder fails.

@@ -32,8 +32,8 @@ class TemporaryFile {
 /// Keeps disk space so that, when the rest of the disk is full, a file can still be finished.
 class DiskReserve {
  public:
-  /// Takes as much of the disk that holds `folder` as the end of a long file needs, at most a quarter of what
-  /// is free; nothing where the file system can't do that. No name of it is ever left behind.
+  /// Takes as much of the disk that holds `folder` as the end of a long file needs: 16 MiB, but at most a
+  /// quarter of what is free; nothing where the file system can't do that. No name of it is ever left behind.
   explicit DiskReserve(const std::string& folder);
   DiskReserve(const DiskReserve&) = delete;
   DiskReserve& operator=(const DiskReserve&) = delete;
@@ -77,8 +77,9 @@ class OutputFile {
   int full_because() const { return full_because_; }
 
   /// Closes the file and gives it its name, with the permissions of the file that it replaces. With
-  /// `synced`, it is on the disk by then. Should a file of that name have come into being that may not be
-  /// overwritten, it is called "NAME.new.EXT" instead, and an Error says so.
+  /// `synced`, it is on the disk before it is renamed, and its folder afterwards. Should a file of that name
+  /// have come into being that may not be overwritten, it is called "NAME.new.EXT" instead, and an Error says
+  /// so.
   void commit(bool synced = true);
 
   /// Closes a file that holds a part of what it should. It is called "NAME.partial.EXT" (or

@@ -10,7 +10,7 @@ namespace limpid::io {
 
 /// The decoder of (motion) JPEG hands out damaged pictures without a word unless it is told to give them up
 /// (AV_EF_EXPLODE). It is told so, and what it has given up is decoded again without that, here. One packet
-/// is one picture.
+/// is one picture. What libavcodec doesn't find isn't found: garbage may happen to decode.
 class PictureMender {
  public:
   /// Whether `decoder`, which isn't open yet, is of this kind and may be told so: not if `options` for it say

@@ -1,7 +1,11 @@
 #pragma once
 
 // What picture files tell beside their pixels: EXIF, XMP and a profile of colors (ICC). libav's encoders keep
-// some of it, in some versions. Private to io.
+// some of it, in some versions; what they haven't embedded is put into the picture that they have made. It
+// goes from JPEG, PNG, TIFF and WebP to each other, and from picture to picture of a sequence. EXIF then
+// tells the new size and that the picture is upright, and has no preview. Lost, with a warning: the maker's
+// note into and out of TIFF, as only its maker knows what its offsets refer to; IPTC; XMP beyond a JPEG's 64
+// KiB; the texts of a PNG. Private to io.
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,11 @@
 // The part of Reader that finds and keeps to a range of the source.
+//
+// A seek begins to decode at the last key frame that is shown by the time that is asked for; a range half a
+// second earlier, since sound may lie ahead of the pictures of its time. Packets are read without decoding
+// until that key frame is certain, from further back where the container finds times only roughly. If what is
+// decoded then begins too late, an earlier key frame is tried, and in the end decoding starts at the
+// beginning. So it does for sources that can't seek or have no times, and for seeks beyond a jump of the
+// clock that was taken out. Sound is cut between its packets.
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,8 @@ std::string to_string(const DisplayProperties& properties, ColorModel color_mode
 /// rounded to nearest, chroma interpolated linearly from where its samples lie, rotation and mirroring. PQ
 /// and HLG are tone-mapped: light is brought to BT.709's primaries, 203 cd/m2 (ITU-R BT.2408) becomes the
 /// display's white, and a rational curve rolls highlights off. Wide-gamut SDR is brought to BT.709's
-/// primaries and clipped. Alpha is not looked at. Immutable, so any number of threads may use one.
+/// primaries and clipped. Not by swscale, which rounds chroma positions and knows no tone mapping. Alpha is
+/// not looked at. Immutable, so any number of threads may use one.
 class DisplayConverter {
  public:
   /// Works on at most so many threads at a time, whoever calls; 0: as many as there are processors.
