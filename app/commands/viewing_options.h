@@ -25,24 +25,26 @@ class ViewingOptions {
   LoggingOptions logging;
   io::ReaderOptions reader;
   bool json = false;
-  /// The viewer is about to go, and with it whoever waits for the source.
+  /// Set when the viewer is about to go: waiting for the source is then to end.
   std::atomic<bool> closing = false;
 
   /// Adds the options to `command`, which refers to this object from then on.
   void add_to(CommandLine& command);
 
-  /// Checks all that can be checked before anything is opened, and parses what reader.options needs. Throws
+  /// Checks whatever can be checked before anything is opened, and fills in reader.options. Throws
   /// UsageError.
   void check();
-  /// Opens the engine that is asked for, and completes `reader`: its frames are the engine's, and it waits no
-  /// longer than until the user interrupts or until `closing`. It refers to this object from then on.
+  /// Opens the engine that is asked for and completes `reader`: its frames are in the engine's memory, and
+  /// its waiting for the source ends when the user interrupts or `closing` is set. `reader` refers to this
+  /// object from then on.
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
-  /// make_denoiser(), the one place where settings become a denoiser; refers to this object.
+  /// Stages with make_denoiser() and the engine. They refer to this object. Only here do settings become a
+  /// denoiser.
   PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
   PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: what to call the source.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
-  /// Tells how the run went, frames shown, dropped and, with --json, their intervals and latencies, and
+  /// Reports how the run went (frames shown and dropped; with --json their intervals and latencies too) and
   /// returns the exit code.
   int tell(const ViewerReport& report, const InterruptWatch& interrupts) const;
 
@@ -65,7 +67,7 @@ class ViewingOptions {
   std::string picture_folder_ = ".";
 };
 
-/// Sets ViewingOptions::closing when a viewer that was made before goes.
+/// Sets ViewingOptions::closing when it is destroyed. Made after the viewer, it goes before the viewer does.
 class ClosingNotice {
  public:
   explicit ClosingNotice(std::atomic<bool>& closing) : closing_(closing) {}

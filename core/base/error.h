@@ -17,7 +17,7 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// What running out of memory is called, of which std::bad_alloc says nothing for a person.
+/// The sentence for std::bad_alloc, whose own text is not for people.
 inline constexpr const char* kOutOfMemory = "there is not enough memory";
 
 }  // namespace limpid

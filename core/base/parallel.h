@@ -8,8 +8,8 @@
 
 namespace limpid {
 
-/// Shows ThreadSanitizer the order in which oneTBB hands a task over and back, which it keeps by itself but
-/// out of sight, inside its library. Costs two uncontended atomic operations a task.
+/// Shows ThreadSanitizer the order in which oneTBB hands a task over and back. oneTBB keeps that order, but
+/// inside its library, where ThreadSanitizer does not see it. Costs two uncontended atomic operations a task.
 class HandOver {
  public:
   void begin() const { static_cast<void>(handed_over_.load(std::memory_order_acquire)); }

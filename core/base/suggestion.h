@@ -7,8 +7,8 @@
 namespace limpid {
 
 /// The name that was probably meant: the one with the fewest letters added, left out, replaced or swapped
-/// with their neighbours, at most a third of its own, whatever the case; or one that `given` is a part of
-/// ("x264" of "libx264"). Empty if none is alike.
+/// with their neighbours, but no more than a third of its letters; or a name that contains `given` ("libx264"
+/// for "x264"). Case does not matter. Empty if no name is alike.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names);
 
 /// "; did you mean 'libx264'?", or nothing.

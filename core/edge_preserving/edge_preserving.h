@@ -24,8 +24,8 @@ struct BilateralWeights {
   float range = 0;
 };
 
-/// A second pass follows that has adapted_range / (V(p) + epsilon) in place of `range` at p, where V(p) =
-/// (sum over q of 2^-E (I(q) - I(p))^2) / (sum over q of 2^-E) of the first.
+/// Two passes. The first, with the weights `first`, only measures V(p) = (sum over q of 2^-E (I(q) - I(p))^2)
+/// / (sum over q of 2^-E). The second filters with adapted_range / (V(p) + epsilon) in place of `range` at p.
 struct AdaptiveBilateralWeights {
   BilateralWeights first;
   float adapted_range = 0;

@@ -41,9 +41,9 @@ class Denoiser {
   /// engine can't read the frame's memory (Engine::cuda_device()).
   virtual void send(Frame frame) = 0;
 
-  /// The results of frames sent from now on are written into what `take` gives, a frame of the same format in
-  /// the memory of Engine::result_device(), without its `attachment`; send() calls it. Throws Error if there
-  /// is no such device.
+  /// From now on, send() calls `take` for a frame to write the result into. It must be of the same format, in
+  /// the memory of Engine::result_device(), and needs no `attachment`. Throws Error if there is no such
+  /// device.
   virtual void set_result_frames(const std::function<Frame()>& /*take*/) {
     throw Error("the engine's results are in the host's memory");
   }
@@ -53,9 +53,9 @@ class Denoiser {
   /// input is needed first or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
-  /// Nobody wants the results any more: a receive() that is under way, on whatever thread, may return nothing
-  /// at once, as may those to come. May be called on any thread, any time. Engines that are quick need not
-  /// heed it.
+  /// Tells the denoiser that nobody wants its results any more. A receive() that is under way on another
+  /// thread, and later ones, may return nothing at once. May be called on any thread at any time. An engine
+  /// that is quick may ignore it.
   virtual void cancel() {}
 
   /// No more frames will be sent: receive() then hands out all that remain.
@@ -68,12 +68,13 @@ class Denoiser {
   /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
   virtual int latency() const = 0;
 
-  /// How many frames it works on at a time. To keep it busy, latency() + concurrency() frames have to be sent
-  /// before the first result is received, and another for each result.
+  /// How many frames it works on at a time. To keep it busy, send latency() + concurrency() frames before
+  /// receiving the first result, then another frame for each result.
   virtual int concurrency() const { return 1; }
 
-  /// What a device with memory of its own has done so far with frames that are done, received or not; none if
-  /// there is no such device. Several devices count as one that takes as many frames as all of them.
+  /// What a device with memory of its own has done so far, counted over finished frames, received or not.
+  /// Counts nothing if there is no such device. Several devices count as one that takes as many frames as all
+  /// of them.
   virtual DeviceStages device_stages() const { return {}; }
 };
 
@@ -87,7 +88,7 @@ class Engine {
   Engine& operator=(Engine&&) = delete;
   virtual ~Engine() = default;
 
-  /// As in the registry: "cpu", "cuda:0", ...
+  /// The name under which the registry opens it: "cpu", "cuda:0", ...
   virtual std::string_view name() const = 0;
   /// One line for a person: the processor, its threads and instruction set.
   virtual std::string description() const = 0;
@@ -104,19 +105,20 @@ class Engine {
   /// always be sent.
   virtual std::optional<int> cuda_device() const { return std::nullopt; }
 
-  /// The CUDA device in whose memory results may be asked for (Denoiser::set_result_frames()), if there is
-  /// one. Unless they are, they are in host memory.
+  /// The CUDA device in whose memory Denoiser::set_result_frames() can have results written, if there is one.
+  /// All other results are in host memory.
   virtual std::optional<int> result_device() const { return std::nullopt; }
 
   /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
 
-  /// What cpu::estimate_noise() gives for a frame, but for rounding; and limpid::brightness(). The frame
-  /// may be wherever frames that are sent may be.
+  /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness
+  /// histogram, equal to limpid::brightness(). Both take frames in any memory that send() accepts.
   virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
   virtual Brightness brightness(const Frame& frame) = 0;
 
-  /// Whether a source should copy its frames into allocate_frame()'s: send() waits until others are read.
+  /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,
+  /// send() takes such frames at once, but waits while it reads a frame that is in other host memory.
   virtual bool prefers_own_frames() const { return false; }
 };
 
@@ -126,16 +128,16 @@ struct EngineOptions {
 
 /// What the registry knows of an engine before it is opened.
 struct EngineInfo {
-  /// The family's name, or that with a colon and what follows: "cpu", "cuda:0", ...; "cuda" alone if none of
-  /// its devices can be listed.
+  /// The family's name, or the family's name, a colon and a device: "cpu", "cuda:0", ...; "cuda" alone if
+  /// none of its devices can be listed.
   std::string name;
   std::string description;         ///< the processor, or why the engine can't run
   std::uint64_t memory_bytes = 0;  ///< of the device; 0 if not known
   bool available = false;
 };
 
-/// Families of engines, best first; none at first. core/engines.h has those that Limpid brings. Thread-safe;
-/// listers and openers may themselves ask it.
+/// Families of engines, best first. It begins empty; core/engines.h adds Limpid's own. Thread-safe. Listers
+/// and openers may call the registry themselves.
 class EngineRegistry {
  public:
   using Lister = std::function<std::vector<EngineInfo>()>;
@@ -147,9 +149,9 @@ class EngineRegistry {
   /// All engines, those that can't run included, best first.
   std::vector<EngineInfo> list() const;
   /// Opens an engine by name; "auto" is the first that is available, "cuda:0,1" and "cuda:all" are several as
-  /// one (core/engine/engine_group.h). Asks no other family than the one named, and for "auto" none behind
-  /// the first that has an engine. Throws UsageError for an unknown name and Error, with the reason, for one
-  /// that can't run.
+  /// one (core/engine/engine_group.h). Only the named family is asked; for "auto", families are asked in
+  /// order until one has an engine that can run. Throws UsageError for an unknown name and Error, with the
+  /// reason, for one that can't run.
   std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
 
  private:
@@ -159,7 +161,7 @@ class EngineRegistry {
     Opener open;
   };
   using Families = std::vector<std::shared_ptr<const Family>>;
-  // Those there are now, to be asked without the lock.
+  // A copy of the list, so that families are asked while the lock is free.
   Families families() const;
 
   mutable std::mutex mutex_;

@@ -5,8 +5,8 @@
 
 namespace limpid {
 
-/// What a device has done at one stage, in nanoseconds of its clock. From the first turn to the end of the
-/// last it was busy or waited.
+/// What a device has done at one stage, in nanoseconds of its clock. A turn is the stage's work on one frame.
+/// From the beginning of its first turn to the end of its last, the stage was either busy or waiting.
 struct DeviceStage {
   std::int64_t frames = 0;
   std::int64_t busy_ns = 0;

@@ -7,8 +7,8 @@
 
 namespace limpid {
 
-/// The code value that a float sample counts as, which may be anything: within +-4096, and 0 for NaN. A
-/// constant expression, which device code may use.
+/// The code value that a float sample counts as, since float samples may be anything: limited to +-4096, and
+/// 0 for NaN. A constant expression, which device code may use.
 constexpr float usable_code_value(float value) {
   constexpr float kGreatest = 4096;
   return value == value ? std::min(std::max(value, -kGreatest), kGreatest) : 0;

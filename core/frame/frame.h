@@ -75,10 +75,10 @@ struct Frame {
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
   std::int64_t index = 0;   ///< position in the source, from 0, for messages
-  /// The CUDA device in whose memory the samples are, where its video decoder has left them or its encoder
-  /// takes them: with the planes' `step` and with `padding_bits` low bits to be shifted out, or in. A
-  /// decoder's are read only, and work that is yet to write them has been enqueued to the device's default
-  /// stream. kHostMemory: ordinary memory, without either.
+  /// The CUDA device in whose memory the samples are, or kHostMemory. Samples in a device's memory are laid
+  /// out as its video decoder or encoder has them: the planes have a `step`, and samples have `padding_bits`
+  /// unused low bits. Samples of a decoder are read only; the work that writes them may still be under way in
+  /// the device's default stream. In host memory `step` is 1 and `padding_bits` 0.
   int cuda_device = kHostMemory;
   int padding_bits = 0;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
@@ -97,7 +97,7 @@ Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
 /// Throws Error if memory does not suffice.
 Frame allocate_frame(const FrameFormat& format);
 
-/// How many frames allocate_frame() has made in this process: shows that a steady state makes none.
+/// How many frames allocate_frame() has made in this process. For tests that a steady state makes none.
 std::int64_t allocated_frames();
 
 }  // namespace limpid

@@ -12,7 +12,7 @@ namespace limpid {
 /// it. Small and robust to motion, so that a change tells of a scene cut.
 using Brightness = std::array<float, 32>;
 
-/// Of a frame in host memory.
+/// The histogram of a frame in host memory.
 Brightness brightness(const Frame& frame);
 
 // The points and levels, constant expressions that device code may use.

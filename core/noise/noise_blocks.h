@@ -8,9 +8,9 @@
 
 #include "core/frame/frame.h"
 
-// The noise estimate of a plane (core/cpu/noise/noise_estimation.h) in parts that engines share: what they
-// compute in blocks and over many of them, which is theirs to arrange, and what follows from that. Constant
-// expressions may be used in device code.
+// The parts of the noise estimate (core/cpu/noise/noise_estimation.h) that engines share: the arithmetic of
+// one block and of sums over many blocks, which each engine orders as suits it, and the sigma that follows
+// from the sums. Constant expressions may be used in device code.
 
 namespace limpid::noise {
 
@@ -27,9 +27,10 @@ inline constexpr int kNoiseCoefficients = 36;
 inline constexpr int kMaxBlocks = 16384;
 inline constexpr double kSmallestShare = 1.0 / 400;
 inline constexpr double kShareGrowth = 1.15;
-/// Of the other blocks' high frequencies in a block's texture.
+/// The weight that the high frequencies of a cell's other blocks have in a block's texture.
 inline constexpr float kNeighbourWeight = 0.3F;
-/// Blocks whose noise has lost more of its variance to the ends of the code range tell too little.
+/// Blocks in which clipping at the ends of the code range leaves less than this share of the noise's variance
+/// are not used.
 inline constexpr float kLeastGain = 0.5F;
 
 using BlockSamples = std::array<std::array<float, kBlock>, kBlock>;
@@ -52,7 +53,8 @@ struct Block {
   constexpr bool is_constant() const { return least == greatest; }
 };
 
-/// Where a plane's cells are, corners `step` samples apart. None if the plane is smaller than a cell.
+/// Where a plane's cells are: their corners are `step` samples apart. A plane that is smaller than a cell has
+/// none.
 struct CellGrid {
   int step = 1;
   int columns = 0;
@@ -135,8 +137,8 @@ constexpr Block analyse(BlockSamples samples, const HalfDctMatrix& matrix) {
   return block;
 }
 
-/// The texture of a cell's block by which it is chosen, given the energy of the higher frequencies of all of
-/// the cell's blocks.
+/// The texture by which a block is chosen or not, given the energy of the higher frequencies of all blocks of
+/// its cell.
 constexpr float texture_with_neighbours(float texture, float noise,
                                         const std::array<float, kBlocksPerCell>& noise_of_cell) {
   float neighbours = -noise;
@@ -161,8 +163,8 @@ class Censoring {
   static constexpr int kStepsPerUnit = 64;
   static constexpr int kReach = 4;  // beyond which nothing is lost
 
-  // Of noise of unit variance of which values beyond an end of the range have been moved to that end, by the
-  // distance of the remaining mean from it.
+  // The variance that is left of noise of unit variance when its values beyond one end of the range are moved
+  // to that end. `distance`: from that end to the mean of what results.
   constexpr float variance(float distance) const {
     const float within = std::min(std::max(distance, 0.0F), float{kReach});
     const int half_steps = static_cast<int>(within * (2 * kStepsPerUnit));
@@ -227,9 +229,9 @@ class SigmaSearch {
   void gains_changed_by(float most);
 
   bool done() const { return done_; }
-  /// Of what was measured last.
+  /// The deviation that the last step measured.
   float deviation() const;
-  /// The result: of what clean pictures don't have.
+  /// The result: the deviation, less what is measured in clean pictures too.
   float sigma() const;
 
  private:

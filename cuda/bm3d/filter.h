@@ -23,10 +23,11 @@ struct FixedPoint {
 FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bool wiener, float amplitude,
                               bool fast);
 
-/// What a step's transform and aggregation window are to the kernels, made once: making it takes longer than
-/// launching them.
+/// A step's transform and aggregation window in the form that kernels take. Made once, since making it takes
+/// longer than launching the kernels.
 struct FilterTables {
-  /// Two neighbours of a row of a matrix as half floats, and what those miss of them, likewise.
+  /// Two neighbouring elements of a matrix row as half floats, and the rounding errors of these as half
+  /// floats.
   struct Pair {
     unsigned high;
     unsigned low;
@@ -76,7 +77,7 @@ bool can_filter_fast(const Bm3dStep& step);
 
 void filter_fast(const FilterJob& job, cudaStream_t stream);
 
-/// Whatever the parameters.
+/// Filters groups with any parameters, many times slower than filter_fast().
 void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -130,8 +130,8 @@ struct Candidates {
     const unsigned rank = kRankBits < 32 ? min(distance >> shift, (1U << kRankBits % 32) - 2) : distance;
     return (Key{rank} << kPlaceBits | static_cast<unsigned>(place)) + 1;
   }
-  // Offsets below it may have a key that is no greater than `key`, which is not 0; and such a one at any
-  // place.
+  // limit_after(): only offsets below it can have a key that is not greater than `key`, which is not 0.
+  // limit_at(): offsets below it may have such a key at any place.
   __device__ static float limit_after(Key key, int shift) {
     return limit_of((key - 1 >> kPlaceBits) + 1, shift);
   }
@@ -139,14 +139,15 @@ struct Candidates {
   __device__ static int row(Key key) {
     return static_cast<int>(static_cast<unsigned>(key - 1) / kSide % kSide);
   }
-  // Of a key, relative to the reference's own place.
+  // The offset of a key's candidate from the reference.
   __device__ static std::int16_t offset(Key key, int own_place) {
     const int place = static_cast<int>(key - 1) & (kSide * kSide - 1);
     return pack_offset(place % kSide - own_place % kSide, place / kSide - own_place / kSide);
   }
 
  private:
-  // Rounded up: more may pass it than have such a key, but none that has is kept out.
+  // Rounded up: an offset with too great a key may pass, but none with a key that is small enough is kept
+  // out.
   __device__ static float limit_of(unsigned long long rank, int shift) {
     return 0.5F * __ull2float_ru(rank << shift);
   }

@@ -27,13 +27,14 @@ class EdgePreserving final : public FrameFilter {
                     const SamplePlane& out, cudaStream_t stream);
   void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,
                     const SamplePlane& out, cudaStream_t stream);
-  /// Of the two that compare patches.
+  /// For the two filters that compare patches.
   template <typename Parameters>
   void filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,
                     cudaStream_t stream);
 
   EdgePreservingFilter filter_;
-  // For the largest of the planes; `width` and `height` are those of the one under way.
+  // Working planes, as large as the largest plane; their `width` and `height` are those of the plane under
+  // way.
   FloatPlane noisy_plane_;
   FloatPlane result_plane_;
   DeviceMemory noisy_;

@@ -31,7 +31,7 @@ bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane);
 void nlm_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
               cudaStream_t stream);
 
-/// Whatever the parameters; patch distances are exact.
+/// Filters with any parameters; patch distances are exact.
 void nlm_any(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
              cudaStream_t stream);
 

@@ -14,15 +14,15 @@ namespace limpid::cuda {
 
 /// The noise estimate of core/cpu/noise/noise_estimation.h on the current device: the blocks are analysed,
 /// ordered and summed there, a few kilobytes of sums come back, and core/noise/noise_blocks.h makes sigma of
-/// them. With all the memory that it works in, 4 MiB a plane, and streams, in which it goes ahead of the
-/// filters: who asks waits for the answer.
+/// them. Holds its working memory, 4 MiB a plane, and streams of its own. Their priority is above the
+/// filters', since the caller waits for the answer.
 class NoiseEstimator {
  public:
   /// The level of a frame's noise, given its planes in device memory, complete at `uploaded`.
   NoiseLevel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
-  /// What limpid::brightness() gives, of a plane as unpack_plane() takes it, complete at `decoded`.
+  /// The same as limpid::brightness(), for a plane as unpack_plane() takes it, complete at `decoded`.
   Brightness brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
                         const Event& decoded);
 

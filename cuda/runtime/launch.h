@@ -37,7 +37,7 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
-/// How many blocks have `count` of what each has `per_block` of.
+/// How many blocks of `per_block` elements it takes to hold `count` elements.
 constexpr int blocks_for(int count, int per_block) { return (count + per_block - 1) / per_block; }
 
 /// Blocks of 64 x 4 threads for a plane, a thread for each sample or for several below each other.
@@ -49,7 +49,7 @@ struct PlaneLaunch {
              (static_cast<unsigned>(height) + block.y * rows_per_thread - 1) / (block.y * rows_per_thread)) {}
 };
 
-/// The power of two, 1 or more, by which |sample - offset| is at most 128.
+/// A power of two, at least 1: |sample - offset| divided by it is at most 128.
 __device__ inline float range_unit(const AggregationSums& sums) {
   return sums.range == nullptr || *sums.range <= 128 ? 1.0F : ldexpf(1.0F, ilogbf(*sums.range / 128) + 1);
 }

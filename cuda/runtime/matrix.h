@@ -11,7 +11,8 @@
 
 namespace limpid::cuda {
 
-/// Two values, the first in the low bits, as the halves next to them and as what those leave.
+/// Two values as pairs of halves, the first value in the low bits: `high` rounds the values to halves, `low`
+/// is what that leaves.
 struct Operand {
   unsigned high;
   unsigned low;  ///< if exact

@@ -80,7 +80,7 @@ struct AggregationSums {
   float numerator_scale = 0;
   int weight_bits = 0;
   float offset = 0;  ///< mid-grey, which keeps the sums small
-  /// For planes that may leave 0 to 255, what measure_range() found; else null.
+  /// What measure_range() has found, for planes whose samples may be outside of 0 to 255; else null.
   const float* range = nullptr;
 };
 

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/frame/frame.h"
 
-// What the CUDA runtime hands out, owned; and its errors as exceptions. Host code only.
+// Owners of what the CUDA runtime hands out, and its errors as exceptions. Host code only.
 
 namespace limpid::cuda {
 
@@ -23,7 +23,7 @@ void check_launch(const char* function = __builtin_FUNCTION());
 class DeviceScope {
  public:
   explicit DeviceScope(int device);
-  /// For destructors: a device that has failed tells of it in every call.
+  /// For destructors: ignores errors, as every call reports it when the device has failed.
   DeviceScope(int device, std::nothrow_t) noexcept;
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
@@ -33,25 +33,25 @@ class DeviceScope {
   int previous_ = 0;
 };
 
-/// Has threads that wait for the device sleep, whatever they wait for, unless somebody uses the device's
-/// primary context already: then it stays as it is, and Event::synchronize() alone sleeps. libav shares that
-/// context, of its decoders and encoders, with a program that has set it up so and with no other.
+/// Makes threads sleep, instead of spin, in every wait for the device. If the device's primary context is
+/// already in use, it is left as it is, and only Event::synchronize() sleeps. libav's decoders and encoders
+/// share the primary context only with a program that has set it up like this.
 void wait_by_sleeping(int device);
 
-/// What kernels depend on.
+/// What kernels must know of the device.
 struct DeviceLimits {
   int compute_capability = 0;  ///< 10 major + minor
   int multiprocessors = 0;
   std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
 };
-/// Those of the current device, which is asked once.
+/// The limits of the current device. The driver is asked once for each device.
 DeviceLimits device_limits();
 
 /// Whether a kernel's machine code for the current device lets the next kernel start before its end
 /// (follow_stream() in cuda/runtime/launch.h).
 bool compiled_to_overlap(const void* kernel);
-/// Lets a kernel use all the dynamic shared memory that a block on the current device may have. Of this and
-/// the former the driver is asked once for each kernel and device.
+/// Lets a kernel use all the dynamic shared memory that a block on the current device may have. For this and
+/// compiled_to_overlap() the driver is called once for each kernel and device.
 void allow_all_shared_memory(const void* kernel);
 
 /// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
@@ -76,7 +76,8 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// A stream that does not wait for the default stream. One that is urgent has what others leave free first.
+/// A stream that does not wait for the default stream. Blocks of an urgent stream's kernels are started
+/// first.
 class Stream {
  public:
   enum class Priority { kNormal, kUrgent };
@@ -104,8 +105,8 @@ class Event {
   cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;
   void synchronize() const;
-  /// Between timed events that have occurred, `earlier` first. Exact to half a microsecond, but for times
-  /// above some seconds to seven digits.
+  /// The time from `earlier` to this, both timed events that have occurred. Exact to half a microsecond;
+  /// beyond some seconds, to seven digits.
   double milliseconds_since(const Event& earlier) const;
 
  private:

@@ -18,7 +18,7 @@ __device__ __forceinline__ Value combine_warp(Value value, const Combine& combin
   return value;
 }
 
-/// Of integers.
+/// The sum of all lanes' integers.
 template <typename Integer>
 __device__ __forceinline__ Integer sum_over_warp(Integer value) {
 #if __CUDA_ARCH__ >= 800
@@ -36,7 +36,7 @@ __device__ __forceinline__ int greatest_of_warp(int value) {
 #endif
 }
 
-/// Of values that are not negative, whose bits are ordered as they are.
+/// The least of all lanes' values, which must not be negative: their bits are then ordered as the values are.
 __device__ __forceinline__ float least_of_warp(float value) {
 #if __CUDA_ARCH__ >= 800
   return __uint_as_float(__reduce_min_sync(kAllLanes, __float_as_uint(value)));

@@ -62,7 +62,7 @@ class Bm3d final : public FrameFilter {
   std::unique_ptr<Workspace> workspace_;
 };
 
-/// Throws Error for a transform that this engine hasn't, too.
+/// Throws as the constructor does, and Error for a transform that this engine does not have.
 std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

@@ -28,9 +28,10 @@ struct MatchedGroup {
                                ///< group may have, not rounded down to a power of two
 };
 
-/// What BM3D's first step finds on the first plane (of RGB: on the opponent Y) for that reference patch of
-/// its grid whose centre is nearest to sample (x, y). The frame is taken as progressive. Throws UsageError
-/// for illegal parameters or a sample outside of the plane, Error if the plane is smaller than a patch.
+/// The group that BM3D's first step finds on the first plane (for RGB on the opponent Y). Its reference patch
+/// is the one of the grid whose centre is nearest to sample (x, y). The frame is taken as progressive. Throws
+/// UsageError for illegal parameters or a sample outside of the plane, Error if the plane is smaller than a
+/// patch.
 MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise,
                           int x, int y);
 

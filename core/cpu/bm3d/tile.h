@@ -17,11 +17,12 @@
 
 namespace limpid::cpu {
 
-/// Samples are summed less this, mid-grey, which keeps the sums small and so their rounding.
+/// Mid-grey. It is subtracted from samples before they are summed, so that sums and their rounding errors
+/// stay small.
 inline constexpr float kSumsOffset = 128;
 
-/// For planes' working memory: new elements have no value, so that the tasks that write them first, on many
-/// threads, are also those that wait for the system to map them.
+/// For planes' working memory: new elements are not initialised. So the system maps the memory when tasks on
+/// many threads write it first, not when one thread allocates it.
 template <typename T>
 struct UninitializedAllocator : std::allocator<T> {
   template <typename U>
@@ -60,12 +61,11 @@ struct StepTables {
   std::vector<float> forward;  ///< 2D transform along one axis, k x k
   std::vector<float> inverse;
 
-  /// Fractional bits of AggregationSums: as many as the sums leave. With n the search window, patches of at
-  /// most
-  /// ((n + k - 2) / p + 2)^2 groups reach a sample, min(N, k^2) of each. Weights and window are at most 1 and
-  /// estimates under 2^17 in magnitude: samples are at most 2^8 code values, float samples clamped to 2^12,
-  /// and a transform pair overshoots by no more than the patch's norm, 2^4. From 24 bits at the extremes of
-  /// the parameters to 31 for np.
+  /// Fractional bits of AggregationSums: as many as the greatest possible sum leaves of 64. With n the search
+  /// window, at most ((n + k - 2) / p + 2)^2 groups have patches that cover a sample, at most min(N, k^2)
+  /// each. Weights and window are at most 1 and estimates under 2^17 in magnitude: samples are at most 2^8
+  /// code values, float samples clamped to 2^12, and a transform pair overshoots by no more than the patch's
+  /// norm, 2^4. From 24 bits at the extremes of the parameters to 31 for np.
   int sum_fraction_bits = 0;
 };
 
@@ -81,7 +81,7 @@ struct StepJob {
   std::vector<int> grid_x;  ///< columns of the reference patches, ascending
   std::vector<int> grid_y;  ///< rows, likewise
   std::vector<FilteredPlane> planes;
-  /// Of the sums, one for each block of kLockedRows x kLockedColumns samples, row by row.
+  /// Locks of the sums, one for each block of kLockedRows x kLockedColumns samples, row by row.
   std::vector<std::mutex>* locks = nullptr;
 };
 

@@ -29,7 +29,8 @@ struct BilateralJob {
   bool adaptive = false;  ///< with the two that follow, of AdaptiveBilateralWeights
   float adapted_range = 0;
   float epsilon = 0;
-  /// Not adaptive, and no weight between samples of 0 to 255 code values is under 2^-127.
+  /// True if the filter is not adaptive and no weight between samples of 0 to 255 code values is under
+  /// 2^-127.
   bool bounded = false;
   int width = 0;
   int height = 0;

@@ -15,9 +15,9 @@ namespace limpid::cpu {
 /// confidence bound counts. Samples that the noise has driven into the ends of the code range are accounted
 /// for by the variance of a censored Gaussian (Foi, "Clipped noisy images", Signal Processing 2009).
 ///
-/// Planes smaller than 16x16 and planes that are mostly constant give 0. Of interlaced frames the first field
-/// is looked at. The result is a function of the samples alone. What it shares with other engines'
-/// (Engine::estimate_noise()) is in core/noise/noise_blocks.h.
+/// Planes smaller than 16x16 and planes that are mostly constant give 0. For interlaced frames the first
+/// field is used. The result is a function of the samples alone. core/noise/noise_blocks.h has what all
+/// engines share of this (Engine::estimate_noise()).
 NoiseLevel estimate_noise(const Frame& frame);
 
 }  // namespace limpid::cpu

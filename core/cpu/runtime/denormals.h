@@ -6,9 +6,10 @@
 
 namespace limpid::cpu {
 
-/// While it lives, this thread's floating-point results and operands under 2^-126 are taken for 0. x86
-/// processors take a hundred times as long over them as over others, and weights become as small as that
-/// wherever a picture's contrast is great. Elsewhere they cost nothing, and this does nothing.
+/// While it lives, this thread's floating-point results and operands under 2^-126 (denormals) are taken for
+/// 0. x86 processors take a hundred times as long over denormals as over other numbers, and weights become
+/// that small wherever a picture's contrast is great. On other processors denormals cost nothing, and this
+/// does nothing.
 class DenormalsAreZero {
  public:
   DenormalsAreZero() {

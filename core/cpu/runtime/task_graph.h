@@ -19,9 +19,10 @@ namespace limpid::cpu {
 /// Tasks of which some need what others make. Set up once, run any number of times.
 class TaskGraph {
  public:
-  /// Adds a task that needs no other; returns its number: 0, 1, 2, ... Of several that could start, the one
-  /// with the lowest `turn` does. Of tasks with a `place`, from 0 to less than 1, each thread prefers those
-  /// of a part of its own, since its cache then holds what they work on; it takes others' when it has none.
+  /// Adds a task that needs no other and returns its number: 0, 1, 2, ... Of several tasks that could start,
+  /// the one with the lowest `turn` starts. A task may have a `place`, from 0 to less than 1. Each thread
+  /// prefers the tasks of one stretch of places, since its cache holds what they work on, and takes other
+  /// tasks when it has none there.
   int add(int turn, std::optional<float> place = std::nullopt) {
     tasks_.push_back({turn, place, {}, 0});
     return static_cast<int>(tasks_.size()) - 1;

@@ -12,8 +12,9 @@ class CufftPlan {
  public:
   enum class Direction : int { kForward = 0x2a, kInverse = 0x2c };  // CUFFT_R2C, CUFFT_C2R
 
-  /// Of `rank` dimensions, the last of which, `sizes[rank - 1]` samples or size / 2 + 1 complex coefficients,
-  /// takes 2 (size / 2 + 1) floats. Throws Error if the library can't be loaded or has no such plan.
+  /// A transform of `rank` dimensions. A row of the last one has size = `sizes[rank - 1]` samples or size / 2
+  /// + 1 complex coefficients and takes 2 (size / 2 + 1) floats. Throws Error if the library can't be loaded
+  /// or has no such plan.
   CufftPlan(Direction direction, int rank, const int* sizes, std::size_t batch);
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;

@@ -23,7 +23,7 @@ class FourierFilter {
   /// Device memory that filter() needs, in bytes; one piece serves filters that follow each other.
   std::size_t scratch_bytes() const;
 
-  /// As filter_any(). `window` is the aggregation window, in device memory.
+  /// Does what filter_any() does. `window` is the aggregation window, in device memory.
   void filter(const FilterJob& job, const float* window, std::byte* scratch, cudaStream_t stream) const;
 
  private:
