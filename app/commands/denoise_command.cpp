@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/diagnostics.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/commands/run_report.h"
@@ -241,6 +242,7 @@ struct JobResult {  // NOLINT(bugprone-exception-escape)
 
 /// Denoises `options.input`. kNothing: an interrupt came before there was anything to finish.
 JobResult denoise_file(DenoiseOptions options, const Session& session) {
+  using Kind = io::Diagnostic::Kind;
   Engine* const engine = session.engine.get();
   InterruptWatch& interrupts = session.interrupts;
   Console& console = session.console;
@@ -271,24 +273,26 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
       target == Target::kMayBeReplaced ? io::Overwrite::kAlways : io::Overwrite::kNever;
 
   io::Writer writer(options.output, reader, options.writer);
-  log_warnings(writer.warnings());
+  log_warnings(io::texts_of(writer.diagnostics()));
 
   NoiseControl noise(session.noise, *engine);
   PipelineCounters counters;
   PipelineStages stages;
-  const auto check_strictly = [&](bool is_damaged, const std::string& how = "is damaged") {
+  const auto check_strictly = [&](const auto& reader_or_writer) {
     // An interrupt may leave a packet that is cut.
-    if (options.strict && is_damaged && !interrupts.interrupted()) {
+    if (!options.strict || interrupts.interrupted()) {
+      return;
+    }
+    if (const std::string objection = strict_objection(reader_or_writer.diagnostics()); !objection.empty()) {
       throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would go on", options.input,
-                              how, counters.read.frames.load()));
+                              objection, counters.read.frames.load()));
     }
   };
   bool source_ended = false;
   stages.read = [&] {
     io::Reader::Item item = reader.read();
     source_ended = std::holds_alternative<io::Reader::End>(item) && !interrupts.interrupted();
-    check_strictly(reader.damaged_packets() > 0 || reader.damaged_frames() > 0 || !reader.damage().empty());
-    check_strictly(!reader.shortfall().empty(), reader.shortfall());
+    check_strictly(reader);
     return item;
   };
   stages.stop_reading = [&] { failed = true; };
@@ -310,7 +314,7 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   stages.write_frame = [&](const Frame& frame) { writer.write(frame); };
   stages.write_packet = [&](const io::Packet& packet) {
     writer.write(packet);
-    check_strictly(writer.damaged_packets() > 0);
+    check_strictly(writer);
   };
 
   // What was done may have taken hours, but isn't to pass for the whole.
@@ -334,8 +338,10 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
       run_pipeline(stages, pipeline_options, counters, interrupts.stop());
       complete = source_ended || (options.frames > 0 && counters.read.frames == options.frames);
       if (counters.write.frames > 0) {
-        if (!reader.failure().empty()) {
-          throw broken_off(options.input + ": can't be read to its end: " + reader.failure());
+        const io::Diagnostics of_reader = reader.diagnostics();
+        if (const auto failure = std::ranges::find(of_reader, Kind::kFailure, &io::Diagnostic::kind);
+            failure != of_reader.end()) {
+          throw broken_off(sentence(*failure, {.name = options.input}));
         }
         if (complete) {
           writer.finish();
@@ -359,33 +365,9 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   if (counters.write.frames == 0) {
     return {};
   }
-  if (!reader.damage().empty()) {
-    spdlog::warn(fmt::format("{}: is damaged and can't be read beyond its first {} frames: {}", options.input,
-                             counters.read.frames.load(), reader.damage()));
-  }
-  if (!reader.shortfall().empty()) {
-    const std::string of_about = expected > 0 ? fmt::format(" of about {}", expected) : "";
-    spdlog::warn(fmt::format("{}: isn't whole: {}, with {}{} frames", options.input, reader.shortfall(),
-                             counters.read.frames.load(), of_about));
-  }
-  const std::int64_t damaged_packets = reader.damaged_packets() + writer.damaged_packets();
-  if (damaged_packets > 0) {
-    spdlog::warn(fmt::format("{}: {} damaged packets were skipped", options.input, damaged_packets));
-  }
-  if (reader.damaged_frames() > 0) {
-    spdlog::warn(fmt::format("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
-                             options.input, reader.damaged_frames()));
-  }
-  if (reader.converted_frames() > 0) {
-    spdlog::warn(
-        fmt::format("{}: {} frames differ from the first in size or pixel format and were converted to its",
-                    options.input, reader.converted_frames()));
-  }
-  log_warnings(writer.late_warnings());
-  if (!reader.scan_change().empty()) {
-    spdlog::warn(fmt::format("{}: {}, unlike the first: all are encoded as that one is", options.input,
-                             reader.scan_change()));
-  }
+  const io::Diagnostics diagnostics = io::merged(reader.diagnostics(), writer.diagnostics());
+  warn_of_the_whole(diagnostics,
+                    {.name = options.input, .frames = counters.read.frames, .expected = expected});
   spdlog::info(fmt::format("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", end.frames, end.elapsed,
                            end.average_fps, options.output,
                            static_cast<double>(writer.bytes_written()) / 1e6));
@@ -416,16 +398,16 @@ JobResult denoise_file(DenoiseOptions options, const Session& session) {
   report["seconds"] = end.elapsed;
   report["fps"] = end.average_fps;
   report["bytes"] = writer.bytes_written();
-  report["damage"] = reader.damage();
-  report["shortfall"] = reader.shortfall();
-  report["damaged_packets"] = damaged_packets;
-  report["damaged_frames"] = reader.damaged_frames();
-  report["converted_frames"] = reader.converted_frames();
+  report["damage"] = text_of(diagnostics, Kind::kDamage);
+  report["shortfall"] = text_of(diagnostics, Kind::kShortfall);
+  report["damaged_packets"] = count_of(diagnostics, Kind::kDamagedPackets);
+  report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
+  report["converted_frames"] = count_of(diagnostics, Kind::kConvertedFrames);
   report["host_copies"] = {{"decode", reader.copies()}, {"encode", writer.copies()}};
   report["interrupted"] = interrupts.interrupted();
   report["complete"] = complete;
   report["warnings"] = warnings.warnings();
-  report["streams_left_out"] = writer.left_out();
+  report["streams_left_out"] = io::streams_left_out(diagnostics);
   report["stages"] = to_json(counters);
   return {complete ? Outcome::kDone : Outcome::kPartial, std::move(report)};
 }

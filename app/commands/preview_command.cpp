@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/commands/command.h"
+#include "app/commands/diagnostics.h"
 #include "app/commands/viewing_options.h"
 #include "app/console/interrupt.h"
 #include "core/base/error.h"
@@ -72,8 +73,10 @@ int preview(PreviewOptions& options, Console& console) {
       std::_Exit(exit_code);
     }
   }
-  if (reader.damaged_packets() > 0) {
-    spdlog::warn(fmt::format("{}: {} damaged packets were skipped", options.input, reader.damaged_packets()));
+  for (const io::Diagnostic& diagnostic : reader.diagnostics()) {
+    if (diagnostic.kind == io::Diagnostic::Kind::kDamagedPackets) {
+      spdlog::warn(sentence(diagnostic, {.name = options.input}));
+    }
   }
   return viewing.tell(report, interrupts);
 }

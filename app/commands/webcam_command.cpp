@@ -195,7 +195,7 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   writer.begin_at_zero = true;  // the camera may have run for days
   writer.encoder_threads = encoder_threads(engine);
   io::Writer recording(file, reader, writer);
-  log_warnings(recording.warnings());
+  log_warnings(io::texts_of(recording.diagnostics()));
   // What cameras and screens give has more chroma than most players of H.264 and HEVC know.
   const std::string format = recording.pixel_format();
   const bool is_h26x = recording.codec().find("264") != std::string::npos ||
@@ -381,8 +381,8 @@ int show_webcam(WebcamOptions& options, Console& console) {
   }
   // Before the window goes, for which one may have to wait.
   sinks.finish(failure);
-  if (!reader.failure().empty()) {
-    spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, reader.failure()));
+  if (const std::string why = text_of(reader.diagnostics(), io::Diagnostic::Kind::kFailure); !why.empty()) {
+    spdlog::warn(fmt::format("{}: the source is gone: {}", options.source, why));
   }
   return viewing.tell(viewer.report(), interrupts);
 }

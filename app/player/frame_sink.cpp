@@ -100,7 +100,11 @@ void FrameSink::finish() {
   const std::scoped_lock lock(finishing_);
   if (thread_.joinable()) {
     thread_.join();
-    log_warnings(writer_.late_warnings());
+    for (const io::Diagnostic& diagnostic : writer_.diagnostics()) {
+      if (diagnostic.kind == io::Diagnostic::Kind::kLateLoss) {
+        spdlog::warn(diagnostic.text);
+      }
+    }
   }
   if (failed_) {
     std::rethrow_exception(error_);

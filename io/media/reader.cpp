@@ -680,6 +680,27 @@ void Reader::State::set_format(const AVFrame& first) {
   video.pixel_format = name_of(decoded);
 }
 
+Diagnostics Reader::State::diagnostics() const {
+  using Kind = Diagnostic::Kind;
+  Diagnostics all;
+  for (const auto& [kind, text] : {std::pair{Kind::kFailure, &failure},
+                                   {Kind::kDamage, &damage},
+                                   {Kind::kShortfall, &shortfall},
+                                   {Kind::kScanChange, &scan_change}}) {
+    if (!text->empty()) {
+      all.push_back({.kind = kind, .text = *text});
+    }
+  }
+  for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets},
+                                    {Kind::kDamagedFrames, damaged_frames},
+                                    {Kind::kConvertedFrames, converted_frames}}) {
+    if (count > 0) {
+      all.push_back({.kind = kind, .text = {}, .count = count});
+    }
+  }
+  return all;
+}
+
 /// Encoders are set up for the first frame's fields. Progressive frames among interlaced ones are no harm.
 void Reader::State::look_at_scan(const AVFrame& frame) {
   if (!scan_change.empty() || !is_interlaced(frame)) {
@@ -856,19 +877,13 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 const std::string& Reader::url() const { return state_->url; }
 const VideoProperties& Reader::video() const { return state_->video; }
-const std::string& Reader::damage() const { return state_->damage; }
-const std::string& Reader::shortfall() const { return state_->shortfall; }
-const std::string& Reader::scan_change() const { return state_->scan_change; }
-const std::string& Reader::failure() const { return state_->failure; }
+Diagnostics Reader::diagnostics() const { return state_->diagnostics(); }
 Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds, double before, const std::function<bool()>& given_up) {
   state_->seek(seconds, before, given_up);
 }
 std::int64_t Reader::decoded_packets() const { return state_->decoded_packets; }
 std::int64_t Reader::decoded_frames() const { return state_->decoded_frames; }
-std::int64_t Reader::damaged_packets() const { return state_->damaged_packets; }
-std::int64_t Reader::damaged_frames() const { return state_->damaged_frames; }
-std::int64_t Reader::converted_frames() const { return state_->converted_frames; }
 std::int64_t Reader::copies() const { return state_->copies; }
 
 }  // namespace limpid::io

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "io/media/diagnostic.h"
 #include "io/media/display_properties.h"
 
 namespace limpid::io {
@@ -99,7 +100,8 @@ class Reader {
   DisplayProperties display() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
-  /// counted; frames of another size or pixel format than the first are converted to it and counted.
+  /// counted; frames of another size or pixel format than the first are converted to it and counted
+  /// (diagnostics()).
   Item read();
 
   /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later.
@@ -111,30 +113,8 @@ class Reader {
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
 
-  /// What has ended the source before its end, such as a camera that was unplugged, a connection that broke
-  /// off, or a program that wrote half a frame to a pipe; empty if nothing has.
-  const std::string& failure() const;
-
-  /// What is wrong with a file beyond which its container can't be followed any more, so that what it may
-  /// have behind is missing; empty if it has been read to its end.
-  const std::string& damage() const;
-
-  /// Of a file that has been read to its end: how it lacks a part, such as "it ends after 3.2 s of the 10 s
-  /// that its header tells"; empty if it seems whole.
-  const std::string& shortfall() const;
-
-  /// Packets that could not be decoded so far.
-  std::int64_t damaged_packets() const;
-
-  /// Frames so far of which the decoder has lost a part and put something in its place.
-  std::int64_t damaged_frames() const;
-
-  /// Frames so far whose size or pixel format was not the first one's, and which were converted to that.
-  std::int64_t converted_frames() const;
-
-  /// How frames are interlaced otherwise than the first says of all, such as "from frame 12 on it is
-  /// interlaced, bottom field first"; empty if none has been so far.
-  const std::string& scan_change() const;
+  /// What has happened so far. Damage before a range, or before the target of a seek, doesn't count.
+  Diagnostics diagnostics() const;
 
   /// Packets of the video that the decoder was given so far.
   std::int64_t decoded_packets() const;

@@ -27,6 +27,7 @@ struct Reader::State {
 
   Item read();
   void seek(double seconds, double before, const std::function<bool()>& given_up);
+  Diagnostics diagnostics() const;
 
   /// Without a container, and so without times.
   bool is_raw() const { return (input->iformat->flags & AVFMT_NOTIMESTAMPS) != 0; }

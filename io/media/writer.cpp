@@ -281,6 +281,12 @@ struct Writer::State {
   std::unique_ptr<AudioTranscoder> make_transcoder(const AVStream& stream, const AVCodec& codec) const;
   void copy_chapters(const Reader::State& source);
   void warn_of_losses(const Reader::State& source);
+  void add_loss(std::string text) {
+    diagnostics.push_back({.kind = Diagnostic::Kind::kLoss, .text = std::move(text)});
+  }
+  void leave_out(unsigned stream, std::string text) {
+    diagnostics.push_back({.kind = Diagnostic::Kind::kLeftOut, .text = std::move(text), .stream = stream});
+  }
   void open(const Reader::State& source);
   void keep_tags();
   void set_muxer_option(const std::string& key, const std::string& value);
@@ -306,8 +312,7 @@ struct Writer::State {
   const AVOutputFormat* container;
   Overwrite overwrite;
   std::int64_t frame_limit;  ///< 0: all of the source
-  std::vector<std::string> warnings;
-  std::vector<unsigned> left_out;
+  Diagnostics diagnostics;   ///< but for those that the encoder and the transcoders have
   std::string pixel_format_name;
   std::string codec_name;
   std::string container_name;
@@ -363,7 +368,9 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   if (!orientation.is_upright()) {
     encoder_options.cuda_device.reset();  // pictures are turned in the host's memory
   }
-  encoder = std::make_unique<Encoder>(url, *container, description, encoder_options, warnings);
+  std::vector<std::string> losses;
+  encoder = std::make_unique<Encoder>(url, *container, description, encoder_options, losses);
+  std::ranges::for_each(losses, [this](std::string& loss) { add_loss(std::move(loss)); });
   codec_name = encoder->context().codec->name;
   pixel_format_name = name_of(encoder->target_format());
   open(source);
@@ -391,11 +398,11 @@ void Writer::State::choose_orientation(const Reader::State& source) {
   const std::string lost = container_name + " can't hold the source's rotation: ";
   const bool breaks_fields = is_interlaced(first) && wanted && (wanted->transposed || wanted->mirrored_y);
   if (!wanted || breaks_fields || !turned(source.video.format, *wanted)) {
-    warnings.push_back(lost + "players will show the picture as it is stored");
+    add_loss(lost + "players will show the picture as it is stored");
     keeps_rotation = true;
     return;
   }
-  warnings.push_back(lost + "the picture itself is turned");
+  add_loss(lost + "the picture itself is turned");
   orientation = *wanted;
 }
 
@@ -468,8 +475,8 @@ void Writer::State::keep_tags() {
     for (const std::string& tag : lost) {
       names += (names.empty() ? "" : ", ") + tag;
     }
-    warnings.push_back(container_name + " can't hold the source's tags " + names +
-                       " beside those that all players read (-e movflags=use_metadata_tags keeps all)");
+    add_loss(container_name + " can't hold the source's tags " + names +
+             " beside those that all players read (-e movflags=use_metadata_tags keeps all)");
   }
 }
 
@@ -544,28 +551,24 @@ void Writer::State::add_copied_streams(const Reader::State& source) {
       }
     } else if (!source.copied[i]) {
       if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO && !is_cover_art(stream)) {
-        warnings.push_back("only one video stream is filtered: " + describe_stream(stream) + " is left out");
-        left_out.push_back(i);
+        leave_out(i, "only one video stream is filtered: " + describe_stream(stream) + " is left out");
       }
     } else if (muxer != nullptr && attaches_cover(*container, stream)) {
       attach_cover(*muxer, stream);
     } else if (stream.codecpar->codec_type == AVMEDIA_TYPE_UNKNOWN) {
-      warnings.push_back("what is in the stream #" + std::to_string(stream.index) +
-                         " is not known: it is left out");
-      left_out.push_back(i);
+      leave_out(i,
+                "what is in the stream #" + std::to_string(stream.index) + " is not known: it is left out");
     } else if (muxer != nullptr && stream.codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
                (stream.codecpar->sample_rate <= 0 || stream.codecpar->ch_layout.nb_channels <= 0)) {
-      warnings.push_back("no sound is found in " + describe_stream(stream) + ": it is left out");
-      left_out.push_back(i);
+      leave_out(i, "no sound is found in " + describe_stream(stream) + ": it is left out");
     } else if (add_encoded_sound(stream)) {
       continue;
     } else if (muxer == nullptr || !can_hold_stream(*container, url, encoder->context(), stream)) {
       if (muxer != nullptr && add_converted_subtitles(stream)) {
         continue;
       }
-      left_out.push_back(i);
-      warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it is left out" +
-                         std::exchange(audio_refusal, ""));
+      leave_out(i, container_name + " can't hold " + describe_stream(stream) + ": it is left out" +
+                       std::exchange(audio_refusal, ""));
     } else {
       output_index[i] = static_cast<int>(muxer->nb_streams);
       AVStream& copy = add_stream(*muxer);
@@ -642,9 +645,9 @@ bool Writer::State::add_encoded_sound(const AVStream& stream) {
   }
   const std::string becomes = avcodec_get_name(context.codec_id) + transcoder->changes();
   if (audio_codec == nullptr) {
-    warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it becomes " + becomes);
+    add_loss(container_name + " can't hold " + describe_stream(stream) + ": it becomes " + becomes);
   } else if (!transcoder->changes().empty()) {
-    warnings.push_back(describe_stream(stream) + " becomes " + becomes);
+    add_loss(describe_stream(stream) + " becomes " + becomes);
   }
   audio_transcoders[index] = std::move(transcoder);
   return true;
@@ -665,8 +668,8 @@ bool Writer::State::add_converted_subtitles(const AVStream& stream) {
   if (std::string_view(container->name) == "mov") {
     use_quicktime_language(converted);
   }
-  warnings.push_back(container_name + " can't hold " + describe_stream(stream) + ": it becomes " +
-                     avcodec_get_name(converted.codecpar->codec_id));
+  add_loss(container_name + " can't hold " + describe_stream(stream) + ": it becomes " +
+           avcodec_get_name(converted.codecpar->codec_id));
   subtitle_converters[index] = std::move(converter);
   return true;
 }
@@ -718,18 +721,18 @@ void Writer::State::copy_chapters(const Reader::State& source) {
 void Writer::State::warn_of_losses(const Reader::State& source) {
   const AVFrame& first = *source.first_properties;
   if (source.input->nb_chapters > 0 && !holds_chapters(*container)) {
-    warnings.push_back(container_name + " can't hold the source's chapters");
+    add_loss(container_name + " can't hold the source's chapters");
   }
   const AVDictionaryEntry* timecode = av_dict_get(source.video_stream->metadata, "timecode", nullptr, 0);
   if (timecode == nullptr) {
     timecode = av_dict_get(source.input->metadata, "timecode", nullptr, 0);
   }
   if (timecode != nullptr && !holds_timecode(*container)) {
-    warnings.push_back(container_name + " can't hold the source's timecode (" + timecode->value + ")");
+    add_loss(container_name + " can't hold the source's timecode (" + timecode->value + ")");
   }
   const auto has = [&](AVFrameSideDataType type) { return av_frame_get_side_data(&first, type) != nullptr; };
   if (has_dynamic_hdr(first) || find_side_data(*source.video_stream, AV_PKT_DATA_DOVI_CONF) != nullptr) {
-    warnings.emplace_back("the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept");
+    add_loss("the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept");
   }
   const AVCodecID codec = encoder->context().codec_id;
   // These write what each frame tells; what the container alone tells, they don't see.
@@ -739,8 +742,8 @@ void Writer::State::warn_of_losses(const Reader::State& source) {
   const bool is_stereo_kept =
       encodes_stereo || holds_stereo(*container) || (told_by_container && is_matroska(*container));
   if ((has(AV_FRAME_DATA_STEREO3D) || told_by_container) && !is_stereo_kept) {
-    warnings.push_back("how the source's pictures for two eyes are packed (3D) is not kept: " +
-                       container_name + " with " + codec_name + " can't tell it");
+    add_loss("how the source's pictures for two eyes are packed (3D) is not kept: " + container_name +
+             " with " + codec_name + " can't tell it");
   }
   const bool holds_profile = holds_metadata(codec) || codec == AV_CODEC_ID_JPEGXL;
   const bool is_file =
@@ -748,22 +751,20 @@ void Writer::State::warn_of_losses(const Reader::State& source) {
   const std::string of = is_file ? codec_name : container_name;
   const PictureMetadata& metadata = kept_metadata(first);
   if (!metadata.exif.empty() && !(is_file && holds_exif(codec, metadata.exif))) {
-    warnings.push_back("the source's EXIF data (camera, time, place, rights) is not kept: " + of +
-                       " can't hold it");
+    add_loss("the source's EXIF data (camera, time, place, rights) is not kept: " + of + " can't hold it");
   } else if (codec == AV_CODEC_ID_TIFF && has_maker_note(metadata.exif)) {
-    warnings.push_back("the source's maker's note (in EXIF) is not kept: " + of + " can't hold it");
+    add_loss("the source's maker's note (in EXIF) is not kept: " + of + " can't hold it");
   }
   if (!metadata.xmp.empty() && !(is_file && holds_xmp(codec, metadata.xmp))) {
-    warnings.push_back("the source's XMP data (rights, rating, keywords) is not kept: " + of +
-                       " can't hold it");
+    add_loss("the source's XMP data (rights, rating, keywords) is not kept: " + of + " can't hold it");
   }
   for (const std::string& other : metadata.others) {
-    warnings.push_back("the source's " + other + " is not kept");
+    add_loss("the source's " + other + " is not kept");
   }
   if (has(AV_FRAME_DATA_ICC_PROFILE) && !(is_file && holds_profile)) {
-    warnings.push_back("the source's color profile (ICC) is not kept: " + of + " can't hold it");
+    add_loss("the source's color profile (ICC) is not kept: " + of + " can't hold it");
   } else if (has(AV_FRAME_DATA_ICC_PROFILE) && !encoder->keeps_profile()) {
-    warnings.push_back("the source's color profile (ICC) is not kept: it isn't for " + pixel_format_name);
+    add_loss("the source's color profile (ICC) is not kept: it isn't for " + pixel_format_name);
   }
 }
 
@@ -976,9 +977,20 @@ Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 
-const std::vector<std::string>& Writer::warnings() const { return state_->warnings; }
-
-const std::vector<std::string>& Writer::late_warnings() const { return state_->encoder->late_warnings(); }
+Diagnostics Writer::diagnostics() const {
+  Diagnostics all = state_->diagnostics;
+  for (const std::string& loss : state_->encoder->late_warnings()) {
+    all.push_back({.kind = Diagnostic::Kind::kLateLoss, .text = loss});
+  }
+  std::int64_t damaged_packets = state_->damaged_packets;
+  for (const auto& [stream, transcoder] : state_->audio_transcoders) {
+    damaged_packets += transcoder->damaged_packets();
+  }
+  if (damaged_packets > 0) {
+    all.push_back({.kind = Diagnostic::Kind::kDamagedPackets, .text = {}, .count = damaged_packets});
+  }
+  return all;
+}
 
 std::function<Frame()> Writer::cuda_frames() const {
   const std::shared_ptr<const CudaFramePool> frames = state_->encoder->cuda_frames();
@@ -992,17 +1004,9 @@ void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
 std::int64_t Writer::frames_written() const { return state_->frames; }
 std::int64_t Writer::bytes_written() const { return state_->bytes; }
-std::int64_t Writer::damaged_packets() const {
-  std::int64_t count = state_->damaged_packets;
-  for (const auto& [stream, transcoder] : state_->audio_transcoders) {
-    count += transcoder->damaged_packets();
-  }
-  return count;
-}
 std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }
 const std::string& Writer::codec() const { return state_->codec_name; }
 const std::string& Writer::pixel_format() const { return state_->pixel_format_name; }
-const std::vector<unsigned>& Writer::left_out() const { return state_->left_out; }
 const std::string& Writer::container() const { return state_->container_name; }
 
 }  // namespace limpid::io

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
+#include "io/media/diagnostic.h"
 #include "io/media/reader.h"
 
 namespace limpid::io {
@@ -79,13 +80,9 @@ class Writer {
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
 
-  /// Lines for the user about what can't be kept ("mp4 can't hold the subtitle stream #3
-  /// (hdmv_pgs_subtitle)") or had to be guessed; complete once the constructor has returned.
-  const std::vector<std::string>& warnings() const;
-  /// Further ones, about what only later of the frames so far have, such as captions that begin then.
-  const std::vector<std::string>& late_warnings() const;
-  /// The source's streams, by index, that the file should have and doesn't; a warning tells why.
-  const std::vector<unsigned>& left_out() const;
+  /// What has happened so far. What can't be kept, streams that are left out and what had to be guessed are
+  /// known once the constructor has returned.
+  Diagnostics diagnostics() const;
 
   /// Makes the frames that write() takes if the encoder reads them from WriterOptions::cuda_device, by
   /// whatever thread; they are complete when write() is called. Empty if write() takes frames in host memory.
@@ -106,9 +103,6 @@ class Writer {
 
   /// Frames that the encoder has given back so far; all of them after finish().
   std::int64_t frames_written() const;
-
-  /// Packets to copy that turned out to be damaged so far, and were left out.
-  std::int64_t damaged_packets() const;
 
   /// Times that the samples of a frame have been copied or converted on their way to the encoder so far.
   std::int64_t copies() const;

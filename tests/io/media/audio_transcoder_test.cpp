@@ -347,7 +347,7 @@ TEST_F(AudioTranscoderTest, DamagedPacketsAreSilenceAndCounted) {
   }
   writer.finish();
   ASSERT_GT(packets, 3);
-  EXPECT_EQ(writer.damaged_packets(), 1);
+  EXPECT_EQ(count_of(writer.diagnostics(), Diagnostic::Kind::kDamagedPackets), 1);
   expect_bursts(listen_to(path("target.mp4")));
 }
 

@@ -122,10 +122,11 @@ Reading read_all(const std::string& file, const ReaderOptions& options = {}) {
   for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
     reading.frames += std::holds_alternative<Frame>(item) ? 1 : 0;
   }
-  reading.damaged_frames = reader.damaged_frames();
-  reading.damaged_packets = reader.damaged_packets();
-  reading.shortfall = reader.shortfall();
-  reading.failure = reader.failure();
+  const Diagnostics diagnostics = reader.diagnostics();
+  reading.damaged_frames = count_of(diagnostics, Diagnostic::Kind::kDamagedFrames);
+  reading.damaged_packets = count_of(diagnostics, Diagnostic::Kind::kDamagedPackets);
+  reading.shortfall = text_of(diagnostics, Diagnostic::Kind::kShortfall);
+  reading.failure = text_of(diagnostics, Diagnostic::Kind::kFailure);
   return reading;
 }
 
@@ -315,7 +316,7 @@ TEST_F(BadInputTest, FramesOfAnotherSizeAreScaledToTheFirst) {
     ++frames;
   }
   EXPECT_EQ(frames, 30);
-  EXPECT_EQ(reader.converted_frames(), 10);
+  EXPECT_EQ(count_of(reader.diagnostics(), Diagnostic::Kind::kConvertedFrames), 10);
 }
 
 TEST_F(BadInputTest, FieldsOfAnotherOrderThanTheFirstAreTold) {
@@ -332,7 +333,7 @@ TEST_F(BadInputTest, FieldsOfAnotherOrderThanTheFirstAreTold) {
     Reader reader(write_text("mixed.ts", bytes));
     while (!std::holds_alternative<Reader::End>(reader.read())) {
     }
-    return reader.scan_change();
+    return text_of(reader.diagnostics(), Diagnostic::Kind::kScanChange);
   };
   EXPECT_EQ(change(top + bottom), "from frame 5 on it is interlaced, bottom field first");
   EXPECT_EQ(change(progressive + top + bottom), "from frame 5 on it is interlaced, top field first");

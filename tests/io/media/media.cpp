@@ -110,7 +110,7 @@ Clip read_clip(const std::string& file, const ReaderOptions& options) {
       ++clip.packets;
     }
   }
-  clip.damaged_packets = reader.damaged_packets();
+  clip.damaged_packets = count_of(reader.diagnostics(), Diagnostic::Kind::kDamagedPackets);
   return clip;
 }
 
@@ -118,8 +118,9 @@ Transcoded transcode(const std::string& from, const std::string& to, const Write
                      const ReaderOptions& reader_options) {
   Reader reader(from, reader_options);
   Writer writer(to, reader, options);
-  Transcoded result{
-      .warnings = writer.warnings(), .codec = writer.codec(), .pixel_format = writer.pixel_format()};
+  Transcoded result{.warnings = texts_of(writer.diagnostics()),
+                    .codec = writer.codec(),
+                    .pixel_format = writer.pixel_format()};
   for (bool at_end = false; !at_end;) {
     const Reader::Item item = reader.read();
     if (const auto* const frame = std::get_if<Frame>(&item)) {

@@ -400,7 +400,7 @@ TEST_F(TagsTest, LargestOfSeveralVideoStreamsIsTaken) {
   const Reader reader(source);
   EXPECT_EQ(to_string(reader.video().format), "480x270 YUV 4:2:0 8 bit");
   const Writer writer(path("copy.mp4"), reader, {});
-  EXPECT_TRUE(contains(joined(writer.warnings()), "the video stream #0 (h264) is left out"));
+  EXPECT_TRUE(contains(joined(texts_of(writer.diagnostics())), "the video stream #0 (h264) is left out"));
 }
 
 TEST_F(TagsTest, WhatPhonesTellIsKeptAndOtherTagsAreMissedAloud) {
@@ -454,12 +454,12 @@ TEST_F(TagsTest, ClosedCaptionsAreKeptOrMissedAloud) {
   std::ofstream(path("late.264"), std::ios::binary) << bytes.str() << h264;
   Reader reader(path("late.264"));
   Writer writer(path("late.mkv"), reader, {.codec = "ffv1"});
-  EXPECT_EQ(joined(writer.warnings()), "");
+  EXPECT_EQ(joined(texts_of(writer.diagnostics())), "");
   for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
     writer.write(std::get<Frame>(item));
   }
   writer.finish();
-  EXPECT_EQ(joined(writer.late_warnings()),
+  EXPECT_EQ(joined(texts_of(writer.diagnostics())),
             "from frame 2 on the source has closed captions, which are not kept: ffv1 can't embed them, "
             "libx264 can\n");
 }

@@ -1,0 +1,68 @@
+#include "app/commands/diagnostics.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+namespace limpid::app {
+namespace {
+
+using Kind = io::Diagnostic::Kind;
+
+/// Those of a Writer's that are complete when it has been made are told then, and a failure ends the run.
+bool is_told_before(Kind kind) {
+  return kind == Kind::kLoss || kind == Kind::kLeftOut || kind == Kind::kFailure;
+}
+
+}  // namespace
+
+std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source) {
+  switch (diagnostic.kind) {
+    case Kind::kLoss:
+    case Kind::kLeftOut:
+    case Kind::kLateLoss:
+      return diagnostic.text;
+    case Kind::kFailure:
+      return fmt::format("{}: can't be read to its end: {}", source.name, diagnostic.text);
+    case Kind::kDamage:
+      return fmt::format("{}: is damaged and can't be read beyond its first {} frames: {}", source.name,
+                         source.frames, diagnostic.text);
+    case Kind::kShortfall:
+      return fmt::format("{}: isn't whole: {}, with {}{} frames", source.name, diagnostic.text, source.frames,
+                         source.expected > 0 ? fmt::format(" of about {}", source.expected) : "");
+    case Kind::kDamagedPackets:
+      return fmt::format("{}: {} damaged packets were skipped", source.name, diagnostic.count);
+    case Kind::kDamagedFrames:
+      return fmt::format("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
+                         source.name, diagnostic.count);
+    case Kind::kConvertedFrames:
+      return fmt::format(
+          "{}: {} frames differ from the first in size or pixel format and were converted to its",
+          source.name, diagnostic.count);
+    case Kind::kScanChange:
+      return fmt::format("{}: {}, unlike the first: all are encoded as that one is", source.name,
+                         diagnostic.text);
+  }
+  return {};
+}
+
+void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& source) {
+  for (const io::Diagnostic& diagnostic : diagnostics) {
+    if (!is_told_before(diagnostic.kind)) {
+      spdlog::warn(sentence(diagnostic, source));
+    }
+  }
+}
+
+std::string strict_objection(const io::Diagnostics& diagnostics) {
+  for (const Kind kind : {Kind::kDamagedPackets, Kind::kDamagedFrames}) {
+    if (count_of(diagnostics, kind) > 0) {
+      return "is damaged";
+    }
+  }
+  if (!text_of(diagnostics, Kind::kDamage).empty()) {
+    return "is damaged";
+  }
+  return text_of(diagnostics, Kind::kShortfall);
+}
+
+}  // namespace limpid::app
