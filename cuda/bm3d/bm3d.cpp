@@ -126,9 +126,8 @@ std::size_t Bm3d::memory() const {
   return bytes;
 }
 
-void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                          const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
-                          cudaStream_t stream) {
+void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                          const NoiseLevel& noise, cudaStream_t stream) {
   const int colors = format_.color_plane_count();
   const bool rgb = format_.color_model == ColorModel::kRgb;
   const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
@@ -140,7 +139,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
   for (int p = 0; p < colors; ++p) {
     Component& component = components[p];
     component.width = format_.plane_width(p);
-    component.height = height[p];
+    component.height = heights[p];
     component.sigma = component.width >= patch && component.height >= patch ? sigma[p] : 0;
     component.offset = rgb && p > 0 ? 0 : 128;
     const int pitch = plane_pitch(component.width);
@@ -153,7 +152,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
   };
   for (int p = 0; p < format_.plane_count(); ++p) {
     if (passes_through(p)) {
-      copy_plane(p, in[p], out[p], height[p], stream);
+      copy_plane(p, in[p], out[p], heights[p], stream);
     }
   }
   if (!filtered) {

@@ -58,9 +58,8 @@ class Bm3d final : public FrameFilter {
     double sigma = 0;  // of the noise in the noisy guide
   };
 
-  void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                      const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
-                      cudaStream_t stream) override;
+  void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                      const NoiseLevel& noise, cudaStream_t stream) override;
   void run_step(const Step& step, bool wiener, const Guide& guide, const std::vector<Component*>& components,
                 cudaStream_t stream);
 

@@ -32,17 +32,17 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
 std::size_t EdgePreserving::memory() const { return noisy_.bytes() + result_.bytes() + values_.bytes(); }
 
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                                    const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
+                                    const PlaneHeights& heights, const NoiseLevel& noise,
                                     cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
     const float sigma = p < format_.color_plane_count() ? noise.sigma[p] : 0;
-    if (sigma == 0 || height[p] == 0) {
-      copy_plane(p, in[p], out[p], height[p], stream);
+    if (sigma == 0 || heights[p] == 0) {
+      copy_plane(p, in[p], out[p], heights[p], stream);
       continue;
     }
     const int width = format_.plane_width(p);
-    noisy_plane_ = {noisy_.as<float>(), width, height[p], plane_pitch(width)};
-    result_plane_ = {result_.as<float>(), width, height[p], plane_pitch(width)};
+    noisy_plane_ = {noisy_.as<float>(), width, heights[p], plane_pitch(width)};
+    result_plane_ = {result_.as<float>(), width, heights[p], plane_pitch(width)};
     std::visit([&](const auto& parameters) { filter_plane(parameters, sigma, in[p], out[p], stream); },
                filter_);
   }

@@ -20,9 +20,8 @@ class EdgePreserving final : public FrameFilter {
   std::size_t memory() const override;
 
  private:
-  void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                      const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
-                      cudaStream_t stream) override;
+  void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                      const NoiseLevel& noise, cudaStream_t stream) override;
   void filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
                     const SamplePlane& out, cudaStream_t stream);
   void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/frame/code_values.h"
+#include "core/frame/fields.h"
 #include "core/noise/noise_blocks.h"
 #include "cuda/noise/noise.h"
 #include "cuda/runtime/launch.h"
@@ -308,16 +309,13 @@ NoiseEstimator::PlaneMemory::PlaneMemory()
 NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
                                     const std::array<SamplePlane, kMaxPlanes>& planes, bool interlaced,
                                     const Event& uploaded) {
+  const PictureRows rows = pictures_of(interlaced).front();
   std::vector<PlaneSearch> searches;
   for (int p = 0; p < format.color_plane_count(); ++p) {
-    SamplePlane plane = planes[p];
-    int height = format.plane_height(p);
-    if (interlaced) {
-      plane.stride *= 2;
-      height = (height + 1) / 2;
-    }
+    const SamplePlane plane = {planes[p].data, planes[p].stride * rows.step};
     memory_[p].stream.wait(uploaded.get());
-    searches.emplace_back(memory_[p]).begin(format, plane, format.plane_width(p), height);
+    searches.emplace_back(memory_[p])
+        .begin(format, plane, format.plane_width(p), rows.count(format.plane_height(p)));
   }
   const auto under_way = [](const PlaneSearch& search) { return search.under_way(); };
   while (std::any_of(searches.begin(), searches.end(), under_way)) {

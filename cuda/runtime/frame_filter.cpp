@@ -8,19 +8,14 @@ FrameFilter::FrameFilter(const FrameFormat& format) : format_(format) { format.v
 
 void FrameFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced,
                           const NoiseLevel& noise, cudaStream_t stream) {
-  std::array<int, kMaxPlanes> height{};
-  for (int parity = 0; parity < (interlaced ? 2 : 1); ++parity) {
-    SamplePlanes field_in = in;
-    SamplePlanes field_out = out;
+  for (const PictureRows& rows : pictures_of(interlaced)) {
+    SamplePlanes picture_in;
+    SamplePlanes picture_out;
     for (int p = 0; p < format_.plane_count(); ++p) {
-      height[p] = format_.plane_height(p);
-      if (interlaced) {
-        field_in[p] = {in[p].data + parity * in[p].stride, 2 * in[p].stride};
-        field_out[p] = {out[p].data + parity * out[p].stride, 2 * out[p].stride};
-        height[p] = (height[p] + 1 - parity) / 2;
-      }
+      picture_in[p] = {in[p].data + rows.first * in[p].stride, rows.step * in[p].stride};
+      picture_out[p] = {out[p].data + rows.first * out[p].stride, rows.step * out[p].stride};
     }
-    filter_picture(field_in, field_out, height, noise, stream);
+    filter_picture(picture_in, picture_out, plane_heights(format_, rows), noise, stream);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
@@ -35,10 +36,9 @@ class FrameFilter {
   /// Throws Error for formats that don't make sense.
   explicit FrameFilter(const FrameFormat& format);
 
-  /// Enqueues a frame or a field, whose planes have `height` rows.
-  virtual void filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                              const std::array<int, kMaxPlanes>& height, const NoiseLevel& noise,
-                              cudaStream_t stream) = 0;
+  /// Enqueues a frame or a field, whose planes have `heights` rows.
+  virtual void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                              const NoiseLevel& noise, cudaStream_t stream) = 0;
   /// Enqueues a copy of plane `p`.
   void copy_plane(int p, const SamplePlane& in, const SamplePlane& out, int height,
                   cudaStream_t stream) const;

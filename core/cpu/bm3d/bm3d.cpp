@@ -143,12 +143,8 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
 Bm3d::~Bm3d() = default;
 
 void Bm3d::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
-  if (!in.interlaced) {
-    filter_picture(in.planes, noise, out.planes);
-  } else {
-    for (int parity = 0; parity < 2; ++parity) {
-      filter_picture(field_of(format_, in.planes, parity), noise, field_of(format_, out.planes, parity));
-    }
+  for (const PictureRows& rows : pictures_of(in.interlaced)) {
+    filter_picture(picture_of(format_, in.planes, rows), noise, picture_of(format_, out.planes, rows));
   }
 }
 

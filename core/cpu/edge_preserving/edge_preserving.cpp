@@ -95,9 +95,9 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
 EdgePreserving::~EdgePreserving() = default;
 
 void EdgePreserving::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
-  for (int parity = 0; parity < (in.interlaced ? 2 : 1); ++parity) {
-    const auto in_planes = in.interlaced ? field_of(format_, in.planes, parity) : in.planes;
-    const auto out_planes = in.interlaced ? field_of(format_, out.planes, parity) : out.planes;
+  for (const PictureRows& rows : pictures_of(in.interlaced)) {
+    const auto in_planes = picture_of(format_, in.planes, rows);
+    const auto out_planes = picture_of(format_, out.planes, rows);
     for (int p = 0; p < format_.plane_count(); ++p) {
       const bool filtered = p < format_.color_plane_count() && noise.sigma[p] > 0 && in_planes[p].height > 0;
       if (filtered) {

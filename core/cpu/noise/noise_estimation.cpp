@@ -119,7 +119,7 @@ class PlaneBlocks {
 
 NoiseLevel estimate_noise(const Frame& frame) {
   NoiseLevel level;
-  const auto planes = frame.interlaced ? field_of(frame.format, frame.planes, 0) : frame.planes;
+  const auto planes = picture_of(frame.format, frame.planes, pictures_of(frame.interlaced).front());
   // Whoever denoises on a GPU waits for this several times as long as for a frame.
   for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
     const Plane& plane = planes[p];

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/parallel.h"
+#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 
 // What the filters of whole frames share.
@@ -25,16 +26,17 @@ inline void copy_plane(const FrameFormat& format, const Plane& in, const Plane& 
   }
 }
 
-/// One field of an interlaced frame's planes: the even rows (parity 0) or the odd ones.
-inline std::array<Plane, kMaxPlanes> field_of(const FrameFormat& format,
-                                              const std::array<Plane, kMaxPlanes>& planes, int parity) {
-  std::array<Plane, kMaxPlanes> field;
+/// One picture of a frame with those planes.
+inline std::array<Plane, kMaxPlanes> picture_of(const FrameFormat& format,
+                                                const std::array<Plane, kMaxPlanes>& planes,
+                                                const PictureRows& rows) {
+  std::array<Plane, kMaxPlanes> picture;
   for (int p = 0; p < format.plane_count(); ++p) {
     const Plane& plane = planes[p];
-    field[p] = {plane.data + parity * plane.stride, plane.stride * 2, plane.width,
-                (plane.height + 1 - parity) / 2};
+    picture[p] = {plane.data + rows.first * plane.stride, plane.stride * rows.step, plane.width,
+                  rows.count(plane.height)};
   }
-  return field;
+  return picture;
 }
 
 }  // namespace limpid::cpu

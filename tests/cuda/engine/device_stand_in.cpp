@@ -177,11 +177,10 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
       lambda_(parameters.lambda),
       hard_(parameters.hard_threshold, parameters.transform, false, format) {}
 std::size_t Bm3d::memory() const { return 0; }
-void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                          const std::array<int, kMaxPlanes>& height, const NoiseLevel& /*noise*/,
-                          cudaStream_t stream) {
+void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
+                          const NoiseLevel& /*noise*/, cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
-    copy_plane(p, in[p], out[p], height[p], stream);
+    copy_plane(p, in[p], out[p], heights[p], stream);
   }
 }
 
@@ -189,10 +188,10 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
     : FrameFilter(format), filter_(filter) {}
 std::size_t EdgePreserving::memory() const { return 0; }
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                                    const std::array<int, kMaxPlanes>& height, const NoiseLevel& /*noise*/,
+                                    const PlaneHeights& heights, const NoiseLevel& /*noise*/,
                                     cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
-    copy_plane(p, in[p], out[p], height[p], stream);
+    copy_plane(p, in[p], out[p], heights[p], stream);
   }
 }
 
