@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
-#include "core/bm3d/bm3d.h"
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/finish.h"
 
@@ -58,8 +56,7 @@ const Bm3dParameters& validated(const Bm3dParameters& parameters) {
 
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : FrameFilter(format),
-      matching_kind_(parameters.matching),
-      lambda_(validated(parameters).lambda),
+      parameters_(validated(parameters)),
       hard_(parameters.hard_threshold, parameters.transform, false, format) {
   if (parameters.wiener) {
     wiener_.emplace(*parameters.wiener, parameters.transform, true, format);
@@ -128,126 +125,99 @@ std::size_t Bm3d::memory() const {
 
 void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
                           const NoiseLevel& noise, cudaStream_t stream) {
-  const int colors = format_.color_plane_count();
-  const bool rgb = format_.color_model == ColorModel::kRgb;
-  const int patch = std::max(hard_.parameters.patch_size, wiener_ ? wiener_->parameters.patch_size : 0);
-  const std::array<float, 3> sigma = rgb ? opponent_sigma(noise.sigma) : noise.sigma;
-
-  // Chroma is never larger than luma, so that a luma plane that is too small leaves nothing to filter.
-  std::array<Component, 3> components;
-  bool filtered = false;
-  for (int p = 0; p < colors; ++p) {
-    Component& component = components[p];
-    component.width = format_.plane_width(p);
-    component.height = heights[p];
-    component.sigma = component.width >= patch && component.height >= patch ? sigma[p] : 0;
-    component.offset = rgb && p > 0 ? 0 : 128;
-    const int pitch = plane_pitch(component.width);
-    component.noisy = {noisy_[p].as<float>(), component.width, component.height, pitch};
-    component.basic = {basic_[p].as<float>(), component.width, component.height, pitch};
-    filtered = filtered || component.sigma > 0;
+  if (!plan_ || plan_->noise != noise || plan_->heights != heights) {
+    plan_ = make_plan(parameters_, format_, noise, heights);
   }
-  const auto passes_through = [&](int p) {
-    return !filtered || p >= colors || noise.sigma[p] == 0 || (!rgb && components[p].sigma == 0);
-  };
+  const Bm3dPlan& plan = *plan_;
   for (int p = 0; p < format_.plane_count(); ++p) {
-    if (passes_through(p)) {
+    if (plan.copied[p]) {
       copy_plane(p, in[p], out[p], heights[p], stream);
     }
   }
-  if (!filtered) {
+  if (plan.sets.empty()) {
     return;
   }
 
-  for (int p = 0; p < colors; ++p) {
-    load_plane(format_, in[p], components[p].noisy, stream);
+  const int colors = format_.color_plane_count();
+  std::array<Component, 3> components;
+  for (int c = 0; c < colors; ++c) {
+    Component& component = components[c];
+    const int width = plan.components[c].width;
+    const int height = plan.components[c].height;
+    component.offset = plan.opponent && c > 0 ? 0 : 128;
+    component.noisy = {noisy_[c].as<float>(), width, height, plane_pitch(width)};
+    component.basic = {basic_[c].as<float>(), width, height, plane_pitch(width)};
+    load_plane(format_, in[c], component.noisy, stream);
   }
-  Component& luma = components[0];
-  if (rgb) {
+  if (plan.opponent) {
     rgb_to_opponent({components[0].noisy, components[1].noisy, components[2].noisy}, stream);
   }
   if (format_.sample_type == SampleType::kFloat32) {
     check(cudaMemsetAsync(ranges_.as(), 0, ranges_.bytes(), stream));
-    for (int p = 0; p < colors; ++p) {
-      components[p].range = ranges_.as<float>() + p;
-      measure_range(components[p].noisy, components[p].offset, ranges_.as<float>() + p, stream);
-    }
-  }
-  std::vector<Component*> full;
-  std::vector<Component*> chroma;
-  for (int p = 0; p < colors; ++p) {
-    if (components[p].sigma > 0) {
-      const bool subsampled = p > 0 && (format_.chroma_shift_x > 0 || format_.chroma_shift_y > 0);
-      (subsampled ? chroma : full).push_back(&components[p]);
+    for (int c = 0; c < colors; ++c) {
+      components[c].range = ranges_.as<float>() + c;
+      measure_range(components[c].noisy, components[c].offset, ranges_.as<float>() + c, stream);
     }
   }
   const auto run = [&](const Step& step, bool second) {
-    const Guide luma_guide{second ? luma.basic : luma.noisy,
-                           !second && !rgb && format_.sample_type == SampleType::kUint8,
-                           static_cast<double>(luma.sigma)};
-    Guide chroma_guide;
-    if (!chroma.empty()) {
-      // Taken before the full planes are filtered, which in the second step overwrites the noisy samples.
-      const int shifts = format_.chroma_shift_x + format_.chroma_shift_y;
-      chroma_guide = {components[1].noisy, false, luma_guide.sigma / std::sqrt(1 << shifts)};
-      chroma_guide.plane.data = guide_.as<float>();
-      subsample(luma_guide.plane, format_.chroma_shift_x, format_.chroma_shift_y, chroma_guide.plane, stream);
+    std::array<FloatPlane, 2> guides;
+    for (std::size_t s = 0; s < plan.sets.size(); ++s) {
+      const Bm3dComponentSet& set = plan.sets[s];
+      guides[s] = set.guides[second ? 1 : 0].basic_estimate ? components[0].basic : components[0].noisy;
+      if (set.subsampled()) {
+        // Taken before any set is filtered, which in the second step overwrites the noisy samples.
+        const FloatPlane means = {guide_.as<float>(), set.width, set.height, plane_pitch(set.width)};
+        subsample(guides[s], set.shift_x, set.shift_y, means, stream);
+        guides[s] = means;
+      }
     }
-    run_step(step, second, luma_guide, full, stream);
-    run_step(step, second, chroma_guide, chroma, stream);
+    for (std::size_t s = 0; s < plan.sets.size(); ++s) {
+      run_step(step, second, plan.sets[s], guides[s], components, stream);
+    }
   };
   run(hard_, false);
-  if (luma.sigma == 0) {
-    luma.basic = luma.noisy;
-  }
   if (wiener_) {
     run(*wiener_, true);
   }
 
   // The first step's estimates are in `basic`; the second step's have replaced the noisy samples.
-  const auto result = [&](int p) {
-    return wiener_ || components[p].sigma == 0 ? components[p].noisy : components[p].basic;
+  const auto result = [&](int c) {
+    return wiener_ || plan.components[c].sigma == 0 ? components[c].noisy : components[c].basic;
   };
-  if (rgb) {
+  if (plan.opponent) {
     opponent_to_rgb({result(0), result(1), result(2)}, stream);
   }
   for (int p = 0; p < colors; ++p) {
-    if (!passes_through(p)) {
+    if (!plan.copied[p]) {
       store_plane(format_, result(p), out[p], stream);
     }
   }
 }
 
-void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
-                    const std::vector<Component*>& components, cudaStream_t stream) {
-  if (components.empty()) {
-    return;
-  }
+void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, const FloatPlane& guide_plane,
+                    const std::array<Component, 3>& components, cudaStream_t stream) {
   const int k = step.parameters.patch_size;
-  const int width = components[0]->width;
-  const int height = components[0]->height;
   const auto sums_of = [&](const Component& component) {
     return AggregationSums{
         numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
         step.fixed_point.weight_bits, component.offset,  step.filter_fast ? component.range : nullptr};
   };
+  const int first = set.components.front();
   check(cudaEventRecord(sums_free_.get(), stream));
   clearing_.wait(sums_free_.get());
-  clear_sums(sums_of(*components[0]), width, height, clearing_.get());
+  clear_sums(sums_of(components[first]), set.width, set.height, clearing_.get());
   sums_clear_.record(clearing_);
 
+  const Bm3dGuide& guide = set.guides[wiener ? 1 : 0];
   MatchingPlane plane;
-  plane.width = width;
-  plane.height = height;
-  plane.pitch = MatchingPlane::pitch_of(width);
-  plane.scale = matching_scale(guide.whole_code_values);
+  plane.width = set.width;
+  plane.height = set.height;
+  plane.pitch = MatchingPlane::pitch_of(set.width);
+  plane.scale = guide.scale;
   plane.samples = matching_.as<std::int16_t>();
-  const bool smooth = matching_kind_ == Matching::kStatistical && !wiener && guide.sigma > 0;
-  prepare_matching(guide.plane, smooth, plane, stream);
-  const MatchingDistances distances =
-      matching_distances(matching_kind_, wiener, step.parameters, plane.scale, guide.sigma);
+  prepare_matching(guide_plane, guide.smoothed, plane, stream);
 
-  const ReferenceGrid grid = make_grid(width, height, k, step.parameters.step);
+  const ReferenceGrid grid = make_grid(set.width, set.height, k, step.parameters.step);
   const auto band = static_cast<int>(
       std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
   // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at
@@ -259,23 +229,24 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
     }
     groups.first_row = first_row;
     groups.last_row = std::min(first_row + band, grid.rows);
-    (step.match_fast ? match_fast : match_any)(plane, grid, step.parameters, distances, groups, stream);
+    (step.match_fast ? match_fast : match_any)(plane, grid, step.parameters, guide.distances, groups, stream);
   };
-  for (Component* component : components) {
+  for (const int c : set.components) {
+    const Component& component = components[c];
     FilterJob job;
     job.step = step.parameters;
-    job.lambda = lambda_;
-    job.sigma = component->sigma;
+    job.lambda = parameters_.lambda;
+    job.sigma = plan_->components[c].sigma;
     job.grid = grid;
-    job.noisy = component->noisy;
-    job.basic = wiener ? component->basic : FloatPlane{};
+    job.noisy = component.noisy;
+    job.basic = wiener ? component.basic : FloatPlane{};
     job.fixed_point = step.fixed_point;
     job.tables = &step.tables;
     job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
                              format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
-    job.sums = sums_of(*component);
-    if (component != components[0]) {
-      clear_sums(job.sums, width, height, stream);
+    job.sums = sums_of(component);
+    if (c != first) {
+      clear_sums(job.sums, set.width, set.height, stream);
     }
     for (int first_row = 0; first_row < grid.rows; first_row += band) {
       find_groups(first_row);
@@ -290,7 +261,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Guide& guide,
         filter_any(job, {tables, tables + k * k, tables + 2 * k * k, scratch_.as<float>()}, stream);
       }
     }
-    finish(job.sums, k, step.tables, wiener ? component->noisy : component->basic, stream);
+    finish(job.sums, k, step.tables, wiener ? component.noisy : component.basic, stream);
   }
 }
 

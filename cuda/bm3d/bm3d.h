@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "core/bm3d/bm3d_parameters.h"
+#include "core/bm3d/bm3d_plan.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_level.h"
 #include "cuda/bm3d/filter.h"
@@ -42,29 +42,19 @@ class Bm3d final : public FrameFilter {
 
  private:
   struct Component {
-    int width = 0;
-    int height = 0;
-    float sigma = 0;               // 0: not filtered
     float offset = 0;              // mid-grey
     const float* range = nullptr;  // of float samples
     FloatPlane noisy;
     FloatPlane basic;
   };
 
-  // What patches are matched on.
-  struct Guide {
-    FloatPlane plane;
-    bool whole_code_values = false;
-    double sigma = 0;  // of the noise in the noisy guide
-  };
-
   void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
                       const NoiseLevel& noise, cudaStream_t stream) override;
-  void run_step(const Step& step, bool wiener, const Guide& guide, const std::vector<Component*>& components,
-                cudaStream_t stream);
+  void run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, const FloatPlane& guide_plane,
+                const std::array<Component, 3>& components, cudaStream_t stream);
 
-  Matching matching_kind_;
-  float lambda_;
+  Bm3dParameters parameters_;
+  std::optional<Bm3dPlan> plan_;  // of the last picture
   Step hard_;
   std::optional<Step> wiener_;
   std::array<DeviceMemory, 3> noisy_;

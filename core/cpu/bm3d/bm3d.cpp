@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "core/base/error.h"
-#include "core/bm3d/bm3d.h"
+#include "core/bm3d/bm3d_plan.h"
 #include "core/cpu/runtime/convert.h"
 #include "core/cpu/runtime/planes.h"
 #include "core/cpu/runtime/task_graph.h"
@@ -57,12 +58,9 @@ Plane part_of(const Plane& plane, Range rows) {
 
 }  // namespace
 
-// One channel as floats in 8-bit code values.
+// One component as floats in 8-bit code values.
 struct Bm3d::Component {
-  int plane = 0;
   int width = 0;
-  int height = 0;
-  float sigma = 0;  // 0: not filtered
   PlaneBuffer<float> noisy;
   PlaneBuffer<float> basic;
 
@@ -70,14 +68,9 @@ struct Bm3d::Component {
   float* basic_row(int y) { return basic.data() + static_cast<std::ptrdiff_t>(y) * width; }
 };
 
-// Components of one size that are filtered with the same groups, in one step or two.
+// How a set of the plan is filtered, and the working memory for it.
 struct Bm3d::PlaneSet {
-  int width = 0;
-  int height = 0;
-  int shift_x = 0;  // against luma, on which patches are matched
-  int shift_y = 0;
-  double guide_sigma = 0;  // of the noise in what patches are matched on
-  std::vector<Component*> components;
+  Bm3dComponentSet plan;
   PlaneBuffer<std::int16_t> matching;
   std::array<AggregationSums, 3> sums;
   std::vector<std::mutex> locks;
@@ -86,13 +79,13 @@ struct Bm3d::PlaneSet {
 
   // The rows of a band.
   Range rows(int band) const {
-    const int count = kBandRows >> shift_y;
-    return {std::min(band * count, height), std::min((band + 1) * count, height)};
+    const int count = kBandRows >> plan.shift_y;
+    return {std::min(band * count, plan.height), std::min((band + 1) * count, plan.height)};
   }
   // The bands in which those of rows [first, last) lie that are in the plane.
   Range bands(int first, int last) const {
-    const int count = kBandRows >> shift_y;
-    return {std::max(first, 0) / count, block_count(std::min(last, height), count)};
+    const int count = kBandRows >> plan.shift_y;
+    return {std::max(first, 0) / count, block_count(std::min(last, plan.height), count)};
   }
 };
 
@@ -113,9 +106,9 @@ struct Bm3d::Scratch {
 };
 
 struct Bm3d::Workspace {
+  std::optional<Bm3dPlan> plan;  // of the last picture; all else has been made for it
   std::array<Component, 3> components;
-  PlaneSet full;
-  PlaneSet subsampled;
+  std::array<PlaneSet, 2> sets;  // as many as the plan has
   std::vector<Task> tasks;
   TaskGraph graph;
   tbb::enumerable_thread_specific<Scratch> scratch;
@@ -123,15 +116,14 @@ struct Bm3d::Workspace {
 
 // The picture that is being filtered.
 struct Bm3d::Picture {
-  const std::array<Plane, kMaxPlanes>& in;
-  const std::array<Plane, kMaxPlanes>& out;
-  std::array<bool, kMaxPlanes> passes_through{};
+  std::array<Plane, kMaxPlanes> in;
+  std::array<Plane, kMaxPlanes> out;
 };
 
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
-    : format_(format),
-      matching_(parameters.matching),
-      hard_(validated(parameters).hard_threshold, parameters.lambda),
+    : parameters_(validated(parameters)),
+      format_(format),
+      hard_(parameters.hard_threshold, parameters.lambda),
       workspace_(std::make_unique<Workspace>()) {
   format.validate("frame");
   if (parameters.wiener) {
@@ -144,45 +136,18 @@ Bm3d::~Bm3d() = default;
 
 void Bm3d::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
   for (const PictureRows& rows : pictures_of(in.interlaced)) {
-    filter_picture(picture_of(format_, in.planes, rows), noise, picture_of(format_, out.planes, rows));
+    prepare_for(noise, plane_heights(format_, rows));
+    filter_picture({picture_of(format_, in.planes, rows), picture_of(format_, out.planes, rows)});
   }
 }
 
-void Bm3d::filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLevel& noise,
-                          const std::array<Plane, kMaxPlanes>& out) {
-  const int colors = format_.color_plane_count();
-  const int patch = std::max(hard_.step.patch_size, wiener_ ? wiener_->step.patch_size : 0);
-  const std::array<float, 3> sigma = is_rgb() ? opponent_sigma(noise.sigma) : noise.sigma;
-
-  // Chroma is never larger than luma, so that a luma plane that is too small leaves nothing to filter.
-  bool filtered = false;
-  bool reshaped = false;
-  for (int p = 0; p < colors; ++p) {
-    Component& component = workspace_->components[p];
-    const float level = in[p].width >= patch && in[p].height >= patch ? sigma[p] : 0;
-    reshaped = reshaped || component.width != in[p].width || component.height != in[p].height ||
-               (component.sigma > 0) != (level > 0);
-    component.plane = p;
-    component.width = in[p].width;
-    component.height = in[p].height;
-    component.sigma = level;
-    filtered = filtered || level > 0;
-  }
-  if (reshaped) {
-    workspace_->tasks.clear();
-  }
-  Picture picture{in, out};
-  for (int p = 0; p < format_.plane_count(); ++p) {
-    picture.passes_through[p] = !filtered || p >= colors || noise.sigma[p] == 0 ||
-                                (!is_rgb() && workspace_->components[p].sigma == 0);
-    if (!filtered) {
-      copy_plane(format_, in[p], out[p]);
+void Bm3d::filter_picture(const Picture& picture) {
+  if (workspace_->plan->sets.empty()) {
+    for (int p = 0; p < format_.plane_count(); ++p) {
+      copy_plane(format_, picture.in[p], picture.out[p]);
     }
-  }
-  if (!filtered) {
     return;
   }
-  plan();
   workspace_->graph.run([&](int i) {
     const Task& task = workspace_->tasks[i];
     switch (task.kind) {
@@ -199,56 +164,52 @@ void Bm3d::filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLe
   });
 }
 
-bool Bm3d::is_rgb() const { return format_.color_model == ColorModel::kRgb; }
 int Bm3d::steps() const { return wiener_ ? 2 : 1; }
 
-void Bm3d::plan() {
-  if (workspace_->tasks.empty()) {
-    gather_sets();
-  }
-  plan_jobs(workspace_->full);
-  plan_jobs(workspace_->subsampled);
-  if (workspace_->tasks.empty()) {
-    plan_tasks();
-  }
-}
-
-void Bm3d::gather_sets() {
-  PlaneSet& full = workspace_->full;
-  PlaneSet& subsampled = workspace_->subsampled;
-  subsampled.shift_x = format_.chroma_shift_x;
-  subsampled.shift_y = format_.chroma_shift_y;
-  full.components.clear();
-  subsampled.components.clear();
-  for (int p = 0; p < format_.color_plane_count(); ++p) {
-    Component& component = workspace_->components[p];
-    const std::size_t size = static_cast<std::size_t>(component.width) * component.height;
-    component.noisy.resize(size);
-    component.basic.resize(size);
-    if (component.sigma > 0) {
-      const bool small = p > 0 && (format_.chroma_shift_x > 0 || format_.chroma_shift_y > 0);
-      (small ? subsampled : full).components.push_back(&component);
-    }
-  }
-}
-
-void Bm3d::plan_jobs(PlaneSet& set) {
-  if (set.components.empty()) {
+void Bm3d::prepare_for(const NoiseLevel& noise, const PlaneHeights& heights) {
+  std::optional<Bm3dPlan>& last = workspace_->plan;
+  if (last && last->noise == noise && last->heights == heights) {
     return;
   }
-  set.width = set.components[0]->width;
-  set.height = set.components[0]->height;
-  // Each of its guide's samples is the mean of so many.
-  set.guide_sigma =
-      static_cast<double>(workspace_->components[0].sigma) / std::sqrt(1 << (set.shift_x + set.shift_y));
-  const std::size_t size = static_cast<std::size_t>(set.width) * set.height;
+  Bm3dPlan plan = make_plan(parameters_, format_, noise, heights);
+  const auto same_components = [](const Bm3dComponentSet& a, const Bm3dComponentSet& b) {
+    return a.components == b.components;
+  };
+  // Tasks depend on the size and on which components are filtered.
+  const bool same_tasks =
+      last && last->heights == heights &&
+      std::equal(last->sets.begin(), last->sets.end(), plan.sets.begin(), plan.sets.end(), same_components);
+  last.reset();
+  if (!plan.sets.empty()) {
+    for (int c = 0; c < format_.color_plane_count(); ++c) {
+      Component& component = workspace_->components[c];
+      const std::size_t size = static_cast<std::size_t>(plan.components[c].width) * plan.components[c].height;
+      component.width = plan.components[c].width;
+      component.noisy.resize(size);
+      component.basic.resize(size);
+    }
+    for (std::size_t s = 0; s < plan.sets.size(); ++s) {
+      workspace_->sets[s].plan = plan.sets[s];
+      make_jobs(plan, workspace_->sets[s]);
+    }
+    if (!same_tasks) {
+      make_tasks(plan);
+    }
+  }
+  last = std::move(plan);
+}
+
+void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
+  const int width = set.plan.width;
+  const int height = set.plan.height;
+  const std::size_t size = static_cast<std::size_t>(width) * height;
   set.matching.resize(size);
   const auto blocks =
-      static_cast<std::size_t>(block_count(set.width, kLockedColumns)) * block_count(set.height, kLockedRows);
+      static_cast<std::size_t>(block_count(width, kLockedColumns)) * block_count(height, kLockedRows);
   if (set.locks.size() != blocks) {
     set.locks = std::vector<std::mutex>(blocks);
   }
-  for (std::size_t i = 0; i < set.components.size(); ++i) {
+  for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
     set.sums[i].numerator.resize(size);
     set.sums[i].weight.resize(size);
   }
@@ -256,20 +217,20 @@ void Bm3d::plan_jobs(PlaneSet& set) {
     StepJob& job = set.jobs[step];
     job.tables = step == 0 ? &hard_ : wiener_.get();
     job.wiener = step == 1;
-    job.width = set.width;
-    job.height = set.height;
+    job.width = width;
+    job.height = height;
     job.matching = set.matching.data();
-    const bool as_they_are =
-        step == 0 && &set == &workspace_->full && !is_rgb() && format_.sample_type == SampleType::kUint8;
-    job.scale = matching_scale(as_they_are);
-    job.distances = matching_distances(matching_, job.wiener, job.tables->step, job.scale, set.guide_sigma);
-    job.grid_x = reference_grid(set.width, job.tables->step.patch_size, job.tables->step.step);
-    job.grid_y = reference_grid(set.height, job.tables->step.patch_size, job.tables->step.step);
+    job.scale = set.plan.guides[step].scale;
+    job.distances = set.plan.guides[step].distances;
+    job.grid_x = reference_grid(width, job.tables->step.patch_size, job.tables->step.step);
+    job.grid_y = reference_grid(height, job.tables->step.patch_size, job.tables->step.step);
     job.locks = &set.locks;
     job.planes.clear();
-    for (std::size_t i = 0; i < set.components.size(); ++i) {
-      const Component& component = *set.components[i];
-      job.planes.push_back({component.noisy.data(), component.basic.data(), component.sigma, &set.sums[i]});
+    for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
+      const int c = set.plan.components[i];
+      const Component& component = workspace_->components[c];
+      job.planes.push_back(
+          {component.noisy.data(), component.basic.data(), plan.components[c].sigma, &set.sums[i]});
     }
     const int references = tile_references(job.tables->step.step);
     const int columns = static_cast<int>(job.grid_x.size());
@@ -283,14 +244,15 @@ void Bm3d::plan_jobs(PlaneSet& set) {
   }
 }
 
-void Bm3d::plan_tasks() {
+void Bm3d::make_tasks(const Bm3dPlan& plan) {
+  workspace_->tasks.clear();
   TaskGraph& graph = workspace_->graph;
   graph = {};
   const auto add = [&](const Task& task, int luma_row, std::optional<float> place) {
     workspace_->tasks.push_back(task);
     return graph.add(luma_row + task.step * kStepLag, place);
   };
-  const int bands = block_count(workspace_->components[0].height, kBandRows);
+  const int bands = block_count(plan.components[0].height, kBandRows);
   // Adds a task for each band; returns the first one's number.
   const auto add_bands = [&](Task::Kind kind, PlaneSet* set, int step) {
     const int first = static_cast<int>(workspace_->tasks.size());
@@ -308,30 +270,25 @@ void Bm3d::plan_tasks() {
   const auto around = [&](int band) { return Range{std::max(band - 1, 0), std::min(band + 2, bands)}; };
 
   const int loads = add_bands(Task::Kind::kLoad, nullptr, 0);
-  std::vector<PlaneSet*> sets;
-  for (PlaneSet* set : {&workspace_->full, &workspace_->subsampled}) {
-    if (!set->components.empty()) {
-      sets.push_back(set);
-    }
-  }
+  const std::span<PlaneSet> sets(workspace_->sets.data(), plan.sets.size());
   // The numbers of the first tasks of a kind, by set and step.
   std::array<std::array<int, 2>, 2> prepares{};
   std::array<std::array<int, 2>, 2> estimates{};
   for (std::size_t s = 0; s < sets.size(); ++s) {
     for (int step = 0; step < steps(); ++step) {
-      prepares[s][step] = add_bands(Task::Kind::kPrepare, sets[s], step);
-      estimates[s][step] = add_bands(Task::Kind::kEstimate, sets[s], step);
+      prepares[s][step] = add_bands(Task::Kind::kPrepare, &sets[s], step);
+      estimates[s][step] = add_bands(Task::Kind::kEstimate, &sets[s], step);
     }
   }
   for (int step = 0; step < steps(); ++step) {
     for (std::size_t s = 0; s < sets.size(); ++s) {
-      const PlaneSet& set = *sets[s];
+      const PlaneSet& set = sets[s];
       const StepJob& job = set.jobs[step];
       const int k = job.tables->step.patch_size;
       for (int i = 0; i < static_cast<int>(set.tiles[step].size()); ++i) {
         const Area reach = tile_reach(job, set.tiles[step][i]);
-        const int tile = add({Task::Kind::kTile, sets[s], step, i}, reach.y1 << set.shift_y,
-                             static_cast<float>(reach.x0) / static_cast<float>(set.width));
+        const int tile = add({Task::Kind::kTile, &sets[s], step, i}, reach.y1 << set.plan.shift_y,
+                             static_cast<float>(reach.x0) / static_cast<float>(set.plan.width));
         const Range reached = set.bands(reach.y0, reach.y1);
         require(tile, prepares[s][step], reached);
         for (int band = reached.first; band < reached.last; ++band) {
@@ -366,21 +323,22 @@ void Bm3d::load(const Picture& picture, int band) {
     return Range{std::min((band * kBandRows) >> shift, plane.height),
                  std::min(((band + 1) * kBandRows) >> shift, plane.height)};
   };
+  const Bm3dPlan& plan = *workspace_->plan;
   const int colors = format_.color_plane_count();
   for (int p = 0; p < format_.plane_count(); ++p) {
     const Plane& in = picture.in[p];
     const Range rows = rows_of(in, p == 1 || p == 2 ? format_.chroma_shift_y : 0);
-    if (picture.passes_through[p]) {
+    if (plan.copied[p]) {
       copy_plane(format_, part_of(in, rows), part_of(picture.out[p], rows));
     }
-    if (p < colors && (p == 0 || is_rgb() || !picture.passes_through[p])) {
+    if (p < colors && (p == 0 || plan.opponent || !plan.copied[p])) {
       Component& component = workspace_->components[p];
       for (int y = rows.first; y < rows.last; ++y) {
         load_row(format_, in.row<std::byte>(y), component.width, component.noisy_row(y));
       }
     }
   }
-  if (is_rgb()) {
+  if (plan.opponent) {
     auto& components = workspace_->components;
     const Range rows = rows_of(picture.in[0], 0);
     for (int y = rows.first; y < rows.last; ++y) {
@@ -393,80 +351,83 @@ void Bm3d::load(const Picture& picture, int band) {
 void Bm3d::prepare(PlaneSet& set, int step, int band) {
   Component& luma = workspace_->components[0];
   Scratch& scratch = workspace_->scratch.local();
-  const bool noisy = step == 0 || luma.sigma == 0;
-  const auto luma_row = [&](int y) { return noisy ? luma.noisy_row(y) : luma.basic_row(y); };
+  const Bm3dGuide& guide_plan = set.plan.guides[step];
+  const int width = set.plan.width;
+  const int luma_height = workspace_->plan->components[0].height;
+  const auto luma_row = [&](int y) {
+    return guide_plan.basic_estimate ? luma.basic_row(y) : luma.noisy_row(y);
+  };
   const auto guide_row = [&](int y) -> const float* {
-    if (set.shift_x == 0 && set.shift_y == 0) {
+    if (!set.plan.subsampled()) {
       return luma_row(y);
     }
     std::array<const float*, 4> rows{};
     int count = 0;
-    for (int i = y << set.shift_y; i < std::min((y + 1) << set.shift_y, luma.height); ++i) {
+    for (int i = y << set.plan.shift_y; i < std::min((y + 1) << set.plan.shift_y, luma_height); ++i) {
       rows[count++] = luma_row(i);
     }
     AlignedVector<float>& row = scratch.guide_rows[y % 3];  // three in a row are in use at a time
-    row.resize(set.width);
-    subsample_row(rows.data(), count, set.shift_x, luma.width, set.width, row.data());
+    row.resize(width);
+    subsample_row(rows.data(), count, set.plan.shift_x, luma.width, width, row.data());
     return row.data();
   };
-  const bool smooth = matching_ == Matching::kStatistical && step == 0 && set.guide_sigma > 0;
   const Range rows = set.rows(band);
   for (int y = rows.first; y < rows.last; ++y) {
     const float* guide = guide_row(y);
-    if (smooth) {
+    if (guide_plan.smoothed) {
       const float* above = guide_row(y > 0 ? y - 1 : 1);
-      const float* below = guide_row(y < set.height - 1 ? y + 1 : y - 1);
-      scratch.smoothed_row.resize(set.width);
-      smooth_row(above, guide, below, set.width, scratch.smoothed_row.data());
+      const float* below = guide_row(y < set.plan.height - 1 ? y + 1 : y - 1);
+      scratch.smoothed_row.resize(width);
+      smooth_row(above, guide, below, width, scratch.smoothed_row.data());
       guide = scratch.smoothed_row.data();
     }
-    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
-    matching_row(set.jobs[step].scale, guide, set.width, set.matching.data() + offset);
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * width;
+    matching_row(guide_plan.scale, guide, width, set.matching.data() + offset);
     for (const FilteredPlane& plane : set.jobs[step].planes) {
-      std::fill_n(plane.sums->numerator.begin() + offset, set.width, 0);
-      std::fill_n(plane.sums->weight.begin() + offset, set.width, 0);
+      std::fill_n(plane.sums->numerator.begin() + offset, width, 0);
+      std::fill_n(plane.sums->weight.begin() + offset, width, 0);
     }
   }
 }
 
 void Bm3d::estimate(const Picture& picture, PlaneSet& set, int step, int band) {
+  const Bm3dPlan& plan = *workspace_->plan;
   const StepJob& job = set.jobs[step];
   const int k = job.tables->step.patch_size;
+  const int width = set.plan.width;
   // The first step's estimates go to `basic`; the second step's replace the noisy samples.
-  const auto row_of = [&](Component& component, int y) {
-    return step == 1 || component.sigma == 0 ? component.noisy_row(y) : component.basic_row(y);
+  const auto row_of = [&](int c, int y) {
+    Component& component = workspace_->components[c];
+    return step == 1 || plan.components[c].sigma == 0 ? component.noisy_row(y) : component.basic_row(y);
   };
   const Range rows = set.rows(band);
   for (int y = rows.first; y < rows.last; ++y) {
-    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * set.width;
-    for (std::size_t i = 0; i < set.components.size(); ++i) {
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * width;
+    for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
       const AggregationSums& sums = set.sums[i];
       std::array<const std::int64_t*, 16> weights{};
       for (int row = 0; row < k; ++row) {
         const int from = y - k + 1 + row;
-        weights[row] =
-            from >= 0 ? sums.weight.data() + static_cast<std::ptrdiff_t>(from) * set.width : nullptr;
+        weights[row] = from >= 0 ? sums.weight.data() + static_cast<std::ptrdiff_t>(from) * width : nullptr;
       }
-      estimate_row(*job.tables, sums.numerator.data() + offset, weights.data(), set.width,
-                   row_of(*set.components[i], y));
+      estimate_row(*job.tables, sums.numerator.data() + offset, weights.data(), width,
+                   row_of(set.plan.components[i], y));
     }
     if (step < steps() - 1) {
       continue;
     }
-    const auto store = [&](Component& component) {
-      if (!picture.passes_through[component.plane]) {
-        store_row(format_, row_of(component, y), set.width, picture.out[component.plane].row<std::byte>(y));
+    const auto store = [&](int c) {
+      if (!plan.copied[c]) {
+        store_row(format_, row_of(c, y), width, picture.out[c].row<std::byte>(y));
       }
     };
-    if (is_rgb()) {
-      auto& components = workspace_->components;
-      opponent_to_rgb_row(row_of(components[0], y), row_of(components[1], y), row_of(components[2], y),
-                          set.width);
-      std::for_each(components.begin(), components.end(), store);
-    } else {
-      for (Component* component : set.components) {
-        store(*component);
+    if (plan.opponent) {
+      opponent_to_rgb_row(row_of(0, y), row_of(1, y), row_of(2, y), width);
+      for (int p = 0; p < 3; ++p) {
+        store(p);
       }
+    } else {
+      std::for_each(set.plan.components.begin(), set.plan.components.end(), store);
     }
   }
 }

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "core/bm3d/bm3d_parameters.h"
+#include "core/bm3d/bm3d_plan.h"
 #include "core/cpu/bm3d/tile.h"
 #include "core/cpu/runtime/frame_filter.h"
+#include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_level.h"
 
@@ -37,25 +39,22 @@ class Bm3d final : public FrameFilter {
   struct Task;
   struct Workspace;
 
-  bool is_rgb() const;
   int steps() const;
-  void filter_picture(const std::array<Plane, kMaxPlanes>& in, const NoiseLevel& noise,
-                      const std::array<Plane, kMaxPlanes>& out);
+  void filter_picture(const Picture& picture);
 
-  // What there is to do for a picture. The sets and tasks, which depend on its size and on which planes are
-  // filtered, stay as they are until that changes.
-  void plan();
-  void gather_sets();
-  void plan_jobs(PlaneSet& set);
-  void plan_tasks();
+  // Makes ready for pictures of that noise and size, if the last one's were others. Tasks stay as they are
+  // until the size changes or other components are filtered.
+  void prepare_for(const NoiseLevel& noise, const PlaneHeights& heights);
+  void make_jobs(const Bm3dPlan& plan, PlaneSet& set);
+  void make_tasks(const Bm3dPlan& plan);
 
   // The tasks of one band of rows.
   void load(const Picture& picture, int band);
   void prepare(PlaneSet& set, int step, int band);
   void estimate(const Picture& picture, PlaneSet& set, int step, int band);
 
+  Bm3dParameters parameters_;
   FrameFormat format_;
-  Matching matching_;
   StepTables hard_;
   std::unique_ptr<StepTables> wiener_;
   std::vector<std::string> warnings_;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
-#include "core/bm3d/bm3d.h"
+#include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/matching.h"
 #include "core/cpu/runtime/convert.h"
 
@@ -16,7 +15,7 @@ namespace limpid::cpu {
 namespace {
 
 // The values that the first step compares, of the whole plane.
-std::vector<std::int16_t> matching_values(const Frame& frame, const MatchingScale& scale, bool smooth) {
+std::vector<std::int16_t> matching_values(const Frame& frame, const Bm3dGuide& guide) {
   const FrameFormat& format = frame.format;
   const int width = format.width;
   const auto load = [&](int y) {
@@ -34,13 +33,13 @@ std::vector<std::int16_t> matching_values(const Frame& frame, const MatchingScal
   std::vector<std::int16_t> values(static_cast<std::size_t>(width) * format.height);
   for (int y = 0; y < format.height; ++y) {
     std::vector<float> row = load(y);
-    if (smooth) {
+    if (guide.smoothed) {
       const std::vector<float> above = load(y > 0 ? y - 1 : 1);
       const std::vector<float> below = load(y < format.height - 1 ? y + 1 : y - 1);
       const std::vector<float> middle = row;
       smooth_row(above.data(), middle.data(), below.data(), width, row.data());
     }
-    matching_row(scale, row.data(), width, values.data() + static_cast<std::ptrdiff_t>(y) * width);
+    matching_row(guide.scale, row.data(), width, values.data() + static_cast<std::ptrdiff_t>(y) * width);
   }
   return values;
 }
@@ -84,17 +83,15 @@ MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, 
     throw Error("frame " + std::to_string(frame.index) + " is smaller than a patch of " + std::to_string(k) +
                 "x" + std::to_string(k));
   }
-  const bool rgb = format.color_model == ColorModel::kRgb;
-  const double sigma = static_cast<double>((rgb ? opponent_sigma(noise.sigma) : noise.sigma)[0]);
+  const Bm3dGuide guide = make_guide(parameters, format, false, 0, 0, component_sigma(format, noise)[0]);
   const StepTables tables(step, parameters.lambda);
   StepJob job;
   job.tables = &tables;
   job.width = format.width;
   job.height = format.height;
-  job.scale = matching_scale(!rgb && format.sample_type == SampleType::kUint8);
-  job.distances = matching_distances(parameters.matching, false, step, job.scale, sigma);
-  const std::vector<std::int16_t> values =
-      matching_values(frame, job.scale, parameters.matching == Matching::kStatistical && sigma > 0);
+  job.scale = guide.scale;
+  job.distances = guide.distances;
+  const std::vector<std::int16_t> values = matching_values(frame, guide);
   job.matching = values.data();
   job.grid_x = {nearest_reference(x, format.width, k, step.step)};
   job.grid_y = {nearest_reference(y, format.height, k, step.step)};

@@ -173,8 +173,7 @@ Bm3d::Step::Step(const Bm3dStep& step, GroupTransform /*transform*/, bool /*wien
     : parameters(step) {}
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     : FrameFilter(format),
-      matching_kind_(parameters.matching),
-      lambda_(parameters.lambda),
+      parameters_(parameters),
       hard_(parameters.hard_threshold, parameters.transform, false, format) {}
 std::size_t Bm3d::memory() const { return 0; }
 void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,

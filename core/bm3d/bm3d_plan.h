@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/bm3d/bm3d_parameters.h"
+#include "core/bm3d/matching.h"
+#include "core/frame/fields.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_level.h"
+
+// What BM3D does with a picture (a frame or a field), the same in every engine: which planes are filtered,
+// as what components, and on what patches are matched. Engines carry it out.
+
+namespace limpid {
+
+/// A channel that BM3D works on: gray, Y, U, V or one of RGB's opponent channels. The first one, called luma
+/// here, is what patches are matched on.
+struct Bm3dComponent {
+  int width = 0;
+  int height = 0;
+  float sigma = 0;  ///< of its noise; 0: it is not filtered
+};
+
+/// What the groups of one step are matched on.
+struct Bm3dGuide {
+  bool basic_estimate = false;  ///< luma's basic estimate; else its noisy samples
+  bool smoothed = false;        ///< by the kernel of core/bm3d/matching.h
+  MatchingScale scale;
+  MatchingDistances distances;
+};
+
+/// Components of one size, which are filtered with the same groups.
+struct Bm3dComponentSet {
+  std::vector<int> components;  ///< their numbers, ascending
+  int width = 0;
+  int height = 0;
+  int shift_x = 0;  ///< a sample of the guide is the mean of the 2^shift_x x 2^shift_y luma samples that lie
+  int shift_y = 0;  ///< under it; if both are 0, luma is the guide as it is
+  std::array<Bm3dGuide, 2> guides;  ///< of the first step and, if there is one, of the second
+
+  bool subsampled() const { return shift_x > 0 || shift_y > 0; }
+};
+
+struct Bm3dPlan {
+  /// What it was made for.
+  NoiseLevel noise;
+  PlaneHeights heights{};
+
+  bool opponent = false;  ///< RGB, filtered as opponent channels; else component p is plane p
+  std::array<Bm3dComponent, 3> components;  ///< as many as there are planes of colour
+  std::array<bool, kMaxPlanes> copied{};    ///< planes that pass through unchanged
+  /// All components that are filtered: those of full size, then subsampled chroma. None if all planes are
+  /// copied.
+  std::vector<Bm3dComponentSet> sets;
+};
+
+/// The plan for legal parameters and a picture whose planes have so many rows.
+Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseLevel& noise,
+                   const PlaneHeights& heights);
+
+/// Standard deviations of the components' noise.
+std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseLevel& noise);
+
+/// The guide of one step for components with those shifts, if luma's noise has deviation `luma_sigma`: 0 if
+/// it is not filtered.
+Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format, bool second_step,
+                     int shift_x, int shift_y, float luma_sigma);
+
+/// A sentence for each plane that is smaller than a patch of either step: such planes pass through unchanged.
+std::vector<std::string> warnings_of_small_planes(const Bm3dParameters& parameters,
+                                                  const FrameFormat& format);
+
+}  // namespace limpid
