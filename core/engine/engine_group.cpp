@@ -122,7 +122,7 @@ class Worker {
     }
   }
 
-  // Of the thread alone.
+  // Only the thread uses these.
   std::unique_ptr<Denoiser> denoiser_;
   std::deque<std::promise<Frame>> under_way_;
   std::exception_ptr failure_;
@@ -268,7 +268,7 @@ std::vector<std::string> expand_engine_name(std::string_view name, const std::ve
       }
     }
     if (names.empty()) {
-      // What the registry says of the family's first device is why there is none.
+      // Opening the family's first device fails, with the reason why there is none.
       names.push_back(family + "0");
     }
     return names;

@@ -6,8 +6,8 @@
 namespace limpid::noise {
 namespace {
 
-// Found by trial as kMaxBlocks: standard errors between an estimate and its upper bound. A smaller bound
-// trusts rarer flat places more, and the estimate varies more.
+// How many standard errors an estimate's upper bound lies above it; found by trial, as kMaxBlocks was. A
+// smaller number trusts rarer flat places more, and the estimate varies more.
 constexpr double kConfidence = 0.6;
 
 // Noise and fine texture that clean pictures have even where they are flattest, squared code values.

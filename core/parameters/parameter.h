@@ -25,12 +25,12 @@ enum class ParameterKind : std::uint8_t { kInteger, kNumber, kName };
 struct ParameterText {
   std::string option;   ///< its name in settings, and with dashes on the command line: "search-window-2"
   std::string section;  ///< the part of reports that it is in: "wiener"; empty: it is in none
-  std::string name;     ///< there: "search_window"
+  std::string name;     ///< its name in that part: "search_window"
   std::string where;    ///< what sentences begin with: "second step"
   std::string title;    ///< in sentences, with its article but for names: "a search window", "matching"
   std::string range;    ///< legal values: "odd, 1 to 129"
   std::string help;     ///< what it does, in a line
-  std::string group;    ///< what lists of options have above it
+  std::string group;    ///< the heading above it in lists of options
 };
 
 /// One of the parameters that `Parameters` holds.

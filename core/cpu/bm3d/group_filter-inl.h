@@ -37,8 +37,8 @@ struct LocalSums {
   }
 };
 
-// What a group's shrinkage leaves to do: `weight` is that of its patches, and samples are still to be
-// multiplied by `gain`, which the transforms across the group have left out.
+// What aggregation needs to know of a group after shrinkage: the `weight` of its patches, and the `gain` that
+// the transforms across the group have left out and samples are still to be multiplied by.
 struct Shrinkage {
   float weight = 0;
   float gain = 1;
@@ -171,7 +171,8 @@ HWY_ATTR void aggregate_group(const float* group, const Position* positions, int
                               const Shrinkage& shrinkage, const float* window, const LocalSums& sums) {
   const FloatTag d;
   FloatVector scale[kBlockVectors];
-  // What the constants' rounding makes of a mean there and back would be most of the estimate's error.
+  // The transforms' rounded constants change a patch's mean by this factor there and back. Uncorrected, that
+  // would be most of the estimate's error.
   constexpr double kGain = Transform::kForwardDc * Transform::kInverseDc;
   const auto factor =
       hn::Set(d, static_cast<float>(double{shrinkage.weight} * double{shrinkage.gain} / (kGain * kGain)));

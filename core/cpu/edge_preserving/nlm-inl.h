@@ -47,7 +47,7 @@ struct Visit {
   int valid_x1 = 0;
 };
 
-// What of w(p, q) is used.
+// Which results the weight w(p, q) is added to: those of both samples, of p, or of q.
 enum class Use { kBoth, kForP, kForQ };
 
 HWY_INLINE int overlap(int centre, int radius, int first, int end) {

@@ -5,7 +5,8 @@
     tests/benchmarks/support/results.py --check     ends with 1 if the page is not what the files say
     tests/benchmarks/support/results.py --keep NAME OUTPUT.json --benchmark PROGRAM --machine TEXT --setup TEXT
                                                     keeps what a program wrote by --json as results/NAME.json, with
-                                                    today's date and this commit, and writes the page
+                                                    today's date and this commit, and writes the page; of a file
+                                                    that is replaced, its title and how it is shown are kept
 
 A file holds:
 
