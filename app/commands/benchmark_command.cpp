@@ -150,14 +150,11 @@ class Benchmark {
   explicit Benchmark(const BenchmarkOptions& options)
       : options_(options), noise_(options.noise.settings()), engine_(options.engine.open()) {
     reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
-    reader_options_.allocate = frame_allocator(engine_);
-    reader_options_.cuda_device = options.engine.decoding_device(*engine_);
     writer_options_.codec = options.codec;
     writer_options_.preset = options.preset;
     writer_options_.container = "null";
     writer_options_.overwrite = io::Overwrite::kAlways;
-    writer_options_.encoder_threads = encoder_threads(*engine_);
-    writer_options_.cuda_device = engine_->result_device();
+    options.engine.apply_to(reader_options_, writer_options_, engine_);
   }
 
   const Engine& engine() const { return *engine_; }

@@ -51,6 +51,14 @@ std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
   return engine.cuda_device();
 }
 
+void EngineChoice::apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
+                            const std::shared_ptr<Engine>& engine) const {
+  reader.allocate = frame_allocator(engine);
+  reader.cuda_device = decoding_device(*engine);
+  writer.cuda_device = engine->result_device();
+  writer.encoder_threads = encoder_threads(*engine);
+}
+
 void report_decoding(const EngineChoice& choice, const io::Reader& reader) {
   const io::VideoProperties& video = reader.video();
   if (!video.why_not_on_cuda.empty()) {

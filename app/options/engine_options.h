@@ -10,6 +10,7 @@
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/media/reader.h"
+#include "io/media/writer.h"
 
 namespace limpid::app {
 
@@ -26,6 +27,10 @@ struct EngineChoice {
   /// The CUDA device that should decode for `engine`, if one should. Throws UsageError if --hwaccel asks for
   /// one and the engine couldn't read what it decodes.
   std::optional<int> decoding_device(const Engine& engine) const;
+  /// Lets reading and writing suit `engine`: whose frames they take, on which device, with how many threads.
+  /// Throws as decoding_device().
+  void apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
+                const std::shared_ptr<Engine>& engine) const;
 };
 
 /// Tells that the GPU did not decode, and why, if that was asked for.

@@ -8,6 +8,7 @@
 
 #include "app/console/logging.h"
 #include "app/console/time_text.h"
+#include "app/pipeline/broken_off.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -69,10 +70,7 @@ void FrameSink::fail(std::exception_ptr error) {
 
 std::exception_ptr FrameSink::keep_the_beginning(const Error& failure) {
   try {
-    const std::string name = writer_.finish_partial();
-    const std::int64_t frames = writer_.frames_written();
-    return std::make_exception_ptr(Error(fmt::format("{}; {} has the {} {} before that", failure.what(), name,
-                                                     frames, frames == 1 ? "frame" : "frames")));
+    return std::make_exception_ptr(broken_off(writer_, failure.what()));
   } catch (const Error&) {
     return std::make_exception_ptr(failure);
   }

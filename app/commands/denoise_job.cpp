@@ -1,0 +1,272 @@
+#include "app/commands/denoise_job.h"
+
+#include <poll.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "app/commands/denoise_report.h"
+#include "app/commands/diagnostics.h"
+#include "app/console/logging.h"
+#include "app/pipeline/broken_off.h"
+#include "app/pipeline/pipeline.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+/// What a person types in answer; nothing if an interrupt comes first.
+std::string ask(const std::string& question, const InterruptWatch& interrupts) {
+  constexpr int kPatienceMilliseconds = 50;
+  std::cerr << printable(question);
+  std::string answer;
+  pollfd keyboard{STDIN_FILENO, POLLIN, 0};
+  while (!interrupts.interrupted()) {
+    if (::poll(&keyboard, 1, kPatienceMilliseconds) > 0) {
+      std::getline(std::cin, answer);
+      break;
+    }
+  }
+  return answer;
+}
+
+enum class Target { kFree, kMayBeReplaced, kSkipped };
+
+/// Decides whether the output may be replaced, asking if a person is there to answer; and skips the input if
+/// it may not and that is what -n asks for.
+Target settle_output(const Job& job, const Session& session) {
+  if (job.output == "-") {
+    if (session.json) {
+      throw UsageError("--json: standard output is taken by the video; name a file with -o");
+    }
+    if (isatty(STDOUT_FILENO) == 1) {
+      throw UsageError(
+          "the output is a terminal, which can't show video; redirect it or name a file with -o");
+    }
+    return Target::kFree;
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(job.output, ignored)) {
+    return Target::kFree;
+  }
+  if (std::filesystem::equivalent(job.input, job.output, ignored)) {
+    throw UsageError(job.output + ": is the input itself; name another output");
+  }
+  if (!std::filesystem::is_regular_file(job.output, ignored)) {
+    return Target::kFree;  // a device
+  }
+  if (job.existing == Existing::kSkip) {
+    return Target::kSkipped;
+  }
+  if (job.existing == Existing::kAsk && job.input != "-" && isatty(STDIN_FILENO) == 1 &&
+      isatty(STDERR_FILENO) == 1) {
+    const std::string answer = ask(job.output + ": exists; overwrite it? [y/N] ", session.interrupts);
+    if (answer == "y" || answer == "Y" || answer == "yes" || session.interrupts.interrupted()) {
+      return Target::kMayBeReplaced;
+    }
+  } else if (job.existing == Existing::kOverwrite) {
+    return Target::kMayBeReplaced;
+  }
+  throw Error(job.output + ": exists; -y overwrites it, -n skips it");
+}
+
+std::int64_t expected_frames(const io::VideoProperties& video, std::int64_t limit) {
+  if (video.frame_count <= 0 || limit <= 0) {
+    return video.frame_count;
+  }
+  return std::min(video.frame_count, limit);
+}
+
+/// Nothing if an interrupt comes first.
+std::optional<io::Reader> open_reader(const Job& job, const InterruptWatch& interrupts) {
+  try {
+    return std::make_optional<io::Reader>(job.input, job.reader);
+  } catch (const Error&) {
+    if (interrupts.interrupted()) {
+      return std::nullopt;
+    }
+    throw;
+  }
+}
+
+/// A job whose source and output are open. Its stages, on three threads, share it.
+class OpenJob {
+ public:
+  /// Sets `failed`, which the reader asks while it waits, if a stage fails.
+  OpenJob(const Job& job, const Session& session, io::Reader& reader, io::Writer& writer,
+          std::atomic<bool>& failed)
+      : job_(job),
+        session_(session),
+        reader_(reader),
+        writer_(writer),
+        failed_(failed),
+        noise_(job.noise, *session.engine),
+        expected_(expected_frames(reader.video(), job.frames)) {}
+
+  /// Nothing if an interrupt came before the first frame was written.
+  std::optional<FinishedJob> run() {
+    FinishedJob finished{.job = job_,
+                         .reader = reader_,
+                         .writer = writer_,
+                         .noise = noise_,
+                         .counters = counters_,
+                         .diagnostics = {},
+                         .output = job_.output,
+                         .expected = expected_,
+                         .end = {},
+                         .complete = false};
+    {
+      Progress progress(session_.console, session_.progress_style, counters_, expected_,
+                        reader_.video().frames_per_second, job_.input);
+      run_to_the_end(finished);
+      finished.end = progress.state();
+    }
+    if (counters_.write.frames == 0) {
+      if (!session_.interrupts.interrupted()) {
+        throw Error(job_.input + ": has no frames that could be decoded");
+      }
+      return std::nullopt;
+    }
+    finished.diagnostics = io::merged(reader_.diagnostics(), writer_.diagnostics());
+    return finished;
+  }
+
+ private:
+  void run_to_the_end(FinishedJob& finished) {
+    PipelineOptions options;
+    options.frame_limit = job_.frames;
+    options.queued_frames = queued_frames(*session_.engine);
+    try {
+      run_pipeline(stages(), options, counters_, session_.interrupts.stop());
+      finished.complete = source_ended_ || (job_.frames > 0 && counters_.read.frames == job_.frames);
+      if (counters_.write.frames > 0) {
+        finish_file(finished);
+      }
+    } catch (const DenoisingFailure& failure) {
+      if (counters_.write.frames == 0) {
+        throw;
+      }
+      throw broken_off(writer_, failure.what());
+    } catch (const io::DiskFull& failure) {
+      throw broken_off(writer_, failure.what());
+    }
+  }
+
+  void finish_file(FinishedJob& finished) {
+    const io::Diagnostics diagnostics = reader_.diagnostics();
+    if (const auto failure =
+            std::ranges::find(diagnostics, io::Diagnostic::Kind::kFailure, &io::Diagnostic::kind);
+        failure != diagnostics.end()) {
+      throw broken_off(writer_, sentence(*failure, {.name = job_.input}));
+    }
+    if (finished.complete) {
+      writer_.finish();
+    } else {
+      finished.output = writer_.finish_partial();
+    }
+  }
+
+  PipelineStages stages() {
+    PipelineStages stages;
+    stages.read = [this] { return read(); };
+    stages.stop_reading = [this] { failed_ = true; };
+    stages.noise = [this](const Frame& frame) { return noise_.level_for(frame); };
+    stages.make_denoiser = [this](const Frame& frame, const NoiseLevel& level) {
+      return make_denoiser(frame.format, level);
+    };
+    stages.write_frame = [this](const Frame& frame) { writer_.write(frame); };
+    stages.write_packet = [this](const io::Packet& packet) {
+      writer_.write(packet);
+      check_strictly(writer_);
+    };
+    return stages;
+  }
+
+  io::Reader::Item read() {
+    io::Reader::Item item = reader_.read();
+    source_ended_ = std::holds_alternative<io::Reader::End>(item) && !session_.interrupts.interrupted();
+    check_strictly(reader_);
+    return item;
+  }
+
+  /// Of the reader or writer, on its thread.
+  void check_strictly(const auto& end) const {
+    // An interrupt may leave a packet that is cut.
+    if (!job_.strict || session_.interrupts.interrupted()) {
+      return;
+    }
+    if (const std::string objection = strict_objection(end.diagnostics()); !objection.empty()) {
+      throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would go on", job_.input,
+                              objection, counters_.read.frames.load()));
+    }
+  }
+
+  std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseLevel& level) {
+    std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(job_.filter, level, format);
+    if (const auto cuda_frames = writer_.cuda_frames()) {
+      denoiser->set_result_frames(cuda_frames);
+    }
+    log_warnings(denoiser->warnings());
+    return denoiser;
+  }
+
+  const Job& job_;
+  const Session& session_;
+  io::Reader& reader_;
+  io::Writer& writer_;
+  std::atomic<bool>& failed_;
+  NoiseControl noise_;
+  PipelineCounters counters_;
+  std::int64_t expected_;
+  bool source_ended_ = false;
+};
+
+}  // namespace
+
+JobResult run_job(Job job, const Session& session) {
+  const WarningRecorder warnings;
+  std::atomic<bool> failed = false;
+  job.reader.interrupted = [stop = session.interrupts.stop(), &failed] {
+    return stop.stop_requested() || failed;
+  };
+  std::optional<io::Reader> reader = open_reader(job, session.interrupts);
+  if (!reader) {
+    return {};
+  }
+  report_decoding(session.choice, *reader);
+  if (session.names != nullptr) {
+    job.output = session.names->name_for(job.input, reader->video().still_picture, job.writer);
+  }
+  const Target target = settle_output(job, session);
+  if (session.interrupts.interrupted()) {
+    return {};
+  }
+  if (target == Target::kSkipped) {
+    const std::string why = job.output + ": exists";
+    spdlog::info(fmt::format("skipped: {}", why));
+    return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
+  }
+  job.writer.overwrite = target == Target::kMayBeReplaced ? io::Overwrite::kAlways : io::Overwrite::kNever;
+  io::Writer writer(job.output, *reader, job.writer);
+  log_warnings(io::texts_of(writer.diagnostics()));
+
+  OpenJob open(job, session, *reader, writer, failed);
+  const std::optional<FinishedJob> finished = open.run();
+  if (!finished) {
+    return {};
+  }
+  log_job(*finished, session);
+  return {finished->complete ? Outcome::kDone : Outcome::kPartial,
+          report_of(*finished, session, warnings.warnings())};
+}
+
+}  // namespace limpid::app

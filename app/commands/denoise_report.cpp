@@ -1,0 +1,106 @@
+#include "app/commands/denoise_report.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/commands/diagnostics.h"
+#include "app/commands/run_report.h"
+
+namespace limpid::app {
+namespace {
+
+nlohmann::ordered_json filter_report(const FinishedJob& finished) {
+  nlohmann::ordered_json report =
+      to_json(finished.job.filter, finished.noise.levels().first, finished.reader.video().format);
+  if (!finished.job.profile.empty()) {
+    report["profile"] = finished.job.profile;
+  }
+  return report;
+}
+
+nlohmann::ordered_json noise_report(const FinishedJob& finished) {
+  const NoiseControl::Levels levels = finished.noise.levels();
+  const FrameFormat& format = finished.reader.video().format;
+  return {{"estimated", finished.noise.is_estimated()},
+          {"strength", finished.job.strength},
+          {"first", to_json(levels.first, format)},
+          {"mean", to_json(levels.mean, format)},
+          {"last", to_json(levels.last, format)}};
+}
+
+/// As it was asked for, and what was made of it; null is the encoder's default.
+nlohmann::ordered_json encoder_report(const io::WriterOptions& options, const io::Writer& writer) {
+  const auto given = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
+  nlohmann::ordered_json others = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : options.encoder_options) {
+    others[key] = value;
+  }
+  return {{"codec", writer.codec()},
+          {"pixel_format", writer.pixel_format()},
+          {"container", writer.container()},
+          {"crf", given(options.crf)},
+          {"preset", given(options.preset)},
+          {"bitrate", given(options.bitrate)},
+          {"options", std::move(others)},
+          {"audio_codec", given(options.audio_codec)},
+          {"audio_bitrate", given(options.audio_bitrate)}};
+}
+
+}  // namespace
+
+void log_job(const FinishedJob& finished, const Session& session) {
+  const Job& job = finished.job;
+  warn_of_the_whole(
+      finished.diagnostics,
+      {.name = job.input, .frames = finished.counters.read.frames, .expected = finished.expected});
+  spdlog::info(fmt::format("{} frames in {:.1f} s ({:.1f} fps) to {}, {:.1f} MB", finished.end.frames,
+                           finished.end.elapsed, finished.end.average_fps, finished.output,
+                           static_cast<double>(finished.writer.bytes_written()) / 1e6));
+  if (finished.output != job.output) {
+    spdlog::warn(fmt::format("interrupted: {} has what was done of {}", finished.output, job.output));
+  }
+  if (session.stats) {
+    for (const std::string& line : to_table(finished.counters)) {
+      session.console.print_line(line);
+    }
+  }
+}
+
+nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& session,
+                                 const std::vector<std::string>& warnings) {
+  using Kind = io::Diagnostic::Kind;
+  const io::Diagnostics& diagnostics = finished.diagnostics;
+  nlohmann::ordered_json report;
+  report["input"] = finished.job.input;
+  report["output"] = finished.output;
+  report["engine"] = session.engine->name();
+  report["filter"] = filter_report(finished);
+  report["sigma"] = noise_report(finished);
+  report["encoder"] = encoder_report(finished.job.writer, finished.writer);
+  report["frames"] = finished.end.frames;
+  report["frames_expected"] =
+      finished.expected > 0 ? nlohmann::ordered_json(finished.expected) : nlohmann::ordered_json();
+  report["frames_read"] = finished.counters.read.frames.load();
+  report["seconds"] = finished.end.elapsed;
+  report["fps"] = finished.end.average_fps;
+  report["bytes"] = finished.writer.bytes_written();
+  report["damage"] = text_of(diagnostics, Kind::kDamage);
+  report["shortfall"] = text_of(diagnostics, Kind::kShortfall);
+  report["damaged_packets"] = count_of(diagnostics, Kind::kDamagedPackets);
+  report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
+  report["converted_frames"] = count_of(diagnostics, Kind::kConvertedFrames);
+  report["host_copies"] = {{"decode", finished.reader.copies()}, {"encode", finished.writer.copies()}};
+  report["interrupted"] = session.interrupts.interrupted();
+  report["complete"] = finished.complete;
+  report["warnings"] = warnings;
+  report["streams_left_out"] = io::streams_left_out(diagnostics);
+  report["stages"] = to_json(finished.counters);
+  return report;
+}
+
+}  // namespace limpid::app
