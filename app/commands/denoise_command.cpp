@@ -24,6 +24,8 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/logging_options.h"
+#include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/options/time_options.h"
 #include "core/base/error.h"
@@ -44,10 +46,9 @@ struct DenoiseOptions {
 
   EngineChoice engine;
 
-  io::ReaderOptions reader;
-  std::vector<std::string> input_options;
-  io::WriterOptions writer;
-  std::vector<std::string> encoder_options;
+  InputOptions input;
+  io::WriterOptions writer;  // but for what `encoder` has
+  EncoderOptions encoder;
 
   LoggingOptions logging;
   std::string progress = "auto";
@@ -184,14 +185,13 @@ Job settle_job(const DenoiseOptions& options) {
   }
   // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
   // many frames come out.
-  job.reader = options.reader;
+  options.input.apply_to(job.reader);
   options.time.apply_to(job.reader);
-  job.reader.options = parse_pairs("--input-option", options.input_options);
   job.reader.audio = !options.no_audio;
   job.reader.subtitles = !options.no_subtitles;
   job.reader.data = !options.no_data;
   job.writer = options.writer;
-  job.writer.encoder_options = parse_pairs("-e", options.encoder_options);
+  options.encoder.apply_to(job.writer);
   job.writer.frames = options.frames;
   if (options.no_transcode) {
     job.writer.audio_codec = "copy";
@@ -302,18 +302,7 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
       .add_flag("--strict", options.strict,
                 "Stop at a damaged packet or frame, or a file that ends early, instead of going on")
       ->group(kGroup);
-  command.add_option("--input-format", options.reader.input_format, "Demuxer to use [from the content]")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command.add_option("--input-option", options.input_options, "Demuxer or decoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(kGroup);
-  command
-      .add_flag("--allow-references", options.reader.allow_references,
-                "Read playlists, manifests and lists, and the other files that they lead to")
-      ->group(kGroup);
+  options.input.add_to(command, kGroup);
   command.add_flag("--no-audio", options.no_audio, "Don't copy audio streams")->group(kGroup);
   command.add_flag("--no-subtitles", options.no_subtitles, "Don't copy subtitle streams")->group(kGroup);
   command.add_flag("--no-data", options.no_data, "Don't copy data streams and attachments")->group(kGroup);
@@ -333,18 +322,8 @@ void add_encoding_options(CommandLine& command, DenoiseOptions& options) {
                                      : std::string();
       })
       ->group(kGroup);
-  command.add_option("--crf", writer.crf, "Constant quality of the encoder [its own: x264 23, x265 28]")
-      ->type_name("N")
-      ->group(kGroup);
-  command.add_option("--preset", writer.preset, "Speed preset of the encoder [its own: x264, x265 medium]")
-      ->type_name("NAME")
-      ->group(kGroup);
+  options.encoder.add_to(command, kGroup);
   command.add_option("--bitrate", writer.bitrate, "Such as 4M")->type_name("RATE")->group(kGroup);
-  command.add_option("-e,--encoder-option", options.encoder_options, "Encoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(kGroup);
   command
       .add_option("--audio-codec", writer.audio_codec,
                   "Encoder of all sound, such as aac, libopus or flac; or copy, as --no-transcode [sound is "
@@ -386,14 +365,7 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
   command
       .add_flag("--stats", options.stats, "At the end, each stage's rate, latencies and what it waited for")
       ->group(kGroup);
-  command
-      .add_option("--log-level", options.logging.level, "trace, debug, info, warning, error or off [info]")
-      ->type_name("LEVEL")
-      ->group(kGroup);
-  command
-      .add_option("--log-file", options.logging.file, "Log to this file too, with times and debug messages")
-      ->type_name("FILE")
-      ->group(kGroup);
+  add_logging_options(command, options.logging, kGroup);
 }
 
 }  // namespace

@@ -93,15 +93,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
   command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
-  command
-      ->add_option("--input-format", options->viewing.reader.input_format,
-                   "Demuxer to use [from the content]")
-      ->type_name("NAME")
-      ->group("Input");
-  command
-      ->add_flag("--allow-references", options->viewing.reader.allow_references,
-                 "Read playlists, manifests and lists, and the other files that they lead to")
-      ->group("Input");
+  options->viewing.input.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return preview(*options, console); };

@@ -12,6 +12,7 @@
 #include "app/commands/command.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/options/logging_options.h"
 #include "app/player/osd.h"
 #include "core/base/error.h"
 
@@ -79,13 +80,6 @@ nlohmann::ordered_json to_json(const ViewerReport& report) {
 }  // namespace
 
 void ViewingOptions::add_to(CommandLine& command) {
-  constexpr const char* kInput = "Input";
-  command.add_option("--input-option", input_options_, "Demuxer or decoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(kInput);
-
   noise_.add_to(command);
   filter_.add_to(command);
   engine.add_to(command);
@@ -131,13 +125,7 @@ void ViewingOptions::add_to(CommandLine& command) {
   command.add_flag("--json", json, "At the end, a report of the run on standard output, as JSON")
       ->group(kScripts);
 
-  constexpr const char* kMessages = "Messages, on standard error";
-  command.add_option("--log-level", logging.level, "trace, debug, info, warning, error or off [info]")
-      ->type_name("LEVEL")
-      ->group(kMessages);
-  command.add_option("--log-file", logging.file, "Log to this file too, with times and debug messages")
-      ->type_name("FILE")
-      ->group(kMessages);
+  add_logging_options(command, logging, "Messages, on standard error");
 
   std::string keys = "Keys (the key ? shows them in the window):\n";
   for (const std::string& line : key_help_lines()) {
@@ -156,7 +144,7 @@ void ViewingOptions::check() {
   if (frames_ == 0 && !screenshot_.empty()) {
     frames_ = 1;
   }
-  reader.options = parse_pairs("--input-option", input_options_);
+  input.apply_to(reader);
   reader.audio = reader.subtitles = reader.data = false;
 }
 

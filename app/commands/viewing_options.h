@@ -10,6 +10,7 @@
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/player/player.h"
 #include "app/player/viewer.h"
@@ -23,6 +24,7 @@ class ViewingOptions {
  public:
   EngineChoice engine;
   LoggingOptions logging;
+  InputOptions input;
   io::ReaderOptions reader;
   bool json = false;
   /// Set when the viewer is about to go: waiting for the source is then to end.
@@ -52,7 +54,6 @@ class ViewingOptions {
   NoiseOptions noise_;
   FilterOptions filter_;
   DenoiseSettings settings_;  ///< to begin with; check() makes them of the options
-  std::vector<std::string> input_options_;
 
   std::string view_ = "split";
   int zoom_ = 0;

@@ -25,6 +25,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
+#include "app/options/media_options.h"
 #include "app/player/frame_sink.h"
 #include "app/player/recorder.h"
 #include "core/base/error.h"
@@ -43,7 +44,7 @@ struct WebcamOptions {
   std::string record;
   bool overwrite = false;
   io::WriterOptions writer;
-  std::vector<std::string> encoder_options;
+  EncoderOptions encoder;
   std::string loopback;
   ViewingOptions viewing;
 };
@@ -320,7 +321,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     return list(options.source, viewing.json);
   }
   viewing.check();
-  options.writer.encoder_options = parse_pairs("-e", options.encoder_options);
+  options.encoder.apply_to(options.writer);
   settle_input(options);
   options.record = io::local_name(options.record);
   InterruptWatch interrupts;
@@ -411,6 +412,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
   command->add_option("--fps", options->fps, "The source's frames per second [the source's choice]")
       ->type_name("N")
       ->group(kInput);
+  options->viewing.input.add_pairs_to(*command, kInput);
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,
@@ -422,17 +424,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->add_option("-c,--codec", options->writer.codec, "Encoder [what suits the container, libx264 first]")
       ->type_name("NAME")
       ->group(kOutput);
-  command->add_option("--crf", options->writer.crf, "Constant quality of the encoder")
-      ->type_name("N")
-      ->group(kOutput);
-  command->add_option("--preset", options->writer.preset, "Speed preset of the encoder")
-      ->type_name("NAME")
-      ->group(kOutput);
-  command->add_option("-e,--encoder-option", options->encoder_options, "Encoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(kOutput);
+  options->encoder.add_to(*command, kOutput);
   command
       ->add_option("--pix-fmt", options->writer.pixel_format,
                    "Pixel format of the recording, such as yuv420p, which all players know [the source's]")

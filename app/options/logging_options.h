@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "app/console/logging.h"
+#include "app/options/command_line.h"
+
+namespace limpid::app {
+
+/// --log-level and --log-file, under the heading `group`; `command` refers to `options` from then on.
+void add_logging_options(CommandLine& command, LoggingOptions& options, const std::string& group);
+
+}  // namespace limpid::app
