@@ -13,16 +13,17 @@
 #include "core/engine/device_stages.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
+#include "core/frame/reach.h"
 #include "core/noise/brightness.h"
 #include "core/noise/noise_level.h"
 
 namespace limpid {
 
 /// A stream of frames through one filter on one engine, in the shape of libav's codecs: send frames, receive
-/// results, flush at the end. Results come out in the order the frames went in, each exactly once. Not
-/// thread-safe: one call at a time, on any thread. An engine may have any number of denoisers, of any formats
-/// and filters, on one thread or on many at once, inside a host's own oneTBB tasks too; they share its
-/// threads or its device, and may outlive it.
+/// results, flush at the end. Results come out in the order the frames went in, each exactly once, but for
+/// frames that are context only, which have none. Not thread-safe: one call at a time, on any thread. An
+/// engine may have any number of denoisers, of any formats and filters, on one thread or on many at once,
+/// inside a host's own oneTBB tasks too; they share its threads or its device, and may outlive it.
 class Denoiser {
  public:
   Denoiser() = default;
@@ -36,9 +37,9 @@ class Denoiser {
   /// values.
   virtual void set_noise(const NoiseLevel& noise) = 0;
 
-  /// Takes a frame of the format the denoiser was made for; its samples must stay unchanged until the result
-  /// of the frame has been received. Does not wait for the result. Throws Error if the format differs or the
-  /// engine can't read the frame's memory (Engine::cuda_device()).
+  /// Takes a frame of the format the denoiser was made for, and keeps its memory for as long as it needs
+  /// that. Does not wait for the result. Throws Error if the format differs or the engine can't read the
+  /// frame's memory (Engine::cuda_device()).
   virtual void send(Frame frame) = 0;
 
   /// From now on, send() calls `take` for a frame to write the result into. It must be of the same format, in
@@ -58,15 +59,22 @@ class Denoiser {
   /// that is quick may ignore it.
   virtual void cancel() {}
 
-  /// No more frames will be sent: receive() then hands out all that remain.
+  /// No more frames will be sent, unless reset() begins anew: receive() then hands out all that remain.
   virtual void flush() = 0;
+
+  /// As new, but for the noise level and the memory and tables that it has: the frames that are with it are
+  /// let go of without results, and flush() and cancel() are forgotten. May wait for work that is under way.
+  virtual void reset() = 0;
 
   /// Sentences for the user about what will not be filtered as asked, such as planes smaller than a patch,
   /// which pass through unchanged. Complete from the start.
   virtual std::vector<std::string> warnings() const = 0;
 
-  /// How many later frames must be sent before a frame's result can come (0 for spatial filters).
-  virtual int latency() const = 0;
+  virtual Reach reach() const { return {}; }
+
+  /// How many later frames must be sent before a frame's result can come, unless one of them begins anew: the
+  /// reach's `after`.
+  int latency() const { return reach().after; }
 
   /// How many frames it works on at a time. To keep it busy, send latency() + concurrency() frames before
   /// receiving the first result, then another frame for each result.

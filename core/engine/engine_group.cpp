@@ -25,13 +25,16 @@ class Worker {
   explicit Worker(std::unique_ptr<Denoiser> denoiser)
       : denoiser_(std::move(denoiser)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-  /// Does not wait. The result is the denoised frame, or what the denoiser has thrown.
+  /// Does not wait. The result is the denoised frame, or what the denoiser has thrown; of a frame that is
+  /// context only there is none.
   std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
-    return enqueue({std::move(frame), noise, {}, false});
+    return enqueue({Task::kFrame, std::move(frame), noise, {}});
   }
 
   /// Waits until the denoiser knows that there are no more frames. Throws what it has thrown.
-  void flush() { enqueue({{}, {}, {}, true}).get(); }
+  void flush() { enqueue({Task::kFlush, {}, {}, {}}).get(); }
+  /// Waits until the denoiser has let go of all frames. Throws what it has thrown.
+  void reset() { enqueue({Task::kReset, {}, {}, {}}).get(); }
 
   DeviceStages device_stages() {
     const std::scoped_lock lock(mutex_);
@@ -39,11 +42,12 @@ class Worker {
   }
 
  private:
+  enum class Task : std::uint8_t { kFrame, kFlush, kReset };
   struct Job {
+    Task task;
     Frame frame;
     NoiseLevel noise;
     std::promise<Frame> result;
-    bool is_flush;  // without a frame
   };
 
   std::future<Frame> enqueue(Job job) {
@@ -58,21 +62,22 @@ class Worker {
 
   // Sends what has arrived before it waits for a result.
   void run(const std::stop_token& stop) {
-    const auto most = static_cast<std::size_t>(denoiser_->concurrency());
+    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
     while (!stop.stop_requested()) {
-      std::optional<Job> job = under_way_.size() < most ? take(stop) : std::nullopt;
+      const bool owes_a_result = !under_way_.empty() && !wants_more_;
+      std::optional<Job> job =
+          under_way_.size() < most || !owes_a_result ? take(stop, !owes_a_result) : std::nullopt;
       if (job) {
-        send(std::move(*job));
-      } else if (!under_way_.empty()) {
+        carry_out(std::move(*job));
+      } else if (owes_a_result) {
         receive();
       }
     }
   }
 
-  // Waits for a job if there is nothing else to do.
-  std::optional<Job> take(const std::stop_token& stop) {
+  std::optional<Job> take(const std::stop_token& stop, bool wait) {
     std::unique_lock lock(mutex_);
-    if (under_way_.empty()) {
+    if (wait) {
       arrived_.wait(lock, stop, [&] { return !jobs_.empty(); });
     }
     if (jobs_.empty()) {
@@ -83,34 +88,50 @@ class Worker {
     return job;
   }
 
-  void send(Job job) {
+  void carry_out(Job job) {
     try {
-      if (job.is_flush) {
-        if (!failure_) {  // its frames tell
-          denoiser_->flush();
-        }
-        job.result.set_value({});
+      if (job.task == Task::kFrame) {
+        send(job);
         return;
       }
-      if (failure_) {
-        std::rethrow_exception(failure_);
+      if (job.task == Task::kReset) {
+        under_way_.clear();
+        denoiser_->reset();
+      } else if (!failure_) {  // its frames tell
+        denoiser_->flush();
       }
-      denoiser_->set_noise(job.noise);
-      denoiser_->send(std::move(job.frame));
-      under_way_.push_back(std::move(job.result));
+      wants_more_ = false;
+      job.result.set_value({});
     } catch (...) {
       job.result.set_exception(std::current_exception());
     }
   }
 
+  void send(Job& job) {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+    const bool wanted = !job.frame.context_only;
+    denoiser_->set_noise(job.noise);
+    denoiser_->send(std::move(job.frame));
+    wants_more_ = false;
+    if (wanted) {
+      under_way_.push_back(std::move(job.result));
+    }
+  }
+
   void receive() {
     try {
-      Frame result = denoiser_->receive().value();
+      std::optional<Frame> result = denoiser_->receive();
+      if (!result) {
+        wants_more_ = true;
+        return;
+      }
       {
         const std::scoped_lock lock(mutex_);
         device_stages_ = denoiser_->device_stages();
       }
-      under_way_.front().set_value(std::move(result));
+      under_way_.front().set_value(std::move(*result));
       under_way_.pop_front();
     } catch (...) {
       // Which frame the denoiser would give next is not known any more.
@@ -125,6 +146,7 @@ class Worker {
   // Only the thread uses these.
   std::unique_ptr<Denoiser> denoiser_;
   std::deque<std::promise<Frame>> under_way_;
+  bool wants_more_ = false;  // had nothing to give
   std::exception_ptr failure_;
 
   std::mutex mutex_;
@@ -135,14 +157,21 @@ class Worker {
   std::jthread thread_;  // the last: ends before what it works with
 };
 
-// For filters that look at one frame only: those of a stream have nothing to do with each other.
+// Deals a stream to the engines in stretches, one after the other to each: of filters that look at one frame
+// a frame each, of others so many frames that the context, which two engines are given, is a smaller part.
 class DenoiserGroup final : public Denoiser {
  public:
   DenoiserGroup(std::vector<std::shared_ptr<Engine>> engines,
                 std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
-      : engines_(std::move(engines)), noise_(noise), warnings_(denoisers.front()->warnings()) {
+      : engines_(std::move(engines)),
+        noise_(noise),
+        reach_(denoisers.front()->reach()),
+        stretch_(std::max(2 * (reach_.before + reach_.after), 1)),
+        warnings_(denoisers.front()->warnings()) {
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
-      concurrency_ += denoiser->concurrency() + 1;
+      // One more for each, so that a thread that has fetched a result finds a frame to send; and while one
+      // engine is at its stretch, the others are given theirs.
+      concurrency_ += denoiser->concurrency() + stretch_;
       workers_.push_back(std::make_unique<Worker>(std::move(denoiser)));
     }
   }
@@ -153,19 +182,38 @@ class DenoiserGroup final : public Denoiser {
   }
 
   void send(Frame frame) override {
-    if (frame.cuda_device != Frame::kHostMemory && frame.cuda_device != engines_[next_]->cuda_device()) {
-      // At once, not on the worker's thread: the decoder has few frames to spare.
-      frame = engines_.front()->in_host_memory(frame);
+    const std::int64_t index = sent_++;
+    complete_ = frame.begins_anew ? index : std::max(complete_, index - reach_.after + 1);
+    const std::int64_t own = index / stretch_;
+    const std::int64_t first = std::max<std::int64_t>(index - reach_.after, 0) / stretch_;
+    const std::int64_t last = workers_.size() > 1 ? (index + reach_.before) / stretch_ : own;
+    for (std::int64_t stretch = workers_.size() > 1 ? first : own; stretch <= last; ++stretch) {
+      const std::size_t to = static_cast<std::size_t>(stretch) % workers_.size();
+      if (frame.cuda_device != Frame::kHostMemory && frame.cuda_device != engines_[to]->cuda_device()) {
+        // At once, not on the worker's thread: the decoder has few frames to spare.
+        frame = engines_.front()->in_host_memory(frame);
+      }
+      Frame dealt = frame;
+      if (stretch != own) {
+        dealt.context_only = true;
+      }
+      // The engine's last stretch was elsewhere.
+      if (workers_.size() > 1 && index == std::max<std::int64_t>(stretch * stretch_ - reach_.before, 0)) {
+        dealt.begins_anew = true;
+      }
+      const bool wanted = !dealt.context_only;
+      std::future<Frame> result = workers_[to]->denoise(std::move(dealt), noise_);
+      if (wanted) {
+        results_.push_back({std::move(result), index});
+      }
     }
-    results_.push_back(workers_[next_]->denoise(std::move(frame), noise_));
-    next_ = (next_ + 1) % workers_.size();
   }
 
   std::optional<Frame> receive() override {
-    if (results_.empty()) {
+    if (results_.empty() || results_.front().index >= complete_) {
       return std::nullopt;
     }
-    std::future<Frame> result = std::move(results_.front());
+    std::future<Frame> result = std::move(results_.front().frame);
     results_.pop_front();
     return result.get();
   }
@@ -174,10 +222,18 @@ class DenoiserGroup final : public Denoiser {
     for (const auto& worker : workers_) {
       worker->flush();
     }
+    complete_ = sent_;
+  }
+  void reset() override {
+    results_.clear();
+    for (const auto& worker : workers_) {
+      worker->reset();
+    }
+    sent_ = 0;
+    complete_ = 0;
   }
   std::vector<std::string> warnings() const override { return warnings_; }
-  int latency() const override { return 0; }
-  // One more for each, so that a thread that has fetched a result finds a frame to send.
+  Reach reach() const override { return reach_; }
   int concurrency() const override { return concurrency_; }
 
   DeviceStages device_stages() const override {
@@ -198,10 +254,18 @@ class DenoiserGroup final : public Denoiser {
  private:
   std::vector<std::shared_ptr<Engine>> engines_;
   NoiseLevel noise_;
+  Reach reach_;
+  int stretch_;  // frames
   std::vector<std::string> warnings_;
   int concurrency_ = 0;
-  std::size_t next_ = 0;
-  std::deque<std::future<Frame>> results_;
+  struct Result {
+    std::future<Frame> frame;
+    std::int64_t index;  // in the order of send()
+  };
+
+  std::int64_t sent_ = 0;
+  std::int64_t complete_ = 0;  // frames from the first on whose results wait for no further one
+  std::deque<Result> results_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -225,9 +289,6 @@ class EngineGroup final : public Engine {
     denoisers.reserve(engines_.size());
     for (const auto& engine : engines_) {
       denoisers.push_back(engine->make_denoiser(filter, noise, format));
-      if (denoisers.back()->latency() > 0) {
-        throw Error("the engines \"" + name_ + "\": a filter of several frames runs on one engine only");
-      }
     }
     return std::make_unique<DenoiserGroup>(engines_, std::move(denoisers), noise);
   }

@@ -66,8 +66,9 @@ struct Plane {
   }
 };
 
-/// One picture in planar form. Copying a Frame copies the view, not the samples: copies share them.
-/// YUV planes are in the order Y, U, V; RGB planes R, G, B; alpha comes last.
+/// One picture in planar form. Copying a Frame copies the view, not the samples: copies share them, and
+/// nobody changes samples of which there is another copy. YUV planes are in the order Y, U, V; RGB planes R,
+/// G, B; alpha comes last.
 struct Frame {
   static constexpr int kHostMemory = -1;
 
@@ -75,6 +76,11 @@ struct Frame {
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
   std::int64_t index = 0;   ///< position in the source, from 0, for messages
+  /// It does not continue the frame before it, as behind a cut or a seek: filters over time use neither for
+  /// the other.
+  bool begins_anew = false;
+  /// No result is wanted: it is there for the results of the frames around it.
+  bool context_only = false;
   /// The CUDA device in whose memory the samples are, or kHostMemory. Samples in a device's memory are laid
   /// out as its video decoder or encoder has them: the planes have a `step`, and samples have `padding_bits`
   /// unused low bits. Samples of a decoder are read only; the work that writes them may still be under way in

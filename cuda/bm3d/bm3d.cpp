@@ -55,7 +55,7 @@ const Bm3dParameters& validated(const Bm3dParameters& parameters) {
 }  // namespace
 
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
-    : FrameFilter(format),
+    : SpatialFilter(format),
       parameters_(validated(parameters)),
       hard_(parameters.hard_threshold, parameters.transform, false, format) {
   if (parameters.wiener) {

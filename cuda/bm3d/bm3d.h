@@ -19,7 +19,7 @@
 namespace limpid::cuda {
 
 /// BM3D, step after step, of all planes together.
-class Bm3d final : public FrameFilter {
+class Bm3d final : public SpatialFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
   /// suffice.

@@ -18,7 +18,7 @@ void filter_8_bit(const BilateralJob& job, const SamplePlane& in, int width, int
 }  // namespace
 
 EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
-    : FrameFilter(format), filter_(filter) {
+    : SpatialFilter(format), filter_(filter) {
   std::visit([](const auto& parameters) { parameters.validate(); }, filter);
   const std::size_t samples = static_cast<std::size_t>(plane_pitch(format.width)) * format.height;
   noisy_ = DeviceMemory(samples * sizeof(float));

@@ -11,7 +11,7 @@
 namespace limpid::cuda {
 
 /// The edge-preserving filters, plane by plane.
-class EdgePreserving final : public FrameFilter {
+class EdgePreserving final : public SpatialFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make
   /// sense or if memory does not suffice.

@@ -6,8 +6,8 @@ namespace limpid::cuda {
 
 FrameFilter::FrameFilter(const FrameFormat& format) : format_(format) { format.validate("frame"); }
 
-void FrameFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced,
-                          const NoiseLevel& noise, cudaStream_t stream) {
+void SpatialFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced,
+                            const NoiseLevel& noise, cudaStream_t stream) {
   for (const PictureRows& rows : pictures_of(interlaced)) {
     SamplePlanes picture_in;
     SamplePlanes picture_out;
@@ -19,8 +19,8 @@ void FrameFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool 
   }
 }
 
-void FrameFilter::copy_plane(int p, const SamplePlane& in, const SamplePlane& out, int height,
-                             cudaStream_t stream) const {
+void SpatialFilter::copy_plane(int p, const SamplePlane& in, const SamplePlane& out, int height,
+                               cudaStream_t stream) const {
   if (height > 0) {
     check(cudaMemcpy2DAsync(out.data, out.stride, in.data, in.stride,
                             static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
+#include "core/frame/reach.h"
 #include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
 
@@ -14,18 +16,49 @@ namespace limpid::cuda {
 
 using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
 
-/// A filter of whole frames in the memory of the current device. Holds all working memory, so that frame
-/// after frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
+/// What a filter over time keeps of one frame for as long as results depend on it, such as its matching plane
+/// and basic estimate.
+class FrameState {
+ public:
+  FrameState() = default;
+  FrameState(const FrameState&) = delete;
+  FrameState& operator=(const FrameState&) = delete;
+  virtual ~FrameState() = default;
+};
+
+/// A frame in the device's memory as a filter sees it.
+struct FilteredFrame {
+  SamplePlanes planes;
+  bool interlaced = false;
+  NoiseLevel noise;
+  FrameState* state = nullptr;  ///< what make_state() has made
+};
+
+/// The frames that a result may depend on: the one that is filtered and those around it, as many as the
+/// filter's reach at most, fewer where the stream begins, ends or is cut.
+struct FrameWindow {
+  std::vector<FilteredFrame> frames;
+  std::size_t current = 0;
+};
+
+/// A filter of frames in the memory of the current device. Holds all working memory, so that frame after
+/// frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
 class FrameFilter {
  public:
   FrameFilter(const FrameFilter&) = delete;
   FrameFilter& operator=(const FrameFilter&) = delete;
   virtual ~FrameFilter() = default;
 
-  /// Enqueues all that makes `out` of `in`, planes of the format in device memory. The fields of interlaced
-  /// frames are filtered one after the other.
-  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
-               cudaStream_t stream);
+  virtual Reach reach() const { return {}; }
+
+  /// Enqueues all that makes `out` of the window's current frame.
+  virtual void enqueue_window(const FrameWindow& window, const SamplePlanes& out, cudaStream_t stream) = 0;
+
+  /// The state of one frame, with all its memory; null if nothing is kept. States are used again for other
+  /// frames, after renew().
+  virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
+  /// The state is another frame's for all that is enqueued from now on.
+  virtual void renew(FrameState& /*state*/) {}
 
   /// Planes that are too small to be filtered, a sentence each.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -36,6 +69,25 @@ class FrameFilter {
   /// Throws Error for formats that don't make sense.
   explicit FrameFilter(const FrameFormat& format);
 
+  FrameFormat format_;
+  std::vector<std::string> warnings_;
+};
+
+/// A filter that looks at no other frame.
+class SpatialFilter : public FrameFilter {
+ public:
+  void enqueue_window(const FrameWindow& window, const SamplePlanes& out, cudaStream_t stream) final {
+    const FilteredFrame& current = window.frames[window.current];
+    enqueue(current.planes, out, current.interlaced, current.noise, stream);
+  }
+  /// Enqueues all that makes `out` of `in`, planes of the format in device memory. The fields of interlaced
+  /// frames are filtered one after the other.
+  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
+               cudaStream_t stream);
+
+ protected:
+  using FrameFilter::FrameFilter;
+
   /// Enqueues a frame or a field, whose planes have `heights` rows.
   virtual void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
                               const NoiseLevel& noise, cudaStream_t stream) = 0;
@@ -45,9 +97,6 @@ class FrameFilter {
 
   /// Floats from one row of a float plane to the next.
   static int plane_pitch(int width) { return (width + 31) / 32 * 32; }
-
-  FrameFormat format_;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace limpid::cuda

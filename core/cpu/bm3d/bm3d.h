@@ -18,7 +18,7 @@ namespace limpid::cpu {
 
 /// BM3D of whole frames, cut into bands of rows and tiles that run as oneTBB tasks, each as soon as its
 /// inputs are there.
-class Bm3d final : public FrameFilter {
+class Bm3d final : public SpatialFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);

@@ -11,7 +11,7 @@ namespace limpid::cpu {
 
 /// The edge-preserving filters of whole frames: plane after plane, each cut into bands of rows or tiles that
 /// run as oneTBB tasks.
-class EdgePreserving final : public FrameFilter {
+class EdgePreserving final : public SpatialFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make
   /// sense.

@@ -16,6 +16,7 @@
 #include "core/base/parallel.h"
 #include "core/cpu/bm3d/bm3d.h"
 #include "core/cpu/edge_preserving/edge_preserving.h"
+#include "core/cpu/engine/stream_denoiser.h"
 #include "core/cpu/noise/noise_estimation.h"
 #include "core/frame/frame_pool.h"
 
@@ -29,76 +30,6 @@ using Arena = std::shared_ptr<tbb::task_arena>;
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
 }
-
-class SpatialDenoiser final : public Denoiser {
- public:
-  SpatialDenoiser(Arena arena, FramePool pool, const Filter& filter, const NoiseLevel& noise,
-                  const FrameFormat& format)
-      : arena_(std::move(arena)),
-        pool_(std::move(pool)),
-        format_(format),
-        filter_(make_filter(filter, format)) {
-    set_noise(noise);
-  }
-
-  void set_noise(const NoiseLevel& noise) override {
-    noise.validate();
-    noise_ = noise;
-  }
-
-  void send(Frame frame) override {
-    if (frame.format != format_) {
-      throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
-                  ", but the filter was set up for " + to_string(format_));
-    }
-    if (frame.cuda_device != Frame::kHostMemory) {
-      throw Error("frame " + std::to_string(frame.index) +
-                  " is in a GPU's memory, which the CPU engine can't read");
-    }
-    waiting_.push_back({std::move(frame), noise_});
-  }
-
-  std::optional<Frame> receive() override {
-    if (waiting_.empty() || cancelled_) {
-      return std::nullopt;
-    }
-    const Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    Frame out = pool_.allocate(format_);
-    out.interlaced = next.frame.interlaced;
-    out.index = next.frame.index;
-    out.attachment = next.frame.attachment;
-    run_in(*arena_, [&] {
-      tbb::task_group group(work_);
-      group.run_and_wait([&] { filter_->filter(next.frame, next.noise, out); });
-    });
-    return cancelled_ ? std::nullopt : std::optional(std::move(out));
-  }
-
-  void cancel() override {
-    cancelled_ = true;
-    work_.cancel_group_execution();  // tasks that have not begun are passed over
-  }
-
-  void flush() override {}
-  int latency() const override { return 0; }
-  std::vector<std::string> warnings() const override { return filter_->warnings(); }
-
- private:
-  struct Waiting {
-    Frame frame;
-    NoiseLevel noise;
-  };
-
-  Arena arena_;
-  FramePool pool_;
-  FrameFormat format_;
-  std::unique_ptr<FrameFilter> filter_;
-  NoiseLevel noise_;
-  std::deque<Waiting> waiting_;
-  std::atomic<bool> cancelled_ = false;
-  tbb::task_group_context work_;
-};
 
 std::string processor_name() {
   std::ifstream cpuinfo("/proc/cpuinfo");
@@ -142,7 +73,7 @@ class CpuEngine final : public Engine {
     validate(filter);
     noise.validate();
     format.validate("frame");
-    return std::make_unique<SpatialDenoiser>(arena_, pool_, filter, noise, format);
+    return std::make_unique<StreamDenoiser>(arena_, pool_, make_filter(filter, format), noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }

@@ -45,7 +45,8 @@ class PassThrough : public Denoiser {
   }
   void flush() override { flushed_ = true; }
   std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return latency_; }
+  Reach reach() const override { return {.before = 0, .after = latency_}; }
+  void reset() override {}
   int concurrency() const override { return concurrency_; }
 
  private:
@@ -183,7 +184,7 @@ class HoldingDenoiser : public Denoiser {
   }
   void flush() override {}
   std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return 0; }
+  void reset() override {}
   int concurrency() const override { return 3; }
 
  protected:

@@ -31,7 +31,7 @@ class NeverDone final : public Denoiser {
   }
   void flush() override {}
   std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return 0; }
+  void reset() override {}
 
  private:
   std::atomic<int>& begun_;

@@ -104,7 +104,8 @@ class Slow final : public Denoiser {
   }
   void flush() override { flushed_ = true; }
   std::vector<std::string> warnings() const override { return {}; }
-  int latency() const override { return latency_; }
+  Reach reach() const override { return {.before = 0, .after = latency_}; }
+  void reset() override {}
 
  private:
   int latency_;

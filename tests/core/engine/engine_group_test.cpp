@@ -86,7 +86,6 @@ class EngineDouble final : public Engine {
  public:
   struct Script {
     int concurrency = 1;
-    int latency = 0;
     std::optional<int> cuda_device = std::nullopt;
     std::function<void(const Frame&)> on_send = [](const Frame&) {};
     std::function<void(const Frame&)> on_receive = [](const Frame&) {};
@@ -146,7 +145,7 @@ class EngineDouble final : public Engine {
     }
     void flush() override { script_.on_flush(); }
     std::vector<std::string> warnings() const override { return {"a warning"}; }
-    int latency() const override { return script_.latency; }
+    void reset() override { under_way_.clear(); }
     int concurrency() const override { return script_.concurrency; }
     DeviceStages device_stages() const override {
       return {.upload = {received_, 10 * received_, 0, 30 * received_},
@@ -343,12 +342,6 @@ TEST(EngineGroup, RefusesImpossibleNoiseAtOnce) {
   const Doubles doubles = make_doubles(2, {});
   const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
   EXPECT_THROW(group->set_noise({{-1}}), UsageError);
-}
-
-TEST(EngineGroup, LeavesFiltersOfSeveralFramesToOneEngine) {
-  const Doubles doubles = make_doubles(2, {.latency = 2});
-  const std::string message = message_of([&] { make_group_denoiser(doubles); });
-  EXPECT_NE(message.find("doubles"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class ForwardingDenoiser : public Denoiser {
   std::optional<Frame> receive() override { return denoiser_->receive(); }
   void flush() override { denoiser_->flush(); }
   std::vector<std::string> warnings() const override { return denoiser_->warnings(); }
-  int latency() const override { return denoiser_->latency(); }
+  Reach reach() const override { return denoiser_->reach(); }
+  void reset() override { denoiser_->reset(); }
 
  private:
   std::unique_ptr<Denoiser> denoiser_;

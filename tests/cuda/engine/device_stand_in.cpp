@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/bm3d/fourier/cufft.h"
@@ -125,6 +126,8 @@ CUresult set_context_flags(CUdevice /*handle*/, unsigned flags) {
 
 namespace stand_in {
 
+cudaError_t enqueue(std::function<void()> work) { return cuda::enqueue(std::move(work)); }
+
 Counts counts() {
   const std::scoped_lock lock(device().mutex);
   return device().counts;
@@ -172,7 +175,7 @@ Bm3d::Step::Step(const Bm3dStep& step, GroupTransform /*transform*/, bool /*wien
                  const FrameFormat& /*format*/)
     : parameters(step) {}
 Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
-    : FrameFilter(format),
+    : SpatialFilter(format),
       parameters_(parameters),
       hard_(parameters.hard_threshold, parameters.transform, false, format) {}
 std::size_t Bm3d::memory() const { return 0; }
@@ -184,7 +187,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const
 }
 
 EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
-    : FrameFilter(format), filter_(filter) {}
+    : SpatialFilter(format), filter_(filter) {}
 std::size_t EdgePreserving::memory() const { return 0; }
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
                                     const PlaneHeights& heights, const NoiseLevel& /*noise*/,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
+#include <functional>
 
 // A GPU for tests of the engine's host code, on any machine: the functions of the CUDA runtime that this
 // calls, in the host's memory, and filters that copy. What is enqueued is done when somebody waits for it,
@@ -23,6 +26,9 @@ Counts counts();
 
 /// A new device, without anything enqueued.
 void reset();
+
+/// Puts something into the device's queue, as a kernel would be.
+cudaError_t enqueue(std::function<void()> work);
 
 /// Does all that is enqueued.
 void run_all();

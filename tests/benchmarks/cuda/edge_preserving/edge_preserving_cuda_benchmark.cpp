@@ -68,13 +68,14 @@ struct DeviceFrames {
     in_planes[0] = {in.as(), plane.stride};
     out_planes[0] = {out.as(), plane.stride};
   }
+  FrameWindow window() const { return {{{in_planes, false, {{kSigma, kSigma, kSigma}}}}}; }
 };
 
 double time_frame(const Filter& filter, const Frame& frame, int repeats) {
   const auto engine = make_filter(filter, frame.format);
   const DeviceFrames frames(frame);
   return time_in_graph_ms(repeats, [&](cudaStream_t stream) {
-    engine->enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, stream);
+    engine->enqueue_window(frames.window(), frames.out_planes, stream);
   });
 }
 
@@ -200,7 +201,7 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
   // The same picture from both, or the times could not be compared.
   const DeviceFrames frames(frame);
   const auto engine = make_filter(filter, frame.format);
-  engine->enqueue(frames.in_planes, frames.out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
+  engine->enqueue_window(frames.window(), frames.out_planes, nullptr);
   const auto a = download(frames.out, frames.out_planes[0].stride, width, height);
   const auto b = download(out, width, width, height);
   int greatest = 0;

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "core/frame/reach.h"
+
+namespace limpid {
+
+/// The frames that a filter over time has to see: those that are with it and from which results are still to
+/// come, in the order in which they came. `Kept` is what an engine keeps of each. Frames are kept for as long
+/// as the filter's reach asks for, and no longer. A window never goes beyond a frame that begins anew, nor
+/// beyond the ends of the stream: there it is shorter. Not thread-safe.
+template <typename Kept>
+class FrameRing {
+ public:
+  /// A frame whose result is wanted, and those around it.
+  struct Window {
+    std::vector<Kept*> frames;  ///< at most reach.before + 1 + reach.after
+    std::size_t current = 0;    ///< the one whose result is wanted
+  };
+
+  explicit FrameRing(Reach reach) : reach_(reach) {}
+
+  /// `begins_anew`, `context_only`: as of Frame.
+  void push(Kept kept, bool begins_anew, bool context_only) {
+    frames_.push_back({std::move(kept), begins_anew || frames_.empty(), !context_only});
+  }
+  /// The frame that was pushed last and is still there.
+  const Kept& newest() const { return frames_.back().kept; }
+  /// There are no more frames.
+  void end() { ended_ = true; }
+
+  /// Whether next() has a window to give.
+  bool has_next() {
+    skip_context();
+    return next_ < frames_.size() && (ended_ || last_of(next_) - next_ == after() || is_cut_behind(next_));
+  }
+
+  /// The next window. Its frames stay where they are until retire().
+  Window next() {
+    skip_context();
+    std::size_t first = next_;
+    while (!frames_[first].begins_anew && next_ - first < before() && first > 0) {
+      --first;
+    }
+    Window window;
+    const std::size_t last = last_of(next_);
+    for (std::size_t i = first; i <= last; ++i) {
+      window.frames.push_back(&frames_[i].kept);
+    }
+    window.current = next_ - first;
+    ++next_;
+    return window;
+  }
+
+  /// Hands the frames that no window to come will have to `retire(Kept)`, in their order.
+  template <typename Retire>
+  void retire(const Retire& retire) {
+    skip_context();
+    std::size_t needed = next_ - std::min(next_, before());
+    // What lies before a beginning is of no use to what comes after it.
+    for (std::size_t i = next_; i > needed; --i) {
+      if (i < frames_.size() && frames_[i].begins_anew) {
+        needed = i;
+      }
+    }
+    if (ended_ && next_ == frames_.size()) {
+      needed = next_;
+    }
+    for (; needed > 0; --needed, --next_) {
+      retire(std::move(frames_.front().kept));
+      frames_.pop_front();
+    }
+  }
+
+  /// As new. Hands all frames to `retire(Kept)`.
+  template <typename Retire>
+  void reset(const Retire& retire) {
+    for (Slot& slot : frames_) {
+      retire(std::move(slot.kept));
+    }
+    frames_.clear();
+    next_ = 0;
+    ended_ = false;
+  }
+
+ private:
+  struct Slot {
+    Kept kept;
+    bool begins_anew;
+    bool wanted;
+  };
+
+  std::size_t before() const { return static_cast<std::size_t>(reach_.before); }
+  std::size_t after() const { return static_cast<std::size_t>(reach_.after); }
+
+  void skip_context() {
+    while (next_ < frames_.size() && !frames_[next_].wanted) {
+      ++next_;
+    }
+  }
+
+  // The last frame that frame `i`'s window has of those that are there.
+  std::size_t last_of(std::size_t i) const {
+    std::size_t last = i;
+    while (last + 1 < frames_.size() && last - i < after() && !frames_[last + 1].begins_anew) {
+      ++last;
+    }
+    return last;
+  }
+  bool is_cut_behind(std::size_t i) const {
+    const std::size_t last = last_of(i);
+    return last + 1 < frames_.size() && frames_[last + 1].begins_anew;
+  }
+
+  Reach reach_;
+  std::deque<Slot> frames_;
+  std::size_t next_ = 0;  // the first that has had no window
+  bool ended_ = false;
+};
+
+}  // namespace limpid

@@ -1,0 +1,282 @@
+#include "cuda/engine/stream_denoiser.h"
+
+#include <cmath>
+#include <cstddef>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::cuda {
+
+StreamDenoiser::StreamDenoiser(int device, FramePool pool,
+                               const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
+                               const NoiseLevel& noise, const FrameFormat& format)
+    : device_(device),
+      scope_(std::make_unique<DeviceScope>(device)),
+      pool_(std::move(pool)),
+      format_(format),
+      filter_(make_filter()),
+      ring_(filter_->reach()) {
+  set_noise(noise);
+  // Two frames suffice for copies to overlap with kernels unless one of them hitches.
+  constexpr std::size_t kLargeFrame = std::size_t{32} << 20;
+  const int results = frame_bytes(format) > kLargeFrame ? 2 : 4;
+  for (int i = 0; i < results; ++i) {
+    results_.emplace_back(format);
+  }
+  // Those that the ring keeps while it waits for another, and those that are being copied meanwhile.
+  const Reach reach = filter_->reach();
+  for (int i = 0; i < reach.before + reach.after + results; ++i) {
+    FrameSlot& slot = frames_.emplace_back(format);
+    slot.state = filter_->make_state();
+    free_frames_.push_back(&slot);
+  }
+  scope_.reset();
+}
+
+StreamDenoiser::~StreamDenoiser() {
+  const DeviceScope scope(device_, std::nothrow);
+  wait_for_all();
+}
+
+void StreamDenoiser::set_noise(const NoiseLevel& noise) {
+  noise.validate();
+  noise_ = noise;
+}
+
+void StreamDenoiser::send(Frame frame) {
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  if (frame.format != format_) {
+    throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                ", but the filter was set up for " + to_string(format_));
+  }
+  const bool on_device = frame.cuda_device != Frame::kHostMemory;
+  if (on_device && frame.cuda_device != device_) {
+    throw Error("frame " + std::to_string(frame.index) + " is in the memory of GPU " +
+                std::to_string(frame.cuda_device) + ", not of GPU " + std::to_string(device_));
+  }
+  const DeviceScope scope(device_);
+  std::optional<Frame> out = take_result(frame);
+  FrameSlot& slot = *free_frames_.front();
+  Turns& turns = take_turns();
+  const bool begins_anew = frame.begins_anew;
+  const bool context_only = frame.context_only;
+  // Kept from here on, whatever fails: what was enqueued may be any part of it.
+  free_frames_.pop_front();
+  ring_.push({std::move(frame), std::move(out), noise_, &slot, &turns, sent_}, begins_anew, context_only);
+  ++sent_;
+  const std::size_t whole = under_way_.size();
+  try {
+    upload(ring_.newest().in, slot, turns);
+    enqueue_results();
+  } catch (...) {
+    // A result can't come, nor be relied on in later frames, which share the filter's memory; those before it
+    // are whole.
+    fail(std::current_exception());
+    under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(whole), under_way_.end());
+    throw;
+  }
+}
+
+std::optional<Frame> StreamDenoiser::receive() {
+  if (under_way_.empty()) {
+    return std::nullopt;
+  }
+  const DeviceScope scope(device_);
+  UnderWay& first = under_way_.front();
+  first.turns->downloaded.synchronize();
+  count(first);
+  // Uploads follow each other: what was sent before the newest frame that the result depends on has been
+  // read.
+  while (!retired_.empty() && retired_.front().number <= first.newest) {
+    retired_.pop_front();
+  }
+  Frame out = std::move(first.out);
+  under_way_.pop_front();
+  return out;
+}
+
+void StreamDenoiser::flush() {
+  const DeviceScope scope(device_);
+  ring_.end();
+  try {
+    enqueue_results();
+  } catch (...) {
+    fail(std::current_exception());
+    throw;
+  }
+  if (under_way_.empty()) {
+    check(cudaStreamSynchronize(kernels_.get()));
+  }
+}
+
+void StreamDenoiser::reset() {
+  const DeviceScope scope(device_);
+  wait_for_all();
+  for (const UnderWay& result : under_way_) {
+    result.result_slot->last = nullptr;
+    idle_turns_.push_back(result.turns);
+  }
+  under_way_.clear();
+  ring_.reset([this](Kept kept) {
+    if (kept.turns != nullptr) {
+      idle_turns_.push_back(kept.turns);
+    }
+    free_frames_.push_back(kept.slot);
+  });
+  retired_.clear();
+}
+
+// Where the frame's result will go, if one is wanted.
+std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
+  if (frame.context_only) {
+    return std::nullopt;
+  }
+  Frame out = take_result_ ? take_result_() : pool_.allocate(format_);
+  const bool on_device = out.cuda_device == device_;
+  if (out.format != format_ || on_device != static_cast<bool>(take_result_)) {
+    throw Error("frame " + std::to_string(frame.index) + ": what was given for its result isn't " +
+                to_string(format_) + " in the memory of GPU " + std::to_string(device_));
+  }
+  out.interlaced = frame.interlaced;
+  out.index = frame.index;
+  out.attachment = frame.attachment;
+  return out;
+}
+
+void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Turns& turns) {
+  if (slot.used) {
+    uploads_.wait(slot.read.get());
+  }
+  if (slot.state != nullptr) {
+    filter_->renew(*slot.state);
+  }
+  const bool on_device = frame.cuda_device == device_;
+  if (on_device) {
+    wait_for_decoder(decoded_, uploads_);
+  }
+  turns.begun.record(uploads_);
+  if (on_device) {
+    copy_from_decoder(frame, slot.samples.planes(), uploads_);
+  } else {
+    copy(frame, slot.samples.planes(), cudaMemcpyHostToDevice, uploads_.get());
+  }
+  turns.uploaded.record(uploads_);
+}
+
+// Of all windows whose frames are there.
+void StreamDenoiser::enqueue_results() {
+  while (ring_.has_next()) {
+    enqueue(ring_.next());
+    ring_.retire([this](Kept kept) { retire(std::move(kept)); });
+  }
+  ring_.retire([this](Kept kept) { retire(std::move(kept)); });
+}
+
+void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
+  Kept& current = *window.frames[window.current];
+  const Kept& newest = *window.frames.back();
+  ResultSlot& slot = results_[next_result_];
+  next_result_ = (next_result_ + 1) % results_.size();
+  const Turns& turns = *current.turns;
+
+  kernels_.wait(newest.turns->uploaded.get());
+  if (slot.last != nullptr) {
+    kernels_.wait(slot.last->downloaded.get());
+  }
+  FrameWindow filtered;
+  filtered.frames.reserve(window.frames.size());
+  for (const Kept* kept : window.frames) {
+    filtered.frames.push_back(
+        {kept->slot->samples.planes(), kept->in.interlaced, kept->noise, kept->slot->state.get()});
+  }
+  filtered.current = window.current;
+  filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
+  turns.filtered.record(kernels_);
+
+  downloads_.wait(turns.filtered.get());
+  Frame& out = *current.out;
+  if (out.cuda_device == device_) {
+    copy_to_encoder(slot.samples.planes(), out, downloads_);
+  } else {
+    copy(out, slot.samples.planes(), cudaMemcpyDeviceToHost, downloads_.get());
+  }
+  turns.downloaded.record(downloads_);
+  slot.last = current.turns;
+  under_way_.push_back(
+      {std::move(out), current.slot, &slot, std::exchange(current.turns, nullptr), newest.number});
+}
+
+// No window to come has the frame.
+void StreamDenoiser::retire(Kept kept) {
+  kept.slot->read.record(kernels_);
+  kept.slot->used = true;
+  free_frames_.push_back(kept.slot);
+  if (kept.turns != nullptr) {
+    idle_turns_.push_back(kept.turns);
+  }
+  retired_.push_back({std::move(kept.in), kept.number});
+  // Of a stream of nothing but context no result will come that lets go of them.
+  if (under_way_.empty() && retired_.size() > frames_.size()) {
+    check(cudaStreamSynchronize(uploads_.get()));
+    retired_.clear();
+  }
+}
+
+void StreamDenoiser::fail(const std::exception_ptr& failure) {
+  failure_ = failure;
+  wait_for_all();
+  ring_.reset([](const Kept& /*kept*/) {});
+  retired_.clear();
+}
+
+// A device that can't say that it is done has failed as a whole, and writes nothing any more.
+void StreamDenoiser::wait_for_all() const {
+  for (const Stream* stream : {&uploads_, &kernels_, &downloads_}) {
+    cudaStreamSynchronize(stream->get());
+  }
+}
+
+StreamDenoiser::Turns& StreamDenoiser::take_turns() {
+  if (idle_turns_.empty()) {
+    return turns_.emplace_back();
+  }
+  Turns& turns = *idle_turns_.back();
+  idle_turns_.pop_back();
+  return turns;
+}
+
+// Counts the stages' turns at a result, all of which is done.
+void StreamDenoiser::count(UnderWay& done) {
+  Turns& turns = *done.turns;
+  FrameSlot& frame_slot = *done.frame_slot;
+  ResultSlot& result_slot = *done.result_slot;
+  // Told by the end of the last frame's upload, which comes before all of them and mostly not long.
+  const Event& origin = last_turns_ != nullptr ? last_turns_->uploaded : turns.begun;
+  const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
+    return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
+  };
+  const std::int64_t begun = moment(turns.begun);
+  const std::int64_t uploaded = moment(turns.uploaded);
+  const std::int64_t filtered = moment(turns.filtered);
+  const std::int64_t downloaded = moment(turns.downloaded);
+  if (last_turns_ != nullptr) {
+    idle_turns_.push_back(last_turns_);
+  }
+  last_turns_ = &turns;
+  stages_.upload.add_turn(begun, frame_slot.filtered_ns, uploaded);
+  stages_.filter.add_turn(uploaded, result_slot.downloaded_ns, filtered);
+  // There is always room: send() has taken it.
+  stages_.download.add_turn(filtered, 0, downloaded);
+  frame_slot.filtered_ns = stages_.filter.end_ns;
+  result_slot.downloaded_ns = stages_.download.end_ns;
+  if (result_slot.last == &turns) {
+    result_slot.last = nullptr;
+  }
+}
+
+}  // namespace limpid::cuda

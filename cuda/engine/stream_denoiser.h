@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/engine/frame_ring.h"
+#include "core/frame/frame_pool.h"
+#include "cuda/engine/device_frame.h"
+#include "cuda/runtime/frame_filter.h"
+#include "cuda/runtime/runtime.h"
+
+namespace limpid::cuda {
+
+/// A stream of frames through one filter on one device. Uploads, kernels and downloads each have a stream,
+/// joined by events, so that they overlap from frame to frame. Each frame is uploaded once, into a slot of a
+/// ring, and stays there for as long as results depend on it, with what the filter keeps of it. The kernels
+/// of successive results follow each other and share their working memory. A slot is used again as soon as
+/// the device is done with it: send() waits for nothing. A frame's memory is kept until the device is done
+/// with it, whatever fails.
+class StreamDenoiser final : public Denoiser {
+ public:
+  /// `make_filter` is called with `device` as the current one.
+  StreamDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
+                 const NoiseLevel& noise, const FrameFormat& format);
+  StreamDenoiser(const StreamDenoiser&) = delete;
+  StreamDenoiser& operator=(const StreamDenoiser&) = delete;
+  ~StreamDenoiser() override;
+
+  void set_noise(const NoiseLevel& noise) override;
+  void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
+  void send(Frame frame) override;
+  /// What it throws it throws again: the frame stays under way.
+  std::optional<Frame> receive() override;
+  /// To the decoder of a device that has failed the rest of the stream is damaged: that there is none left
+  /// may be the device's failure, which nothing else tells if no frame is under way. Throws Error for that.
+  void flush() override;
+  void reset() override;
+  Reach reach() const override { return filter_->reach(); }
+  int concurrency() const override { return static_cast<int>(results_.size()); }
+  std::vector<std::string> warnings() const override { return filter_->warnings(); }
+  DeviceStages device_stages() const override { return stages_; }
+
+ private:
+  // When a frame, on its way, got to where a stage begins or ends.
+  struct Turns {
+    Event begun = Event::timed();
+    Event uploaded = Event::timed();
+    Event filtered = Event::timed();
+    Event downloaded = Event::timed();
+  };
+  // The memory of a frame in the ring.
+  struct FrameSlot {
+    explicit FrameSlot(const FrameFormat& format) : samples(format) {}
+    DeviceFrame samples;
+    std::unique_ptr<FrameState> state;
+    Event read;                    // when the kernels that read the last frame in it are done
+    bool used = false;             // there was one
+    std::int64_t filtered_ns = 0;  // when, of the result that was received last
+  };
+  // The memory of a result.
+  struct ResultSlot {
+    explicit ResultSlot(const FrameFormat& format) : samples(format) {}
+    DeviceFrame samples;
+    const Turns* last = nullptr;  // of the result that was in it last, until that is received
+    std::int64_t downloaded_ns = 0;
+  };
+  // A frame in the ring.
+  struct Kept {
+    Frame in;
+    std::optional<Frame> out;  // for the result, if one is wanted
+    NoiseLevel noise;
+    FrameSlot* slot;
+    Turns* turns;         // until a result has them
+    std::int64_t number;  // in the order of send()
+  };
+  struct UnderWay {
+    Frame out;
+    FrameSlot* frame_slot;
+    ResultSlot* result_slot;
+    Turns* turns;
+    std::int64_t newest;  // the number of the last frame that it depends on
+  };
+  // A frame that has left the ring, whose samples may not have been read yet.
+  struct Retired {
+    Frame in;
+    std::int64_t number;
+  };
+
+  std::optional<Frame> take_result(const Frame& frame);
+  void upload(const Frame& frame, FrameSlot& slot, const Turns& turns);
+  void enqueue_results();
+  void enqueue(const FrameRing<Kept>::Window& window);
+  void retire(Kept kept);
+  void fail(const std::exception_ptr& failure);
+  void wait_for_all() const;
+  Turns& take_turns();
+  void count(UnderWay& done);
+
+  int device_;
+  std::unique_ptr<DeviceScope> scope_;  // while the members that follow are made
+  FramePool pool_;
+  std::function<Frame()> take_result_;  // instead of the pool's
+  FrameFormat format_;
+  std::unique_ptr<FrameFilter> filter_;
+  NoiseLevel noise_;
+  std::deque<FrameSlot> frames_;
+  std::deque<FrameSlot*> free_frames_;  // the one that was used longest ago first
+  std::deque<ResultSlot> results_;
+  std::size_t next_result_ = 0;
+  Stream uploads_;
+  Stream kernels_;
+  Stream downloads_;
+  Event decoded_;
+  FrameRing<Kept> ring_;
+  std::int64_t sent_ = 0;
+  std::deque<UnderWay> under_way_;
+  std::deque<Retired> retired_;
+  std::exception_ptr failure_;  // of the frame that could not be sent
+  std::deque<Turns> turns_;     // all there are: of frames under way, idle, and the last
+  std::vector<Turns*> idle_turns_;
+  Turns* last_turns_ = nullptr;  // of the frame that was received last
+  DeviceStages stages_;
+};
+
+}  // namespace limpid::cuda

@@ -1,0 +1,236 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/frame/frame.h"
+#include "tests/oracle/pictures.h"
+
+// What engines have to keep to with filters over time, shown by one that is made for it: it has two steps,
+// the second of which looks at the results of the first, so that every frame of its reach counts. Its result
+// at t is the mean of the basic estimates of t - 1, t and t + 1, and the basic estimate of t that of the
+// samples of t - 1, t and t + 1, weighted 1, 2 and 3 so that no two may be exchanged, plus the frame's sigma.
+// Frames that there are not, before the beginning, behind the end or beyond a cut, don't count.
+
+namespace limpid::temporal {
+
+inline constexpr Reach kReach{.before = 2, .after = 2};
+inline constexpr int kWeights[] = {1, 2, 3};
+
+inline FrameFormat format() { return oracle::gray(7, 5); }
+
+/// What is sent: the sample that all of a frame's are but for their place, and what the frame says of itself.
+struct Sent {
+  int value = 0;
+  float sigma = 0;
+  bool begins_anew = false;
+  bool context_only = false;
+};
+
+inline int sample_of(const Sent& sent, int place) { return (sent.value + 3 * place) % 200; }
+
+inline Frame make_frame(const Sent& sent, std::int64_t index) {
+  Frame frame = allocate_frame(format());
+  for (int y = 0; y < format().height; ++y) {
+    for (int x = 0; x < format().width; ++x) {
+      frame.planes[0].row<std::uint8_t>(y)[x] =
+          static_cast<std::uint8_t>(sample_of(sent, y * format().width + x));
+    }
+  }
+  frame.index = index;
+  frame.begins_anew = sent.begins_anew;
+  frame.context_only = sent.context_only;
+  return frame;
+}
+
+/// By the definition, of the samples at `place` of all frames.
+inline std::vector<int> expected_samples(const std::vector<Sent>& frames, int place) {
+  const int count = static_cast<int>(frames.size());
+  const auto mean_around = [&](int t, const std::function<int(int)>& value) {
+    int sum = 0;
+    int weights = 0;
+    for (int i = -1; i <= 1; ++i) {
+      const int other = t + i;
+      const bool is_there = other >= 0 && other < count && !(i == -1 && frames[t].begins_anew) &&
+                            !(i == 1 && frames[other].begins_anew);
+      if (is_there) {
+        sum += kWeights[i + 1] * value(other);
+        weights += kWeights[i + 1];
+      }
+    }
+    return sum / weights;
+  };
+  const auto basic = [&](int t) {
+    return mean_around(t, [&](int i) { return sample_of(frames[i], place); }) +
+           static_cast<int>(frames[t].sigma);
+  };
+  std::vector<int> samples;
+  for (int t = 0; t < count; ++t) {
+    if (!frames[t].context_only) {
+      samples.push_back(mean_around(t, basic));
+    }
+  }
+  return samples;
+}
+
+/// Sends the frames, receives what there is at once and, after flush(), the rest. Every result must be there
+/// as soon as the frames are that it depends on.
+inline std::vector<Frame> run(Denoiser& denoiser, const std::vector<Sent>& frames,
+                              std::int64_t first_index = 0) {
+  std::vector<Frame> results;
+  std::size_t wanted = 0;
+  const auto take_all = [&] {
+    while (std::optional<Frame> result = denoiser.receive()) {
+      results.push_back(std::move(*result));
+    }
+  };
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    denoiser.set_noise({{frames[i].sigma}});
+    denoiser.send(make_frame(frames[i], first_index + static_cast<std::int64_t>(i)));
+    take_all();
+    if (i >= static_cast<std::size_t>(kReach.after) && !frames[i - kReach.after].context_only) {
+      ++wanted;
+    }
+    EXPECT_GE(results.size(), wanted) << "after frame " << i;
+  }
+  denoiser.flush();
+  take_all();
+  return results;
+}
+
+inline void expect_as_defined(const std::vector<Frame>& results, const std::vector<Sent>& frames,
+                              std::int64_t first_index = 0) {
+  std::vector<std::int64_t> wanted;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!frames[i].context_only) {
+      wanted.push_back(first_index + static_cast<std::int64_t>(i));
+    }
+  }
+  ASSERT_EQ(results.size(), wanted.size());
+  for (int place = 0; place < format().width * format().height; ++place) {
+    const std::vector<int> expected = expected_samples(frames, place);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto* row = results[i].planes[0].row<std::uint8_t>(place / format().width);
+      ASSERT_EQ(row[place % format().width], expected[i]) << "result " << i << ", sample " << place;
+      ASSERT_EQ(results[i].index, wanted[i]);
+    }
+  }
+}
+
+/// Makes a denoiser of that filter.
+using Maker = std::function<std::unique_ptr<Denoiser>()>;
+
+/// An engine whose every filter is that one.
+class OneFilterEngine final : public Engine {
+ public:
+  explicit OneFilterEngine(Maker maker) : maker_(std::move(maker)) {}
+  std::string_view name() const override { return "temporal"; }
+  std::string description() const override { return "a filter over time"; }
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseLevel& /*noise*/,
+                                          const FrameFormat& /*format*/) override {
+    return maker_();
+  }
+  Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
+  NoiseLevel estimate_noise(const Frame& /*frame*/) override { return {}; }
+  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+
+ private:
+  Maker maker_;
+};
+
+inline std::vector<Sent> random_frames(std::mt19937& random, std::size_t count) {
+  std::vector<Sent> frames(count);
+  for (Sent& frame : frames) {
+    frame.value = static_cast<int>(random() % 200);
+    frame.sigma = static_cast<float>(random() % 20);
+  }
+  return frames;
+}
+
+/// Streams of all lengths, cut and not, with context here and there, one after the other through one
+/// denoiser.
+inline void expect_every_stream_as_defined(const Maker& make) {
+  std::mt19937 random(3);
+  const auto denoiser = make();
+  EXPECT_EQ(denoiser->reach(), kReach);
+  EXPECT_EQ(denoiser->latency(), kReach.after);
+  for (std::size_t count = 0; count < 40; ++count) {
+    for (const bool odd : {false, true}) {
+      SCOPED_TRACE(std::to_string(count) + " frames" + (odd ? ", cut and context" : ""));
+      std::vector<Sent> frames = random_frames(random, count);
+      if (odd) {
+        for (Sent& frame : frames) {
+          frame.begins_anew = random() % 5 == 0;
+          frame.context_only = random() % 3 == 0;
+        }
+      }
+      expect_as_defined(run(*denoiser, frames, 100), frames, 100);
+      denoiser->reset();
+      if (testing::Test::HasFailure()) {
+        return;
+      }
+    }
+  }
+}
+
+/// Any stretch of a stream, with its reach of context, gives the bits of the whole.
+inline void expect_stretches_to_give_the_whole(const Maker& make) {
+  std::mt19937 random(4);
+  std::vector<Sent> all = random_frames(random, 30);
+  all[17].begins_anew = true;
+  const std::vector<Frame> whole = run(*make(), all);
+  ASSERT_EQ(whole.size(), all.size());
+  const auto denoiser = make();
+  for (int first = 0; first < 30; first += 3) {
+    for (int last = first + 1; last <= 30; last += 7) {
+      std::vector<Sent> stretch;
+      const int begin = std::max(first - kReach.before, 0);
+      const int end = std::min(last + kReach.after, 30);
+      for (int i = begin; i < end; ++i) {
+        stretch.push_back(all[i]);
+        stretch.back().context_only = i < first || i >= last;
+      }
+      denoiser->reset();
+      const std::vector<Frame> results = run(*denoiser, stretch, begin);
+      ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
+      for (int i = first; i < last; ++i) {
+        ASSERT_TRUE(oracle::same_bits(results[i - first], whole[i])) << first << " to " << last << ", " << i;
+      }
+    }
+  }
+}
+
+/// A seek: what was under way is forgotten, received or not, and nothing of it is in what comes then.
+inline void expect_reset_to_begin_anew(const Maker& make) {
+  std::mt19937 random(5);
+  const auto denoiser = make();
+  for (int sent = 0; sent < 9; ++sent) {
+    for (int received = 0; received <= std::max(sent - kReach.after, 0); ++received) {
+      for (int i = 0; i < sent; ++i) {
+        denoiser->send(make_frame({.value = 7 * i}, i));
+      }
+      for (int i = 0; i < received; ++i) {
+        EXPECT_TRUE(denoiser->receive().has_value());
+      }
+      denoiser->reset();
+      EXPECT_FALSE(denoiser->receive().has_value());
+      const std::vector<Sent> frames = random_frames(random, 6);
+      expect_as_defined(run(*denoiser, frames), frames);
+      denoiser->reset();
+    }
+  }
+}
+
+}  // namespace limpid::temporal
