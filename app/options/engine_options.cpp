@@ -40,22 +40,22 @@ void EngineChoice::add_decoding_to(CommandLine& command) {
       ->group(kGroup);
 }
 
-std::optional<int> EngineChoice::decoding_device(const Engine& engine) const {
+MemoryDomain EngineChoice::decoding_memory(const Engine& engine) const {
   if (hwaccel == "none") {
-    return std::nullopt;
+    return kHostMemory;
   }
-  if (hwaccel == "cuda" && !engine.cuda_device()) {
+  if (hwaccel == "cuda" && engine.memory().kind != MemoryKind::kCuda) {
     throw UsageError("--hwaccel cuda: the engine " + std::string(engine.name()) +
                      " can't read frames in the memory of a GPU; one such as cuda:0 is needed");
   }
-  return engine.cuda_device();
+  return engine.memory();
 }
 
 void EngineChoice::apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
                             const std::shared_ptr<Engine>& engine) const {
   reader.allocate = frame_allocator(engine);
-  reader.cuda_device = decoding_device(*engine);
-  writer.cuda_device = engine->result_device();
+  reader.memory = decoding_memory(*engine);
+  writer.memory = engine->result_memory();
   writer.encoder_threads = encoder_threads(*engine);
 }
 
@@ -79,12 +79,12 @@ std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<E
 }
 
 int encoder_threads(const Engine& engine) {
-  if (engine.cuda_device()) {
+  if (!engine.memory().is_host()) {
     return 0;
   }
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 16);
 }
 
-std::size_t queued_frames(const Engine& engine) { return engine.cuda_device() ? 32 : 3; }
+std::size_t queued_frames(const Engine& engine) { return engine.memory().is_host() ? 3 : 32; }
 
 }  // namespace limpid::app

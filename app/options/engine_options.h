@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "app/options/command_line.h"
@@ -24,11 +23,11 @@ struct EngineChoice {
   /// --hwaccel too, for commands that look at frames only where the engine does.
   void add_decoding_to(CommandLine& command);
   std::shared_ptr<Engine> open() const;
-  /// The CUDA device that should decode for `engine`, if one should. Throws UsageError if --hwaccel asks for
-  /// one and the engine couldn't read what it decodes.
-  std::optional<int> decoding_device(const Engine& engine) const;
+  /// The memory that frames should be decoded to for `engine`. Throws UsageError if --hwaccel asks for a
+  /// GPU's and the engine couldn't read what it decodes.
+  MemoryDomain decoding_memory(const Engine& engine) const;
   /// Lets reading and writing suit `engine`: whose frames they take, on which device, with how many threads.
-  /// Throws as decoding_device().
+  /// Throws as decoding_memory().
   void apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
                 const std::shared_ptr<Engine>& engine) const;
 };

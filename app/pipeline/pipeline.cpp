@@ -40,7 +40,7 @@ std::size_t cost_of(const Frame& frame, std::size_t most) {
 
 // A GPU's decoder has few frames to spare.
 std::size_t cost_of_decoded(const Frame& frame, std::size_t most) {
-  return frame.cuda_device == Frame::kHostMemory ? cost_of(frame, most) : greatest_cost(most);
+  return frame.memory.is_host() ? cost_of(frame, most) : greatest_cost(most);
 }
 
 bool push(Queue& queue, StageCounters& counters, Item item, std::size_t cost) {

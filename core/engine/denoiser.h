@@ -39,11 +39,11 @@ class Denoiser {
 
   /// Takes a frame of the format the denoiser was made for, and keeps its memory for as long as it needs
   /// that. Does not wait for the result. Throws Error if the format differs or the engine can't read the
-  /// frame's memory (Engine::cuda_device()).
+  /// frame's memory (Engine::memory()).
   virtual void send(Frame frame) = 0;
 
   /// From now on, send() calls `take` for a frame to write the result into. It must be of the same format, in
-  /// the memory of Engine::result_device(), and needs no `attachment`. Throws Error if there is no such
+  /// Engine::result_memory(), and needs no `attachment`. Throws Error if there is no such
   /// device.
   virtual void set_result_frames(const std::function<Frame()>& /*take*/) {
     throw Error("the engine's results are in the host's memory");
@@ -109,15 +109,14 @@ class Engine {
   /// gone; the frame may outlive the engine.
   virtual Frame allocate_frame(const FrameFormat& format) = 0;
 
-  /// The CUDA device in whose memory frames that are sent may be, if there is one. Frames in host memory may
-  /// always be sent.
-  virtual std::optional<int> cuda_device() const { return std::nullopt; }
+  /// The memory in which frames that are sent may be, besides the host's; the host's if there is no other.
+  virtual MemoryDomain memory() const { return kHostMemory; }
 
-  /// The CUDA device in whose memory Denoiser::set_result_frames() can have results written, if there is one.
-  /// All other results are in host memory.
-  virtual std::optional<int> result_device() const { return std::nullopt; }
+  /// The memory in which Denoiser::set_result_frames() can have results written, besides the host's; the
+  /// host's if there is no other.
+  virtual MemoryDomain result_memory() const { return kHostMemory; }
 
-  /// `frame` itself, if it is in host memory; otherwise, if it is in cuda_device()'s, a copy that is.
+  /// `frame` itself, if it is in host memory; otherwise, if it is in memory(), a copy that is.
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
 
   /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness

@@ -189,7 +189,7 @@ class DenoiserGroup final : public Denoiser {
     const std::int64_t last = workers_.size() > 1 ? (index + reach_.before) / stretch_ : own;
     for (std::int64_t stretch = workers_.size() > 1 ? first : own; stretch <= last; ++stretch) {
       const std::size_t to = static_cast<std::size_t>(stretch) % workers_.size();
-      if (frame.cuda_device != Frame::kHostMemory && frame.cuda_device != engines_[to]->cuda_device()) {
+      if (!frame.memory.is_host() && frame.memory != engines_[to]->memory()) {
         // At once, not on the worker's thread: the decoder has few frames to spare.
         frame = engines_.front()->in_host_memory(frame);
       }
@@ -298,7 +298,7 @@ class EngineGroup final : public Engine {
   }
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
   // The first decodes for all; the others get its frames through the host's memory.
-  std::optional<int> cuda_device() const override { return engines_.front()->cuda_device(); }
+  MemoryDomain memory() const override { return engines_.front()->memory(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseLevel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
   Brightness brightness(const Frame& frame) override { return engines_.front()->brightness(frame); }

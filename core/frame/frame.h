@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "core/frame/memory.h"
+
 namespace limpid {
 
 enum class ColorModel : std::uint8_t { kGray, kYuv, kRgb };
@@ -70,8 +72,6 @@ struct Plane {
 /// nobody changes samples of which there is another copy. YUV planes are in the order Y, U, V; RGB planes R,
 /// G, B; alpha comes last.
 struct Frame {
-  static constexpr int kHostMemory = -1;
-
   FrameFormat format;
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
@@ -81,12 +81,15 @@ struct Frame {
   bool begins_anew = false;
   /// No result is wanted: it is there for the results of the frames around it.
   bool context_only = false;
-  /// The CUDA device in whose memory the samples are, or kHostMemory. Samples in a device's memory are laid
-  /// out as its video decoder or encoder has them: the planes have a `step`, and samples have `padding_bits`
-  /// unused low bits. Samples of a decoder are read only; the work that writes them may still be under way in
-  /// the device's default stream. In host memory `step` is 1 and `padding_bits` 0.
-  int cuda_device = kHostMemory;
+  /// Where the samples are. Those in a device's memory are laid out as its video decoder or encoder has them:
+  /// the planes have a `step`, and samples have `padding_bits` unused low bits. Samples of a decoder are read
+  /// only. In host memory `step` is 1 and `padding_bits` 0.
+  MemoryDomain memory;
   int padding_bits = 0;
+  /// In a device's memory, what says that the samples are there, kept alive by this: an event of the device's
+  /// (CUDA: a cudaEvent_t) that has been recorded. Null: they are when all work is done that has been
+  /// enqueued to the device's default stream.
+  std::shared_ptr<void> ready;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
   std::shared_ptr<void>
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags

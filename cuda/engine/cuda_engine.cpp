@@ -76,11 +76,11 @@ class CudaEngine final : public Engine {
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
   bool prefers_own_frames() const override { return true; }
-  std::optional<int> cuda_device() const override { return device_; }
-  std::optional<int> result_device() const override { return device_; }
+  MemoryDomain memory() const override { return cuda_memory(device_); }
+  MemoryDomain result_memory() const override { return cuda_memory(device_); }
 
   Frame in_host_memory(const Frame& frame) override {
-    if (frame.cuda_device != device_) {
+    if (frame.memory != memory()) {
       return frame;
     }
     Frame copied = pool_.allocate(frame.format);
@@ -110,15 +110,14 @@ class CudaEngine final : public Engine {
   }
 
   Brightness brightness(const Frame& frame) override {
-    if (frame.cuda_device != device_) {
+    if (frame.memory != memory()) {
       return limpid::brightness(frame);
     }
     const std::scoped_lock lock(looking_mutex_);
     const DeviceScope scope(device_);
     Looking& looking = begin_looking();
-    record_decoded(looking.decoded);
     return looking.noise.brightness(frame.format, frame.planes[brightness_plane(frame.format)],
-                                    frame.padding_bits, looking.decoded);
+                                    frame.padding_bits, ready_event(frame, looking.decoded));
   }
 
   CudaEngine(const CudaEngine&) = delete;
@@ -162,8 +161,8 @@ class CudaEngine final : public Engine {
                             std::forward_as_tuple(frame.format));
     }
     const DeviceFrame& device_frame = samples.front().second;
-    if (frame.cuda_device == device_) {
-      wait_for_decoder(looking_->decoded, looking_->stream);
+    if (frame.memory == memory()) {
+      looking_->stream.wait(ready_event(frame, looking_->decoded));
       copy_from_decoder(frame, device_frame.planes(), looking_->stream);
     } else {
       copy(frame, device_frame.planes(), cudaMemcpyHostToDevice, looking_->stream.get());

@@ -52,11 +52,12 @@ void copy(const Frame& host, const SamplePlanes& device, cudaMemcpyKind kind, cu
   }
 }
 
-void record_decoded(const Event& decoded) { check(cudaEventRecord(decoded.get(), cudaStreamLegacy)); }
-
-void wait_for_decoder(const Event& decoded, const Stream& stream) {
-  record_decoded(decoded);
-  stream.wait(decoded.get());
+cudaEvent_t ready_event(const Frame& frame, const Event& decoded) {
+  if (frame.ready != nullptr) {
+    return static_cast<cudaEvent_t>(frame.ready.get());
+  }
+  check(cudaEventRecord(decoded.get(), cudaStreamLegacy));
+  return decoded.get();
 }
 
 void copy_from_decoder(const Frame& frame, const SamplePlanes& out, const Stream& stream) {

@@ -28,9 +28,9 @@ class DeviceFrame {
 /// alike.
 void copy(const Frame& host, const SamplePlanes& device, cudaMemcpyKind kind, cudaStream_t stream);
 
-/// Records when the video decoder is done with what it has begun; has `stream` wait for that.
-void record_decoded(const Event& decoded);
-void wait_for_decoder(const Event& decoded, const Stream& stream);
+/// The event after which a frame in the device's memory may be read: its own (Frame::ready), or `decoded`,
+/// which is recorded then, when all is done that the device's default stream has been given.
+cudaEvent_t ready_event(const Frame& frame, const Event& decoded);
 
 /// copy() of a frame that a video decoder has left in the device's memory.
 void copy_from_decoder(const Frame& frame, const SamplePlanes& out, const Stream& stream);

@@ -54,10 +54,9 @@ void StreamDenoiser::send(Frame frame) {
     throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                 ", but the filter was set up for " + to_string(format_));
   }
-  const bool on_device = frame.cuda_device != Frame::kHostMemory;
-  if (on_device && frame.cuda_device != device_) {
-    throw Error("frame " + std::to_string(frame.index) + " is in the memory of GPU " +
-                std::to_string(frame.cuda_device) + ", not of GPU " + std::to_string(device_));
+  if (!frame.memory.is_host() && frame.memory != cuda_memory(device_)) {
+    throw Error("frame " + std::to_string(frame.index) + " is in " + to_string(frame.memory) + ", not in " +
+                to_string(cuda_memory(device_)));
   }
   const DeviceScope scope(device_);
   std::optional<Frame> out = take_result(frame);
@@ -137,10 +136,10 @@ std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
     return std::nullopt;
   }
   Frame out = take_result_ ? take_result_() : pool_.allocate(format_);
-  const bool on_device = out.cuda_device == device_;
+  const bool on_device = out.memory == cuda_memory(device_);
   if (out.format != format_ || on_device != static_cast<bool>(take_result_)) {
     throw Error("frame " + std::to_string(frame.index) + ": what was given for its result isn't " +
-                to_string(format_) + " in the memory of GPU " + std::to_string(device_));
+                to_string(format_) + " in " + to_string(cuda_memory(device_)));
   }
   out.interlaced = frame.interlaced;
   out.index = frame.index;
@@ -155,9 +154,9 @@ void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Turns& tu
   if (slot.state != nullptr) {
     filter_->renew(*slot.state);
   }
-  const bool on_device = frame.cuda_device == device_;
+  const bool on_device = !frame.memory.is_host();
   if (on_device) {
-    wait_for_decoder(decoded_, uploads_);
+    uploads_.wait(ready_event(frame, decoded_));
   }
   turns.begun.record(uploads_);
   if (on_device) {
@@ -200,7 +199,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
 
   downloads_.wait(turns.filtered.get());
   Frame& out = *current.out;
-  if (out.cuda_device == device_) {
+  if (!out.memory.is_host()) {
     copy_to_encoder(slot.samples.planes(), out, downloads_);
   } else {
     copy(out, slot.samples.planes(), cudaMemcpyDeviceToHost, downloads_.get());

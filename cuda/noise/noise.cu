@@ -332,10 +332,10 @@ NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
 }
 
 Brightness NoiseEstimator::brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
-                                      const Event& decoded) {
+                                      cudaEvent_t ready) {
   const PlaneMemory& memory = memory_[0];
   auto* work = memory.work.as<Workspace>();
-  memory.stream.wait(decoded.get());
+  memory.stream.wait(ready);
   auto* const kernel = format.sample_type == SampleType::kUint8 ? &brightness_kernel<std::uint8_t>
                                                                 : &brightness_kernel<std::uint16_t>;
   launch(kernel, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits, scale_of(format), work);

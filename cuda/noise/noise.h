@@ -22,9 +22,8 @@ class NoiseEstimator {
   NoiseLevel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
-  /// The same as limpid::brightness(), for a plane as unpack_plane() takes it, complete at `decoded`.
-  Brightness brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
-                        const Event& decoded);
+  /// The same as limpid::brightness(), for a plane as unpack_plane() takes it, complete at `ready`.
+  Brightness brightness(const FrameFormat& format, const Plane& plane, int padding_bits, cudaEvent_t ready);
 
  private:
   class PlaneSearch;

@@ -20,7 +20,7 @@ struct SamplePlane {
 };
 
 /// out = the samples of a plane in the device's memory, as a video decoder has left them
-/// (Frame::cuda_device): `from.step` samples apart, with `padding_bits` low bits that don't count. For
+/// (Frame::memory): `from.step` samples apart, with `padding_bits` low bits that don't count. For
 /// integer samples.
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);

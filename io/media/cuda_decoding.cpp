@@ -136,7 +136,7 @@ Frame device_view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format, i
   const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(pool.sw_format);
   Frame frame;
   frame.format = format;
-  frame.cuda_device = device;
+  frame.memory = cuda_memory(device);
   frame.padding_bits = descriptor.comp[0].shift + descriptor.comp[0].depth - format.bit_depth;
   for (int p = 0; p < format.plane_count(); ++p) {
     const AVComponentDescriptor& component = descriptor.comp[p];

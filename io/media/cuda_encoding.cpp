@@ -46,7 +46,7 @@ Frame CudaFramePool::take() const {
 FrameHandle CudaFramePool::reference_to(const Frame& frame) const {
   // Whatever is in a device's memory is a libav frame: the decoder's, or one of these.
   const auto* const samples =
-      frame.cuda_device == device_ ? static_cast<const AVFrame*>(frame.samples.get()) : nullptr;
+      frame.memory == cuda_memory(device_) ? static_cast<const AVFrame*>(frame.samples.get()) : nullptr;
   if (samples == nullptr || samples->hw_frames_ctx->data != context_->data) {
     throw Error("frame " + std::to_string(frame.index) +
                 " is not in the memory of the GPU, where the encoder was told to look for it");

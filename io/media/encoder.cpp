@@ -519,8 +519,8 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
           av_frame_get_side_data(source_.properties, AV_FRAME_DATA_ICC_PROFILE)) {
     keeps_profile_ = is_for({profile->data, profile->size}, target_format_);
   }
-  if (options.cuda_device && !scaler_ && takes_cuda_frames(*codec_)) {
-    use_cuda_frames(*options.cuda_device, warnings);
+  if (options.memory.kind == MemoryKind::kCuda && !scaler_ && takes_cuda_frames(*codec_)) {
+    use_cuda_frames(options.memory.device, warnings);
   }
 }
 

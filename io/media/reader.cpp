@@ -275,7 +275,8 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
 
 void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec_options) {
   const AVCodecParameters& parameters = *video_stream->codecpar;
-  const AVCodec* const cuda_codec = options.cuda_device ? find_cuda_decoder(parameters.codec_id) : nullptr;
+  const AVCodec* const cuda_codec =
+      options.memory.is_host() ? nullptr : find_cuda_decoder(parameters.codec_id);
   const AVCodec* const codec = cuda_codec != nullptr ? cuda_codec : avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     throw Error(url + ": there is no decoder for its video (" + avcodec_get_name(parameters.codec_id) + ")");
@@ -289,9 +290,9 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   decoder->framerate = video_stream->avg_frame_rate;
   decoder->thread_count = options.decoder_threads;
   if (cuda_codec != nullptr) {
-    cuda_device_ = *options.cuda_device;
-    video.why_not_on_cuda = decode_on_cuda(*decoder, cuda_device_);
-  } else if (options.cuda_device) {
+    memory_ = options.memory;
+    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.device);
+  } else if (!options.memory.is_host()) {
     video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
   }
   // Some have a meaning for the demuxer too, which has taken them.
@@ -818,7 +819,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
 
   Frame frame;
   if (on_cuda) {
-    frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, cuda_device_);
+    frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, memory_.device);
   } else if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
     if (allocate_) {
@@ -847,7 +848,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
 
 Reader::Reader(std::string url, const ReaderOptions& options) {
   url = local_name(url);
-  if (!options.cuda_device) {
+  if (options.memory.is_host()) {
     state_ = std::make_unique<State>(std::move(url), options);
     return;
   }
@@ -867,7 +868,7 @@ Reader::Reader(std::string url, const ReaderOptions& options) {
     why_not = "the GPU fails: " + std::string(error.what());
   }
   ReaderOptions software = options;
-  software.cuda_device.reset();
+  software.memory = kHostMemory;
   state_ = std::make_unique<State>(std::move(url), software);
   state_->video.why_not_on_cuda = std::move(why_not);
 }

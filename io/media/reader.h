@@ -24,8 +24,9 @@ struct ReaderOptions {
   /// Follow what leads to other files or addresses, such as a playlist; else that is an error, unless the
   /// source itself is a network's address.
   bool allow_references = false;
-  /// Decode on this CUDA device, if it can, and leave frames in its memory; `allocate` is for other frames.
-  std::optional<int> cuda_device;
+  /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
+  /// others.
+  MemoryDomain memory;
   bool audio = true;  ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams
@@ -56,7 +57,7 @@ class NoVideo : public Error {
 struct VideoProperties {
   FrameFormat format;            ///< of the frames that read() delivers
   std::string pixel_format;      ///< libav's name of the source's pixel format, such as "yuv420p10le"
-  bool decoded_on_cuda = false;  ///< as ReaderOptions::cuda_device asks
+  bool decoded_on_cuda = false;  ///< as ReaderOptions::memory asks
   std::string why_not_on_cuda;   ///< if it asked in vain
   double frames_per_second = 0;  ///< average; 0 if not known
   std::int64_t frame_count =

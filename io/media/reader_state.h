@@ -142,7 +142,7 @@ struct Reader::State {
   std::int64_t gathered_bytes_ = 0;
   std::function<bool()> given_up_;  ///< seek()'s, while it runs
 
-  int cuda_device_ = Frame::kHostMemory;  ///< of frames that the GPU decodes
+  MemoryDomain memory_;  ///< of frames that the GPU decodes
   std::int64_t frame_index_ = 0;
   std::int64_t last_pts_ = AV_NOPTS_VALUE;
   std::int64_t last_duration_ = 0;

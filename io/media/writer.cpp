@@ -366,7 +366,7 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   }
   WriterOptions encoder_options = options;
   if (!orientation.is_upright()) {
-    encoder_options.cuda_device.reset();  // pictures are turned in the host's memory
+    encoder_options.memory = kHostMemory;  // pictures are turned in the host's memory
   }
   std::vector<std::string> losses;
   encoder = std::make_unique<Encoder>(url, *container, description, encoder_options, losses);

@@ -31,8 +31,8 @@ struct WriterOptions {
   std::int64_t frames = 0;     ///< that will be written at most: chapters end with them; 0: all of the source
   bool begin_at_zero = false;  ///< frames' times count from the first; for sources without other streams
   int encoder_threads = 0;     ///< 0: libavcodec's choice
-  /// Take frames from this CUDA device's memory if the encoder can: see Writer::cuda_frames().
-  std::optional<int> cuda_device;
+  /// If it is a GPU's: take frames from it where the encoder can, see Writer::cuda_frames().
+  MemoryDomain memory;
   Overwrite overwrite = Overwrite::kNever;
 };
 
@@ -84,7 +84,7 @@ class Writer {
   /// known once the constructor has returned.
   Diagnostics diagnostics() const;
 
-  /// Makes the frames that write() takes if the encoder reads them from WriterOptions::cuda_device, by
+  /// Makes the frames that write() takes if the encoder reads them from WriterOptions::memory, by
   /// whatever thread; they are complete when write() is called. Empty if write() takes frames in host memory.
   std::function<Frame()> cuda_frames() const;
 

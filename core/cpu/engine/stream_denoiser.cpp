@@ -29,7 +29,7 @@ void StreamDenoiser::send(Frame frame) {
     throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
                 ", but the filter was set up for " + to_string(format_));
   }
-  if (frame.cuda_device != Frame::kHostMemory) {
+  if (!frame.memory.is_host()) {
     throw Error("frame " + std::to_string(frame.index) +
                 " is in a GPU's memory, which the CPU engine can't read");
   }

@@ -61,7 +61,7 @@ TEST(NoiseOptions, LumaOnlyAndChromaOnlyExcludeEachOther) {
 class GpuEngine final : public test::ForwardingEngine {
  public:
   explicit GpuEngine(int device) : ForwardingEngine("cuda:" + std::to_string(device), {}), device_(device) {}
-  std::optional<int> cuda_device() const override { return device_; }
+  MemoryDomain memory() const override { return cuda_memory(device_); }
 
  private:
   int device_;
@@ -72,12 +72,12 @@ TEST(EngineChoice, TheEnginesGpuDecodes) {
   const auto several = make_engine_group("cuda:1,0", {one, std::make_shared<GpuEngine>(0)});
   const auto cpu = engine_registry().open("cpu");
   for (const char* hwaccel : {"auto", "cuda"}) {
-    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*one), 1) << hwaccel;
-    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_device(*several), 1) << hwaccel;
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_memory(*one), cuda_memory(1)) << hwaccel;
+    EXPECT_EQ(EngineChoice{.hwaccel = hwaccel}.decoding_memory(*several), cuda_memory(1)) << hwaccel;
   }
-  EXPECT_EQ(EngineChoice{.hwaccel = "none"}.decoding_device(*several), std::nullopt);
-  EXPECT_EQ(EngineChoice{.hwaccel = "auto"}.decoding_device(*cpu), std::nullopt);
-  EXPECT_THROW(EngineChoice{.hwaccel = "cuda"}.decoding_device(*cpu), UsageError);
+  EXPECT_EQ(EngineChoice{.hwaccel = "none"}.decoding_memory(*several), kHostMemory);
+  EXPECT_EQ(EngineChoice{.hwaccel = "auto"}.decoding_memory(*cpu), kHostMemory);
+  EXPECT_THROW(EngineChoice{.hwaccel = "cuda"}.decoding_memory(*cpu), UsageError);
 }
 
 TEST(QueuedFrames, AreManyForGpusAndFewForTheCpu) {

@@ -378,7 +378,7 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
 /// Frames that nobody looks at, and how many of them a queue should hold.
 struct Waiting {
   int side;
-  int memory;  ///< Frame::cuda_device
+  MemoryDomain memory;
   std::int64_t most;
 };
 
@@ -388,7 +388,7 @@ std::deque<io::Reader::Item> waiting_frames(const Waiting& waiting, std::int64_t
   for (std::int64_t i = 0; i < count; ++i) {
     Frame frame = make_frame(i);
     frame.format.width = frame.format.height = waiting.side;
-    frame.cuda_device = waiting.memory;
+    frame.memory = waiting.memory;
     source.emplace_back(std::move(frame));
   }
   return source;
@@ -411,8 +411,8 @@ void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std
 // How many frames can wait for a denoiser that takes none.
 TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
   constexpr std::int64_t kFrames = 40;
-  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 32}, Waiting{4096, Frame::kHostMemory, 8},
-                                 Waiting{16384, Frame::kHostMemory, 3}, Waiting{1, 0, 3}}) {
+  for (const Waiting& waiting : {Waiting{1, kHostMemory, 32}, Waiting{4096, kHostMemory, 8},
+                                 Waiting{16384, kHostMemory, 3}, Waiting{1, cuda_memory(0), 3}}) {
     SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
     Script script;
     script.source = waiting_frames(waiting, kFrames);
@@ -431,8 +431,8 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
 // How many results can wait for a writer that takes none.
 TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
   constexpr std::int64_t kFrames = 40;
-  for (const Waiting& waiting : {Waiting{1, Frame::kHostMemory, 16}, Waiting{4096, Frame::kHostMemory, 8},
-                                 Waiting{16384, Frame::kHostMemory, 3}}) {
+  for (const Waiting& waiting :
+       {Waiting{1, kHostMemory, 16}, Waiting{4096, kHostMemory, 8}, Waiting{16384, kHostMemory, 3}}) {
     SCOPED_TRACE(testing::Message() << waiting.most << " of side " << waiting.side);
     Script script;
     script.source = waiting_frames(waiting, kFrames);

@@ -86,7 +86,7 @@ class EngineDouble final : public Engine {
  public:
   struct Script {
     int concurrency = 1;
-    std::optional<int> cuda_device = std::nullopt;
+    MemoryDomain memory = kHostMemory;
     std::function<void(const Frame&)> on_send = [](const Frame&) {};
     std::function<void(const Frame&)> on_receive = [](const Frame&) {};
     std::function<void()> on_flush = [] {};
@@ -109,11 +109,11 @@ class EngineDouble final : public Engine {
     return std::make_unique<DenoiserDouble>(script_, counts_);
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
-  std::optional<int> cuda_device() const override { return script_.cuda_device; }
-  std::optional<int> result_device() const override { return script_.cuda_device; }
+  MemoryDomain memory() const override { return script_.memory; }
+  MemoryDomain result_memory() const override { return script_.memory; }
   Frame in_host_memory(const Frame& frame) override {
     Frame copy = frame;
-    copy.cuda_device = Frame::kHostMemory;
+    copy.memory = kHostMemory;
     return copy;
   }
   NoiseLevel estimate_noise(const Frame& frame) override { return cpu::estimate_noise(frame); }
@@ -189,11 +189,11 @@ Frame numbered(std::int64_t index) {
 TEST(EngineGroup, ItsResultsAreInHostMemory) {
   std::vector<std::shared_ptr<Engine>> engines;
   for (const int device : {0, 1}) {
-    engines.push_back(std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = device}));
+    engines.push_back(std::make_shared<EngineDouble>(EngineDouble::Script{.memory = cuda_memory(device)}));
   }
   const auto group = make_engine_group("double,double", engines);
-  EXPECT_EQ(group->cuda_device(), 0);
-  EXPECT_EQ(group->result_device(), std::nullopt);
+  EXPECT_EQ(group->memory(), cuda_memory(0));
+  EXPECT_EQ(group->result_memory(), kHostMemory);
   const FrameFormat format = yuv(8, 8, 1, 1);
   const auto denoiser = group->make_denoiser(bm3d_profile(Profile::kFast), {}, format);
   EXPECT_THROW(denoiser->set_result_frames([&] { return allocate_frame(format); }), Error);
@@ -320,21 +320,21 @@ TEST(EngineGroup, CanBeDroppedWithFramesUnderWay) {
 }
 
 TEST(EngineGroup, FramesOfOneGpuReachTheOthersThroughTheHost) {
-  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 4}),
-                        std::make_shared<EngineDouble>(EngineDouble::Script{.cuda_device = 2})};
+  const Doubles doubles{std::make_shared<EngineDouble>(EngineDouble::Script{.memory = cuda_memory(4)}),
+                        std::make_shared<EngineDouble>(EngineDouble::Script{.memory = cuda_memory(2)})};
   const auto group = make_engine_group("doubles", {doubles.begin(), doubles.end()});
-  EXPECT_EQ(group->cuda_device(), 4);
+  EXPECT_EQ(group->memory(), cuda_memory(4));
   const auto denoiser = group->make_denoiser(Bm3dParameters{}, {{10}}, oracle::gray(1, 1));
   for (int i = 0; i < 4; ++i) {
     Frame frame = numbered(i);
-    frame.cuda_device = i < 2 ? 4 : Frame::kHostMemory;
-    EXPECT_EQ(group->in_host_memory(frame).cuda_device, Frame::kHostMemory);
+    frame.memory = i < 2 ? cuda_memory(4) : kHostMemory;
+    EXPECT_EQ(group->in_host_memory(frame).memory, kHostMemory);
     denoiser->send(frame);
   }
   for (int i = 0; i < 4; ++i) {
     const Frame sent = denoiser->receive().value();  // as the double has got it
     EXPECT_EQ(sent.index, i);
-    EXPECT_EQ(sent.cuda_device, i == 0 ? 4 : Frame::kHostMemory);
+    EXPECT_EQ(sent.memory, i == 0 ? cuda_memory(4) : kHostMemory);
   }
 }
 

@@ -170,9 +170,9 @@ TEST_P(EngineTest, AFrameInMemoryOutOfReachIsAnError) {
   const auto denoiser = engine().make_denoiser(bm3d_profile(Profile::kFast), {{10, 10, 10}}, gray(32, 24));
   Frame frame = oracle::draw_picture(gray(32, 24));
   frame.index = 4711;
-  frame.cuda_device = 99;
+  frame.memory = cuda_memory(99);
   EXPECT_NE(message_of([&] { denoiser->send(frame); }).find("4711"), std::string::npos);
-  frame.cuda_device = Frame::kHostMemory;
+  frame.memory = kHostMemory;
   EXPECT_EQ(engine().in_host_memory(frame).planes[0].data, frame.planes[0].data);
 }
 

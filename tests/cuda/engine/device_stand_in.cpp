@@ -206,7 +206,7 @@ NoiseLevel NoiseEstimator::estimate(const FrameFormat& /*format*/,
   return {{1, 2, 3}};
 }
 Brightness NoiseEstimator::brightness(const FrameFormat& /*format*/, const Plane& /*plane*/,
-                                      int /*padding_bits*/, const Event& /*decoded*/) {
+                                      int /*padding_bits*/, cudaEvent_t /*ready*/) {
   return {};
 }
 

@@ -105,6 +105,42 @@ TEST_F(CudaEngine, DenoisersOfSeveralThreadsDoNotDisturbEachOther) {
   }
 }
 
+// Samples that come late, on a stream that nothing else waits for.
+TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
+  const FrameFormat format = gray(256, 64);
+  const Frame picture = noisy_picture(format, 15);
+  const Frame host = engine_->allocate_frame(format);  // page-locked: a copy from there doesn't wait
+  for (int y = 0; y < format.height; ++y) {
+    std::copy_n(picture.planes[0].row<std::byte>(y), format.width, host.planes[0].row<std::byte>(y));
+  }
+  const Stream stream;
+  const DeviceMemory memory(static_cast<std::size_t>(256) * 64);
+  const DeviceMemory busy(std::size_t{256} << 20);
+  const auto late_frame = [&] {
+    check(cudaMemset(memory.as(), 0, memory.bytes()));
+    check(cudaDeviceSynchronize());
+    for (int i = 0; i < 200; ++i) {
+      check(cudaMemsetAsync(busy.as(), i, busy.bytes(), stream.get()));
+    }
+    check(cudaMemcpy2DAsync(memory.as(), 256, host.planes[0].data, host.planes[0].stride, 256, 64,
+                            cudaMemcpyHostToDevice, stream.get()));
+    const auto ready = std::make_shared<Event>();
+    ready->record(stream);
+    Frame frame = host;
+    frame.planes[0].data = memory.as();
+    frame.planes[0].stride = 256;
+    frame.memory = cuda_memory(0);
+    frame.ready = {ready, ready->get()};
+    return frame;
+  };
+  EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(late_frame()), host));
+  EXPECT_EQ(engine_->estimate_noise(late_frame()), engine_->estimate_noise(host));
+  EXPECT_EQ(engine_->brightness(late_frame()), brightness(host));
+  const Bm3dParameters fast = bm3d_profile(Profile::kFast);
+  EXPECT_TRUE(oracle::same_bits(run_filter(*engine_, late_frame(), fast, {{15}}),
+                                run_filter(*engine_, host, fast, {{15}})));
+}
+
 // As video decoders leave them: chroma interleaved, deeper samples in the upper bits of 16.
 TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
   for (const FrameFormat& format : {yuv(202, 150, 1, 1), yuv(202, 150, 1, 1, 10), yuv(160, 121, 0, 0, 12)}) {
@@ -115,7 +151,7 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     const std::ptrdiff_t pitch = 256 * bytes;
     std::vector<std::byte> samples(static_cast<std::size_t>(pitch) * format.height * 3);
     Frame frame = host;
-    frame.cuda_device = 0;
+    frame.memory = cuda_memory(0);
     frame.padding_bits = bytes == 1 ? 0 : 16 - format.bit_depth;
     const DeviceMemory memory(samples.size());
     for (int p = 0; p < 3; ++p) {
@@ -269,7 +305,7 @@ TEST_F(CudaEngine, AFailedDeviceIsAnErrorAndIsLetGoOf) {
     const FrameFormat format = yuv(320, 240, 1, 1);
     const Frame good = noisy_picture(format, 20);
     Frame bad = good;
-    bad.cuda_device = 0;
+    bad.memory = cuda_memory(0);
     for (Plane& plane : bad.planes) {
       plane.data = nullptr;
     }

@@ -133,7 +133,7 @@ TEST_F(HostTest, WhereverACopyToTheHostFailsNoMemoryIsWrittenThatWasGivenBack) {
   const auto engine = open_cuda("cuda:0", {});
   const FrameFormat odd = yuv(63, 47);
   Frame frame = fill(allocate_frame(odd), 5);
-  frame.cuda_device = 0;
+  frame.memory = cuda_memory(0);
   int calls = 0;
   for (bool failed = true; failed; ++calls) {
     stand_in::fail_after(calls, Failure::kOfOneCall);

@@ -12,7 +12,7 @@ class CudaDecodingTest : public MediaTest {
  protected:
   static Clip read(const std::string& file) {
     ReaderOptions options;
-    options.cuda_device = 0;
+    options.memory = cuda_memory(0);
     Clip clip = read_clip(file, options);
     EXPECT_NE(clip.video.decoded_on_cuda, !clip.video.why_not_on_cuda.empty()) << clip.video.why_not_on_cuda;
     return clip;
@@ -25,7 +25,7 @@ TEST_F(CudaDecodingTest, FramesComeWithAGpuOrWithout) {
   const Clip clip = read(source);
   ASSERT_EQ(clip.frames.size(), 10U);
   for (const Frame& frame : clip.frames) {
-    EXPECT_EQ(frame.cuda_device, clip.video.decoded_on_cuda ? 0 : Frame::kHostMemory);
+    EXPECT_EQ(frame.memory, clip.video.decoded_on_cuda ? cuda_memory(0) : kHostMemory);
   }
 }
 

@@ -43,7 +43,7 @@ Attempt open_encoder(const std::string& codec, AVPixelFormat source, const std::
   WriterOptions options;
   options.codec = codec;
   options.pixel_format = pixel_format;
-  options.cuda_device = 0;
+  options.memory = cuda_memory(0);
   std::vector<std::string> warnings;
   Attempt attempt;
   try {
@@ -100,7 +100,7 @@ TEST_F(CudaEncodingFile, WithoutAnEncoderOnTheGpuIsAnErrorThatLeavesNoFile) {
   const Reader reader(source);
   WriterOptions options;
   options.codec = codec;
-  options.cuda_device = 0;
+  options.memory = cuda_memory(0);
   try {
     const Writer writer(path("out.mkv"), reader, options);
     ADD_FAILURE() << "was opened";

@@ -20,7 +20,7 @@ namespace {
 // The frame's samples in device memory, as if decoded there.
 Frame on_device(const Frame& host, const DeviceMemory& memory) {
   Frame frame = host;
-  frame.cuda_device = 0;
+  frame.memory = cuda_memory(0);
   std::byte* next = memory.as();
   for (int p = 0; p < host.format.plane_count(); ++p) {
     Plane& plane = frame.planes[p];
