@@ -62,11 +62,12 @@ class Worker {
 
   // Sends what has arrived before it waits for a result.
   void run(const std::stop_token& stop) {
-    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
+    const int most = denoiser_->latency() + denoiser_->concurrency();
     while (!stop.stop_requested()) {
       const bool owes_a_result = !under_way_.empty() && !wants_more_;
-      std::optional<Job> job =
-          under_way_.size() < most || !owes_a_result ? take(stop, !owes_a_result) : std::nullopt;
+      std::optional<Job> job = static_cast<int>(under_way_.size()) < most || !owes_a_result
+                                   ? take(stop, !owes_a_result)
+                                   : std::nullopt;
       if (job) {
         carry_out(std::move(*job));
       } else if (owes_a_result) {

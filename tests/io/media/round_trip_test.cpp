@@ -110,17 +110,17 @@ TEST_F(RoundTripTest, TimesCanCountFromTheFirstFrameThatIsWritten) {
   for (const std::string name : {"out.mkv", "out.mp4"}) {
     Reader reader(in);
     Writer writer(path(name), reader, {.begin_at_zero = true});
-    constexpr std::size_t kFirst = 5;
+    constexpr std::size_t kFirstKept = 5;
     constexpr std::size_t kFrames = 20;
     for (std::size_t i = 0; i < kFrames; ++i) {
       const Frame frame = std::get<Frame>(reader.read());
-      if (i >= kFirst) {
+      if (i >= kFirstKept) {
         writer.write(frame);
       }
     }
     writer.finish();
     const std::vector<double> times = read_clip(path(name)).times;
-    ASSERT_EQ(times.size(), kFrames - kFirst) << name;
+    ASSERT_EQ(times.size(), kFrames - kFirstKept) << name;
     for (std::size_t i = 0; i < times.size(); ++i) {
       EXPECT_NEAR(times[i], static_cast<double>(i) / 25, 1e-3) << name;
     }
