@@ -241,6 +241,7 @@ void Viewer::handle_end() {
     quit_ = true;
   }
   ended_ = true;
+  spdlog::debug("shown: the end");
 }
 
 void Viewer::wait_until(std::optional<Clock::time_point> next, const std::stop_token& stop) {
@@ -482,6 +483,8 @@ void Viewer::measure(Clock::time_point now) {
     constexpr double kFewer = 0.8;
     const double wanted = player_options_.frames_per_second * player_->speed();
     denoising_is_slow_ = busy > kFewer;
+    spdlog::debug(
+        fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %", shown_fps_, 100 * busy));
     const bool is_slow = !player_->paused() && !ended_ && shown_fps_ < kFewer * wanted &&
                          (denoising_is_slow_ || share(last.read_ns, next.read_ns) > kFewer);
     slow_measurements_ = is_slow && !player_options_.live ? slow_measurements_ + 1 : 0;

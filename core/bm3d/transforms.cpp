@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -158,11 +159,27 @@ TransformMatrices transform_matrices(Transform1d transform, int size) {
 
 float coefficient_threshold(float lambda, float sigma) { return lambda * sigma * (1 - 0x1p-14F); }
 
+namespace {
+
+// The modified Bessel function of the first kind, of order 0, by its power series. std::cyl_bessel_i() is no
+// function for several threads: the C library's lgamma(), which it calls, writes a global variable.
+double bessel_i0(double x) {
+  double sum = 1;
+  double term = 1;
+  for (int k = 1; term > sum * std::numeric_limits<double>::epsilon(); ++k) {
+    term *= x * x / 4 / (static_cast<double>(k) * k);
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace
+
 std::vector<double> kaiser_window(int patch_size, double beta) {
   std::vector<double> line(patch_size);
   for (int i = 0; i < patch_size; ++i) {
     const double position = patch_size == 1 ? 0 : 2.0 * i / (patch_size - 1) - 1;
-    line[i] = std::cyl_bessel_i(0, beta * std::sqrt(1 - position * position)) / std::cyl_bessel_i(0, beta);
+    line[i] = bessel_i0(beta * std::sqrt(1 - position * position)) / bessel_i0(beta);
   }
   std::vector<double> window(patch_size * patch_size);
   for (int y = 0; y < patch_size; ++y) {
