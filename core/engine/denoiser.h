@@ -14,7 +14,7 @@
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
-#include "core/noise/brightness.h"
+#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_level.h"
 
 namespace limpid {
@@ -120,9 +120,9 @@ class Engine {
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
 
   /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness
-  /// histogram, equal to limpid::brightness(). Both take frames in any memory that send() accepts.
+  /// histogram, equal to limpid::brightness_histogram(). Both take frames in any memory that send() accepts.
   virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
-  virtual Brightness brightness(const Frame& frame) = 0;
+  virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
 
   /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,
   /// send() takes such frames at once, but waits while it reads a frame that is in other host memory.

@@ -302,7 +302,9 @@ class EngineGroup final : public Engine {
   MemoryDomain memory() const override { return engines_.front()->memory(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseLevel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
-  Brightness brightness(const Frame& frame) override { return engines_.front()->brightness(frame); }
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    return engines_.front()->brightness_histogram(frame);
+  }
 
  private:
   std::string name_;

@@ -34,7 +34,7 @@ bool NoiseTracker::agrees(const NoiseLevel& own) const {
 }
 
 NoiseLevel NoiseTracker::next(const Frame& frame) {
-  const Brightness brightness = engine_.brightness(frame);
+  const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
   float difference = 0;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
     difference += std::abs(brightness[i] - brightness_[i]);

@@ -5,7 +5,7 @@
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
-#include "core/noise/brightness.h"
+#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_level.h"
 
 namespace limpid {
@@ -26,7 +26,7 @@ class NoiseTracker {
   bool agrees(const NoiseLevel& own) const;
 
   Engine& engine_;
-  Brightness brightness_{};
+  BrightnessHistogram brightness_{};
   std::array<double, 3> variance_sums_{};
   int averaged_ = 0;                     ///< frames in variance_sums_
   int since_estimate_ = 0;               ///< frames since the last one that was measured

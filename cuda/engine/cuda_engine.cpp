@@ -87,49 +87,49 @@ class CudaEngine final : public Engine {
     copied.interlaced = frame.interlaced;
     copied.index = frame.index;
     copied.attachment = frame.attachment;
-    const std::scoped_lock lock(looking_mutex_);
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const Looking& looking = begin_looking();
-    enqueue_and_wait(looking.stream, [&] {
-      copy(copied, upload(frame).planes(), cudaMemcpyDeviceToHost, looking.stream.get());
+    const Analysis& analysis = begin_analysis();
+    enqueue_and_wait(analysis.stream, [&] {
+      copy(copied, upload(frame).planes(), cudaMemcpyDeviceToHost, analysis.stream.get());
     });
     return copied;
   }
 
   NoiseLevel estimate_noise(const Frame& frame) override {
-    const std::scoped_lock lock(looking_mutex_);
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    Looking& looking = begin_looking();
+    Analysis& analysis = begin_analysis();
     NoiseLevel level;
-    enqueue_and_wait(looking.stream, [&] {
+    enqueue_and_wait(analysis.stream, [&] {
       const DeviceFrame& samples = upload(frame);
-      looking.uploaded.record(looking.stream);
-      level = looking.noise.estimate(frame.format, samples.planes(), frame.interlaced, looking.uploaded);
+      analysis.uploaded.record(analysis.stream);
+      level = analysis.noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis.uploaded);
     });
     return level;
   }
 
-  Brightness brightness(const Frame& frame) override {
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
     if (frame.memory != memory()) {
-      return limpid::brightness(frame);
+      return limpid::brightness_histogram(frame);
     }
-    const std::scoped_lock lock(looking_mutex_);
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    Looking& looking = begin_looking();
-    return looking.noise.brightness(frame.format, frame.planes[brightness_plane(frame.format)],
-                                    frame.padding_bits, ready_event(frame, looking.decoded));
+    Analysis& analysis = begin_analysis();
+    return analysis.noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
+                                               frame.padding_bits, ready_event(frame, analysis.decoded));
   }
 
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
     const DeviceScope scope(device_, std::nothrow);
-    looking_.reset();
+    analysis_.reset();
   }
 
  private:
-  // What looking at single frames needs.
-  struct Looking {
+  // What the analysis of single frames needs.
+  struct Analysis {
     NoiseEstimator noise;
     Event decoded;
     Event uploaded;
@@ -140,16 +140,16 @@ class CudaEngine final : public Engine {
   static constexpr std::size_t kMostFormats = 4;
 
   // The mutex is locked and the device is the current one for these two.
-  Looking& begin_looking() {
-    if (!looking_) {
-      looking_.emplace();
+  Analysis& begin_analysis() {
+    if (!analysis_) {
+      analysis_.emplace();
     }
-    return *looking_;
+    return *analysis_;
   }
 
   // Enqueues the way of a frame's samples to the device.
   const DeviceFrame& upload(const Frame& frame) {
-    auto& samples = looking_->samples;
+    auto& samples = analysis_->samples;
     const auto known = std::ranges::find(samples, frame.format, &std::pair<FrameFormat, DeviceFrame>::first);
     if (known != samples.end()) {
       samples.splice(samples.begin(), samples, known);
@@ -162,10 +162,10 @@ class CudaEngine final : public Engine {
     }
     const DeviceFrame& device_frame = samples.front().second;
     if (frame.memory == memory()) {
-      looking_->stream.wait(ready_event(frame, looking_->decoded));
-      copy_from_decoder(frame, device_frame.planes(), looking_->stream);
+      analysis_->stream.wait(ready_event(frame, analysis_->decoded));
+      copy_from_decoder(frame, device_frame.planes(), analysis_->stream);
     } else {
-      copy(frame, device_frame.planes(), cudaMemcpyHostToDevice, looking_->stream.get());
+      copy(frame, device_frame.planes(), cudaMemcpyHostToDevice, analysis_->stream.get());
     }
     return device_frame;
   }
@@ -174,8 +174,8 @@ class CudaEngine final : public Engine {
   std::string name_;
   std::string description_;
   FramePool pool_;
-  std::mutex looking_mutex_;
-  std::optional<Looking> looking_;
+  std::mutex analysis_mutex_;
+  std::optional<Analysis> analysis_;
 };
 
 EngineInfo describe_device(int device) {

@@ -61,16 +61,17 @@ void StreamDenoiser::send(Frame frame) {
   const DeviceScope scope(device_);
   std::optional<Frame> out = take_result(frame);
   FrameSlot& slot = *free_frames_.front();
-  Turns& turns = take_turns();
+  Timestamps& timestamps = take_timestamps();
   const bool begins_anew = frame.begins_anew;
   const bool context_only = frame.context_only;
   // Kept from here on, whatever fails: what was enqueued may be any part of it.
   free_frames_.pop_front();
-  ring_.push({std::move(frame), std::move(out), noise_, &slot, &turns, sent_}, begins_anew, context_only);
+  ring_.push({std::move(frame), std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
+             context_only);
   ++sent_;
   const std::size_t whole = under_way_.size();
   try {
-    upload(ring_.newest().in, slot, turns);
+    upload(ring_.newest().in, slot, timestamps);
     enqueue_results();
   } catch (...) {
     // A result can't come, nor be relied on in later frames, which share the filter's memory; those before it
@@ -87,7 +88,7 @@ std::optional<Frame> StreamDenoiser::receive() {
   }
   const DeviceScope scope(device_);
   UnderWay& first = under_way_.front();
-  first.turns->downloaded.synchronize();
+  first.timestamps->downloaded.synchronize();
   count(first);
   // Uploads follow each other: what was sent before the newest frame that the result depends on has been
   // read.
@@ -118,12 +119,12 @@ void StreamDenoiser::reset() {
   wait_for_all();
   for (const UnderWay& result : under_way_) {
     result.result_slot->last = nullptr;
-    idle_turns_.push_back(result.turns);
+    idle_timestamps_.push_back(result.timestamps);
   }
   under_way_.clear();
   ring_.reset([this](Kept kept) {
-    if (kept.turns != nullptr) {
-      idle_turns_.push_back(kept.turns);
+    if (kept.timestamps != nullptr) {
+      idle_timestamps_.push_back(kept.timestamps);
     }
     free_frames_.push_back(kept.slot);
   });
@@ -147,7 +148,7 @@ std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
   return out;
 }
 
-void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Turns& turns) {
+void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamps& timestamps) {
   if (slot.used) {
     uploads_.wait(slot.read.get());
   }
@@ -158,13 +159,13 @@ void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Turns& tu
   if (on_device) {
     uploads_.wait(ready_event(frame, decoded_));
   }
-  turns.begun.record(uploads_);
+  timestamps.begun.record(uploads_);
   if (on_device) {
     copy_from_decoder(frame, slot.samples.planes(), uploads_);
   } else {
     copy(frame, slot.samples.planes(), cudaMemcpyHostToDevice, uploads_.get());
   }
-  turns.uploaded.record(uploads_);
+  timestamps.uploaded.record(uploads_);
 }
 
 // Of all windows whose frames are there.
@@ -181,9 +182,9 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   const Kept& newest = *window.frames.back();
   ResultSlot& slot = results_[next_result_];
   next_result_ = (next_result_ + 1) % results_.size();
-  const Turns& turns = *current.turns;
+  const Timestamps& timestamps = *current.timestamps;
 
-  kernels_.wait(newest.turns->uploaded.get());
+  kernels_.wait(newest.timestamps->uploaded.get());
   if (slot.last != nullptr) {
     kernels_.wait(slot.last->downloaded.get());
   }
@@ -195,19 +196,19 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   }
   filtered.current = window.current;
   filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
-  turns.filtered.record(kernels_);
+  timestamps.filtered.record(kernels_);
 
-  downloads_.wait(turns.filtered.get());
+  downloads_.wait(timestamps.filtered.get());
   Frame& out = *current.out;
   if (!out.memory.is_host()) {
     copy_to_encoder(slot.samples.planes(), out, downloads_);
   } else {
     copy(out, slot.samples.planes(), cudaMemcpyDeviceToHost, downloads_.get());
   }
-  turns.downloaded.record(downloads_);
-  slot.last = current.turns;
+  timestamps.downloaded.record(downloads_);
+  slot.last = current.timestamps;
   under_way_.push_back(
-      {std::move(out), current.slot, &slot, std::exchange(current.turns, nullptr), newest.number});
+      {std::move(out), current.slot, &slot, std::exchange(current.timestamps, nullptr), newest.number});
 }
 
 // No window to come has the frame.
@@ -215,8 +216,8 @@ void StreamDenoiser::retire(Kept kept) {
   kept.slot->read.record(kernels_);
   kept.slot->used = true;
   free_frames_.push_back(kept.slot);
-  if (kept.turns != nullptr) {
-    idle_turns_.push_back(kept.turns);
+  if (kept.timestamps != nullptr) {
+    idle_timestamps_.push_back(kept.timestamps);
   }
   retired_.push_back({std::move(kept.in), kept.number});
   // Of a stream of nothing but context no result will come that lets go of them.
@@ -240,40 +241,40 @@ void StreamDenoiser::wait_for_all() const {
   }
 }
 
-StreamDenoiser::Turns& StreamDenoiser::take_turns() {
-  if (idle_turns_.empty()) {
-    return turns_.emplace_back();
+StreamDenoiser::Timestamps& StreamDenoiser::take_timestamps() {
+  if (idle_timestamps_.empty()) {
+    return timestamps_.emplace_back();
   }
-  Turns& turns = *idle_turns_.back();
-  idle_turns_.pop_back();
-  return turns;
+  Timestamps& timestamps = *idle_timestamps_.back();
+  idle_timestamps_.pop_back();
+  return timestamps;
 }
 
 // Counts the stages' turns at a result, all of which is done.
 void StreamDenoiser::count(UnderWay& done) {
-  Turns& turns = *done.turns;
+  Timestamps& timestamps = *done.timestamps;
   FrameSlot& frame_slot = *done.frame_slot;
   ResultSlot& result_slot = *done.result_slot;
   // Told by the end of the last frame's upload, which comes before all of them and mostly not long.
-  const Event& origin = last_turns_ != nullptr ? last_turns_->uploaded : turns.begun;
+  const Event& origin = last_timestamps_ != nullptr ? last_timestamps_->uploaded : timestamps.begun;
   const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
     return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
   };
-  const std::int64_t begun = moment(turns.begun);
-  const std::int64_t uploaded = moment(turns.uploaded);
-  const std::int64_t filtered = moment(turns.filtered);
-  const std::int64_t downloaded = moment(turns.downloaded);
-  if (last_turns_ != nullptr) {
-    idle_turns_.push_back(last_turns_);
+  const std::int64_t begun = moment(timestamps.begun);
+  const std::int64_t uploaded = moment(timestamps.uploaded);
+  const std::int64_t filtered = moment(timestamps.filtered);
+  const std::int64_t downloaded = moment(timestamps.downloaded);
+  if (last_timestamps_ != nullptr) {
+    idle_timestamps_.push_back(last_timestamps_);
   }
-  last_turns_ = &turns;
+  last_timestamps_ = &timestamps;
   stages_.upload.add_turn(begun, frame_slot.filtered_ns, uploaded);
   stages_.filter.add_turn(uploaded, result_slot.downloaded_ns, filtered);
   // There is always room: send() has taken it.
   stages_.download.add_turn(filtered, 0, downloaded);
   frame_slot.filtered_ns = stages_.filter.end_ns;
   result_slot.downloaded_ns = stages_.download.end_ns;
-  if (result_slot.last == &turns) {
+  if (result_slot.last == &timestamps) {
     result_slot.last = nullptr;
   }
 }

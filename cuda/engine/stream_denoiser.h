@@ -50,7 +50,7 @@ class StreamDenoiser final : public Denoiser {
 
  private:
   // When a frame, on its way, got to where a stage begins or ends.
-  struct Turns {
+  struct Timestamps {
     Event begun = Event::timed();
     Event uploaded = Event::timed();
     Event filtered = Event::timed();
@@ -69,7 +69,7 @@ class StreamDenoiser final : public Denoiser {
   struct ResultSlot {
     explicit ResultSlot(const FrameFormat& format) : samples(format) {}
     DeviceFrame samples;
-    const Turns* last = nullptr;  // of the result that was in it last, until that is received
+    const Timestamps* last = nullptr;  // of the result that was in it last, until that is received
     std::int64_t downloaded_ns = 0;
   };
   // A frame in the ring.
@@ -78,14 +78,14 @@ class StreamDenoiser final : public Denoiser {
     std::optional<Frame> out;  // for the result, if one is wanted
     NoiseLevel noise;
     FrameSlot* slot;
-    Turns* turns;         // until a result has them
-    std::int64_t number;  // in the order of send()
+    Timestamps* timestamps;  // until a result has them
+    std::int64_t number;     // in the order of send()
   };
   struct UnderWay {
     Frame out;
     FrameSlot* frame_slot;
     ResultSlot* result_slot;
-    Turns* turns;
+    Timestamps* timestamps;
     std::int64_t newest;  // the number of the last frame that it depends on
   };
   // A frame that has left the ring, whose samples may not have been read yet.
@@ -95,13 +95,13 @@ class StreamDenoiser final : public Denoiser {
   };
 
   std::optional<Frame> take_result(const Frame& frame);
-  void upload(const Frame& frame, FrameSlot& slot, const Turns& turns);
+  void upload(const Frame& frame, FrameSlot& slot, const Timestamps& timestamps);
   void enqueue_results();
   void enqueue(const FrameRing<Kept>::Window& window);
   void retire(Kept kept);
   void fail(const std::exception_ptr& failure);
   void wait_for_all() const;
-  Turns& take_turns();
+  Timestamps& take_timestamps();
   void count(UnderWay& done);
 
   int device_;
@@ -123,10 +123,10 @@ class StreamDenoiser final : public Denoiser {
   std::int64_t sent_ = 0;
   std::deque<UnderWay> under_way_;
   std::deque<Retired> retired_;
-  std::exception_ptr failure_;  // of the frame that could not be sent
-  std::deque<Turns> turns_;     // all there are: of frames under way, idle, and the last
-  std::vector<Turns*> idle_turns_;
-  Turns* last_turns_ = nullptr;  // of the frame that was received last
+  std::exception_ptr failure_;         // of the frame that could not be sent
+  std::deque<Timestamps> timestamps_;  // all there are: of frames under way, idle, and the last
+  std::vector<Timestamps*> idle_timestamps_;
+  Timestamps* last_timestamps_ = nullptr;  // of the frame that was received last
   DeviceStages stages_;
 };
 

@@ -62,7 +62,7 @@ struct Workspace {
   float sorted_key[kMaxBlocks];
   int number[kMaxBlocks];
   int order[kMaxBlocks];
-  int levels[Brightness().size()];
+  int levels[BrightnessHistogram().size()];
 };
 
 // Gives a block its gain, and with it its place in the order.
@@ -169,7 +169,7 @@ template <typename Sample>
 __global__ void __launch_bounds__(kBrightnessThreads)
     brightness_kernel(Plane plane, int padding_bits, float scale, Workspace* work) {
   follow_stream();
-  constexpr int kLevels = static_cast<int>(Brightness().size());
+  constexpr int kLevels = static_cast<int>(BrightnessHistogram().size());
   __shared__ int levels[kLevels];
   if (threadIdx.x < kLevels) {
     levels[threadIdx.x] = 0;
@@ -331,19 +331,19 @@ NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
   return level;
 }
 
-Brightness NoiseEstimator::brightness(const FrameFormat& format, const Plane& plane, int padding_bits,
-                                      cudaEvent_t ready) {
+BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& format, const Plane& plane,
+                                                         int padding_bits, cudaEvent_t ready) {
   const PlaneMemory& memory = memory_[0];
   auto* work = memory.work.as<Workspace>();
   memory.stream.wait(ready);
   auto* const kernel = format.sample_type == SampleType::kUint8 ? &brightness_kernel<std::uint8_t>
                                                                 : &brightness_kernel<std::uint16_t>;
   launch(kernel, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits, scale_of(format), work);
-  std::array<int, Brightness().size()> levels{};
+  std::array<int, BrightnessHistogram().size()> levels{};
   check(cudaMemcpyAsync(levels.data(), work->levels, sizeof levels, cudaMemcpyDeviceToHost,
                         memory.stream.get()));
   check(cudaStreamSynchronize(memory.stream.get()));
-  Brightness shares{};
+  BrightnessHistogram shares{};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     shares[i] = static_cast<float>(levels[i]) / (kBrightnessPoints * kBrightnessPoints);
   }

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "core/frame/frame.h"
-#include "core/noise/brightness.h"
+#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
@@ -22,8 +22,9 @@ class NoiseEstimator {
   NoiseLevel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
-  /// The same as limpid::brightness(), for a plane as unpack_plane() takes it, complete at `ready`.
-  Brightness brightness(const FrameFormat& format, const Plane& plane, int padding_bits, cudaEvent_t ready);
+  /// The same as limpid::brightness_histogram(), for a plane as unpack_plane() takes it, complete at `ready`.
+  BrightnessHistogram brightness_histogram(const FrameFormat& format, const Plane& plane, int padding_bits,
+                                           cudaEvent_t ready);
 
  private:
   class PlaneSearch;

@@ -83,7 +83,9 @@ class CpuEngine final : public Engine {
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
   }
-  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    return limpid::brightness_histogram(frame);
+  }
 
  private:
   Arena arena_;

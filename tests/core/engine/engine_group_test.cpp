@@ -117,7 +117,9 @@ class EngineDouble final : public Engine {
     return copy;
   }
   NoiseLevel estimate_noise(const Frame& frame) override { return cpu::estimate_noise(frame); }
-  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    return limpid::brightness_histogram(frame);
+  }
 
  private:
   class DenoiserDouble final : public Denoiser {

@@ -55,7 +55,9 @@ class ForwardingEngine : public Engine {
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   NoiseLevel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
-  Brightness brightness(const Frame& frame) override { return cpu_->brightness(frame); }
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    return cpu_->brightness_histogram(frame);
+  }
 
  private:
   std::string name_;

@@ -144,7 +144,9 @@ class OneFilterEngine final : public Engine {
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   NoiseLevel estimate_noise(const Frame& /*frame*/) override { return {}; }
-  Brightness brightness(const Frame& frame) override { return limpid::brightness(frame); }
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    return limpid::brightness_histogram(frame);
+  }
 
  private:
   Maker maker_;

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/frame/frame.h"
-#include "core/noise/brightness.h"
+#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_level.h"
 #include "tests/core/noise/scenes.h"
 
@@ -89,7 +89,7 @@ TEST(EstimateNoise, FloatSamplesMayBeAnything) {
   }
   EXPECT_NEAR(cpu::estimate_noise(frame).sigma[0], 10, 0.5);
   float all = 0;
-  for (const float share : brightness(frame)) {
+  for (const float share : brightness_histogram(frame)) {
     all += share;
   }
   EXPECT_EQ(all, 1);

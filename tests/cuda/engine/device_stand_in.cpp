@@ -205,8 +205,9 @@ NoiseLevel NoiseEstimator::estimate(const FrameFormat& /*format*/,
   check(cudaStreamSynchronize(memory_[0].stream.get()));
   return {{1, 2, 3}};
 }
-Brightness NoiseEstimator::brightness(const FrameFormat& /*format*/, const Plane& /*plane*/,
-                                      int /*padding_bits*/, cudaEvent_t /*ready*/) {
+BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& /*format*/,
+                                                         const Plane& /*plane*/, int /*padding_bits*/,
+                                                         cudaEvent_t /*ready*/) {
   return {};
 }
 

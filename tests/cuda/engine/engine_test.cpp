@@ -135,7 +135,7 @@ TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
   };
   EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(late_frame()), host));
   EXPECT_EQ(engine_->estimate_noise(late_frame()), engine_->estimate_noise(host));
-  EXPECT_EQ(engine_->brightness(late_frame()), brightness(host));
+  EXPECT_EQ(engine_->brightness_histogram(late_frame()), brightness_histogram(host));
   const Bm3dParameters fast = bm3d_profile(Profile::kFast);
   EXPECT_TRUE(oracle::same_bits(run_filter(*engine_, late_frame(), fast, {{15}}),
                                 run_filter(*engine_, host, fast, {{15}})));
@@ -176,7 +176,7 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     check(cudaMemcpy(memory.as(), samples.data(), samples.size(), cudaMemcpyHostToDevice));
     EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(frame), host));
     EXPECT_EQ(engine_->estimate_noise(frame), engine_->estimate_noise(host));
-    EXPECT_EQ(engine_->brightness(frame), brightness(host));
+    EXPECT_EQ(engine_->brightness_histogram(frame), brightness_histogram(host));
     const Bm3dParameters fast = bm3d_profile(Profile::kFast);
     const NoiseLevel noise{{15, 0, 15}};  // a plane that passes through, too
     EXPECT_TRUE(

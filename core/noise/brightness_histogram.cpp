@@ -1,12 +1,12 @@
-#include "core/noise/brightness.h"
+#include "core/noise/brightness_histogram.h"
 
 #include "core/frame/code_values.h"
 
 namespace limpid {
 
-Brightness brightness(const Frame& frame) {
+BrightnessHistogram brightness_histogram(const Frame& frame) {
   const Plane& plane = frame.planes[brightness_plane(frame.format)];
-  Brightness shares{};
+  BrightnessHistogram shares{};
   for (int i = 0; i < kBrightnessPoints; ++i) {
     for (int j = 0; j < kBrightnessPoints; ++j) {
       float value = 0;

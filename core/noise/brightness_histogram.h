@@ -10,10 +10,10 @@ namespace limpid {
 
 /// How a picture's brightness is distributed: the shares of its levels, dark ones first, at points all over
 /// it. Small and robust to motion, so that a change tells of a scene cut.
-using Brightness = std::array<float, 32>;
+using BrightnessHistogram = std::array<float, 32>;
 
 /// The histogram of a frame in host memory.
-Brightness brightness(const Frame& frame);
+BrightnessHistogram brightness_histogram(const Frame& frame);
 
 // The points and levels, constant expressions that device code may use.
 
@@ -23,7 +23,7 @@ constexpr int brightness_point(int side, int i) {
 }
 
 constexpr int brightness_level(float code_value) {
-  constexpr int kLevels = static_cast<int>(Brightness().size());
+  constexpr int kLevels = static_cast<int>(BrightnessHistogram().size());
   constexpr auto kLast = static_cast<float>(kLevels - 1);
   return code_value > 0 ? static_cast<int>(std::min(code_value * kLevels / 256, kLast)) : 0;
 }
