@@ -520,7 +520,7 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
     keeps_profile_ = is_for({profile->data, profile->size}, target_format_);
   }
   if (options.memory.kind == MemoryKind::kCuda && !scaler_ && takes_cuda_frames(*codec_)) {
-    use_cuda_frames(options.memory.device, warnings);
+    use_cuda_frames(options.memory.ordinal, warnings);
   }
 }
 

@@ -291,7 +291,7 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   decoder->thread_count = options.decoder_threads;
   if (cuda_codec != nullptr) {
     memory_ = options.memory;
-    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.device);
+    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal);
   } else if (!options.memory.is_host()) {
     video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
   }
@@ -819,7 +819,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
 
   Frame frame;
   if (on_cuda) {
-    frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, memory_.device);
+    frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, memory_.ordinal);
   } else if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
     if (allocate_) {

@@ -55,7 +55,7 @@ TEST_F(EncoderFrames, HoldWhatTheHostWouldGet) {
         Surface{yuv(202, 150, 1, 1, 10), AV_PIX_FMT_P010}, Surface{yuv(161, 121, 0, 0), AV_PIX_FMT_YUV444P},
         Surface{yuv(160, 120, 0, 0, 16), AV_PIX_FMT_YUV444P16}}) {
     SCOPED_TRACE(io::name_of(surface.layout));
-    const io::CudaFramePool frames(engine_->result_memory().device, surface.layout, surface.format);
+    const io::CudaFramePool frames(engine_->result_memory().ordinal, surface.layout, surface.format);
     const auto denoiser = engine_->make_denoiser(parameters, noise, surface.format);
     denoiser->set_result_frames([&] { return frames.take(); });
     std::deque<Frame> sent;
