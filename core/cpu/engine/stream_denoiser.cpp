@@ -36,6 +36,8 @@ void StreamDenoiser::send(Frame frame) {
   const bool begins_anew = frame.begins_anew;
   const bool context_only = frame.context_only;
   ring_.push({std::move(frame), noise_, take_state()}, begins_anew, context_only);
+  // Of a stream of nothing but context no result will come that lets go of frames.
+  ring_.retire([this](Kept old) { retire(std::move(old)); });
 }
 
 std::optional<Frame> StreamDenoiser::receive() {

@@ -134,6 +134,20 @@ TEST_F(TemporalTest, FramesAreLetGoOfOnceNoResultNeedsThem) {
   EXPECT_TRUE(std::all_of(samples.begin(), samples.end(), [](const auto& one) { return one.expired(); }));
 }
 
+TEST_F(TemporalTest, OfNothingButContextNoMoreIsKeptThanItsReach) {
+  const auto denoiser = make();
+  std::vector<std::weak_ptr<void>> samples;
+  for (int i = 0; i < 50; ++i) {
+    Frame frame = temporal::make_frame({.value = i, .context_only = true}, i);
+    samples.push_back(frame.samples);
+    denoiser->send(std::move(frame));
+    EXPECT_FALSE(denoiser->receive().has_value());
+    const auto kept =
+        std::count_if(samples.begin(), samples.end(), [](const auto& one) { return !one.expired(); });
+    EXPECT_LE(kept, temporal::kReach.before + temporal::kReach.after);
+  }
+}
+
 TEST_F(TemporalTest, AfterCancelResetBeginsAnew) {
   const auto denoiser = make();
   denoiser->send(temporal::make_frame({}, 0));
