@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
 
 namespace limpid {
@@ -17,11 +18,7 @@ namespace limpid {
 template <typename Kept>
 class FrameRing {
  public:
-  /// A frame whose result is wanted, and those around it.
-  struct Window {
-    std::vector<Kept*> frames;  ///< at most reach.before + 1 + reach.after
-    std::size_t current = 0;    ///< the one whose result is wanted
-  };
+  using Window = FrameWindow<Kept*>;
 
   explicit FrameRing(Reach reach) : reach_(reach) {}
 

@@ -110,6 +110,12 @@ std::string to_string(const FrameFormat& format) {
                      : " " + std::to_string(format.bit_depth) + " bit");
 }
 
+void pass_on(const Frame& from, Frame& to) {
+  to.interlaced = from.interlaced;
+  to.index = from.index;
+  to.attachment = from.attachment;
+}
+
 std::size_t frame_bytes(const FrameFormat& format) {
   format.validate("frame");
   std::size_t bytes = 0;

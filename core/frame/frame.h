@@ -95,6 +95,9 @@ struct Frame {
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
 };
 
+/// Gives `to` what results have of the frame that they are made of: `interlaced`, `index` and `attachment`.
+void pass_on(const Frame& from, Frame& to);
+
 /// Bytes of one block of memory that holds a frame as place_frame() lays it out.
 std::size_t frame_bytes(const FrameFormat& format);
 

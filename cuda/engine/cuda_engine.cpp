@@ -84,9 +84,7 @@ class CudaEngine final : public Engine {
       return frame;
     }
     Frame copied = pool_.allocate(frame.format);
-    copied.interlaced = frame.interlaced;
-    copied.index = frame.index;
-    copied.attachment = frame.attachment;
+    pass_on(frame, copied);
     const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
     const Analysis& analysis = begin_analysis();

@@ -142,9 +142,7 @@ std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
     throw Error("frame " + std::to_string(frame.index) + ": what was given for its result isn't " +
                 to_string(format_) + " in " + to_string(cuda_memory(device_)));
   }
-  out.interlaced = frame.interlaced;
-  out.index = frame.index;
-  out.attachment = frame.attachment;
+  pass_on(frame, out);
   return out;
 }
 
@@ -172,7 +170,6 @@ void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamp
 void StreamDenoiser::enqueue_results() {
   while (ring_.has_next()) {
     enqueue(ring_.next());
-    ring_.retire([this](Kept kept) { retire(std::move(kept)); });
   }
   ring_.retire([this](Kept kept) { retire(std::move(kept)); });
 }
@@ -188,7 +185,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   if (slot.last != nullptr) {
     kernels_.wait(slot.last->downloaded.get());
   }
-  FrameWindow filtered;
+  FilterWindow filtered;
   filtered.frames.reserve(window.frames.size());
   for (const Kept* kept : window.frames) {
     filtered.frames.push_back(

@@ -8,6 +8,7 @@
 
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
+#include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_level.h"
 #include "cuda/runtime/convert.h"
@@ -15,16 +16,6 @@
 namespace limpid::cuda {
 
 using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
-
-/// What a filter over time keeps of one frame for as long as results depend on it, such as its matching plane
-/// and basic estimate.
-class FrameState {
- public:
-  FrameState() = default;
-  FrameState(const FrameState&) = delete;
-  FrameState& operator=(const FrameState&) = delete;
-  virtual ~FrameState() = default;
-};
 
 /// A frame in the device's memory as a filter sees it.
 struct FilteredFrame {
@@ -34,12 +25,7 @@ struct FilteredFrame {
   FrameState* state = nullptr;  ///< what make_state() has made
 };
 
-/// The frames that a result may depend on: the one that is filtered and those around it, as many as the
-/// filter's reach at most, fewer where the stream begins, ends or is cut.
-struct FrameWindow {
-  std::vector<FilteredFrame> frames;
-  std::size_t current = 0;
-};
+using FilterWindow = FrameWindow<FilteredFrame>;
 
 /// A filter of frames in the memory of the current device. Holds all working memory, so that frame after
 /// frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
@@ -52,7 +38,7 @@ class FrameFilter {
   virtual Reach reach() const { return {}; }
 
   /// Enqueues all that makes `out` of the window's current frame.
-  virtual void enqueue_window(const FrameWindow& window, const SamplePlanes& out, cudaStream_t stream) = 0;
+  virtual void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) = 0;
 
   /// The state of one frame, with all its memory; null if nothing is kept. States are used again for other
   /// frames, after renew().
@@ -76,7 +62,7 @@ class FrameFilter {
 /// A filter that looks at no other frame.
 class SpatialFilter : public FrameFilter {
  public:
-  void enqueue_window(const FrameWindow& window, const SamplePlanes& out, cudaStream_t stream) final {
+  void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) final {
     const FilteredFrame& current = window.frames[window.current];
     enqueue(current.planes, out, current.interlaced, current.noise, stream);
   }

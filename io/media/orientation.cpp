@@ -114,9 +114,7 @@ AVChromaLocation turned(AVChromaLocation location, Orientation orientation) {
 
 Frame turned(const Frame& frame, Orientation orientation, FramePool& pool) {
   Frame result = pool.allocate(turned(frame.format, orientation).value());
-  result.interlaced = frame.interlaced;
-  result.index = frame.index;
-  result.attachment = frame.attachment;
+  pass_on(frame, result);
   for (int p = 0; p < result.format.plane_count(); ++p) {
     switch (result.format.bytes_per_sample()) {
       case 1:

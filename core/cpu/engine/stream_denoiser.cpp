@@ -45,16 +45,13 @@ std::optional<Frame> StreamDenoiser::receive() {
     return std::nullopt;
   }
   const auto kept = ring_.next();
-  FrameWindow window;
+  FilterWindow window;
   for (const Kept* each : kept.frames) {
     window.frames.push_back({&each->frame, each->noise, each->state.get()});
   }
   window.current = kept.current;
-  const Frame& in = *window.frames[window.current].frame;
   Frame out = pool_.allocate(format_);
-  out.interlaced = in.interlaced;
-  out.index = in.index;
-  out.attachment = in.attachment;
+  pass_on(*window.frames[window.current].frame, out);
   run_in(*arena_, [&] {
     tbb::task_group group(work_);
     group.run_and_wait([&] { filter_->filter_window(window, out); });

@@ -6,20 +6,11 @@
 #include <vector>
 
 #include "core/frame/frame.h"
+#include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
 #include "core/noise/noise_level.h"
 
 namespace limpid::cpu {
-
-/// What a filter over time keeps of one frame for as long as results depend on it, such as its basic
-/// estimate.
-class FrameState {
- public:
-  FrameState() = default;
-  FrameState(const FrameState&) = delete;
-  FrameState& operator=(const FrameState&) = delete;
-  virtual ~FrameState() = default;
-};
 
 /// A frame as a filter sees it.
 struct FilteredFrame {
@@ -28,12 +19,7 @@ struct FilteredFrame {
   FrameState* state = nullptr;  ///< what make_state() has made
 };
 
-/// The frames that a result may depend on: the one that is filtered and those around it, as many as the
-/// filter's reach at most, fewer where the stream begins, ends or is cut.
-struct FrameWindow {
-  std::vector<FilteredFrame> frames;
-  std::size_t current = 0;
-};
+using FilterWindow = FrameWindow<FilteredFrame>;
 
 /// What filters frames of one format, on the threads of the caller's arena. Holds all working memory, so that
 /// frame after frame allocates nothing. One frame at a time.
@@ -47,7 +33,7 @@ class FrameFilter {
   virtual Reach reach() const { return {}; }
 
   /// Filters the window's current frame into `out`, which has planes of the same format; alpha is copied.
-  virtual void filter_window(const FrameWindow& window, Frame& out) = 0;
+  virtual void filter_window(const FilterWindow& window, Frame& out) = 0;
 
   /// The state of one frame; null if nothing is kept. States are used again for other frames, after renew().
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
@@ -61,7 +47,7 @@ class FrameFilter {
 /// A filter that looks at no other frame.
 class SpatialFilter : public FrameFilter {
  public:
-  void filter_window(const FrameWindow& window, Frame& out) final {
+  void filter_window(const FilterWindow& window, Frame& out) final {
     const FilteredFrame& current = window.frames[window.current];
     filter(*current.frame, current.noise, out);
   }

@@ -32,7 +32,7 @@ class TwoStepMean final : public cpu::FrameFilter {
 
   Reach reach() const override { return temporal::kReach; }
 
-  void filter_window(const cpu::FrameWindow& window, Frame& out) override {
+  void filter_window(const cpu::FilterWindow& window, Frame& out) override {
     const FrameFormat& format = out.format;
     const std::size_t t = window.current;
     for (std::size_t i = t - std::min<std::size_t>(t, 1); i <= t + 1 && i < window.frames.size(); ++i) {
@@ -44,23 +44,23 @@ class TwoStepMean final : public cpu::FrameFilter {
     }
   }
 
-  std::unique_ptr<cpu::FrameState> make_state() override {
+  std::unique_ptr<FrameState> make_state() override {
     ++counts_.states;
     return std::make_unique<State>();
   }
-  void renew(cpu::FrameState& state) override { static_cast<State&>(state).basic.reset(); }
+  void renew(FrameState& state) override { static_cast<State&>(state).basic.reset(); }
 
  private:
-  struct State final : cpu::FrameState {
+  struct State final : FrameState {
     std::optional<std::vector<int>> basic;
   };
 
-  static State& state_of(const cpu::FrameWindow& window, std::size_t i) {
+  static State& state_of(const cpu::FilterWindow& window, std::size_t i) {
     return static_cast<State&>(*window.frames[i].state);
   }
 
   template <typename Value>
-  static int mean_around(const cpu::FrameWindow& window, std::size_t t, const Value& value) {
+  static int mean_around(const cpu::FilterWindow& window, std::size_t t, const Value& value) {
     int sum = 0;
     int weights = 0;
     for (std::size_t i = t - std::min<std::size_t>(t, 1); i <= t + 1 && i < window.frames.size(); ++i) {
@@ -71,7 +71,7 @@ class TwoStepMean final : public cpu::FrameFilter {
     return sum / weights;
   }
 
-  void prepare(const cpu::FrameWindow& window, std::size_t t) {
+  void prepare(const cpu::FilterWindow& window, std::size_t t) {
     State& state = state_of(window, t);
     if (state.basic) {
       return;

@@ -31,7 +31,7 @@ class TwoStepMean final : public FrameFilter {
   Reach reach() const override { return temporal::kReach; }
   std::size_t memory() const override { return 0; }
 
-  void enqueue_window(const FrameWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
+  void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override {
     const std::size_t t = window.current;
     const std::size_t last = std::min(t + 1, window.frames.size() - 1);
     for (std::size_t i = t - std::min<std::size_t>(t, 1); i <= last; ++i) {
@@ -57,12 +57,12 @@ class TwoStepMean final : public FrameFilter {
     bool has_basic = false;
   };
 
-  static State& state_of(const FrameWindow& window, std::size_t i) {
+  static State& state_of(const FilterWindow& window, std::size_t i) {
     return static_cast<State&>(*window.frames[i].state);
   }
 
   template <typename Input>
-  void enqueue_mean(const FrameWindow& window, std::size_t t, const Input& input, std::ptrdiff_t in_stride,
+  void enqueue_mean(const FilterWindow& window, std::size_t t, const Input& input, std::ptrdiff_t in_stride,
                     std::uint8_t* out, std::ptrdiff_t out_stride, int add, cudaStream_t stream) {
     Mean mean{.in_stride = in_stride,
               .out = out,
@@ -78,7 +78,7 @@ class TwoStepMean final : public FrameFilter {
     launch_(mean, stream);
   }
 
-  void prepare(const FrameWindow& window, std::size_t t, cudaStream_t stream) {
+  void prepare(const FilterWindow& window, std::size_t t, cudaStream_t stream) {
     State& state = state_of(window, t);
     if (state.has_basic) {
       return;

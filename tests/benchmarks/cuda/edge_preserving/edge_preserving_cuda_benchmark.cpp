@@ -68,7 +68,7 @@ struct DeviceFrames {
     in_planes[0] = {in.as(), plane.stride};
     out_planes[0] = {out.as(), plane.stride};
   }
-  FrameWindow window() const { return {{{in_planes, false, {{kSigma, kSigma, kSigma}}}}}; }
+  FilterWindow window() const { return {{{in_planes, false, {{kSigma, kSigma, kSigma}}}}}; }
 };
 
 double time_frame(const Filter& filter, const Frame& frame, int repeats) {
