@@ -249,7 +249,7 @@ class Benchmark {
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
     stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
-    stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
+    stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };
     std::int64_t written = 0;
@@ -281,7 +281,7 @@ class Benchmark {
     return item;
   }
 
-  std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseLevel& level) const {
+  std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseModel& level) const {
     auto denoiser = engine_->make_denoiser(options_.filter.filter(), level, frame.format);
     if (cuda_frames_) {
       denoiser->set_result_frames(cuda_frames_);
@@ -304,7 +304,7 @@ class Benchmark {
     for (std::int64_t i = 0; i < count; ++i) {
       const Frame& frame = kept_[static_cast<std::size_t>(i) % kept_.size()];
       stage.send(frame, noise.level_for(frame),
-                 [&](const Frame& first, const NoiseLevel& level) { return make_denoiser(first, level); });
+                 [&](const Frame& first, const NoiseModel& level) { return make_denoiser(first, level); });
       if (stage.is_full()) {
         receive();
       }

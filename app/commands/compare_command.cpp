@@ -139,7 +139,7 @@ class Comparison {
   const std::vector<Row>& rows() const { return rows_; }
   const FrameFormat& format() const { return input_.frames.front().format; }
   std::size_t frame_count() const { return input_.frames.size(); }
-  const NoiseLevel& noise() const { return noise_.front(); }
+  const NoiseModel& noise() const { return noise_.front(); }
 
   void run() {
     rows_.push_back({.filter = "input", .quality = quality_of(input_.frames), .megabytes = {}});
@@ -251,7 +251,7 @@ class Comparison {
   std::shared_ptr<Engine> engine_;
   Clip input_;
   Clip truth_;
-  std::vector<NoiseLevel> noise_;
+  std::vector<NoiseModel> noise_;
   std::size_t shown_ = 0;  // the frame of the contact sheet
   std::vector<Row> rows_;
   std::vector<Frame> pictures_;

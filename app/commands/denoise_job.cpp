@@ -180,7 +180,7 @@ class OpenJob {
     stages.read = [this] { return read(); };
     stages.stop_reading = [this] { failed_ = true; };
     stages.noise = [this](const Frame& frame) { return noise_.level_for(frame); };
-    stages.make_denoiser = [this](const Frame& frame, const NoiseLevel& level) {
+    stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };
     stages.write_frame = [this](const Frame& frame) { writer_.write(frame); };
@@ -210,7 +210,7 @@ class OpenJob {
     }
   }
 
-  std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseLevel& level) {
+  std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseModel& level) {
     std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(job_.filter, level, format);
     if (const auto cuda_frames = writer_.cuda_frames()) {
       denoiser->set_result_frames(cuda_frames);

@@ -30,7 +30,7 @@ void add_settings(const Filter& filter, Json& json) {
 
 }  // namespace
 
-Json to_json(const Filter& filter, const NoiseLevel& noise, const FrameFormat& format) {
+Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format) {
   const FilterType& type = type_of(filter);
   Json json;
   json["name"] = type.name;
@@ -48,7 +48,7 @@ Json to_json(const Filter& filter, const NoiseLevel& noise, const FrameFormat& f
   return json;
 }
 
-Json to_json(const NoiseLevel& noise, const FrameFormat& format) {
+Json to_json(const NoiseModel& noise, const FrameFormat& format) {
   Json json;
   const std::vector<std::string_view> names = color_plane_names(format);
   for (std::size_t plane = 0; plane < names.size(); ++plane) {

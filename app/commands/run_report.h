@@ -7,15 +7,15 @@
 
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::app {
 
 /// A filter with all its settings for frames of this format and noise level: what the profile, the options
 /// and the noise have made of them. The edge-preserving filters' are told for each plane that they filter.
-nlohmann::ordered_json to_json(const Filter& filter, const NoiseLevel& noise, const FrameFormat& format);
+nlohmann::ordered_json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format);
 
 /// The level by the planes' names.
-nlohmann::ordered_json to_json(const NoiseLevel& noise, const FrameFormat& format);
+nlohmann::ordered_json to_json(const NoiseModel& noise, const FrameFormat& format);
 
 }  // namespace limpid::app

@@ -159,7 +159,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   PlayerStages stages;
   stages.engine = denoising_engine;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
-                                                  const NoiseLevel& level) {
+                                                  const NoiseModel& level) {
     const Filter filter = filter_.filter(settings.filter, settings.profile);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::app {
 namespace {
@@ -24,7 +24,7 @@ std::optional<float> parse_number(std::string_view text) {
 }
 
 // One number for all planes, three, or "auto" (nothing).
-std::optional<NoiseLevel> parse_sigma(const std::string& text) {
+std::optional<NoiseModel> parse_sigma(const std::string& text) {
   if (text == "auto") {
     return std::nullopt;
   }
@@ -39,10 +39,10 @@ std::optional<NoiseLevel> parse_sigma(const std::string& text) {
     values.push_back(*value);
     if (comma == std::string_view::npos) {
       if (values.size() == 1) {
-        return NoiseLevel{{values[0], values[0], values[0]}};
+        return NoiseModel{{values[0], values[0], values[0]}};
       }
       if (values.size() == 3) {
-        return NoiseLevel{{values[0], values[1], values[2]}};
+        return NoiseModel{{values[0], values[1], values[2]}};
       }
       break;
     }

@@ -9,7 +9,7 @@ void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
   denoiser_.swap(denoiser);
 }
 
-void DenoiseStage::send(Frame frame, const NoiseLevel& level, const Maker& make) {
+void DenoiseStage::send(Frame frame, const NoiseModel& level, const Maker& make) {
   timed(counters_.busy_ns, [&] {
     if (!denoiser_) {
       own(make(frame, level));

@@ -17,7 +17,7 @@ namespace limpid::app {
 /// thread at a time.
 class DenoiseStage {
  public:
-  using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)>;
+  using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)>;
 
   explicit DenoiseStage(StageCounters& counters) : counters_(counters) {}
 
@@ -34,7 +34,7 @@ class DenoiseStage {
   DeviceStages on_device() const { return denoiser_ ? denoiser_->device_stages() : DeviceStages{}; }
 
   /// `make` makes the denoiser if there is none.
-  void send(Frame frame, const NoiseLevel& level, const Maker& make);
+  void send(Frame frame, const NoiseModel& level, const Maker& make);
   /// The next result if there is one.
   std::optional<Frame> receive();
   /// No more frames will be sent to this denoiser: all its results can be received.
@@ -54,7 +54,7 @@ class DenoiseStage {
   mutable std::mutex mutex_;  // of what other threads ask
   std::optional<std::chrono::steady_clock::time_point> at_work_since_;
   std::unique_ptr<Denoiser> denoiser_;
-  NoiseLevel noise_;
+  NoiseModel noise_;
   std::deque<std::chrono::steady_clock::time_point> sent_;  // when, of the frames under way
   bool wants_more_ = false;                                 // had nothing to give
 };

@@ -26,8 +26,8 @@ bool differs_markedly(float a, float b) {
 
 }  // namespace
 
-NoiseLevel NoiseControl::level_for(const Frame& frame) {
-  NoiseLevel level;
+NoiseModel NoiseControl::level_for(const Frame& frame) {
+  NoiseModel level;
   if (settings_.sigma) {
     level = *settings_.sigma;
   } else {
@@ -60,7 +60,7 @@ NoiseControl::Levels NoiseControl::levels() const {
   return levels;
 }
 
-void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {
+void NoiseControl::report(const NoiseModel& estimate, const Frame& frame) {
   const std::vector<std::string_view> names = color_plane_names(frame.format);
   if (reported_) {
     bool changed = false;
@@ -77,7 +77,7 @@ void NoiseControl::report(const NoiseLevel& estimate, const Frame& frame) {
     text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
   }
   spdlog::info(fmt::format("noise: estimated sigma {} (from frame {} on)", text, frame.index));
-  if (estimate == NoiseLevel{}) {
+  if (estimate == NoiseModel{}) {
     spdlog::warn(
         "no noise was found, so frames pass unchanged; noise that a camera or a codec has smoothed isn't "
         "recognised, but removed if its level is given: --sigma 5, or more");

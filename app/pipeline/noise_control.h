@@ -7,7 +7,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::app {
 
@@ -18,7 +18,7 @@ enum class PlaneChoice { kAll, kLuma, kChroma };
 
 /// What the user asks for.
 struct NoiseSettings {
-  std::optional<NoiseLevel> sigma;  ///< nothing: estimated from the frames
+  std::optional<NoiseModel> sigma;  ///< nothing: estimated from the frames
   float strength = 1;               ///< scales sigma
   PlaneChoice planes = PlaneChoice::kAll;
 
@@ -33,24 +33,24 @@ class NoiseControl {
 
   /// The level for `frame`, the next of the stream, which the engine can read. Logs the estimate when it is
   /// new or has changed markedly.
-  NoiseLevel level_for(const Frame& frame);
+  NoiseModel level_for(const Frame& frame);
 
   /// Of the levels that frames were filtered with so far, for reports.
   struct Levels {
-    NoiseLevel first;
-    NoiseLevel mean;
-    NoiseLevel last;
+    NoiseModel first;
+    NoiseModel mean;
+    NoiseModel last;
   };
   Levels levels() const;
   bool is_estimated() const { return !settings_.sigma; }
 
  private:
-  void report(const NoiseLevel& estimate, const Frame& frame);
+  void report(const NoiseModel& estimate, const Frame& frame);
 
   NoiseSettings settings_;
   NoiseTracker tracker_;
-  std::optional<NoiseLevel> reported_;
-  NoiseLevel first_, last_;
+  std::optional<NoiseModel> reported_;
+  NoiseModel first_, last_;
   std::array<double, 3> sums_{};
   std::int64_t frames_ = 0;
 };

@@ -109,7 +109,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
         return;
       }
     } else if (Frame* frame = std::get_if<Frame>(&*item)) {
-      const NoiseLevel level = timed(counters.busy_ns, [&] { return stages.noise(*frame); });
+      const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(*frame); });
       stage.send(std::move(*frame), level, stages.make_denoiser);
       if (stage.is_full() && !forward()) {
         return;

@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -26,9 +26,9 @@ struct PipelineStages {
   /// with whatever. May be empty if none waits.
   std::function<void()> stop_reading;
   /// The noise level of a frame; called once for each, in order, on the calling thread.
-  std::function<NoiseLevel(const Frame&)> noise;
+  std::function<NoiseModel(const Frame&)> noise;
   /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
-  std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseLevel&)> make_denoiser;
+  std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;
   /// The sink; called on the writer thread.
   std::function<void(const Frame&)> write_frame;
   std::function<void(const io::Packet&)> write_packet;

@@ -31,7 +31,7 @@ struct Statistics {
   std::string filter;
   std::string profile;              ///< empty if the filter has none
   std::vector<std::string> planes;  ///< names of the colour planes
-  NoiseLevel level;
+  NoiseModel level;
   bool estimated = false;
   struct Load {
     std::string stage;

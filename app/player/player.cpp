@@ -85,7 +85,7 @@ class Player::Denoising {
   struct Sent {
     Job job;
     DenoiseSettings settings;
-    NoiseLevel level;
+    NoiseModel level;
     Clock::time_point at;
   };
 
@@ -174,7 +174,7 @@ class Player::Denoising {
     if (!noise_ || settings.noise != settings_.noise) {
       noise_.emplace(settings.noise, *stages.engine);
     }
-    const NoiseLevel level =
+    const NoiseModel level =
         timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });
     std::unique_ptr<Denoiser> next;
     if (stage_.has_denoiser() && !settings.same_denoiser(settings_)) {
@@ -185,7 +185,7 @@ class Player::Denoising {
     settings_ = settings;
     sent_.push_back({job, settings, level, Clock::now()});
     show_waiting(sent_.back());
-    stage_.send(std::move(job.frame), level, [&](const Frame& frame, const NoiseLevel& noise) {
+    stage_.send(std::move(job.frame), level, [&](const Frame& frame, const NoiseModel& noise) {
       return next != nullptr ? std::move(next) : stages.make_denoiser(settings, frame, noise);
     });
   }

@@ -19,7 +19,7 @@
 #include "app/player/playback_clock.h"
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "io/media/reader.h"
 #include "io/screen/rgb_image.h"
 
@@ -45,7 +45,7 @@ struct PlayedFrame {
   Frame noisy;
   Frame denoised;
   DenoiseSettings settings;  ///< it was denoised with
-  NoiseLevel level;
+  NoiseModel level;
   double time = 0;             ///< seconds, in the source
   std::uint64_t sequence = 0;  ///< counts the frames read, across seeks
   Clock::time_point decoded_at;
@@ -65,7 +65,7 @@ struct PlayerStages {
   std::function<io::Reader::Item()> read;
   /// Goes to a time, as io::Reader::seek() does; empty if the source can't. On the same thread as read().
   std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
-  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseLevel&)>
+  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
   std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
   /// Sees every frame that has been denoised while playing, in order. May be empty.

@@ -64,7 +64,7 @@ float step_sigma(float value, int direction) {
   return std::clamp(stepped, 0.0F, kGreatestSigma);
 }
 
-std::string sigma_text(const NoiseLevel& level, const std::vector<std::string_view>& planes) {
+std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
   std::string text = "sigma";
   for (std::size_t plane = 0; plane < planes.size(); ++plane) {
     text += fmt::format(" {} {:.1f}", planes[plane], level.sigma[plane]);
@@ -314,7 +314,7 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
   if (awaited_ && is_long && shown_->settings != *awaited_) {
     return "denoising with the new settings; m: a quicker filter";
   }
-  const NoiseLevel& level = shown_->level;
+  const NoiseModel& level = shown_->level;
   if (!shown_->settings.noise.sigma &&
       std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
     return "no noise found, nothing is changed; UP: denoise all the same";
@@ -824,7 +824,7 @@ void Viewer::change_sigma(int direction) {
   DenoiseSettings settings = player_->settings();
   // From what is seen, as long as it is estimated; then from what has been asked for, which may not be seen
   // yet.
-  NoiseLevel level = shown_->level;
+  NoiseModel level = shown_->level;
   if (settings.noise.sigma) {
     for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
       level.sigma[plane] = settings.noise.sigma->sigma[plane] * settings.noise.strength;

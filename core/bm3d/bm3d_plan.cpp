@@ -17,7 +17,7 @@ bool is_rgb(const FrameFormat& format) { return format.color_model == ColorModel
 
 }  // namespace
 
-std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseLevel& noise) {
+std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseModel& noise) {
   if (!is_rgb(format)) {
     return noise.sigma;
   }
@@ -44,7 +44,7 @@ Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format
   return guide;
 }
 
-Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseLevel& noise,
+Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                    const PlaneHeights& heights) {
   const int colors = format.color_plane_count();
   const int patch = largest_patch(parameters);

@@ -8,7 +8,7 @@
 #include "core/bm3d/matching.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 // What BM3D does with a picture (a frame or a field), the same in every engine: which planes are filtered,
 // as what components, and on what patches are matched. Engines carry it out.
@@ -45,7 +45,7 @@ struct Bm3dComponentSet {
 
 struct Bm3dPlan {
   /// What it was made for.
-  NoiseLevel noise;
+  NoiseModel noise;
   PlaneHeights heights{};
 
   bool opponent = false;  ///< RGB, filtered as opponent channels; else component p is plane p
@@ -57,11 +57,11 @@ struct Bm3dPlan {
 };
 
 /// The plan for legal parameters and a picture whose planes have so many rows.
-Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseLevel& noise,
+Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                    const PlaneHeights& heights);
 
 /// Standard deviations of the components' noise.
-std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseLevel& noise);
+std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseModel& noise);
 
 /// The guide of one step for components with those shifts, if luma's noise has deviation `luma_sigma`: 0 if
 /// it is not filtered.

@@ -15,7 +15,7 @@
 #include "core/frame/frame.h"
 #include "core/frame/reach.h"
 #include "core/noise/brightness_histogram.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid {
 
@@ -35,7 +35,7 @@ class Denoiser {
 
   /// Sets the noise level for the frames sent from now on. Throws UsageError for negative or non-finite
   /// values.
-  virtual void set_noise(const NoiseLevel& noise) = 0;
+  virtual void set_noise(const NoiseModel& noise) = 0;
 
   /// Takes a frame of the format the denoiser was made for, and keeps its memory for as long as it needs
   /// that. Does not wait for the result. Throws Error if the format differs or the engine can't read the
@@ -102,7 +102,7 @@ class Engine {
   virtual std::string description() const = 0;
 
   /// Throws UsageError for illegal parameters and Error where the format or the filter is not supported.
-  virtual std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+  virtual std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                                   const FrameFormat& format) = 0;
 
   /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
@@ -121,7 +121,7 @@ class Engine {
 
   /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness
   /// histogram, equal to limpid::brightness_histogram(). Both take frames in any memory that send() accepts.
-  virtual NoiseLevel estimate_noise(const Frame& frame) = 0;
+  virtual NoiseModel estimate_noise(const Frame& frame) = 0;
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
 
   /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,

@@ -27,7 +27,7 @@ class Worker {
 
   /// Does not wait. The result is the denoised frame, or what the denoiser has thrown; of a frame that is
   /// context only there is none.
-  std::future<Frame> denoise(Frame frame, const NoiseLevel& noise) {
+  std::future<Frame> denoise(Frame frame, const NoiseModel& noise) {
     return enqueue({Task::kFrame, std::move(frame), noise, {}});
   }
 
@@ -46,7 +46,7 @@ class Worker {
   struct Job {
     Task task;
     Frame frame;
-    NoiseLevel noise;
+    NoiseModel noise;
     std::promise<Frame> result;
   };
 
@@ -163,7 +163,7 @@ class Worker {
 class DenoiserGroup final : public Denoiser {
  public:
   DenoiserGroup(std::vector<std::shared_ptr<Engine>> engines,
-                std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseLevel& noise)
+                std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseModel& noise)
       : engines_(std::move(engines)),
         noise_(noise),
         reach_(denoisers.front()->reach()),
@@ -177,7 +177,7 @@ class DenoiserGroup final : public Denoiser {
     }
   }
 
-  void set_noise(const NoiseLevel& noise) override {
+  void set_noise(const NoiseModel& noise) override {
     noise.validate();
     noise_ = noise;
   }
@@ -254,7 +254,7 @@ class DenoiserGroup final : public Denoiser {
 
  private:
   std::vector<std::shared_ptr<Engine>> engines_;
-  NoiseLevel noise_;
+  NoiseModel noise_;
   Reach reach_;
   int stretch_;  // frames
   std::vector<std::string> warnings_;
@@ -284,7 +284,7 @@ class EngineGroup final : public Engine {
     return text;
   }
 
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
     std::vector<std::unique_ptr<Denoiser>> denoisers;
     denoisers.reserve(engines_.size());
@@ -301,7 +301,7 @@ class EngineGroup final : public Engine {
   // The first decodes for all; the others get its frames through the host's memory.
   MemoryDomain memory() const override { return engines_.front()->memory(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
-  NoiseLevel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
+  NoiseModel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return engines_.front()->brightness_histogram(frame);
   }

@@ -16,7 +16,7 @@ constexpr float kCutDifference = 0.6F;  // sum of the changes of all shares; 2 a
 
 }  // namespace
 
-void NoiseTracker::average_in(const NoiseLevel& own) {
+void NoiseTracker::average_in(const NoiseModel& own) {
   ++averaged_;
   for (std::size_t p = 0; p < own.sigma.size(); ++p) {
     variance_sums_[p] += std::pow(double{own.sigma[p]}, 2);
@@ -24,7 +24,7 @@ void NoiseTracker::average_in(const NoiseLevel& own) {
   }
 }
 
-bool NoiseTracker::agrees(const NoiseLevel& own) const {
+bool NoiseTracker::agrees(const NoiseModel& own) const {
   for (std::size_t p = 0; p < own.sigma.size(); ++p) {
     if (std::abs(own.sigma[p] - level_.sigma[p]) > std::max(kSameSigma, kSameShare * level_.sigma[p])) {
       return false;
@@ -33,7 +33,7 @@ bool NoiseTracker::agrees(const NoiseLevel& own) const {
   return true;
 }
 
-NoiseLevel NoiseTracker::next(const Frame& frame) {
+NoiseModel NoiseTracker::next(const Frame& frame) {
   const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
   float difference = 0;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
@@ -47,7 +47,7 @@ NoiseLevel NoiseTracker::next(const Frame& frame) {
   }
 
   since_estimate_ = 0;
-  const NoiseLevel own = engine_.estimate_noise(frame);
+  const NoiseModel own = engine_.estimate_noise(frame);
   if (!cut && agrees(own)) {
     disagreeing_.clear();
     if (averaged_ < kFramesToAverage) {
@@ -59,7 +59,7 @@ NoiseLevel NoiseTracker::next(const Frame& frame) {
   if (cut || disagreeing_.size() == kDisagreementsToRestart) {
     averaged_ = 0;
     variance_sums_ = {};
-    for (const NoiseLevel& level : cut ? std::vector{own} : disagreeing_) {
+    for (const NoiseModel& level : cut ? std::vector{own} : disagreeing_) {
       average_in(level);
     }
     disagreeing_.clear();

@@ -6,7 +6,7 @@
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid {
 
@@ -19,19 +19,19 @@ class NoiseTracker {
   explicit NoiseTracker(Engine& engine) : engine_(engine) {}
 
   /// The level for the next frame of the stream, which the engine can read. All frames must have one format.
-  NoiseLevel next(const Frame& frame);
+  NoiseModel next(const Frame& frame);
 
  private:
-  void average_in(const NoiseLevel& own);
-  bool agrees(const NoiseLevel& own) const;
+  void average_in(const NoiseModel& own);
+  bool agrees(const NoiseModel& own) const;
 
   Engine& engine_;
   BrightnessHistogram brightness_{};
   std::array<double, 3> variance_sums_{};
   int averaged_ = 0;                     ///< frames in variance_sums_
   int since_estimate_ = 0;               ///< frames since the last one that was measured
-  std::vector<NoiseLevel> disagreeing_;  ///< the latest measurements, while they contradict the level
-  NoiseLevel level_{};
+  std::vector<NoiseModel> disagreeing_;  ///< the latest measurements, while they contradict the level
+  NoiseModel level_{};
 };
 
 }  // namespace limpid

@@ -124,7 +124,7 @@ std::size_t Bm3d::memory() const {
 }
 
 void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                          const NoiseLevel& noise, cudaStream_t stream) {
+                          const NoiseModel& noise, cudaStream_t stream) {
   if (!plan_ || plan_->noise != noise || plan_->heights != heights) {
     plan_ = make_plan(parameters_, format_, noise, heights);
   }

@@ -8,7 +8,7 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/bm3d_plan.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/bm3d/matching.h"
@@ -49,7 +49,7 @@ class Bm3d final : public SpatialFilter {
   };
 
   void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                      const NoiseLevel& noise, cudaStream_t stream) override;
+                      const NoiseModel& noise, cudaStream_t stream) override;
   void run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, const FloatPlane& guide_plane,
                 const std::array<Component, 3>& components, cudaStream_t stream);
 

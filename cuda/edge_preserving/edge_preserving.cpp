@@ -32,7 +32,7 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
 std::size_t EdgePreserving::memory() const { return noisy_.bytes() + result_.bytes() + values_.bytes(); }
 
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                                    const PlaneHeights& heights, const NoiseLevel& noise,
+                                    const PlaneHeights& heights, const NoiseModel& noise,
                                     cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
     const float sigma = p < format_.color_plane_count() ? noise.sigma[p] : 0;

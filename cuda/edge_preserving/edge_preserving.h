@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/edge_preserving/edge_preserving_parameters.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/runtime.h"
@@ -21,7 +21,7 @@ class EdgePreserving final : public SpatialFilter {
 
  private:
   void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                      const NoiseLevel& noise, cudaStream_t stream) override;
+                      const NoiseModel& noise, cudaStream_t stream) override;
   void filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
                     const SamplePlane& out, cudaStream_t stream);
   void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,

@@ -65,7 +65,7 @@ class CudaEngine final : public Engine {
   std::string_view name() const override { return name_; }
   std::string description() const override { return description_; }
 
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
     validate(filter);
     noise.validate();
@@ -94,11 +94,11 @@ class CudaEngine final : public Engine {
     return copied;
   }
 
-  NoiseLevel estimate_noise(const Frame& frame) override {
+  NoiseModel estimate_noise(const Frame& frame) override {
     const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
     Analysis& analysis = begin_analysis();
-    NoiseLevel level;
+    NoiseModel level;
     enqueue_and_wait(analysis.stream, [&] {
       const DeviceFrame& samples = upload(frame);
       analysis.uploaded.record(analysis.stream);

@@ -12,7 +12,7 @@ namespace limpid::cuda {
 
 StreamDenoiser::StreamDenoiser(int device, FramePool pool,
                                const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
-                               const NoiseLevel& noise, const FrameFormat& format)
+                               const NoiseModel& noise, const FrameFormat& format)
     : device_(device),
       scope_(std::make_unique<DeviceScope>(device)),
       pool_(std::move(pool)),
@@ -41,7 +41,7 @@ StreamDenoiser::~StreamDenoiser() {
   wait_for_all();
 }
 
-void StreamDenoiser::set_noise(const NoiseLevel& noise) {
+void StreamDenoiser::set_noise(const NoiseModel& noise) {
   noise.validate();
   noise_ = noise;
 }

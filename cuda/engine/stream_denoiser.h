@@ -29,12 +29,12 @@ class StreamDenoiser final : public Denoiser {
  public:
   /// `make_filter` is called with `device` as the current one.
   StreamDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
-                 const NoiseLevel& noise, const FrameFormat& format);
+                 const NoiseModel& noise, const FrameFormat& format);
   StreamDenoiser(const StreamDenoiser&) = delete;
   StreamDenoiser& operator=(const StreamDenoiser&) = delete;
   ~StreamDenoiser() override;
 
-  void set_noise(const NoiseLevel& noise) override;
+  void set_noise(const NoiseModel& noise) override;
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
   void send(Frame frame) override;
   /// What it throws it throws again: the frame stays under way.
@@ -76,7 +76,7 @@ class StreamDenoiser final : public Denoiser {
   struct Kept {
     Frame in;
     std::optional<Frame> out;  // for the result, if one is wanted
-    NoiseLevel noise;
+    NoiseModel noise;
     FrameSlot* slot;
     Timestamps* timestamps;  // until a result has them
     std::int64_t number;     // in the order of send()
@@ -110,7 +110,7 @@ class StreamDenoiser final : public Denoiser {
   std::function<Frame()> take_result_;  // instead of the pool's
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
-  NoiseLevel noise_;
+  NoiseModel noise_;
   std::deque<FrameSlot> frames_;
   std::deque<FrameSlot*> free_frames_;  // the one that was used longest ago first
   std::deque<ResultSlot> results_;

@@ -306,7 +306,7 @@ NoiseEstimator::PlaneMemory::PlaneMemory()
   check(cudaStreamSynchronize(nullptr));
 }
 
-NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
+NoiseModel NoiseEstimator::estimate(const FrameFormat& format,
                                     const std::array<SamplePlane, kMaxPlanes>& planes, bool interlaced,
                                     const Event& uploaded) {
   const PictureRows rows = pictures_of(interlaced).front();
@@ -325,7 +325,7 @@ NoiseLevel NoiseEstimator::estimate(const FrameFormat& format,
       }
     }
   }
-  NoiseLevel level;
+  NoiseModel level;
   std::transform(searches.begin(), searches.end(), level.sigma.begin(),
                  [](const PlaneSearch& search) { return search.sigma(); });
   return level;

@@ -6,7 +6,7 @@
 
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 
@@ -19,7 +19,7 @@ namespace limpid::cuda {
 class NoiseEstimator {
  public:
   /// The level of a frame's noise, given its planes in device memory, complete at `uploaded`.
-  NoiseLevel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+  NoiseModel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
   /// The same as limpid::brightness_histogram(), for a plane as unpack_plane() takes it, complete at `ready`.

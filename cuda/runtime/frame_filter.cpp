@@ -7,7 +7,7 @@ namespace limpid::cuda {
 FrameFilter::FrameFilter(const FrameFormat& format) : format_(format) { format.validate("frame"); }
 
 void SpatialFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced,
-                            const NoiseLevel& noise, cudaStream_t stream) {
+                            const NoiseModel& noise, cudaStream_t stream) {
   for (const PictureRows& rows : pictures_of(interlaced)) {
     SamplePlanes picture_in;
     SamplePlanes picture_out;

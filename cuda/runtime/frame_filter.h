@@ -10,7 +10,7 @@
 #include "core/frame/frame.h"
 #include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "cuda/runtime/convert.h"
 
 namespace limpid::cuda {
@@ -21,7 +21,7 @@ using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
 struct FilteredFrame {
   SamplePlanes planes;
   bool interlaced = false;
-  NoiseLevel noise;
+  NoiseModel noise;
   FrameState* state = nullptr;  ///< what make_state() has made
 };
 
@@ -68,7 +68,7 @@ class SpatialFilter : public FrameFilter {
   }
   /// Enqueues all that makes `out` of `in`, planes of the format in device memory. The fields of interlaced
   /// frames are filtered one after the other.
-  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseLevel& noise,
+  void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseModel& noise,
                cudaStream_t stream);
 
  protected:
@@ -76,7 +76,7 @@ class SpatialFilter : public FrameFilter {
 
   /// Enqueues a frame or a field, whose planes have `heights` rows.
   virtual void filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                              const NoiseLevel& noise, cudaStream_t stream) = 0;
+                              const NoiseModel& noise, cudaStream_t stream) = 0;
   /// Enqueues a copy of plane `p`.
   void copy_plane(int p, const SamplePlane& in, const SamplePlane& out, int height,
                   cudaStream_t stream) const;

@@ -443,7 +443,7 @@ void store(const Picture& picture, const Frame& frame, int plane) {
   }
 }
 
-Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
+Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise) {
   const FrameFormat& format = frame.format;
   std::vector<Picture> noisy;
   std::vector<double> sigma;

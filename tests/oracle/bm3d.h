@@ -4,7 +4,7 @@
 
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::oracle {
 
@@ -50,7 +50,7 @@ Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Gro
                const Bm3dStep& step, double sigma);
 
 /// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
-Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise);
+Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise);
 
 /// The samples of a plane of `frame` in 8-bit code values.
 Picture to_picture(const Frame& frame, int plane);

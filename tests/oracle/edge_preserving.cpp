@@ -141,7 +141,7 @@ Picture filter_picture(const Picture& in, const FrameFormat& format, const Filte
 
 }  // namespace
 
-std::vector<Picture> filter_planes(const Frame& frame, const Filter& filter, const NoiseLevel& noise) {
+std::vector<Picture> filter_planes(const Frame& frame, const Filter& filter, const NoiseModel& noise) {
   std::vector<Picture> planes;
   for (int plane = 0; plane < frame.format.color_plane_count(); ++plane) {
     Picture picture = to_picture(frame, plane);

@@ -4,7 +4,7 @@
 
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "tests/oracle/bm3d.h"
 
 namespace limpid::oracle {
@@ -12,6 +12,6 @@ namespace limpid::oracle {
 /// The edge-preserving filters from their formulas (core/edge_preserving/edge_preserving_parameters.h), in
 /// double precision and in the plainest code there is. `filter` is any but BM3D. The colour planes of the
 /// result, not rounded; planes with sigma 0 as they are.
-std::vector<Picture> filter_planes(const Frame& frame, const Filter& filter, const NoiseLevel& noise);
+std::vector<Picture> filter_planes(const Frame& frame, const Filter& filter, const NoiseModel& noise);
 
 }  // namespace limpid::oracle

@@ -134,7 +134,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
 
 Bm3d::~Bm3d() = default;
 
-void Bm3d::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
+void Bm3d::filter(const Frame& in, const NoiseModel& noise, Frame& out) {
   for (const PictureRows& rows : pictures_of(in.interlaced)) {
     prepare_for(noise, plane_heights(format_, rows));
     filter_picture({picture_of(format_, in.planes, rows), picture_of(format_, out.planes, rows)});
@@ -166,7 +166,7 @@ void Bm3d::filter_picture(const Picture& picture) {
 
 int Bm3d::steps() const { return wiener_ ? 2 : 1; }
 
-void Bm3d::prepare_for(const NoiseLevel& noise, const PlaneHeights& heights) {
+void Bm3d::prepare_for(const NoiseModel& noise, const PlaneHeights& heights) {
   std::optional<Bm3dPlan>& last = workspace_->plan;
   if (last && last->noise == noise && last->heights == heights) {
     return;

@@ -12,7 +12,7 @@
 #include "core/cpu/runtime/frame_filter.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::cpu {
 
@@ -26,7 +26,7 @@ class Bm3d final : public SpatialFilter {
   Bm3d(const Bm3d&) = delete;
   Bm3d& operator=(const Bm3d&) = delete;
 
-  void filter(const Frame& in, const NoiseLevel& noise, Frame& out) override;
+  void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
 
   /// Planes that are too small to be filtered.
   std::vector<std::string> warnings() const override { return warnings_; }
@@ -44,7 +44,7 @@ class Bm3d final : public SpatialFilter {
 
   // Makes ready for pictures of that noise and size, if the last one's were others. Tasks stay as they are
   // until the size changes or other components are filtered.
-  void prepare_for(const NoiseLevel& noise, const PlaneHeights& heights);
+  void prepare_for(const NoiseModel& noise, const PlaneHeights& heights);
   void make_jobs(const Bm3dPlan& plan, PlaneSet& set);
   void make_tasks(const Bm3dPlan& plan);
 

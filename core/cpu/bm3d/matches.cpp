@@ -68,7 +68,7 @@ double mean_squared_difference(const StepJob& job, Position a, Position b) {
 
 }  // namespace
 
-MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise,
+MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
                           int x, int y) {
   parameters.validate();
   const FrameFormat& format = frame.format;

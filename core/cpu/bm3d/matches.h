@@ -5,7 +5,7 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/cpu/bm3d/tile.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 // The group of one reference patch, for people to look at.
 
@@ -32,7 +32,7 @@ struct MatchedGroup {
 /// is the one of the grid whose centre is nearest to sample (x, y). The frame is taken as progressive. Throws
 /// UsageError for illegal parameters or a sample outside of the plane, Error if the plane is smaller than a
 /// patch.
-MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise,
+MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
                           int x, int y);
 
 }  // namespace limpid::cpu

@@ -94,7 +94,7 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
 
 EdgePreserving::~EdgePreserving() = default;
 
-void EdgePreserving::filter(const Frame& in, const NoiseLevel& noise, Frame& out) {
+void EdgePreserving::filter(const Frame& in, const NoiseModel& noise, Frame& out) {
   for (const PictureRows& rows : pictures_of(in.interlaced)) {
     const auto in_planes = picture_of(format_, in.planes, rows);
     const auto out_planes = picture_of(format_, out.planes, rows);

@@ -5,7 +5,7 @@
 #include "core/cpu/runtime/frame_filter.h"
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::cpu {
 
@@ -20,7 +20,7 @@ class EdgePreserving final : public SpatialFilter {
   EdgePreserving(const EdgePreserving&) = delete;
   EdgePreserving& operator=(const EdgePreserving&) = delete;
 
-  void filter(const Frame& in, const NoiseLevel& noise, Frame& out) override;
+  void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
 
  private:
   struct Workspace;

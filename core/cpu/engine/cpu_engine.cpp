@@ -68,7 +68,7 @@ class CpuEngine final : public Engine {
   std::string_view name() const override { return "cpu"; }
   std::string description() const override { return describe(arena_->max_concurrency()); }
 
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
     validate(filter);
     noise.validate();
@@ -78,8 +78,8 @@ class CpuEngine final : public Engine {
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
 
-  NoiseLevel estimate_noise(const Frame& frame) override {
-    NoiseLevel level;
+  NoiseModel estimate_noise(const Frame& frame) override {
+    NoiseModel level;
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
   }

@@ -9,7 +9,7 @@
 namespace limpid::cpu {
 
 StreamDenoiser::StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool,
-                               std::unique_ptr<FrameFilter> filter, const NoiseLevel& noise,
+                               std::unique_ptr<FrameFilter> filter, const NoiseModel& noise,
                                const FrameFormat& format)
     : arena_(std::move(arena)),
       pool_(std::move(pool)),
@@ -19,7 +19,7 @@ StreamDenoiser::StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool
   set_noise(noise);
 }
 
-void StreamDenoiser::set_noise(const NoiseLevel& noise) {
+void StreamDenoiser::set_noise(const NoiseModel& noise) {
   noise.validate();
   noise_ = noise;
 }

@@ -22,9 +22,9 @@ namespace limpid::cpu {
 class StreamDenoiser final : public Denoiser {
  public:
   StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool, std::unique_ptr<FrameFilter> filter,
-                 const NoiseLevel& noise, const FrameFormat& format);
+                 const NoiseModel& noise, const FrameFormat& format);
 
-  void set_noise(const NoiseLevel& noise) override;
+  void set_noise(const NoiseModel& noise) override;
   void send(Frame frame) override;
   std::optional<Frame> receive() override;
   void cancel() override;
@@ -36,7 +36,7 @@ class StreamDenoiser final : public Denoiser {
  private:
   struct Kept {
     Frame frame;
-    NoiseLevel noise;
+    NoiseModel noise;
     std::unique_ptr<FrameState> state;
   };
 
@@ -47,7 +47,7 @@ class StreamDenoiser final : public Denoiser {
   FramePool pool_;
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
-  NoiseLevel noise_;
+  NoiseModel noise_;
   FrameRing<Kept> ring_;
   std::vector<std::unique_ptr<FrameState>> idle_states_;
   std::atomic<bool> cancelled_ = false;

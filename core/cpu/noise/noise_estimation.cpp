@@ -117,8 +117,8 @@ class PlaneBlocks {
 
 }  // namespace
 
-NoiseLevel estimate_noise(const Frame& frame) {
-  NoiseLevel level;
+NoiseModel estimate_noise(const Frame& frame) {
+  NoiseModel level;
   const auto planes = picture_of(frame.format, frame.planes, pictures_of(frame.interlaced).front());
   // Whoever denoises on a GPU waits for this several times as long as for a frame.
   for_each_index(frame.format.color_plane_count(), 1, [&](int p) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::cpu {
 
@@ -18,6 +18,6 @@ namespace limpid::cpu {
 /// Planes smaller than 16x16 and planes that are mostly constant give 0. For interlaced frames the first
 /// field is used. The result is a function of the samples alone. core/noise/noise_blocks.h has what all
 /// engines share of this (Engine::estimate_noise()).
-NoiseLevel estimate_noise(const Frame& frame);
+NoiseModel estimate_noise(const Frame& frame);
 
 }  // namespace limpid::cpu

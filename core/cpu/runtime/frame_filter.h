@@ -8,14 +8,14 @@
 #include "core/frame/frame.h"
 #include "core/frame/frame_window.h"
 #include "core/frame/reach.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid::cpu {
 
 /// A frame as a filter sees it.
 struct FilteredFrame {
   const Frame* frame = nullptr;
-  NoiseLevel noise;             ///< in 8-bit code values
+  NoiseModel noise;             ///< in 8-bit code values
   FrameState* state = nullptr;  ///< what make_state() has made
 };
 
@@ -51,7 +51,7 @@ class SpatialFilter : public FrameFilter {
     const FilteredFrame& current = window.frames[window.current];
     filter(*current.frame, current.noise, out);
   }
-  virtual void filter(const Frame& in, const NoiseLevel& noise, Frame& out) = 0;
+  virtual void filter(const Frame& in, const NoiseModel& noise, Frame& out) = 0;
 };
 
 }  // namespace limpid::cpu

@@ -39,9 +39,9 @@ NoiseSettings parse_noise(std::vector<std::string> arguments) {
 
 TEST(NoiseOptions, SigmaIsOneOrThreeNumbersOrAuto) {
   EXPECT_EQ(parse_noise({}), NoiseSettings{});
-  EXPECT_EQ(parse_noise({"--sigma", "12.5"}).sigma, (NoiseLevel{{12.5F, 12.5F, 12.5F}}));
-  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).sigma, (NoiseLevel{{10, 4, 5}}));
-  EXPECT_EQ(parse_noise({"--sigma", "0"}).sigma, NoiseLevel{});
+  EXPECT_EQ(parse_noise({"--sigma", "12.5"}).sigma, (NoiseModel{{12.5F, 12.5F, 12.5F}}));
+  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).sigma, (NoiseModel{{10, 4, 5}}));
+  EXPECT_EQ(parse_noise({"--sigma", "0"}).sigma, NoiseModel{});
   EXPECT_EQ(parse_noise({"--sigma", "auto"}).sigma, std::nullopt);
 }
 
@@ -105,8 +105,8 @@ INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
 
 TEST(NoiseControl, ScalesByStrength) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.sigma = NoiseLevel{{10, 20, 200}}, .strength = 1.4F}, *engine);
-  const NoiseLevel level = control.level_for(Frame{});
+  NoiseControl control({.sigma = NoiseModel{{10, 20, 200}}, .strength = 1.4F}, *engine);
+  const NoiseModel level = control.level_for(Frame{});
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
   EXPECT_FLOAT_EQ(level.sigma[2], 255);
@@ -116,11 +116,11 @@ TEST(NoiseControl, ChoosesPlanes) {
   const auto engine = engine_registry().open("cpu");
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
-  const NoiseLevel sigma{{10, 10, 10}};
+  const NoiseModel sigma{{10, 10, 10}};
   EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
-            (NoiseLevel{{10, 0, 0}}));
+            (NoiseModel{{10, 0, 0}}));
   EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kChroma}, *engine).level_for(frame),
-            (NoiseLevel{{0, 10, 10}}));
+            (NoiseModel{{0, 10, 10}}));
   frame.format.color_model = ColorModel::kRgb;
   EXPECT_THROW(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
                UsageError);
@@ -291,14 +291,14 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.sigma = NoiseLevel{{10, 20, 30}}, .strength = 1.4F}, *engine);
+  NoiseControl control({.sigma = NoiseModel{{10, 20, 30}}, .strength = 1.4F}, *engine);
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   for (int i = 0; i < 3; ++i) {
     control.level_for(frame);
   }
   EXPECT_FALSE(control.is_estimated());
-  EXPECT_EQ(control.levels().first, (NoiseLevel{{14, 28, 42}}));
+  EXPECT_EQ(control.levels().first, (NoiseModel{{14, 28, 42}}));
   EXPECT_EQ(control.levels().mean, control.levels().last);
   const nlohmann::ordered_json json = to_json(control.levels().first, frame.format);
   EXPECT_FLOAT_EQ(json["V"], 42);
@@ -307,7 +307,7 @@ TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
 TEST(RunReport, TellsAllOfAFiltersSettings) {
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
-  const NoiseLevel noise{{10, 0, 5}};
+  const NoiseModel noise{{10, 0, 5}};
   const nlohmann::ordered_json bm3d =
       to_json(parse_filter_options("--steps 1 --tau 99"), noise, frame.format);
   EXPECT_EQ(bm3d["name"], "bm3d");

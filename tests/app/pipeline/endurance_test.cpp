@@ -31,7 +31,7 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "tests/core/engine/forwarding_engine.h"
@@ -67,8 +67,8 @@ class Endurance : public io::MediaTest {
     PipelineCounters counters;
     PipelineStages stages;
     stages.read = [&] { return reader.read(); };
-    stages.noise = [](const Frame&) { return NoiseLevel{{10, 10, 10}}; };
-    stages.make_denoiser = [&](const Frame& frame, const NoiseLevel& level) {
+    stages.noise = [](const Frame&) { return NoiseModel{{10, 10, 10}}; };
+    stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return engine_->make_denoiser(bm3d_profile(Profile::kFast), level, frame.format);
     };
     stages.write_frame = [&](const Frame& frame) {

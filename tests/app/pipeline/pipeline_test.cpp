@@ -31,9 +31,9 @@ namespace {
 /// Hands frames through, `latency` frames late, as a temporal filter does.
 class PassThrough : public Denoiser {
  public:
-  PassThrough(int latency, int concurrency, std::vector<NoiseLevel>* levels)
+  PassThrough(int latency, int concurrency, std::vector<NoiseModel>* levels)
       : latency_(latency), concurrency_(concurrency), levels_(levels) {}
-  void set_noise(const NoiseLevel& noise) override { levels_->push_back(noise); }
+  void set_noise(const NoiseModel& noise) override { levels_->push_back(noise); }
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
     if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
@@ -52,7 +52,7 @@ class PassThrough : public Denoiser {
  private:
   int latency_;
   int concurrency_;
-  std::vector<NoiseLevel>* levels_;
+  std::vector<NoiseModel>* levels_;
   std::deque<Frame> held_;
   bool flushed_ = false;
 };
@@ -102,8 +102,8 @@ struct Script {
   std::vector<std::int64_t> frames;
   std::vector<int> packets;
   std::vector<std::string> order;  // "f0", "p0", ... as written
-  std::vector<NoiseLevel> levels;  // as told to set_noise
-  NoiseLevel first_level;
+  std::vector<NoiseModel> levels;  // as told to set_noise
+  NoiseModel first_level;
   PipelineCounters counters;
 
   PipelineStages stages() {
@@ -116,8 +116,8 @@ struct Script {
       source.pop_front();
       return item;
     };
-    result.noise = [](const Frame&) { return NoiseLevel{}; };
-    result.make_denoiser = [this](const Frame&, const NoiseLevel& level) {
+    result.noise = [](const Frame&) { return NoiseModel{}; };
+    result.make_denoiser = [this](const Frame&, const NoiseModel& level) {
       first_level = level;
       return std::make_unique<PassThrough>(latency, concurrency, &levels);
     };
@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(Latencies, PipelineWithLatency, testing::Values(0, 2, 1
 // Works on three frames at once, and gives each as it came.
 class HoldingDenoiser : public Denoiser {
  public:
-  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void set_noise(const NoiseModel& /*noise*/) override {}
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
     if (held_.empty()) {
@@ -223,7 +223,7 @@ TEST(Pipeline, KeepsAsManyFramesUnderWayAsTheDenoiserCanWorkOn) {
     }
     return item;
   };
-  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+  stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
     all_read.get_future().wait();
     return std::make_unique<Counting>(most);
   };
@@ -297,7 +297,7 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
     }
     return item;
   };
-  stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseLevel& level) {
+  stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseModel& level) {
     all_read.get_future().wait();
     return make(frame, level);
   };
@@ -305,7 +305,7 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
     if (frame.index == 1) {
       std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
     }
-    return NoiseLevel{};
+    return NoiseModel{};
   };
   run_pipeline(stages, {}, script.counters, {});
   EXPECT_GE(script.counters.denoise.latency.latencies().milliseconds(1), 0.98 * kPause.count());
@@ -350,7 +350,7 @@ TEST(Pipeline, ADevicesUploadsAndDownloadsAreStagesOfTheirOwn) {
     script.source.emplace_back(make_frame(i));
   }
   PipelineStages stages = script.stages();
-  stages.make_denoiser = [&](const Frame&, const NoiseLevel&) {
+  stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
     return std::make_unique<PassThroughDevice>(0, 2, &script.levels);
   };
   run_pipeline(stages, {}, script.counters, {});
@@ -419,7 +419,7 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
     PipelineStages stages = script.stages();
     stages.noise = [&](const Frame& frame) {
       expect_read_ahead(script.counters, frame, 1 + waiting.most);
-      return NoiseLevel{};
+      return NoiseModel{};
     };
     PipelineOptions options;
     options.queued_frames = 32;
@@ -466,7 +466,7 @@ TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
 TEST(Pipeline, EmptySourceMakesNoDenoiser) {
   Script script;
   PipelineStages stages = script.stages();
-  stages.make_denoiser = [](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+  stages.make_denoiser = [](const Frame&, const NoiseModel&) -> std::unique_ptr<Denoiser> {
     ADD_FAILURE() << "there is no frame to make a denoiser for";
     return nullptr;
   };
@@ -486,18 +486,18 @@ TEST(Pipeline, StopsAtTheFrameLimit) {
   EXPECT_EQ(script.frames, first_numbers(7));
 }
 
-TEST(Pipeline, TellsTheDenoiserOfNewNoiseLevelsOnly) {
+TEST(Pipeline, TellsTheDenoiserOfNewNoiseModelsOnly) {
   Script script;
   for (int i = 0; i < 6; ++i) {
     script.source.emplace_back(make_frame(i));
   }
   PipelineStages stages = script.stages();
   stages.noise = [](const Frame& frame) {
-    return frame.index < 3 ? NoiseLevel{{5, 5, 5}} : NoiseLevel{{9, 9, 9}};
+    return frame.index < 3 ? NoiseModel{{5, 5, 5}} : NoiseModel{{9, 9, 9}};
   };
   run_pipeline(stages, {}, script.counters, {});
-  EXPECT_EQ(script.first_level, (NoiseLevel{{5, 5, 5}}));
-  EXPECT_EQ(script.levels, (std::vector<NoiseLevel>{{{9, 9, 9}}}));
+  EXPECT_EQ(script.first_level, (NoiseModel{{5, 5, 5}}));
+  EXPECT_EQ(script.levels, (std::vector<NoiseModel>{{{9, 9, 9}}}));
 }
 
 TEST(Pipeline, AStopFinishesTheFramesUnderWay) {
@@ -573,7 +573,7 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
     PipelineStages stages = script.stages();
     std::int64_t next = 0;
     stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
-    stages.make_denoiser = [&fail = fail](const Frame&, const NoiseLevel&) {
+    stages.make_denoiser = [&fail = fail](const Frame&, const NoiseModel&) {
       return std::make_unique<Failing>(fail);
     };
     try {
@@ -603,7 +603,7 @@ TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
     };
     stages.stop_reading = [&] { told_to_stop.count_down(); };
     if (of_denoising) {
-      stages.noise = [&](const Frame&) -> NoiseLevel {
+      stages.noise = [&](const Frame&) -> NoiseModel {
         fail();
         return {};
       };
@@ -635,11 +635,11 @@ TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
       break;
     case Stage::kNoise:
       stages.noise = [&](const Frame& frame) {
-        return frame.index < 9 ? NoiseLevel{} : throw Error(kFailure);
+        return frame.index < 9 ? NoiseModel{} : throw Error(kFailure);
       };
       break;
     case Stage::kMakeDenoiser:
-      stages.make_denoiser = [&](const Frame&, const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+      stages.make_denoiser = [&](const Frame&, const NoiseModel&) -> std::unique_ptr<Denoiser> {
         throw Error(kFailure);
       };
       break;

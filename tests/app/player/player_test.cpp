@@ -91,7 +91,7 @@ namespace {
 class Slow final : public Denoiser {
  public:
   Slow(int latency, std::chrono::milliseconds time) : latency_(latency), time_(time) {}
-  void set_noise(const NoiseLevel& /*noise*/) override {}
+  void set_noise(const NoiseModel& /*noise*/) override {}
   void send(Frame frame) override { held_.push_back(std::move(frame)); }
   std::optional<Frame> receive() override {
     if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
@@ -145,7 +145,7 @@ class Playing {
       next_ = std::clamp(static_cast<int>(std::ceil((seconds - before) * rate - 0.01)), 0, frames);
     };
     stages.engine = engine_registry().open("cpu");
-    stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseModel&) {
       return std::make_unique<Slow>(latency, time);
     };
     stages.prepare = [](PlayedFrame&) {};
@@ -171,7 +171,7 @@ class Playing {
     options.live = live;
     options.frames_per_second = rate;
     options.duration = duration > 0 ? duration : frames / rate;
-    options.settings.noise.sigma = NoiseLevel{{1, 1, 1}};
+    options.settings.noise.sigma = NoiseModel{{1, 1, 1}};
     options.kept_bytes = kept_bytes;
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
@@ -396,7 +396,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
 /// Asks for a fixed sigma of all planes; returns the settings asked for.
 DenoiseSettings set_sigma(Player& player, float sigma) {
   DenoiseSettings settings = player.settings();
-  settings.noise.sigma = NoiseLevel{{sigma, sigma, sigma}};
+  settings.noise.sigma = NoiseModel{{sigma, sigma, sigma}};
   player.set_settings(settings);
   return settings;
 }
@@ -434,7 +434,7 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds
   playing.rate = 10;
   const auto make = playing.stages.make_denoiser;
   playing.stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame,
-                                     const NoiseLevel& level) {
+                                     const NoiseModel& level) {
     first_frames.push_back(frame.index);
     return make(settings, frame, level);
   };
@@ -688,7 +688,7 @@ TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitFo
     Playing playing;
     playing.stages.make_denoiser = [&begun, make = playing.stages.make_denoiser](
                                        const DenoiseSettings& settings, const Frame& frame,
-                                       const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+                                       const NoiseModel& level) -> std::unique_ptr<Denoiser> {
       return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
     };
     Player& player = playing.start();
@@ -791,7 +791,7 @@ TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
   Playing playing;
   std::promise<void> done;
   std::promise<void> begun;
-  playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+  playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseModel&) {
     begun.set_value();
     done.get_future().wait();
     return std::make_unique<Slow>(0, 0ms);
@@ -819,7 +819,7 @@ TEST_P(PlayerFailure, OfAnyStageIsThrownWhereFramesAreTaken) {
       break;
     case FailingStage::kMakeDenoiser:
       playing.stages.make_denoiser = [](const DenoiseSettings&, const Frame&,
-                                        const NoiseLevel&) -> std::unique_ptr<Denoiser> {
+                                        const NoiseModel&) -> std::unique_ptr<Denoiser> {
         throw Error("it broke");
       };
       break;
@@ -857,7 +857,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
     clip.back().index = i;
   }
   const std::shared_ptr<Engine> engine = engine_registry().open("cpu", EngineOptions{1});
-  const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
+  const auto make = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseModel& level) {
     const Filter filter = settings.filter == "bm3d" ? Filter(bm3d_profile(parse_profile(settings.profile)))
                           : settings.filter == "bilateral" ? Filter(BilateralParameters())
                                                            : Filter(NlmParameters());
@@ -868,7 +868,7 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
     for (const std::string profile : {"fast", "lc"}) {
       for (const float sigma : {0.0F, 5.0F, 30.0F}) {
         choices.push_back(
-            {.filter = filter, .profile = profile, .noise = {.sigma = NoiseLevel{{sigma, sigma, sigma}}}});
+            {.filter = filter, .profile = profile, .noise = {.sigma = NoiseModel{{sigma, sigma, sigma}}}});
       }
     }
   }

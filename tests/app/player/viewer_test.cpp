@@ -89,7 +89,7 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     next = std::max<std::int64_t>(0, std::llround(seconds * kRate));
   };
   stages.engine = engine;
-  stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseLevel& level) {
+  stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame, const NoiseModel& level) {
     const std::string options = settings.filter == "bm3d" ? ":profile=" + settings.profile : "";
     return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
   };
@@ -196,7 +196,7 @@ class ViewerScript {
       next_ = std::clamp(static_cast<int>(std::lround((seconds - before) * kRate)), 0, frames);
     };
     stages.engine = engine_registry().open("cpu", EngineOptions{1});
-    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseLevel& level) {
+    stages.make_denoiser = [this](const DenoiseSettings&, const Frame& frame, const NoiseModel& level) {
       return stages.engine->make_denoiser(FilterText("bilateral").filter(), level, frame.format);
     };
     options.source = "clip";
@@ -206,7 +206,7 @@ class ViewerScript {
     options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
     player_options.frames_per_second = kRate;
     player_options.duration = options.duration;
-    player_options.settings.noise.sigma = NoiseLevel{{5, 5, 5}};
+    player_options.settings.noise.sigma = NoiseModel{{5, 5, 5}};
   }
 
   /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
@@ -243,7 +243,7 @@ TEST(ViewerTest, AQuickerFilterHelpsBeforeTheFirstFrameIsDenoised) {
   script.options.keep_open = true;
   script.stages.make_denoiser = [&begun, make = script.stages.make_denoiser](
                                     const DenoiseSettings& settings, const Frame& frame,
-                                    const NoiseLevel& level) -> std::unique_ptr<Denoiser> {
+                                    const NoiseModel& level) -> std::unique_ptr<Denoiser> {
     return settings.filter == "bm3d" ? std::make_unique<NeverDone>(begun) : make(settings, frame, level);
   };
   const DebugLog log;
@@ -286,7 +286,7 @@ std::vector<std::string> stages_of(const Statistics& statistics) {
 TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   ViewerScript script;
   std::atomic<int> begun = 0;
-  script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseLevel&) {
+  script.stages.make_denoiser = [&begun](const DenoiseSettings& settings, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, settings.profile == "np" ? 1 : 0);
   };
   const DebugLog log;
@@ -354,7 +354,7 @@ TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
   ViewerScript script;
   std::atomic<int> begun = 0;
   script.player_options.live = true;
-  script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseLevel&) {
+  script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun);
   };
   const DebugLog log;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kLumaSigma = 12;
 
-Bm3dPlan plan_of(const FrameFormat& format, const NoiseLevel& noise, const PictureRows& rows = {},
+Bm3dPlan plan_of(const FrameFormat& format, const NoiseModel& noise, const PictureRows& rows = {},
                  const Bm3dParameters& parameters = bm3d_profile(Profile::kFast)) {
   return make_plan(parameters, format, noise, plane_heights(format, rows));
 }
@@ -177,7 +177,7 @@ TEST(Bm3dPlan, CopiesAlpha) {
 }
 
 TEST(Bm3dPlan, CopiesPlanesSmallerThanAPatchOfEitherStep) {
-  const NoiseLevel noise = {{kLumaSigma, 8, 10}};
+  const NoiseModel noise = {{kLumaSigma, 8, 10}};
   const Bm3dPlan small_chroma = plan_of(oracle::yuv(20, 12, 1, 1), noise);  // of 10x6
   EXPECT_EQ(copied_by(small_chroma), (std::vector<int>{1, 2}));
   EXPECT_EQ(sigmas_of(small_chroma), (std::vector<float>{kLumaSigma, 0, 0}));
@@ -226,7 +226,7 @@ TEST(Bm3dPlan, MatchesOnLumaWithoutNoiseInBothSteps) {
 
 TEST(Bm3dPlan, OfFieldsHasTheirHeights) {
   const FrameFormat format = oracle::yuv(64, 30, 1, 1);  // chroma has 15 rows
-  const NoiseLevel noise = {{kLumaSigma, 8, 10}};
+  const NoiseModel noise = {{kLumaSigma, 8, 10}};
   const auto fields = pictures_of(true);
   ASSERT_EQ(fields.size(), 2U);
   const Bm3dPlan even = plan_of(format, noise, fields[0]);
@@ -243,7 +243,7 @@ TEST(Bm3dPlan, OfFieldsHasTheirHeights) {
 
 TEST(Bm3dPlan, SaysWhatItWasMadeFor) {
   const Bm3dPlan plan = plan_of(with_alpha(oracle::yuv(64, 30, 1, 1)), {{kLumaSigma, 8, 10}});
-  EXPECT_EQ(plan.noise, (NoiseLevel{{kLumaSigma, 8, 10}}));
+  EXPECT_EQ(plan.noise, (NoiseModel{{kLumaSigma, 8, 10}}));
   EXPECT_EQ(plan.heights, (PlaneHeights{30, 15, 15, 30}));
 }
 

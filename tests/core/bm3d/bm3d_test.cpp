@@ -38,7 +38,7 @@ constexpr Transform2d kTransforms2d[] = {Transform2d::kDct, Transform2d::kBior15
                                          Transform2d::kHaar};
 constexpr Transform1d kTransforms1d[] = {Transform1d::kWalshHadamard, Transform1d::kHaar};
 
-NoiseLevel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
+NoiseModel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
 
 Frame noisy_picture(const FrameFormat& format, double sigma = static_cast<double>(kSigma),
                     std::uint64_t seed = 1) {
@@ -65,7 +65,7 @@ void expect_frames_agree(const Frame& result, const Frame& expected) {
 }
 
 void expect_agrees(Engine& engine, const Frame& frame, const Bm3dParameters& parameters,
-                   const NoiseLevel& noise) {
+                   const NoiseModel& noise) {
   expect_frames_agree(run_filter(engine, frame, parameters, noise),
                       oracle::denoise(frame, parameters, noise));
 }
@@ -200,7 +200,7 @@ TEST_P(Bm3dTest, FloatSamplesOutsideOfTheNominalRangeAreNotClipped) {
 }
 
 TEST_P(Bm3dTest, EverySubsamplingAgreesWithTheOracle) {
-  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  const NoiseModel noise{{kSigma, 12.3F, 14.9F}};
   const int shifts[][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {2, 0}, {2, 2}};
   for (const auto& shift : shifts) {
     for (const auto& [width, height] : {std::pair{48, 40}, std::pair{45, 39}}) {
@@ -212,7 +212,7 @@ TEST_P(Bm3dTest, EverySubsamplingAgreesWithTheOracle) {
 }
 
 TEST_P(Bm3dTest, DeepAndFloatColourAgreesWithTheOracle) {
-  const NoiseLevel noise{{kSigma, 12.3F, 14.9F}};
+  const NoiseModel noise{{kSigma, 12.3F, 14.9F}};
   for (const FrameFormat& format : {yuv(41, 35, 1, 1, 10), yuv(40, 32, 1, 0, 12), yuv(33, 32, 0, 0, 16),
                                     as_float(yuv(36, 34, 1, 1)), as_float(rgb(33, 30)), rgb(33, 30, 10)}) {
     SCOPED_TRACE(to_string(format));
@@ -236,11 +236,11 @@ TEST_P(Bm3dTest, AlphaIsCopied) {
 }
 
 TEST_P(Bm3dTest, PlanesWithSigmaZeroPassUnchanged) {
-  const NoiseLevel levels[] = {{{0, 9.7F, 12.1F}}, {{kSigma, 0, 0}}, {{kSigma, 0, 9.7F}}, {{0, 0, 0}}};
+  const NoiseModel levels[] = {{{0, 9.7F, 12.1F}}, {{kSigma, 0, 0}}, {{kSigma, 0, 9.7F}}, {{0, 0, 0}}};
   for (const FrameFormat& format :
        {yuv(40, 36, 1, 1), yuv(40, 36, 0, 0), as_float(yuv(40, 36, 1, 1)), rgb(32, 30)}) {
     const Frame frame = noisy_picture(format);
-    for (const NoiseLevel& noise : levels) {
+    for (const NoiseModel& noise : levels) {
       SCOPED_TRACE(to_string(format) + ", sigma " + std::to_string(noise.sigma[0]) + ", " +
                    std::to_string(noise.sigma[1]) + ", " + std::to_string(noise.sigma[2]));
       const Frame result = run_filter(engine(), frame, bm3d_profile(Profile::kLc), noise);
@@ -431,7 +431,7 @@ TEST_P(Bm3dTest, RandomLegalRequestsAgreeWithTheOracle) {
                                            : yuv(width, height, draw(0, 1), draw(0, 1), depth);
     format = draw(0, 4) == 0 ? as_float(format) : format;
     format.has_alpha = draw(0, 4) == 0;
-    const NoiseLevel noise{
+    const NoiseModel noise{
         {3.07F + static_cast<float>(draw(0, 50)), static_cast<float>(draw(0, 30)) * 1.013F, 5.03F}};
     Frame frame = noisy_picture(format, static_cast<double>(noise.sigma[0]), seed);
     frame.interlaced = draw(0, 5) == 0;

@@ -33,7 +33,7 @@ using oracle::rgb;
 using oracle::yuv;
 
 constexpr float kSceneSigma = 14.3F;
-constexpr NoiseLevel kNoise{{kSceneSigma, 9, 11}};
+constexpr NoiseModel kNoise{{kSceneSigma, 9, 11}};
 
 // The four filters, small enough for the oracle.
 std::vector<Filter> small_filters() {
@@ -46,7 +46,7 @@ Frame noisy_scene(const FrameFormat& format, std::uint64_t seed = 1) {
 }
 
 void expect_agrees(Engine& engine, const Frame& frame, const Filter& filter,
-                   const NoiseLevel& noise = kNoise) {
+                   const NoiseModel& noise = kNoise) {
   SCOPED_TRACE(std::string(to_string(filter)) + ", " + to_string(frame.format));
   const Frame result = run_filter(engine, frame, filter, noise);
   const std::vector<oracle::Picture> expected = oracle::filter_planes(frame, filter, noise);

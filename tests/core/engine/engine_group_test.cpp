@@ -63,7 +63,7 @@ TEST(EngineGroup, GivesWhatOneEngineGivesInOrder) {
   EXPECT_EQ(denoiser->latency(), 0);
   EXPECT_FALSE(denoiser->receive().has_value());
   constexpr int kFrames = 8;
-  const auto noise_of = [](int i) { return NoiseLevel{{i < 4 ? 20.0F : 30.0F, 10, 10}}; };
+  const auto noise_of = [](int i) { return NoiseModel{{i < 4 ? 20.0F : 30.0F, 10, 10}}; };
   std::vector<Frame> frames;
   for (int i = 0; i < kFrames; ++i) {
     Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, static_cast<std::uint64_t>(i));
@@ -104,7 +104,7 @@ class EngineDouble final : public Engine {
 
   std::string_view name() const override { return "double"; }
   std::string description() const override { return "hands frames through"; }
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseLevel& /*noise*/,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseModel& /*noise*/,
                                           const FrameFormat& /*format*/) override {
     return std::make_unique<DenoiserDouble>(script_, counts_);
   }
@@ -116,7 +116,7 @@ class EngineDouble final : public Engine {
     copy.memory = kHostMemory;
     return copy;
   }
-  NoiseLevel estimate_noise(const Frame& frame) override { return cpu::estimate_noise(frame); }
+  NoiseModel estimate_noise(const Frame& frame) override { return cpu::estimate_noise(frame); }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return limpid::brightness_histogram(frame);
   }
@@ -128,7 +128,7 @@ class EngineDouble final : public Engine {
     DenoiserDouble(const DenoiserDouble&) = delete;
     DenoiserDouble& operator=(const DenoiserDouble&) = delete;
     ~DenoiserDouble() override { counts_.destroyed = true; }
-    void set_noise(const NoiseLevel& /*noise*/) override {
+    void set_noise(const NoiseModel& /*noise*/) override {
       counts_.threads.insert(std::this_thread::get_id());
     }
     void send(Frame frame) override {

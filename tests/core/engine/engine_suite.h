@@ -56,7 +56,7 @@ inline std::string message_of(const std::function<void()>& call) {
 }
 
 /// One frame through a denoiser of its own.
-inline Frame run_filter(Engine& engine, const Frame& frame, const Filter& filter, const NoiseLevel& noise) {
+inline Frame run_filter(Engine& engine, const Frame& frame, const Filter& filter, const NoiseModel& noise) {
   const std::unique_ptr<Denoiser> denoiser = engine.make_denoiser(filter, noise, frame.format);
   denoiser->send(frame);
   denoiser->flush();

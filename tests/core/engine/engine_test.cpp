@@ -141,7 +141,7 @@ TEST(CpuEngine, CancelledWorkEndsSoonWithoutAResult) {
   const Frame noisy = oracle::add_noise(oracle::draw_picture(format), 20, 1);
   for (const Filter& filter :
        {Filter(bm3d_profile(Profile::kHigh)), Filter(NlmParameters{.search_window = 101})}) {
-    const auto denoiser = engine->make_denoiser(filter, NoiseLevel{{20, 20, 20}}, format);
+    const auto denoiser = engine->make_denoiser(filter, NoiseModel{{20, 20, 20}}, format);
     denoiser->send(noisy);
     denoiser->send(noisy);
     std::jthread other([&] {
@@ -194,8 +194,8 @@ TEST_P(EngineTest, EstimatesNoiseAsTheCpuDoes) {
     SCOPED_TRACE(to_string(c.format) + ", sigma " + std::to_string(c.sigma));
     Frame frame = oracle::add_noise(oracle::draw_picture(c.format), c.sigma, 3);
     frame.interlaced = c.interlaced;
-    const NoiseLevel expected = cpu::estimate_noise(frame);
-    const NoiseLevel estimate = engine().estimate_noise(frame);
+    const NoiseModel expected = cpu::estimate_noise(frame);
+    const NoiseModel estimate = engine().estimate_noise(frame);
     for (std::size_t p = 0; p < expected.sigma.size(); ++p) {
       EXPECT_NEAR(estimate.sigma[p], expected.sigma[p], 1e-6F * expected.sigma[p]) << "plane " << p;
     }
@@ -236,7 +236,7 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
   for (const float bad :
        {-1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     for (int plane = 0; plane < 3; ++plane) {
-      NoiseLevel noise{{10, 10, 10}};
+      NoiseModel noise{{10, 10, 10}};
       noise.sigma[plane] = bad;
       EXPECT_THROW(denoiser->set_noise(noise), UsageError) << bad;
       EXPECT_THROW(engine().make_denoiser(bm3d_profile(Profile::kFast), noise, yuv(32, 24, 1, 1)), UsageError)
@@ -403,7 +403,7 @@ class SharedEngineTest : public EngineSuite {
   }
 
   const tbb::global_control threads_allowed_{tbb::global_control::max_allowed_parallelism, 4};
-  const NoiseLevel noise_{{20, 12, 12}};
+  const NoiseModel noise_{{20, 12, 12}};
   std::array<FrameFormat, kStreams> formats_;
   std::array<Frame, kStreams> noisy_;
   std::array<Frame, kStreams> expected_;

@@ -18,7 +18,7 @@ namespace limpid::test {
 class ForwardingDenoiser : public Denoiser {
  public:
   explicit ForwardingDenoiser(std::unique_ptr<Denoiser> denoiser) : denoiser_(std::move(denoiser)) {}
-  void set_noise(const NoiseLevel& noise) override { denoiser_->set_noise(noise); }
+  void set_noise(const NoiseModel& noise) override { denoiser_->set_noise(noise); }
   void send(Frame frame) override { denoiser_->send(std::move(frame)); }
   std::optional<Frame> receive() override { return denoiser_->receive(); }
   void flush() override { denoiser_->flush(); }
@@ -49,12 +49,12 @@ class ForwardingEngine : public Engine {
 
   std::string_view name() const override { return name_; }
   std::string description() const override { return "the CPU engine in a test"; }
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseLevel& noise,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
     return wrap_(cpu_->make_denoiser(filter, noise, format));
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
-  NoiseLevel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
+  NoiseModel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return cpu_->brightness_histogram(frame);
   }

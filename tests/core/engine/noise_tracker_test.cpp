@@ -9,7 +9,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/core/noise/scenes.h"
 
@@ -36,7 +36,7 @@ class NoiseTrackerTest : public testing::Test {
 TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
   NoiseTracker tracker(*engine_);
   double variances = 0;
-  NoiseLevel level;
+  NoiseModel level;
   for (int i = 0; i < 8; ++i) {
     const Frame frame = moving(i, 15);
     variances += std::pow(double{cpu::estimate_noise(frame).sigma[0]}, 2);
@@ -52,7 +52,7 @@ TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
 class CountingEngine final : public test::ForwardingEngine {
  public:
   CountingEngine() : ForwardingEngine("counting", {}) {}
-  NoiseLevel estimate_noise(const Frame& /*frame*/) override {
+  NoiseModel estimate_noise(const Frame& /*frame*/) override {
     ++estimates_;
     return {{15}};
   }
@@ -87,7 +87,7 @@ TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
   for (int i = 0; i < 20; ++i) {
     tracker.next(moving(i, 5));
   }
-  NoiseLevel level;
+  NoiseModel level;
   for (int i = 20; i < 32; ++i) {
     level = tracker.next(moving(i, 12));
   }
@@ -96,7 +96,7 @@ TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
 
 TEST_F(NoiseTrackerTest, IsNotMovedByASingleOddFrame) {
   NoiseTracker tracker(*engine_);
-  NoiseLevel level;
+  NoiseModel level;
   for (int i = 0; i < 16; ++i) {
     level = tracker.next(moving(i, 5));
   }

@@ -138,12 +138,12 @@ class OneFilterEngine final : public Engine {
   explicit OneFilterEngine(Maker maker) : maker_(std::move(maker)) {}
   std::string_view name() const override { return "temporal"; }
   std::string description() const override { return "a filter over time"; }
-  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseLevel& /*noise*/,
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& /*filter*/, const NoiseModel& /*noise*/,
                                           const FrameFormat& /*format*/) override {
     return maker_();
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
-  NoiseLevel estimate_noise(const Frame& /*frame*/) override { return {}; }
+  NoiseModel estimate_noise(const Frame& /*frame*/) override { return {}; }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return limpid::brightness_histogram(frame);
   }

@@ -97,7 +97,7 @@ class TemporalTest : public testing::Test {
  protected:
   std::unique_ptr<Denoiser> make() {
     return std::make_unique<cpu::StreamDenoiser>(std::make_shared<tbb::task_arena>(2), FramePool(),
-                                                 std::make_unique<TwoStepMean>(counts_), NoiseLevel{},
+                                                 std::make_unique<TwoStepMean>(counts_), NoiseModel{},
                                                  temporal::format());
   }
   const temporal::Maker maker_ = [this] { return make(); };

@@ -10,7 +10,7 @@
 
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid {
@@ -124,8 +124,8 @@ TEST(EstimateNoise, MeasuresEachPlaneByItself) {
                               .chroma_shift_x = 1,
                               .chroma_shift_y = 1,
                               .has_alpha = true};
-  const NoiseLevel noise = {{20, 5, 10}};
-  const NoiseLevel estimate = cpu::estimate_noise(render(format, constant, noise));
+  const NoiseModel noise = {{20, 5, 10}};
+  const NoiseModel estimate = cpu::estimate_noise(render(format, constant, noise));
   for (int p = 0; p < 3; ++p) {
     EXPECT_NEAR(error_of(estimate.sigma[p], double{noise.sigma[p]}), 0, 0.05) << "plane " << p;
   }

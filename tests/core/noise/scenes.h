@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 
 // Pictures with noise of a known level.
 
@@ -26,7 +26,7 @@ using Scene = std::function<double(int plane, int x, int y)>;
 
 // A picture of `scene`, in code values, with Gaussian noise added, rounded and clipped as a file's samples
 // are; float samples are not clipped.
-inline Frame render(const FrameFormat& format, const Scene& scene, const NoiseLevel& noise,
+inline Frame render(const FrameFormat& format, const Scene& scene, const NoiseModel& noise,
                     unsigned seed = 1) {
   Frame frame = allocate_frame(format);
   std::mt19937 generator(seed);
@@ -57,7 +57,7 @@ inline Frame render(const FrameFormat& format, const Scene& scene, const NoiseLe
 }
 
 inline Frame render(const FrameFormat& format, const Scene& scene, float sigma, unsigned seed = 1) {
-  return render(format, scene, NoiseLevel{{sigma, sigma, sigma}}, seed);
+  return render(format, scene, NoiseModel{{sigma, sigma, sigma}}, seed);
 }
 
 inline double constant(int /*plane*/, int /*x*/, int /*y*/) { return 128; }

@@ -39,7 +39,7 @@ class Fourier : public CudaTest, public testing::WithParamInterface<GroupTransfo
   // Flat areas have coefficients at the threshold and distances that tie: noise is in all of them.
   void expect_agrees(const FrameFormat& format, const Bm3dParameters& parameters, float sigma) {
     SCOPED_TRACE(to_string(format));
-    const NoiseLevel noise{{sigma, sigma, sigma}};
+    const NoiseModel noise{{sigma, sigma, sigma}};
     const Frame frame = oracle::add_noise(oracle::draw_picture(format), static_cast<double>(sigma), 5);
     const Frame result = run_filter(*engine_, frame, parameters, noise);
     const oracle::Agreement agreement = oracle::compare(result, oracle::denoise(frame, parameters, noise));

@@ -353,7 +353,7 @@ TEST_F(EdgePreservingEngine, IsWithinOneCodeValueOfTheCpuEverywhere) {
     const Frame frame = oracle::add_noise(oracle::draw_picture(format), 20, 5);
     for (const Filter& filter : filters) {
       SCOPED_TRACE(std::string(to_string(filter)) + ", " + to_string(format));
-      const NoiseLevel noise{{20, 20, 20}};
+      const NoiseModel noise{{20, 20, 20}};
       const Frame result = run_filter(*gpu, frame, filter, noise);
       const oracle::Agreement agreement = oracle::compare(result, run_filter(*cpu, frame, filter, noise));
       EXPECT_LE(agreement.greatest, 1) << oracle::to_string(agreement);

@@ -180,7 +180,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
       hard_(parameters.hard_threshold, parameters.transform, false, format) {}
 std::size_t Bm3d::memory() const { return 0; }
 void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const PlaneHeights& heights,
-                          const NoiseLevel& /*noise*/, cudaStream_t stream) {
+                          const NoiseModel& /*noise*/, cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
     copy_plane(p, in[p], out[p], heights[p], stream);
   }
@@ -190,7 +190,7 @@ EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFo
     : SpatialFilter(format), filter_(filter) {}
 std::size_t EdgePreserving::memory() const { return 0; }
 void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& out,
-                                    const PlaneHeights& heights, const NoiseLevel& /*noise*/,
+                                    const PlaneHeights& heights, const NoiseModel& /*noise*/,
                                     cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
     copy_plane(p, in[p], out[p], heights[p], stream);
@@ -198,7 +198,7 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
 }
 
 NoiseEstimator::PlaneMemory::PlaneMemory() = default;
-NoiseLevel NoiseEstimator::estimate(const FrameFormat& /*format*/,
+NoiseModel NoiseEstimator::estimate(const FrameFormat& /*format*/,
                                     const std::array<SamplePlane, kMaxPlanes>& /*planes*/,
                                     bool /*interlaced*/, const Event& uploaded) {
   memory_[0].stream.wait(uploaded.get());

@@ -49,7 +49,7 @@ class EncoderFrames : public CudaTest {
 
 TEST_F(EncoderFrames, HoldWhatTheHostWouldGet) {
   const Bm3dParameters parameters = bm3d_profile(Profile::kFast);
-  const NoiseLevel noise{{15, 0, 15}};  // a plane that passes through, too
+  const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too
   for (const Surface& surface :
        {Surface{yuv(202, 150, 1, 1), AV_PIX_FMT_YUV420P}, Surface{yuv(202, 150, 1, 1), AV_PIX_FMT_NV12},
         Surface{yuv(202, 150, 1, 1, 10), AV_PIX_FMT_P010}, Surface{yuv(161, 121, 0, 0), AV_PIX_FMT_YUV444P},

@@ -49,7 +49,7 @@ class CudaEngine : public CudaTest {
     }
   }
 
-  void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseLevel& noise) {
+  void expect_agrees(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise) {
     const Frame result = run_filter(*engine_, frame, parameters, noise);
     const oracle::Agreement agreement = oracle::compare(result, run_filter(*cpu_, frame, parameters, noise));
     // The engines' contract allows 1 sample in 10000. In these small drawings' flats, where candidates are
@@ -178,7 +178,7 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     EXPECT_EQ(engine_->estimate_noise(frame), engine_->estimate_noise(host));
     EXPECT_EQ(engine_->brightness_histogram(frame), brightness_histogram(host));
     const Bm3dParameters fast = bm3d_profile(Profile::kFast);
-    const NoiseLevel noise{{15, 0, 15}};  // a plane that passes through, too
+    const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too
     EXPECT_TRUE(
         oracle::same_bits(run_filter(*engine_, frame, fast, noise), run_filter(*engine_, host, fast, noise)));
   }

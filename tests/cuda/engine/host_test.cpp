@@ -68,7 +68,7 @@ class HostTest : public testing::Test {
     }
   }
 
-  const NoiseLevel noise_{{10, 10, 10}};
+  const NoiseModel noise_{{10, 10, 10}};
   const FrameFormat format_ = yuv(64, 48);
 };
 
@@ -145,7 +145,7 @@ TEST_F(HostTest, WhereverACopyToTheHostFailsNoMemoryIsWrittenThatWasGivenBack) {
     }
     stand_in::fail_after(-1, Failure::kOfOneCall);
     expect_unchanged(take_from_pool(*engine, odd));
-    EXPECT_EQ(engine->estimate_noise(frame), (NoiseLevel{{1, 2, 3}}));
+    EXPECT_EQ(engine->estimate_noise(frame), (NoiseModel{{1, 2, 3}}));
   }
   EXPECT_GE(calls, 5);
 }

@@ -36,7 +36,7 @@ class TemporalHostTest : public testing::Test {
   const temporal::Maker maker_ = [this] {
     return std::make_unique<StreamDenoiser>(
         0, FramePool(allocate_pinned_frame),
-        [&] { return std::make_unique<TwoStepMean>(counts_, enqueue_mean); }, NoiseLevel{},
+        [&] { return std::make_unique<TwoStepMean>(counts_, enqueue_mean); }, NoiseModel{},
         temporal::format());
   };
   TwoStepMean::Counts counts_;

@@ -22,7 +22,7 @@ class TemporalCudaTest : public CudaTest {
   std::unique_ptr<Denoiser> make(int device) {
     return std::make_unique<StreamDenoiser>(
         device, FramePool(allocate_pinned_frame),
-        [&] { return std::make_unique<TwoStepMean>(counts_, launch_mean); }, NoiseLevel{},
+        [&] { return std::make_unique<TwoStepMean>(counts_, launch_mean); }, NoiseModel{},
         temporal::format());
   }
   const temporal::Maker maker_ = [this] { return make(0); };

@@ -52,7 +52,7 @@ struct Options {
   }
 };
 
-NoiseLevel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
+NoiseModel equal_noise(float sigma) { return {{sigma, sigma, sigma}}; }
 
 class Table {
  public:
@@ -151,7 +151,7 @@ class Table {
         const std::string name = file.stem().string();
         const Frame clean = read_picture(file);
         const Frame noisy = oracle::add_noise(clean, static_cast<double>(sigma), 1);
-        const NoiseLevel estimate = cpu::estimate_noise(noisy);
+        const NoiseModel estimate = cpu::estimate_noise(noisy);
         const double with_true = psnr(clean, denoise(noisy, equal_noise(sigma)));
         const double with_estimate = psnr(clean, denoise(noisy, estimate));
         std::printf("| %.0f | %s | %.2f | %.2f | %.2f | %+.2f |\n", static_cast<double>(sigma), name.c_str(),
@@ -200,7 +200,7 @@ class Table {
     return files;
   }
 
-  Frame denoise(const Frame& noisy, const NoiseLevel& noise) const {
+  Frame denoise(const Frame& noisy, const NoiseModel& noise) const {
     const auto denoiser = engine_->make_denoiser(options_.filter.filter(), noise, noisy.format);
     denoiser->send(noisy);
     denoiser->flush();

@@ -83,7 +83,7 @@ void run(const Options& options) {
     print("noisy", before);
     for (const std::string& text : options.filters) {
       const app::FilterText filter(text);
-      const NoiseLevel noise{{sigma}};
+      const NoiseModel noise{{sigma}};
       Gain gain;
       for (std::size_t i = 0; i < noisy.size(); ++i) {
         const auto denoiser = engine->make_denoiser(filter.filter(), noise, noisy[i].format);

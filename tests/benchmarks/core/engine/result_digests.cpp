@@ -19,7 +19,7 @@
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
-#include "core/noise/noise_level.h"
+#include "core/noise/noise_model.h"
 #include "tests/benchmarks/core/engine/contents.h"
 #include "tests/benchmarks/core/engine/simd_level.h"
 #include "tests/oracle/pictures.h"
@@ -27,7 +27,7 @@
 namespace limpid::benchmarks {
 namespace {
 
-constexpr NoiseLevel kNoise = {{12, 8, 10}};
+constexpr NoiseModel kNoise = {{12, 8, 10}};
 
 // FNV-1a, 64 bits.
 class Digest {
@@ -184,7 +184,7 @@ void print_digests(int argc, char** argv) {
   };
   for (const NamedFrame& named : frames()) {
     Digest noise;
-    const NoiseLevel level = engine->estimate_noise(named.frame);
+    const NoiseModel level = engine->estimate_noise(named.frame);
     noise.add(level.sigma.data(), sizeof(level.sigma));
     print("noise", named.name, noise);
     for (const NamedFilter& filter : filters()) {

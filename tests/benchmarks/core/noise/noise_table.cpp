@@ -145,9 +145,9 @@ class Table {
     for (const double sigma : kTrackedSigmas) {
       io::Reader reader(file.string());
       NoiseTracker tracker(*engine);
-      NoiseLevel level;
-      NoiseLevel least = {{1000, 1000, 1000}};
-      NoiseLevel greatest;
+      NoiseModel level;
+      NoiseModel least = {{1000, 1000, 1000}};
+      NoiseModel greatest;
       int frames = 0;
       while (frames < kTrackedFrames) {
         const io::Reader::Item item = reader.read();
@@ -218,7 +218,7 @@ class Table {
  private:
   void measure(const std::string& name, const Frame& clean) {
     for (const double sigma : kSigmas) {
-      const NoiseLevel estimate = cpu::estimate_noise(oracle::add_noise(clean, sigma, ++seed_));
+      const NoiseModel estimate = cpu::estimate_noise(oracle::add_noise(clean, sigma, ++seed_));
       for (int p = 0; p < clean.format.color_plane_count(); ++p) {
         results_.push_back({name, plane_name(clean.format, p), clean.format.bit_depth, sigma,
                             static_cast<double>(estimate.sigma[p])});

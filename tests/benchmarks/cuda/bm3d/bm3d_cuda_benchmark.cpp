@@ -233,7 +233,7 @@ nlohmann::ordered_json time_surfaces(int repeats) {
 
 // Whether every engine of the group gives the bits that `one` gives.
 bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
-  const NoiseLevel noise{{kSigma, kSigma, kSigma}};
+  const NoiseModel noise{{kSigma, kSigma, kSigma}};
   const Frame expected = run(one, noisy, setting.parameters);
   const auto denoiser = group.make_denoiser(setting.parameters, noise, setting.format);
   const int frames = denoiser->concurrency();

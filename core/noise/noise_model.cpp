@@ -1,0 +1,178 @@
+#include "core/noise/noise_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/noise/noise_blocks.h"
+
+namespace limpid {
+namespace {
+
+constexpr int kLags = NoiseShape::kFrequencies;
+using Matrix = std::array<std::array<double, kLags>, kLags>;
+// Less than this share of the mean is no coefficient's variance: spectra are measured, and what follows from
+// them for other transforms may be negative.
+constexpr double kLeastVariance = 1e-3;
+
+bool is_one(float value) { return value == 1; }
+
+// What the variance of a filter's response gets of covariances 0 to 7 samples apart: its autocorrelation,
+// both directions counted.
+std::array<double, kLags> responses(const double* filter, std::size_t size) {
+  std::array<double, kLags> response{};
+  for (std::size_t d = 0; d < std::min<std::size_t>(kLags, size); ++d) {
+    for (std::size_t i = d; i < size; ++i) {
+      response[d] += (d == 0 ? 1 : 2) * filter[i] * filter[i - d];
+    }
+  }
+  return response;
+}
+
+Matrix inverse(Matrix matrix) {
+  Matrix result{};
+  for (int i = 0; i < kLags; ++i) {
+    result[i][i] = 1;
+  }
+  for (int column = 0; column < kLags; ++column) {  // Gauss and Jordan; the matrix is well conditioned
+    int pivot = column;
+    for (int row = column; row < kLags; ++row) {
+      pivot = std::abs(matrix[row][column]) > std::abs(matrix[pivot][column]) ? row : pivot;
+    }
+    std::swap(matrix[column], matrix[pivot]);
+    std::swap(result[column], result[pivot]);
+    const double scale = 1 / matrix[column][column];
+    for (int i = 0; i < kLags; ++i) {
+      matrix[column][i] *= scale;
+      result[column][i] *= scale;
+    }
+    for (int row = 0; row < kLags; ++row) {
+      const double factor = matrix[row][column];
+      if (row == column || factor == 0) {
+        continue;
+      }
+      for (int i = 0; i < kLags; ++i) {
+        matrix[row][i] -= factor * matrix[column][i];
+        result[row][i] -= factor * result[column][i];
+      }
+    }
+  }
+  return result;
+}
+
+// The matrix M^-1 of the header.
+const Matrix& spectrum_to_covariance() {
+  static const Matrix kInverse = [] {
+    const noise::HalfDctMatrix half = noise::half_dct_matrix();
+    Matrix matrix{};
+    for (int u = 0; u < kLags; ++u) {
+      std::array<double, kLags> row{};
+      for (int i = 0; i < kLags / 2; ++i) {
+        row[i] = static_cast<double>(half[u][i]);
+        row[kLags - 1 - i] = u % 2 == 0 ? row[i] : -row[i];
+      }
+      matrix[u] = responses(row.data(), row.size());
+    }
+    return inverse(matrix);
+  }();
+  return kInverse;
+}
+
+double variance_of(const std::array<double, 64>& covariance, const std::array<double, kLags>& horizontal,
+                   const std::array<double, kLags>& vertical) {
+  double variance = 0;
+  for (int dy = 0; dy < kLags; ++dy) {
+    double row = 0;
+    for (int dx = 0; dx < kLags; ++dx) {
+      row += horizontal[dx] * covariance[dy * kLags + dx];
+    }
+    variance += vertical[dy] * row;
+  }
+  return variance;
+}
+
+bool is_possible(float deviation) { return std::isfinite(deviation) && deviation >= 0 && deviation <= 255; }
+
+void validate_shape(const NoiseShape& shape) {
+  const auto positive = [](float value) { return std::isfinite(value) && value > 0; };
+  if (!std::all_of(shape.spectrum.begin(), shape.spectrum.end(), positive) ||
+      !std::all_of(shape.curve.begin(), shape.curve.end(), positive)) {
+    throw UsageError("a noise model's spectrum and curve must be of positive numbers");
+  }
+}
+
+}  // namespace
+
+bool NoiseShape::is_white() const { return std::all_of(spectrum.begin(), spectrum.end(), is_one); }
+
+NoiseModel NoiseModel::scaled(float factor) const {
+  NoiseModel result = *this;
+  for (std::size_t p = 0; p < sigma.size(); ++p) {
+    result.sigma[p] *= factor;
+    result.opponent[p].sigma *= factor;
+  }
+  return result;
+}
+
+void NoiseModel::validate() const {
+  for (std::size_t p = 0; p < sigma.size(); ++p) {
+    for (const float deviation : {sigma[p], opponent[p].sigma}) {
+      if (!is_possible(deviation)) {
+        throw UsageError("a noise level of " + std::to_string(deviation) + " is not possible (0 to 255)");
+      }
+    }
+    validate_shape(shape[p]);
+    validate_shape(opponent[p].shape);
+  }
+}
+
+std::array<double, 64> noise_covariance(const NoiseShape& shape) {
+  const Matrix& to_covariance = spectrum_to_covariance();
+  Matrix half{};  // M^-1 S
+  for (int dy = 0; dy < kLags; ++dy) {
+    for (int u = 0; u < kLags; ++u) {
+      for (int v = 0; v < kLags; ++v) {
+        half[dy][u] += to_covariance[dy][v] * static_cast<double>(shape.spectrum[v * kLags + u]);
+      }
+    }
+  }
+  std::array<double, 64> covariance{};
+  for (int dy = 0; dy < kLags; ++dy) {
+    for (int dx = 0; dx < kLags; ++dx) {
+      for (int u = 0; u < kLags; ++u) {
+        covariance[dy * kLags + dx] += half[dy][u] * to_covariance[dx][u];
+      }
+    }
+  }
+  return covariance;
+}
+
+std::vector<float> coefficient_variances(const NoiseShape& shape, const std::vector<double>& rows) {
+  const auto k = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(rows.size()))));
+  std::vector<float> variances(rows.size(), 1.0F);
+  if (shape.is_white()) {
+    return variances;
+  }
+  const std::array<double, 64> covariance = noise_covariance(shape);
+  for (std::size_t v = 0; v < k; ++v) {
+    for (std::size_t u = 0; u < k; ++u) {
+      variances[v * k + u] = static_cast<float>(std::max(
+          kLeastVariance, variance_of(covariance, responses(&rows[u * k], k), responses(&rows[v * k], k))));
+    }
+  }
+  return variances;
+}
+
+double filtered_variance(const NoiseShape& shape, const std::vector<double>& horizontal,
+                         const std::vector<double>& vertical) {
+  const auto across = responses(horizontal.data(), horizontal.size());
+  const auto down = responses(vertical.data(), vertical.size());
+  if (shape.is_white()) {
+    return across[0] * down[0];
+  }
+  return std::max(kLeastVariance, variance_of(noise_covariance(shape), across, down));
+}
+
+}  // namespace limpid

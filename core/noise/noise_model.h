@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+namespace limpid {
+
+/// How a plane's noise differs from noise that is white and the same at every brightness, which is what a
+/// NoiseShape that nobody has changed tells.
+struct NoiseShape {
+  static constexpr int kFrequencies = 8;
+  static constexpr int kBrightnessStep = 16;
+
+  /// Relative variances of the coefficients of the orthonormal 8x8 DCT-II of the noise, [8 v + u] for the
+  /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
+  /// samples depends on each other, which demosaicking, scaling and codecs bring about.
+  std::array<float, kFrequencies * kFrequencies> spectrum;
+  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane) relative to the plane's;
+  /// linear in between.
+  std::array<float, 256 / kBrightnessStep + 1> curve;
+
+  constexpr NoiseShape() {
+    spectrum.fill(1);
+    curve.fill(1);
+  }
+  bool operator==(const NoiseShape&) const = default;
+
+  bool is_white() const;
+};
+
+/// The noise of one plane or channel.
+struct PlaneNoise {
+  float sigma = 0;  ///< standard deviation, in 8-bit code values whatever the bit depth of the samples
+  NoiseShape shape;
+  bool operator==(const PlaneNoise&) const = default;
+};
+
+/// The noise of a video: for each colour plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
+/// code values whatever the bit depth of the samples, and its shape. A plane with 0 is passed through
+/// unchanged. White noise of one sigma is the simplest: NoiseModel{{10, 10, 10}}.
+struct NoiseModel {
+  std::array<float, 3> sigma{};
+  std::array<NoiseShape, 3> shape{};
+  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h), where that of the planes depends
+  /// on each other, as demosaicking makes it. Where sigma is 0, planes are taken to be independent.
+  std::array<PlaneNoise, 3> opponent{};
+  bool operator==(const NoiseModel&) const = default;
+
+  PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
+  /// The same with all deviations multiplied.
+  NoiseModel scaled(float factor) const;
+
+  /// Throws UsageError unless all deviations are in 0 to 255 and shapes are of finite, positive numbers.
+  void validate() const;
+};
+
+// What follows from a spectrum. Noise with the spectrum S has the autocovariance R, S = M R M^T with the
+// matrix M that noise_covariance() inverts, if it is alike upwards and downwards, to the left and to the
+// right, and does not reach beyond 7 samples.
+
+/// Covariances of samples that are (dx, dy) apart, [8 dy + dx], relative to the variance.
+std::array<double, 64> noise_covariance(const NoiseShape& shape);
+
+/// Relative variances of the coefficients [k v + u] of a k x k transform whose 1D matrix (row-major) has rows
+/// of unit norm. All are exactly 1 for white noise.
+std::vector<float> coefficient_variances(const NoiseShape& shape, const std::vector<double>& rows);
+
+/// The variance that is left of noise that is filtered by the outer product of two 1D kernels.
+double filtered_variance(const NoiseShape& shape, const std::vector<double>& horizontal,
+                         const std::vector<double>& vertical);
+
+}  // namespace limpid
