@@ -21,6 +21,9 @@ struct Bm3dComponent {
   int width = 0;
   int height = 0;
   float sigma = 0;  ///< of its noise; 0: it is not filtered
+  /// Of the first step and, if there is one, of the second: the variances of its noise's 2D coefficients
+  /// [patch_size v + u], relative to sigma^2. All are 1 for white noise.
+  std::array<std::vector<float>, 2> coefficient_variances;
 };
 
 /// What the groups of one step are matched on.
@@ -60,13 +63,14 @@ struct Bm3dPlan {
 Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                    const PlaneHeights& heights);
 
-/// Standard deviations of the components' noise.
-std::array<float, 3> component_sigma(const FrameFormat& format, const NoiseModel& noise);
+/// The noise of the components. That of RGB's opponent channels follows from the planes' unless the model
+/// tells it.
+std::array<PlaneNoise, 3> component_noise(const FrameFormat& format, const NoiseModel& noise);
 
-/// The guide of one step for components with those shifts, if luma's noise has deviation `luma_sigma`: 0 if
-/// it is not filtered.
+/// The guide of one step for components with those shifts. `luma` is luma's noise, with sigma 0 if it is not
+/// filtered.
 Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format, bool second_step,
-                     int shift_x, int shift_y, float luma_sigma);
+                     int shift_x, int shift_y, const PlaneNoise& luma);
 
 /// A sentence for each plane that is smaller than a patch of either step: such planes pass through unchanged.
 std::vector<std::string> warnings_of_small_planes(const Bm3dParameters& parameters,

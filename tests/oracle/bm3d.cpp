@@ -1,6 +1,7 @@
 #include "tests/oracle/bm3d.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -169,6 +170,47 @@ Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int he
   return guide;
 }
 
+// Sums f(p) f(q) covariance(p - q) over all pairs of a filter's samples, h x w.
+double response(const NoiseShape& noise, const std::vector<double>& filter, int width) {
+  const std::array<double, 64> covariance = noise_covariance(noise);
+  const int height = static_cast<int>(filter.size()) / width;
+  double sum = 0;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int v = 0; v < height; ++v) {
+        for (int u = 0; u < width; ++u) {
+          if (std::abs(y - v) < 8 && std::abs(x - u) < 8) {
+            sum += filter[y * width + x] * filter[v * width + u] *
+                   covariance[8 * std::abs(y - v) + std::abs(x - u)];
+          }
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
+double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed) {
+  const auto line = [&](int shift) {
+    std::vector<double> taps(std::size_t{3} << shift, 0.0);
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      const bool centre = i >> shift == 1;
+      taps[i] = centre ? (smoothed ? 6.0 / 8 : 1.0) : (smoothed ? 1.0 / 8 : 0.0);
+      taps[i] /= 1 << shift;
+    }
+    return taps;
+  };
+  const std::vector<double> columns = line(shift_x);
+  std::vector<double> filter;
+  for (const double row : line(shift_y)) {
+    for (const double column : columns) {
+      filter.push_back(row * column);
+    }
+  }
+  return response(noise, filter, static_cast<int>(columns.size()));
+}
+
 bool fits(const Picture& picture, const Bm3dParameters& parameters) {
   const int k =
       std::max(parameters.hard_threshold.patch_size, parameters.wiener ? parameters.wiener->patch_size : 0);
@@ -177,7 +219,7 @@ bool fits(const Picture& picture, const Bm3dParameters& parameters) {
 
 // The planes of one progressive picture (or field), the first one guiding the matching.
 std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const FrameFormat& format,
-                                    const Bm3dParameters& parameters, const std::vector<double>& sigma) {
+                                    const Bm3dParameters& parameters, const std::vector<PlaneNoise>& noise) {
   if (!fits(noisy[0], parameters)) {
     return noisy;
   }
@@ -185,17 +227,21 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
     return plane > 0 && (format.chroma_shift_x > 0 || format.chroma_shift_y > 0);
   };
   const auto is_filtered = [&](std::size_t plane) {
-    return sigma[plane] > 0 && fits(noisy[plane], parameters);
+    return noise[plane].sigma > 0 && fits(noisy[plane], parameters);
   };
   const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step, bool second) {
     Picture guide =
         is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma;
     const bool bytes = format.sample_type == SampleType::kUint8 && format.color_model != ColorModel::kRgb;
     Search search{.whole_code_values = bytes && !is_subsampled(plane) && !second};
-    // A mean of n samples has 1/n of their variance, and the kernel leaves (38/64)^2 of it.
-    const double variance = sigma[0] * sigma[0] /
-                            (is_subsampled(plane) ? 1 << (format.chroma_shift_x + format.chroma_shift_y) : 1);
-    if (parameters.matching == Matching::kStatistical && variance > 0) {
+    if (parameters.matching == Matching::kStatistical && noise[0].sigma > 0) {
+      const int shift_x = is_subsampled(plane) ? format.chroma_shift_x : 0;
+      const int shift_y = is_subsampled(plane) ? format.chroma_shift_y : 0;
+      // A mean of n samples has 1/n of white noise's variance, and the kernel leaves (38/64)^2 of it. Of
+      // other noise, less or more is left.
+      const double variance = std::pow(double{noise[0].sigma}, 2) / (1 << (shift_x + shift_y)) *
+                              left_of(noise[0].shape, shift_x, shift_y, !second) /
+                              left_of({}, shift_x, shift_y, !second);
       search.noise =
           second ? 2 * std::min(variance, 625.0) / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
       guide = second ? guide : smoothed(guide);
@@ -210,7 +256,7 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
       const auto filter =
           parameters.transform == GroupTransform::kSeparable ? hard_threshold : fourier_hard_threshold;
       basic[plane] = filter(noisy[plane], groups, parameters.hard_threshold,
-                            static_cast<double>(parameters.lambda), sigma[plane]);
+                            static_cast<double>(parameters.lambda), noise[plane]);
     }
   }
   if (!parameters.wiener) {
@@ -221,7 +267,7 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
     if (is_filtered(plane)) {
       const auto groups = groups_of(plane, basic[0], *parameters.wiener, true);
       const auto filter = parameters.transform == GroupTransform::kSeparable ? wiener : fourier_wiener;
-      result[plane] = filter(noisy[plane], basic[plane], groups, *parameters.wiener, sigma[plane]);
+      result[plane] = filter(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane]);
     }
   }
   return result;
@@ -257,13 +303,30 @@ std::vector<Picture> from_opponent(const std::vector<Picture>& yuv) {
 }
 
 std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameFormat& format,
-                                 const Bm3dParameters& parameters, const std::vector<double>& sigma) {
-  const double r = sigma[0] * sigma[0];
-  const double g = sigma[1] * sigma[1];
-  const double b = sigma[2] * sigma[2];
-  const std::vector<double> opponent_sigma = {std::sqrt((r + g + b) / 9), std::sqrt((r + b) / 4),
-                                              std::sqrt((r + 4 * g + b) / 16)};
-  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent_sigma));
+                                 const Bm3dParameters& parameters, const NoiseModel& noise) {
+  const std::array<std::array<double, 3>, 3> factors = {
+      {{1. / 3, 1. / 3, 1. / 3}, {0.5, 0, 0.5}, {0.25, 0.5, 0.25}}};
+  std::vector<PlaneNoise> opponent(3);
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (noise.opponent[c].sigma > 0) {
+      opponent[c] = noise.opponent[c];
+      continue;
+    }
+    std::array<double, 64> spectrum{};
+    double variance = 0;
+    for (std::size_t p = 0; p < 3; ++p) {
+      const double part = std::pow(factors[c][p] * double{noise.sigma[p]}, 2);
+      variance += part;
+      for (std::size_t i = 0; i < 64; ++i) {
+        spectrum[i] += part * double{noise.shape[p].spectrum[i]};
+      }
+    }
+    opponent[c].sigma = static_cast<float>(std::sqrt(variance));
+    for (std::size_t i = 0; i < 64 && variance > 0; ++i) {
+      opponent[c].shape.spectrum[i] = static_cast<float>(spectrum[i] / variance);
+    }
+  }
+  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent));
 }
 
 Picture field_of(const Picture& picture, int parity) {
@@ -363,31 +426,53 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const
   return groups;
 }
 
+std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dStep& step) {
+  const int k = step.patch_size;
+  const Matrix forward = make_transform(step.transform_2d, k).forward;
+  std::vector<double> variances;
+  for (int v = 0; v < k; ++v) {
+    for (int u = 0; u < k; ++u) {
+      std::vector<double> basis;
+      for (int y = 0; y < k; ++y) {
+        for (int x = 0; x < k; ++x) {
+          basis.push_back(forward.at(v, y) * forward.at(u, x));
+        }
+      }
+      const double relative = noise.shape.is_white() ? 1 : std::max(1e-3, response(noise.shape, basis, k));
+      variances.push_back(relative * std::pow(double{noise.sigma}, 2));
+    }
+  }
+  return variances;
+}
+
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                       double lambda, double sigma) {
-  // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
-  const double threshold = lambda * sigma * (1 - 0x1p-14);
+                       double lambda, const PlaneNoise& noise) {
+  const std::vector<double> variances = coefficient_variances(noise, step);
+  const double variance = std::pow(double{noise.sigma}, 2);
   StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
-    int nonzero = 0;
+    double kept = 0;
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const bool is_dc = patch == 0 && i == 0;
-        if (is_dc || std::abs(spectrum[patch][i]) > threshold) {
-          ++nonzero;
+        // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
+        if (is_dc || std::abs(spectrum[patch][i]) > lambda * std::sqrt(variances[i]) * (1 - 0x1p-14)) {
+          kept += variances[i] / variance;
         } else {
           spectrum[patch][i] = 0;
         }
       }
     }
-    filter.aggregate(spectrum, group, 1.0 / nonzero);
+    filter.aggregate(spectrum, group, 1 / std::max(1.0, kept));
   }
   return filter.estimate();
 }
 
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-               const Bm3dStep& step, double sigma) {
+               const Bm3dStep& step, const PlaneNoise& noise) {
+  const std::vector<double> variances = coefficient_variances(noise, step);
+  const double variance = std::pow(double{noise.sigma}, 2);
   StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
@@ -396,9 +481,9 @@ Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Gro
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const double power = basic_spectrum[patch][i] * basic_spectrum[patch][i];
-        const double gain = power / (power + sigma * sigma);
+        const double gain = power / (power + variances[i]);
         spectrum[patch][i] *= gain;
-        energy += gain * gain;
+        energy += gain * gain * variances[i] / variance;
       }
     }
     filter.aggregate(spectrum, group, 1 / std::max(1.0, energy));
@@ -446,14 +531,13 @@ void store(const Picture& picture, const Frame& frame, int plane) {
 Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise) {
   const FrameFormat& format = frame.format;
   std::vector<Picture> noisy;
-  std::vector<double> sigma;
   for (int plane = 0; plane < format.color_plane_count(); ++plane) {
     noisy.push_back(to_picture(frame, plane));
-    sigma.push_back(static_cast<double>(noise.sigma[plane]));
   }
   const auto denoised = [&](const std::vector<Picture>& planes) {
-    return format.color_model == ColorModel::kRgb ? denoise_rgb(planes, format, parameters, sigma)
-                                                  : denoise_planes(planes, format, parameters, sigma);
+    return format.color_model == ColorModel::kRgb
+               ? denoise_rgb(planes, format, parameters, noise)
+               : denoise_planes(planes, format, parameters, {noise.plane(0), noise.plane(1), noise.plane(2)});
   };
 
   std::vector<Picture> result = noisy;
@@ -478,7 +562,7 @@ Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseM
   output.index = frame.index;
   output.attachment = frame.attachment;
   for (int plane = 0; plane < format.plane_count(); ++plane) {
-    if (plane < format.color_plane_count() && sigma[plane] > 0) {
+    if (plane < format.color_plane_count() && noise.sigma[plane] > 0) {
       store(result[plane], output, plane);
     } else {
       copy_plane(frame, output, plane);

@@ -41,13 +41,16 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const
 /// The guide of the first step's statistical matching: smoothed by [1 6 1] / 8 in both directions.
 Picture smoothed(const Picture& guide);
 
+/// The variances of the coefficients [k v + u] of a step's 2D transform of `noise`.
+std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dStep& step);
+
 /// Step 1: hard thresholding of the 3D spectra of `groups`.
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                       double lambda, double sigma);
+                       double lambda, const PlaneNoise& noise);
 
 /// Step 2: empirical Wiener filtering, `basic` being the result of step 1.
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-               const Bm3dStep& step, double sigma);
+               const Bm3dStep& step, const PlaneNoise& noise);
 
 /// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
 Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise);

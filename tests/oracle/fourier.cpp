@@ -66,11 +66,11 @@ Picture filter(const Picture& noisy, const std::vector<Group>& groups, const Bm3
 }  // namespace
 
 Picture fourier_hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                               double lambda, double sigma) {
+                               double lambda, const PlaneNoise& noise) {
   return filter(noisy, groups, step, [&](const Group& /*group*/, Spectrum& values) {
     double kept = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0 && std::abs(values[i]) <= lambda * sigma) {
+      if (i > 0 && std::abs(values[i]) <= lambda * double{noise.sigma}) {
         values[i] = 0;
       } else {
         ++kept;
@@ -81,13 +81,13 @@ Picture fourier_hard_threshold(const Picture& noisy, const std::vector<Group>& g
 }
 
 Picture fourier_wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-                       const Bm3dStep& step, double sigma) {
+                       const Bm3dStep& step, const PlaneNoise& noise) {
   return filter(noisy, groups, step, [&](const Group& group, Spectrum& values) {
     const Spectrum estimate = spectrum(basic, group, step.patch_size);
     double energy = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double signal = std::norm(estimate[i]);
-      const double factor = signal / (signal + sigma * sigma);
+      const double factor = signal / (signal + std::pow(double{noise.sigma}, 2));
       values[i] *= factor;
       energy += factor * factor;
     }

@@ -9,8 +9,8 @@ namespace limpid::oracle {
 /// hard_threshold() and wiener() with the three-dimensional discrete Fourier transform of a group in place of
 /// the step's transforms, by FFTW.
 Picture fourier_hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                               double lambda, double sigma);
+                               double lambda, const PlaneNoise& noise);
 Picture fourier_wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-                       const Bm3dStep& step, double sigma);
+                       const Bm3dStep& step, const PlaneNoise& noise);
 
 }  // namespace limpid::oracle

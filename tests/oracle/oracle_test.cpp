@@ -74,7 +74,7 @@ TEST(OracleSteps, ThresholdOfNothingKeepsThePicture) {
   for (const auto transform :
        {Transform2d::kDct, Transform2d::kBior15, Transform2d::kWalshHadamard, Transform2d::kHaar}) {
     const Bm3dStep step{.transform_2d = transform, .transform_1d = Transform1d::kHaar};
-    const Picture result = hard_threshold(picture, find_groups(picture, step), step, 1e-12, 1);
+    const Picture result = hard_threshold(picture, find_groups(picture, step), step, 1e-12, {1, {}});
     for (std::size_t i = 0; i < picture.samples.size(); ++i) {
       ASSERT_NEAR(result.samples[i], picture.samples[i], 1e-9);
     }
@@ -84,7 +84,7 @@ TEST(OracleSteps, ThresholdOfNothingKeepsThePicture) {
 TEST(OracleSteps, ThresholdOfEverythingLeavesTheMeanOfEachGroup) {
   const Picture picture = random_picture(8, 8);
   const Bm3dStep step;
-  const Picture result = hard_threshold(picture, find_groups(picture, step), step, 100, 1e6);
+  const Picture result = hard_threshold(picture, find_groups(picture, step), step, 100, {1e6F, {}});
   double mean = 0;
   for (const double sample : picture.samples) {
     mean += sample / 64;
@@ -98,7 +98,7 @@ TEST(OracleSteps, WienerGainIsOneHalfWhereSignalAndNoiseAreEqual) {
   // A single patch whose only coefficient is the DC, 8 x 10 = 80.
   const Picture flat{8, 8, std::vector<double>(64, 10.0)};
   const Bm3dStep step;
-  const Picture result = wiener(flat, flat, find_groups(flat, step), step, 80);
+  const Picture result = wiener(flat, flat, find_groups(flat, step), step, {80, {}});
   for (const double sample : result.samples) {
     ASSERT_NEAR(sample, 5, 1e-9);
   }

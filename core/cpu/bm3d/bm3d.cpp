@@ -229,8 +229,10 @@ void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
     for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
       const int c = set.plan.components[i];
       const Component& component = workspace_->components[c];
-      job.planes.push_back(
-          {component.noisy.data(), component.basic.data(), plan.components[c].sigma, &set.sums[i]});
+      job.planes.push_back({component.noisy.data(), component.basic.data(),
+                            make_coefficient_noise(*job.tables, job.wiener, plan.components[c].sigma,
+                                                   plan.components[c].coefficient_variances[step]),
+                            &set.sums[i]});
     }
     const int references = tile_references(job.tables->step.step);
     const int columns = static_cast<int>(job.grid_x.size());

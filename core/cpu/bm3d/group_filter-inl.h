@@ -99,15 +99,23 @@ HWY_INLINE hn::Mask<FloatTag> first_coefficients() {
   }
 }
 
-// Transforms across the group, zeroes the coefficients that do not exceed `threshold` but for the group's DC,
-// and transforms back.
+// The values of a table of 8x8 coefficients that belong to vector `v` of a block.
+HWY_INLINE FloatVector of_coefficients(const std::vector<float>& table, int v) {
+  const float* row = table.data() + v / kParts * 8 + v % kParts * kLanes;
+  return load_row(FloatTag(), row, row);
+}
+
+// Transforms across the group, zeroes the coefficients that do not exceed their bounds but for the group's
+// DC, and transforms back.
 template <class Group, int kSize>
-HWY_ATTR Shrinkage hard_threshold(float* group, float threshold) {
+HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise) {
   const FloatTag d;
-  const auto bound = hn::Set(d, threshold * std::sqrt(Group::gain()));
+  const auto gain = hn::Set(d, std::sqrt(Group::gain()));
   const auto lanes = patch_lanes<kSize>();
-  std::size_t nonzero = 0;
+  auto kept = hn::Zero(d);  // variance, relative to the noise's
   for (int v = 0; v < kBlockVectors; ++v) {
+    const auto bound = hn::Mul(of_coefficients(noise.bounds, v), gain);
+    const auto variance = of_coefficients(noise.variances, v);
     FloatVector x[Group::kBlocks];
     for (int b = 0; b < Group::kBlocks; ++b) {
       x[b] = hn::Load(d, group + b * kBlockFloats + v * kLanes);
@@ -118,7 +126,8 @@ HWY_ATTR Shrinkage hard_threshold(float* group, float threshold) {
       if (v == 0 && b == 0) {
         keep = hn::Or(keep, hn::FirstN(d, 1));
       }
-      nonzero += hn::CountTrue(d, kSize < kPatchesPerBlock ? hn::And(keep, lanes) : keep);
+      kept =
+          hn::Add(kept, hn::IfThenElseZero(kSize < kPatchesPerBlock ? hn::And(keep, lanes) : keep, variance));
       x[b] = hn::IfThenElseZero(keep, x[b]);
     }
     Group::inverse(x);
@@ -126,18 +135,19 @@ HWY_ATTR Shrinkage hard_threshold(float* group, float threshold) {
       hn::Store(x[b], d, group + b * kBlockFloats + v * kLanes);
     }
   }
-  return {1.0F / static_cast<float>(nonzero), 1.0F / Group::gain()};
+  return {1.0F / std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, kept))), 1.0F / Group::gain()};
 }
 
-// Multiplies the noisy group's coefficients by the Wiener factors that the basic estimate's give. `variance`
-// is the noise's.
+// Multiplies the noisy group's coefficients by the Wiener factors that the basic estimate's give.
 template <class Group, int kSize>
-HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, float variance) {
+HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const CoefficientNoise& noise) {
   const FloatTag d;
-  const auto noise = hn::Set(d, variance * Group::gain());
+  const auto gain = hn::Set(d, Group::gain());
   const auto lanes = patch_lanes<kSize>();
   auto energy = hn::Zero(d);
   for (int v = 0; v < kBlockVectors; ++v) {
+    const auto bound = hn::Mul(of_coefficients(noise.bounds, v), gain);
+    const auto variance = of_coefficients(noise.variances, v);
     FloatVector factor[Group::kBlocks];
     for (int b = 0; b < Group::kBlocks; ++b) {
       factor[b] = hn::Load(d, basic_group + b * kBlockFloats + v * kLanes);
@@ -145,9 +155,9 @@ HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, float variance
     Group::forward(factor);
     for (int b = 0; b < Group::kBlocks; ++b) {
       const auto signal = hn::Mul(factor[b], factor[b]);
-      factor[b] = hn::Div(signal, hn::Add(signal, noise));
+      factor[b] = hn::Div(signal, hn::Add(signal, bound));
       const auto counted = kSize < kPatchesPerBlock ? hn::IfThenElseZero(lanes, factor[b]) : factor[b];
-      energy = hn::MulAdd(counted, counted, energy);
+      energy = hn::MulAdd(hn::Mul(counted, variance), counted, energy);
     }
     FloatVector x[Group::kBlocks];
     for (int b = 0; b < Group::kBlocks; ++b) {
@@ -271,9 +281,8 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
   });
   const Shrinkage shrinkage =
       with_group_transform(tables.step.transform_1d, size, [&]<class Group, int kSize>() HWY_ATTR {
-        return job.wiener
-                   ? wiener<Group, kSize>(group, basic, plane.sigma * plane.sigma)
-                   : hard_threshold<Group, kSize>(group, coefficient_threshold(tables.lambda, plane.sigma));
+        return job.wiener ? wiener<Group, kSize>(group, basic, plane.noise)
+                          : hard_threshold<Group, kSize>(group, plane.noise);
       });
   with_transform(tables.step.transform_2d, [&](auto transform) HWY_ATTR {
     aggregate_group<decltype(transform)>(group, positions, size, shrinkage, tables.window.data(), sums);
@@ -360,29 +369,33 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
   const int k = tables.step.patch_size;
   const int count = size * k * k;
   float* HWY_RESTRICT group = scratch.noisy_group.data();
+  const float* HWY_RESTRICT bounds = plane.noise.bounds.data();
+  const float* HWY_RESTRICT variances = plane.noise.variances.data();
   load_group_any(tables, plane.noisy, job.width, positions, size, group);
   float weight = 0;
   if (job.wiener) {
     float* HWY_RESTRICT factor = scratch.basic_group.data();
     load_group_any(tables, plane.basic, job.width, positions, size, factor);
-    const float variance = plane.sigma * plane.sigma;
     float energy = 0;
-    for (int i = 0; i < count; ++i) {
-      const float signal = factor[i] * factor[i];
-      factor[i] = signal / (signal + variance);
-      group[i] *= factor[i];
-      energy += factor[i] * factor[i];
+    for (int first = 0; first < count; first += k * k) {
+      for (int i = 0; i < k * k; ++i) {
+        const float signal = factor[first + i] * factor[first + i];
+        const float kept = signal / (signal + bounds[i]);
+        group[first + i] *= kept;
+        energy += kept * kept * variances[i];
+      }
     }
     weight = 1.0F / std::max(1.0F, energy);
   } else {
-    const float threshold = coefficient_threshold(tables.lambda, plane.sigma);
-    int nonzero = 1;
-    for (int i = 1; i < count; ++i) {
-      const bool keep = std::abs(group[i]) > threshold;
-      group[i] = keep ? group[i] : 0.0F;
-      nonzero += keep ? 1 : 0;
+    float kept = 0;
+    for (int first = 0; first < count; first += k * k) {
+      for (int i = 0; i < k * k; ++i) {
+        const bool keep = first + i == 0 || std::abs(group[first + i]) > bounds[i];
+        group[first + i] = keep ? group[first + i] : 0.0F;
+        kept += keep ? variances[i] : 0.0F;
+      }
     }
-    weight = 1.0F / static_cast<float>(nonzero);
+    weight = 1.0F / std::max(1.0F, kept);
   }
   transform_group(tables.step.transform_1d, false, group, size, k * k);
   for (int i = 0; i < size; ++i) {

@@ -83,7 +83,7 @@ MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, 
     throw Error("frame " + std::to_string(frame.index) + " is smaller than a patch of " + std::to_string(k) +
                 "x" + std::to_string(k));
   }
-  const Bm3dGuide guide = make_guide(parameters, format, false, 0, 0, component_sigma(format, noise)[0]);
+  const Bm3dGuide guide = make_guide(parameters, format, false, 0, 0, component_noise(format, noise)[0]);
   const StepTables tables(step, parameters.lambda);
   StepJob job;
   job.tables = &tables;

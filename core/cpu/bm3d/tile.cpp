@@ -178,6 +178,22 @@ StepTables::StepTables(const Bm3dStep& step_parameters, float threshold_factor)
   sum_fraction_bits = 62 - kEstimateBits - std::bit_width(static_cast<unsigned>(patches));
 }
 
+CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener, float sigma,
+                                        const std::vector<float>& variances) {
+  const auto k = static_cast<std::size_t>(tables.step.patch_size);
+  const float bound = wiener ? sigma * sigma : coefficient_threshold(tables.lambda, sigma);
+  CoefficientNoise noise{std::vector<float>(k * k), std::vector<float>(k * k)};
+  for (std::size_t v = 0; v < k; ++v) {
+    for (std::size_t u = 0; u < k; ++u) {
+      const float variance = variances[v * k + u];
+      const std::size_t i = k == 8 ? u * k + v : v * k + u;
+      noise.variances[i] = variance;
+      noise.bounds[i] = bound * (wiener ? variance : std::sqrt(variance));
+    }
+  }
+  return noise;
+}
+
 Area tile_reach(const StepJob& job, const Tile& tile) {
   const int radius = job.tables->step.search_window / 2;
   const int k = job.tables->step.patch_size;

@@ -43,11 +43,18 @@ struct AggregationSums {
   PlaneBuffer<std::int64_t> weight;
 };
 
+/// What shrinkage has to know of a plane's noise: tables of the 2D transform's coefficients, k x k;
+/// transposed for patches of 8x8, whose coefficients stand so (transforms-inl.h).
+struct CoefficientNoise {
+  std::vector<float> bounds;     ///< the first step's thresholds; the second step's variances
+  std::vector<float> variances;  ///< relative to the plane's
+};
+
 /// One plane that is filtered; all planes of a StepJob have the job's size.
 struct FilteredPlane {
   const float* noisy = nullptr;  ///< width * height samples in 8-bit code values
   const float* basic = nullptr;  ///< basic estimate, likewise; null in the first step
-  float sigma = 0;               ///< > 0
+  CoefficientNoise noise;
   AggregationSums* sums = nullptr;
 };
 
@@ -68,6 +75,10 @@ struct StepTables {
   /// norm, 2^4. From 24 bits at the extremes of the parameters to 31 for np.
   int sum_fraction_bits = 0;
 };
+
+/// `variances` are Bm3dComponent::coefficient_variances of the step, `sigma` is the component's, > 0.
+CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener, float sigma,
+                                        const std::vector<float>& variances);
 
 /// One step over planes that share their groups.
 struct StepJob {

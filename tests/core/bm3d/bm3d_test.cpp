@@ -8,6 +8,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include "tests/core/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/oracle/pictures.h"
+#include "tests/oracle/transforms.h"
 
 namespace limpid {
 namespace {
@@ -108,6 +110,61 @@ TEST_P(Bm3dTest, AllTransformsAgreeWithTheOracle) {
       }
       expect_agrees(engine(), frame, parameters, equal_noise(kSigma));
       expect_agrees(engine(), frame, first_step_only(parameters), equal_noise(kSigma));
+    }
+  }
+}
+
+// Of white noise filtered by a kernel that falls off as exp(-distance / reach): the variances of its
+// coefficients.
+NoiseShape correlated(double reach_x, double reach_y) {
+  constexpr int k = NoiseShape::kFrequencies;
+  const auto variances = [](double reach) {
+    const oracle::Matrix dct = oracle::make_transform(Transform2d::kDct, k).forward;
+    std::array<double, k> result{};
+    for (int u = 0; u < k; ++u) {
+      for (int i = 0; i < k; ++i) {
+        for (int j = 0; j < k; ++j) {
+          result[u] += dct.at(u, i) * dct.at(u, j) * std::exp(-std::abs(i - j) / reach);
+        }
+      }
+    }
+    return result;
+  };
+  NoiseShape shape;
+  for (int v = 0; v < k; ++v) {
+    for (int u = 0; u < k; ++u) {
+      shape.spectrum[v * k + u] = static_cast<float>(variances(reach_y)[v] * variances(reach_x)[u]);
+    }
+  }
+  return shape;
+}
+
+TEST_P(Bm3dTest, NoiseThatIsNotWhiteAgreesWithTheOracle) {
+  NoiseModel noise = equal_noise(kSigma);
+  noise.shape = {correlated(1.5, 0.6), correlated(3, 2), correlated(0.3, 0.9)};
+  for (const FrameFormat& format : {gray(60, 45), gray(60, 45, 10), as_float(gray(60, 45)), yuv(60, 45, 1, 1),
+                                    yuv(49, 42, 1, 0), yuv(40, 33, 0, 0), rgb(40, 33)}) {
+    SCOPED_TRACE(to_string(format));
+    for (const Profile profile : {Profile::kFast, Profile::kNp}) {
+      expect_agrees(engine(), noisy_picture(format), bm3d_profile(profile), noise);
+    }
+  }
+  NoiseModel dependent = noise;
+  dependent.opponent = {{{14, correlated(1, 2)}, {5, correlated(2, 1)}, {0, {}}}};
+  expect_agrees(engine(), noisy_picture(rgb(40, 33)), bm3d_profile(Profile::kNp), dependent);
+  for (const Transform2d transform : kTransforms2d) {
+    for (const int k : {4, 8, 11}) {
+      if (k == 11 && transform != Transform2d::kDct) {
+        continue;
+      }
+      SCOPED_TRACE(std::to_string(k) + ", " + std::string(to_string(transform)));
+      Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+      for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+        step->patch_size = k;
+        step->transform_2d = transform;
+        step->search_window = 15;
+      }
+      expect_agrees(engine(), noisy_picture(gray(45, 40)), parameters, noise);
     }
   }
 }
