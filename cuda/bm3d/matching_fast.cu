@@ -55,7 +55,9 @@ constexpr int kMaxWideUnion = 80;
 constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
 constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
-static_assert(kPitch % 8 == 4, "loads of matrices would have bank conflicts");
+constexpr int kBisections = 8;
+static_assert(kPitch % 8 == 4,
+              "loads of matrices would have bank conflicts, and vectors would not be aligned");
 static_assert(kMaxWideUnion + kExtraColumns <= kPitch,
               "the last candidates' words would lie in the next row");
 
@@ -101,6 +103,10 @@ constexpr int kRoomOf = kParts == 1 ? 88
 
 template <int kParts, bool kWide>
 using SelectionOf = Selection<typename PoolOf<kWide>::Key, kRoomOf<kParts, kWide>>;
+static_assert(kRoomOf<1, false> % 4 == 0 && kRoomOf<2, false> % 4 == 0 && kRoomOf<2, true> % 4 == 0,
+              "four lanes share a pool");
+static_assert(kRoomOf<1, false> > kWarp && kRoomOf<2, false> > kWarp && kRoomOf<2, true> > kWarp,
+              "a pool holds the greatest group");
 
 struct SharedRegion {
   float4* offsets;        // [warps][4][kWarp]: those of four rows, as the lanes have them
@@ -130,9 +136,14 @@ struct SharedRegion {
   }
 };
 
+// Sums of rows reach into the selections.
+template <typename Selection>
+constexpr bool kSumsFit = kTilesY * sizeof(Selection) >= 7 * kPitch * sizeof(int);
+static_assert(kSumsFit<SelectionOf<1, false>> && kSumsFit<SelectionOf<2, false>> &&
+              kSumsFit<SelectionOf<2, true>>);
+
 // Loads the region whose first sample is (x0, y0) of the margined plane. Energies are sums of squares along
-// rows, then down columns, eight of one another by adding what enters and subtracting what leaves; sums of
-// rows reach into the selections.
+// rows, then down columns, eight of one another by adding what enters and subtracting what leaves.
 __device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0) {
   constexpr int kRun = 8;
   constexpr int kPairs = kPitch / 2;
@@ -176,9 +187,7 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
       squares[c + 2] = square(four.z);
       squares[c + 3] = square(four.w);
     }
-    slide<kRun>(squares);
-    *reinterpret_cast<int4*>(sums + at) = make_int4(squares[0], squares[1], squares[2], squares[3]);
-    *reinterpret_cast<int4*>(sums + at + 4) = make_int4(squares[4], squares[5], squares[6], squares[7]);
+    store_sums(squares, sums + at);
   }
   __syncthreads();
 #pragma unroll 2
@@ -194,12 +203,24 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
 }
 
 // Waits for the warps that share a tile.
+static_assert(kMaxTilesX / 2 * kTilesY < 16, "a block has 16 barriers, of which the first is everybody's");
 template <int kParts>
 __device__ __forceinline__ void sync_tile(int tile) {
   if constexpr (kParts == 1) {
     __syncwarp();
   } else {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + tile), "r"(kParts * kWarp) : "memory");
+  }
+}
+
+// A warp clears its selection; has_self: whether the references themselves, whose key is 0, are in it.
+template <typename Key, int kRoom>
+__device__ __forceinline__ void clear(Selection<Key, kRoom>& selection, bool has_self, int lane) {
+  if (lane < kReferences) {
+    selection.counts[lane] = has_self ? 1 : 0;
+    selection.keys[lane][0] = 0;
+    selection.last[lane] = static_cast<Key>(~Key{0});
+    selection.last_rows[lane] = -1;
   }
 }
 
@@ -216,6 +237,7 @@ __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wan
 #pragma unroll 1
   for (int h = 0; h < 2; ++h) {
     const int r = g + 8 * h;
+    const int own_shift = h == 0 ? shift[0] : shift[1];
     Key* keys = selection.keys[r];
     const int count = min(static_cast<int>(selection.counts[r]), kRoom);
     const bool bounded = count >= wanted;
@@ -286,166 +308,208 @@ __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wan
       selection.counts[r] = within;
       selection.last[r] = high;
       selection.last_rows[r] = Pool::row(high);
-      selection.limits[r] = fminf(selection.limits[r], Pool::limit_after(high, shift[h]));
-      selection.limits_below[r] = fminf(selection.limits_below[r], Pool::limit_at(high, shift[h]));
+      selection.limits[r] = fminf(selection.limits[r], Pool::limit_after(high, own_shift));
+      selection.limits_below[r] = fminf(selection.limits_below[r], Pool::limit_at(high, own_shift));
     }
   }
   __syncwarp();
   return greatest_of_warp(selection.last_rows[lane % kReferences]);
 }
 
-template <int kParts, bool kWide>
-__global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArguments arguments) {
-  using Pool = PoolOf<kWide>;
-  using Key = typename Pool::Key;
-  follow_stream();
-  extern __shared__ float4 shared_memory[];
-  constexpr int kRoom = kRoomOf<kParts, kWide>;
-  const SharedRegion region(shared_memory, arguments, kParts, sizeof(SelectionOf<kParts, kWide>));
-  const ReferenceGrid& grid = arguments.grid;
-  const int radius = arguments.radius;
-  const int lane = threadIdx.x % kWarp;
-  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const int tile = warp / kParts;
-  const int part = warp % kParts;
-  const int block_column = blockIdx.x * arguments.tiles_x * 4;
-  const int block_row = arguments.groups.first_row + blockIdx.y * kTilesY * 4;
-  const int block_x = grid.x(block_column);
-  const int block_y = grid.y(block_row);
-  load_region(arguments, region, block_x - radius + MatchingPlane::kMargin,
-              block_y - radius + MatchingPlane::kMargin);
-  auto& selection = reinterpret_cast<SelectionOf<kParts, kWide>*>(region.selections)[warp];
-  if (lane < kReferences) {
-    selection.counts[lane] = part == 0 ? 1 : 0;  // the reference itself, whose key is 0
-    selection.keys[lane][0] = 0;
-    selection.last[lane] = Pool::kNone;
-    selection.last_rows[lane] = -1;
-  }
-  __syncthreads();
-  const int first_column = block_column + tile % arguments.tiles_x * 4;
-  const int first_row = block_row + tile / arguments.tiles_x * 4;
-  if (first_column >= grid.columns || first_row >= arguments.groups.last_row) {
-    return;
-  }
+// A warp's tile, 4 x 4 references, as its lane 4 g + t has it. Rows g and g + 8 of A are the lane's two
+// references: those of columns g % 4 and rows g / 4 and g / 4 + 2. Columns and rows of candidates are counted
+// from where the union of the search windows begins.
+struct Tile {
+  const FastArguments& arguments;
+  int lane;
+  int g;
+  int t;
+  int first_column;  // of the tile's references in the grid
+  int first_row;
+  int x;  // of the plane, radius to the right of where the union begins
+  int y;  // and below
+  const unsigned* words;
+  const float* energies;
+  int diameter;  // of windows, less 1
+  int window_x;  // where the windows of the lane's two references begin
+  int window_y[2];
+  int first_y[2];  // the rows of the windows of all the tile's first, and of all its second references
+  int last_y[2];
 
-  // Lane = 4 g + t, as the matrix fragments have it. Rows g and g + 8 of A are the references of columns g %
-  // 4 and rows g / 4 and g / 4 + 2. Loads of pairs of energies want even columns.
-  const int g = lane / 4;
-  const int t = lane % 4;
-  const int union_x = (grid.x(first_column) - block_x) & ~1;
-  const int union_y = grid.y(first_row) - block_y;
-  const auto offset_in_union_x = [&](int i) {
-    return grid.x(min(first_column + i, grid.columns - 1)) - block_x - union_x;
-  };
-  const auto offset_in_union_y = [&](int i) {
-    return grid.y(min(first_row + i, arguments.groups.last_row - 1)) - block_y - union_y;
-  };
-  const unsigned* words = region.words + union_y * kPitch + union_x;
-  const float* energies = region.energies + union_y * kPitch + union_x;
-  const int ox = offset_in_union_x(g % 4);
-  const int oy[2] = {offset_in_union_y(g / 4), offset_in_union_y(g / 4 + 2)};
+  // Where the windows of the tile's references of a column or row begin.
+  __device__ __forceinline__ int window_x_of(int column) const {
+    const ReferenceGrid& grid = arguments.grid;
+    return grid.x(min(first_column + column, grid.columns - 1)) - x;
+  }
+  __device__ __forceinline__ int window_y_of(int row) const {
+    return arguments.grid.y(min(first_row + row, arguments.groups.last_row - 1)) - y;
+  }
+  __device__ __forceinline__ bool column_is_valid(int column) const {
+    return static_cast<unsigned>(column - window_x) <= diameter;
+  }
+  __device__ __forceinline__ bool row_is_valid(int row, int h) const {
+    return static_cast<unsigned>(row - window_y[h]) <= diameter;
+  }
+  // Whether every reference has candidates in all of rows y to y + 3.
+  __device__ __forceinline__ bool all_valid(int row) const {
+    return row >= 3 * arguments.grid.step && row + 3 <= diameter;
+  }
+  // Whether any of the references h has in one of them. Asked where references are far apart.
+  __device__ __forceinline__ bool any_valid(int row, int h) const {
+    return row + 3 >= first_y[h] && row <= last_y[h];
+  }
+};
+
+// The tile whose first reference is in a column and row of the grid, in a block whose first reference is at
+// (block_x, block_y) of the plane.
+__device__ __forceinline__ Tile make_tile(const FastArguments& arguments, const SharedRegion& region,
+                                          int block_x, int block_y, int first_column, int first_row,
+                                          int lane) {
+  const int region_x = (arguments.grid.x(first_column) - block_x) & ~1;  // for pairs of energies
+  const int region_y = arguments.grid.y(first_row) - block_y;
+  const int at = region_y * kPitch + region_x;
+  Tile tile{arguments,
+            lane,
+            lane / 4,
+            lane % 4,
+            first_column,
+            first_row,
+            block_x + region_x,
+            block_y + region_y,
+            region.words + at,
+            region.energies + at,
+            2 * arguments.radius};
+  tile.window_x = tile.window_x_of(tile.g % 4);
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    tile.window_y[h] = tile.window_y_of(tile.g / 4 + 2 * h);
+    tile.first_y[h] = tile.window_y_of(2 * h);
+    tile.last_y[h] = tile.window_y_of(2 * h + 1) + tile.diameter;
+    // Or the compiler would compute them again for every four rows.
+    asm volatile("" : "+r"(tile.first_y[h]), "+r"(tile.last_y[h]));
+  }
+  return tile;
+}
+
+// A lane's part of the tile's references.
+struct References {
   unsigned a[kProducts][4];
+  float start[2];  // (expected - |a|^2) / 2
+};
+
+__device__ __forceinline__ References load_references(const Tile& tile) {
+  const int radius = tile.arguments.radius;
+  References references;
 #pragma unroll
   for (int i = 0; i < kProducts; ++i) {
 #pragma unroll
     for (int quarter = 0; quarter < 4; ++quarter) {
       const int row = i + quarter / 2 * 4;
-      a[i][quarter] = words[(radius + oy[quarter % 2] + row) * kPitch + radius + ox + 2 * t];
+      references.a[i][quarter] = tile.words[(radius + tile.window_y[quarter % 2] + row) * kPitch + radius +
+                                            tile.window_x + 2 * tile.t];
     }
   }
-  float start[2];  // (expected - |a|^2) / 2
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
-    start[h] = energies[(radius + oy[h]) * kPitch + radius + ox] +
-               0.5F * static_cast<float>(arguments.distances.expected);
+    references.start[h] = tile.energies[(radius + tile.window_y[h]) * kPitch + radius + tile.window_x] +
+                          0.5F * static_cast<float>(tile.arguments.distances.expected);
   }
-  const unsigned* lane_words = words + g + 2 * t;
-  const float* lane_energies = energies + 2 * t;
-  const int diameter = 2 * radius;
-  const auto column_is_valid = [&](int column) { return static_cast<unsigned>(column - ox) <= diameter; };
-  const auto row_is_valid = [&](int row, int h) { return static_cast<unsigned>(row - oy[h]) <= diameter; };
-  // Whether every reference has candidates in all of rows y to y + 3.
-  const auto all_valid = [&](int y) { return y >= 3 * grid.step && y + 3 <= diameter; };
+  return references;
+}
 
-  // Whether any of the references h has in one of them. Asked where references are far apart.
-  const int first_y[2] = {offset_in_union_y(0), offset_in_union_y(2)};
-  const int last_y[2] = {offset_in_union_y(1) + diameter, offset_in_union_y(3) + diameter};
-  const auto any_valid = [&](int y, int h) { return y + 3 >= first_y[h] && y <= last_y[h]; };
+// Of a lane's four offsets in a row, 0 and 1 are the first reference's with the candidates in columns 2 t and
+// 2 t + 1, 2 and 3 the second's.
+using FourRows = float[4][4];
 
-  // Offsets in columns 8 j to 8 j + 7, four rows at a time: visit(y, i, offsets), i = y / 4 % 4 if kUnrolled.
-  // Of a row's offsets, 0 and 1 are the first reference's with the candidates in columns 2 t and 2 t + 1, 2
-  // and 3 the second's. Code size matters: the warps of a multiprocessor are at different places of it.
-  const auto sweep = [&]<bool kUnrolled>(int j, auto&& visit) {
-    const unsigned* next_words = lane_words + 8 * j;
-    const float* next_energies = lane_energies + 8 * j;
-    const auto pair = [&](int row) { return *reinterpret_cast<const float2*>(next_energies + row * kPitch); };
-    float starts[4];
+// Offsets in columns 8 j to 8 j + 7, four rows at a time: visit(y, i, offsets), i = y / 4 % 4 if kUnrolled.
+// Code size matters: the warps of a multiprocessor are at different places of it.
+template <bool kUnrolled, typename Visit>
+__device__ __forceinline__ void sweep(const Tile& tile, const References& references, int j,
+                                      const Visit& visit) {
+  const unsigned* next_words = tile.words + tile.g + 2 * tile.t + 8 * j;
+  const float* next_energies = tile.energies + 2 * tile.t + 8 * j;
+  const auto pair = [&](int row) { return *reinterpret_cast<const float2*>(next_energies + row * kPitch); };
+  float starts[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      starts[i] = column_is_valid(8 * j + 2 * t + i % 2) ? start[i / 2] : kFar;
-    }
-    struct {
-      unsigned upper;  // word of row i
-      unsigned lower;  // of row i + 4
-    } window[kWindowPairs];
-    float2 next[4];
+  for (int i = 0; i < 4; ++i) {
+    starts[i] = tile.column_is_valid(8 * j + 2 * tile.t + i % 2) ? references.start[i / 2] : kFar;
+  }
+  struct {
+    unsigned upper;  // word of row i
+    unsigned lower;  // of row i + 4
+  } window[kWindowPairs];
+  float2 next[4];
+#pragma unroll
+  for (int s = 0; s < 4; ++s) {
+    next[s] = pair(s);
+  }
+#pragma unroll
+  for (int i = 0; i < kWindowPairs; ++i) {
+    window[i] = {next_words[i * kPitch], next_words[(i + 4) * kPitch]};
+  }
+  const auto four_rows = [&](int y, int quad) {
+    FourRows offsets;
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
-      next[s] = pair(s);
+      offsets[s][0] = next[s].x + starts[0];
+      offsets[s][1] = next[s].y + starts[1];
+      offsets[s][2] = next[s].x + starts[2];
+      offsets[s][3] = next[s].y + starts[3];
     }
 #pragma unroll
-    for (int i = 0; i < kWindowPairs; ++i) {
-      window[i] = {next_words[i * kPitch], next_words[(i + 4) * kPitch]};
-    }
-    const auto four_rows = [&](int y, int quad) {
-      float offsets[4][4];
+    for (int i = 0; i < kProducts; ++i) {
 #pragma unroll
       for (int s = 0; s < 4; ++s) {
-        offsets[s][0] = next[s].x + starts[0];
-        offsets[s][1] = next[s].y + starts[1];
-        offsets[s][2] = next[s].x + starts[2];
-        offsets[s][3] = next[s].y + starts[3];
-      }
-#pragma unroll
-      for (int i = 0; i < kProducts; ++i) {
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-          multiply_add(offsets[s], a[i], window[s + i].upper, window[s + i].lower);
-        }
-      }
-      const unsigned lower[4] = {window[3].lower, window[4].lower, window[5].lower, window[6].lower};
-#pragma unroll
-      for (int i = 0; i < 3; ++i) {
-        window[i] = window[i + 4];
-      }
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        window[3 + s] = {lower[s], next_words[(s + 11) * kPitch]};
-        next[s] = pair(s + 4);
-      }
-      next_words += 4 * kPitch;
-      next_energies += 4 * kPitch;
-      visit(y, quad, offsets);
-    };
-    if constexpr (kUnrolled) {
-      for (int base = 0; base < arguments.union_rows; base += 16) {
-#pragma unroll
-        for (int quad = 0; quad < 4; ++quad) {
-          if (base + 4 * quad < arguments.union_rows) {
-            four_rows(base + 4 * quad, quad);
-          }
-        }
-      }
-    } else {
-#pragma unroll 1
-      for (int y = 0; y < arguments.union_rows; y += 4) {
-        four_rows(y, 0);
+        multiply_add(offsets[s], references.a[i], window[s + i].upper, window[s + i].lower);
       }
     }
+    const unsigned lower[4] = {window[3].lower, window[4].lower, window[5].lower, window[6].lower};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      window[i] = window[i + 4];
+    }
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      window[3 + s] = {lower[s], next_words[(s + 11) * kPitch]};
+      next[s] = pair(s + 4);
+    }
+    next_words += 4 * kPitch;
+    next_energies += 4 * kPitch;
+    visit(y, quad, offsets);
   };
+  if constexpr (kUnrolled) {
+    for (int base = 0; base < tile.arguments.union_rows; base += 16) {
+#pragma unroll
+      for (int quad = 0; quad < 4; ++quad) {
+        if (base + 4 * quad < tile.arguments.union_rows) {
+          four_rows(base + 4 * quad, quad);
+        }
+      }
+    }
+  } else {
+#pragma unroll 1
+    for (int y = 0; y < tile.arguments.union_rows; y += 4) {
+      four_rows(y, 0);
+    }
+  }
+}
 
-  // Pass 1. Rows 16 apart and columns 16 apart share a least offset; those of the other columns rotate.
-  float least[2][16];
+// The columns that a warp sweeps, eight at a time: its part of the tile's.
+struct Sweeps {
+  int first;
+  int last;
+};
+
+template <int kParts>
+__device__ __forceinline__ Sweeps sweeps_of(const FastArguments& arguments, int part) {
+  const int sweeps = arguments.union_columns / 8;
+  return {sweeps * part / kParts, sweeps * (part + 1) / kParts};
+}
+
+// Pass 1. Rows 16 apart and columns 16 apart share a least offset; those of the other columns rotate.
+template <int kParts>
+__device__ __forceinline__ void find_least(const Tile& tile, const References& references,
+                                           const Sweeps& sweeps, float (&least)[2][16]) {
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
 #pragma unroll
@@ -453,19 +517,16 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       least[h][i] = kFar;
     }
   }
-  const int sweeps = arguments.union_columns / 8;
-  const int first_sweep = sweeps * part / kParts;
-  const int last_sweep = sweeps * (part + 1) / kParts;
 #pragma unroll 1
-  for (int j = first_sweep; j < last_sweep; ++j) {
-    sweep.template operator()<true>(j, [&](int y, int quad, const float(&offsets)[4][4]) {
+  for (int j = sweeps.first; j < sweeps.last; ++j) {
+    sweep<true>(tile, references, j, [&](int y, int quad, const FourRows& offsets) {
       const auto take = [&](int s, int h) {
         float& even = least[h][4 * quad + s];
         float& odd = least[h][(4 * quad + s + 8) % 16];
         even = fminf(even, fabsf(offsets[s][2 * h]));
         odd = fminf(odd, fabsf(offsets[s][2 * h + 1]));
       };
-      if (kParts == 1 && all_valid(y)) {
+      if (kParts == 1 && tile.all_valid(y)) {
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           take(i / 2, i % 2);
@@ -473,10 +534,10 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       } else {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          if (kParts == 1 || any_valid(y, h)) {
+          if (kParts == 1 || tile.any_valid(y, h)) {
 #pragma unroll
             for (int s = 0; s < 4; ++s) {
-              if (row_is_valid(y + s, h)) {
+              if (tile.row_is_valid(y + s, h)) {
                 take(s, h);
               }
             }
@@ -496,52 +557,46 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       }
     }
   }
+}
 
-  // A bound that at least N of a reference's 64 least offsets are within, if there are N, close to the N-th
-  // by bisection; the four lanes with the same g share a reference. It is never greater than tau allows.
-  const int wanted = arguments.groups.capacity;
-  const auto bound_of = [&](const float(&values)[16]) {
-    float low = kFar;
-    float high = 0;
+// The bound of a reference by its 64 least offsets, of which four lanes, those with the same g, have 16 each.
+__device__ __forceinline__ float bound_of(const FastArguments& arguments, const float (&least)[16]) {
+  float low[1] = {kFar};
+  float high[1] = {0};
 #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      low = fminf(low, values[i]);
-      high = fmaxf(high, values[i] < kReachable ? values[i] : 0.0F);
-    }
+  for (int i = 0; i < 16; ++i) {
+    low[0] = fminf(low[0], least[i]);
+    high[0] = fmaxf(high[0], if_reachable(least[i]));
+  }
 #pragma unroll
-    for (int i = 1; i < 4; i *= 2) {
-      low = fminf(low, __shfl_xor_sync(kAllLanes, low, i));
-      high = fmaxf(high, __shfl_xor_sync(kAllLanes, high, i));
-    }
-    const auto within = [&](float offset) {
-      int count = 0;
+  for (int i = 1; i < 4; i *= 2) {
+    low[0] = fminf(low[0], __shfl_xor_sync(kAllLanes, low[0], i));
+    high[0] = fmaxf(high[0], __shfl_xor_sync(kAllLanes, high[0], i));
+  }
+  float bound[1];
+  find_bounds<kBisections>(arguments.distances, low, high, bound,
+                           [&](const float(&bounds)[1], bool(&enough)[1]) {
+                             int count = 0;
 #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        count += values[i] <= offset ? 1 : 0;
-      }
-      count += __shfl_xor_sync(kAllLanes, count, 1);
-      return count + __shfl_xor_sync(kAllLanes, count, 2);
-    };
-    const bool enough = within(high) >= wanted;
-    low = fmaxf(low, kLeastBound);
-    high = fmaxf(high, kLeastBound);
-#pragma unroll 1
-    for (int i = 0; i < 8; ++i) {
-      const float middle = geometric_middle(low, high);
-      if (within(middle) >= wanted) {
-        high = middle;
-      } else {
-        low = middle;
-      }
-    }
-    const float greatest = 0.5F * static_cast<float>(arguments.distances.greatest);
-    return enough ? fminf(greatest, high) : greatest;
-  };
-  float4* own_offsets = region.offsets + warp * 4 * kWarp + lane;
-  float bound[2];
+                             for (int i = 0; i < 16; ++i) {
+                               count += least[i] <= bounds[0] ? 1 : 0;
+                             }
+                             count += __shfl_xor_sync(kAllLanes, count, 1);
+                             count += __shfl_xor_sync(kAllLanes, count, 2);
+                             enough[0] = count >= arguments.groups.capacity;
+                           });
+  return bound[0];
+}
+
+// The bounds of a lane's two references; own_offsets is the lane's part of its warp's offsets in shared
+// memory.
+template <int kParts>
+__device__ __forceinline__ void bound_references(const Tile& tile, const SharedRegion& region,
+                                                 float4* own_offsets, int tile_of_block, int part,
+                                                 const float (&least)[2][16], float (&bound)[2]) {
   if constexpr (kParts == 1) {
-    bound[0] = bound_of(least[0]);
-    bound[1] = bound_of(least[1]);
+    bound[0] = bound_of(tile.arguments, least[0]);
+    bound[1] = bound_of(tile.arguments, least[1]);
   } else {
     // Each warp bounds one half of the references, with the other's least offsets, and then they swap.
 #pragma unroll
@@ -551,7 +606,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
               ? make_float4(least[1][4 * i], least[1][4 * i + 1], least[1][4 * i + 2], least[1][4 * i + 3])
               : make_float4(least[0][4 * i], least[0][4 * i + 1], least[0][4 * i + 2], least[0][4 * i + 3]);
     }
-    sync_tile<kParts>(tile);
+    sync_tile<kParts>(tile_of_block);
     const float4* other_offsets = own_offsets + (part == 0 ? 1 : -1) * 4 * kWarp;
     float merged[16];
 #pragma unroll
@@ -565,130 +620,180 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       merge(2, others.z);
       merge(3, others.w);
     }
-    float* bounds = region.bounds + tile * kReferences;
-    bounds[part * 8 + g] = bound_of(merged);
-    sync_tile<kParts>(tile);
-    bound[0] = bounds[g];
-    bound[1] = bounds[8 + g];
+    float* bounds = region.bounds + tile_of_block * kReferences;
+    bounds[part * 8 + tile.g] = bound_of(tile.arguments, merged);
+    sync_tile<kParts>(tile_of_block);
+    bound[0] = bounds[tile.g];
+    bound[1] = bounds[8 + tile.g];
   }
-  int shift[2];  // of distances, so that they fit in the keys' 20 bits
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    shift[h] = Pool::shift_for(bound[h]);
-    if (first_column + g % 4 >= grid.columns || first_row + g / 4 + 2 * h >= arguments.groups.last_row) {
-      bound[h] = -1;
-    }
-  }
+}
 
-  // Pass 2. Offsets below the limit are within the bound.
-  float limit[2] = {nextafterf(bound[0], kFar), nextafterf(bound[1], kFar)};
-  if (t == 0) {
+// Pass 2, as a lane does it.
+template <int kParts, bool kWide>
+struct Collector {
+  using Pool = PoolOf<kWide>;
+  static constexpr int kRoom = kRoomOf<kParts, kWide>;
+
+  const Tile& tile;
+  SelectionOf<kParts, kWide>& selection;
+  float4* own_offsets;  // the lane's part of its warp's, in shared memory
+  int self[2];          // places of the lane's references
+  int shift[2];         // of distances, so that they fit into keys
+  float limit[2];       // offsets below it are within the bound
+  int last_row;         // the greatest of the references'
+
+  // Begins with the bounds of pass 1.
+  __device__ __forceinline__ void begin(float (&bound)[2]) {
+    const FastArguments& arguments = tile.arguments;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      selection.limits[g + 8 * h] = limit[h];
-      selection.limits_below[g + 8 * h] = limit[h];
+      shift[h] = Pool::shift_for(bound[h]);
+      if (tile.first_column + tile.g % 4 >= arguments.grid.columns ||
+          tile.first_row + tile.g / 4 + 2 * h >= arguments.groups.last_row) {
+        bound[h] = -1;
+      }
+      limit[h] = just_above(bound[h]);
+      self[h] = Pool::place(arguments.radius + tile.window_x, arguments.radius + tile.window_y[h]);
     }
-  }
-  __syncwarp();
-  const int self[2] = {Pool::place(radius + ox, radius + oy[0]), Pool::place(radius + ox, radius + oy[1])};
-  int last_row = -1;  // the greatest of the references'
-#pragma unroll 1
-  for (int j = first_sweep; j < last_sweep; ++j) {
-    limit[0] = selection.limits[g];
-    limit[1] = selection.limits[g + 8];
-    sweep.template operator()<false>(j, [&](int y, int /*quad*/, const float(&offsets)[4][4]) {
-      // Bit 15 - k is of the references k / 8, row k / 2 % 4 and offset k % 2. The sign of the difference
-      // goes to the low end.
-      unsigned passed = 0;
-      const auto compare = [&](int s, int h, float below, unsigned& bits) {
-#pragma unroll
-        for (int c = 2 * h; c < 2 * h + 2; ++c) {
-          bits = __funnelshift_l(__float_as_uint(fabsf(offsets[s][c]) - below), bits, 1);
-        }
-      };
+    last_row = -1;
+    if (tile.t == 0) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        if (kParts == 1 || any_valid(y, h)) {
-#pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            compare(s, h, limit[h], passed);
-          }
-        } else {
-          passed <<= 8;
-        }
+        selection.limits[tile.g + 8 * h] = limit[h];
+        selection.limits_below[tile.g + 8 * h] = limit[h];
       }
-      if (kParts > 1 || !all_valid(y)) {
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          passed &= row_is_valid(y + i % 4, i / 4) ? ~0U : ~(0xC000U >> 2 * i);
-        }
-      }
-      if (y <= last_row) {
-        unsigned near = 0;
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const float below = selection.limits_below[g + 8 * h];
-#pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            compare(s, h, below, near);
-          }
-          const int rows = min(max(selection.last_rows[g + 8 * h] + 1 - y, 0), 4);
-          near |= 0xFF00U >> 2 * rows & 0xFFU;
-          limit[h] = y + 4 <= last_row ? limit[h] : below;
-        }
-        passed &= near;
-      }
-      if (__any_sync(kAllLanes, passed != 0)) {
-        if (passed != 0) {
-#pragma unroll
-          for (int s = 0; s < 4; ++s) {
-            own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
-          }
-        }
-        while (true) {
-          unsigned refused = 0;
-          if (passed != 0) {
-            const int first_place = Pool::place(8 * j + 2 * t, y);
-            do {
-              const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
-              passed ^= 0x8000U >> k;
-              const bool second = k >= 8;
-              const unsigned row = k / 2 % 4;
-              const int place = first_place + Pool::place(static_cast<int>(k % 2), static_cast<int>(row));
-              if (place != (second ? self[1] : self[0])) {
-                const float offset =
-                    reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
-                const int r = g + (second ? 8 : 0);
-                const unsigned slot = atomicAdd(&selection.counts[r], 1U);
-                if (slot < kRoom) {
-                  selection.keys[r][slot] = Pool::key(offset, second ? shift[1] : shift[0], place);
-                } else {
-                  refused |= 0x8000U >> k;
-                }
-              }
-            } while (passed != 0);
-          }
-          if (!__any_sync(kAllLanes, refused != 0)) {
-            break;
-          }
-          __syncwarp();
-          last_row = thin_out<Pool, kRoom>(selection, arguments.groups.capacity, shift, lane);
-          const float* limits = y + 4 <= last_row ? selection.limits : selection.limits_below;
-          limit[0] = limits[g];
-          limit[1] = limits[g + 8];
-          passed = refused;
-        }
-      }
-    });
+    }
+    __syncwarp();
   }
-  sync_tile<kParts>(tile);
 
-  // Those that the warps of a tile have found, one warp's behind the other's.
-  const auto* selections = &selection - part;
+  __device__ __forceinline__ void take_limits(const float* limits) {
+    limit[0] = limits[tile.g];
+    limit[1] = limits[tile.g + 8];
+  }
+
+  // Which of the offsets in rows y to y + 3 are below the limits: bit 15 - k is of the reference k / 8, row
+  // k / 2 % 4 and offset k % 2.
+  __device__ __forceinline__ unsigned find_passing(int y, const FourRows& offsets) {
+    unsigned passed = 0;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      if (kParts == 1 || tile.any_valid(y, h)) {
+        passed = append_below(passed, offsets, h, limit[h]);
+      } else {
+        passed <<= 8;
+      }
+    }
+    if (kParts > 1 || !tile.all_valid(y)) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        passed &= tile.row_is_valid(y + i % 4, i / 4) ? ~0U : ~(0xC000U >> 2 * i);
+      }
+    }
+    return y <= last_row ? passed & find_near(y, offsets) : passed;
+  }
+
+  // The same of those that a pool which has been thinned out still wants: in rows behind the place of its
+  // greatest key, offsets below a lower limit.
+  __device__ __forceinline__ unsigned find_near(int y, const FourRows& offsets) {
+    unsigned near = 0;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const float below = selection.limits_below[tile.g + 8 * h];
+      near = append_below(near, offsets, h, below);
+      const int rows = min(max(selection.last_rows[tile.g + 8 * h] + 1 - y, 0), 4);
+      near |= 0xFF00U >> 2 * rows & 0xFFU;
+      limit[h] = y + 4 <= last_row ? limit[h] : below;
+    }
+    return near;
+  }
+
+  __device__ __forceinline__ static unsigned append_below(unsigned bits, const FourRows& offsets, int h,
+                                                          float below) {
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+#pragma unroll
+      for (int c = 2 * h; c < 2 * h + 2; ++c) {
+        bits = append_if_below(bits, offsets[s][c], below);
+      }
+    }
+    return bits;
+  }
+
+  // Adds the candidates that passed, in rows y to y + 3 from column 8 j on, whose offsets are in own_offsets,
+  // to the pools. Returns those that had no room.
+  __device__ __forceinline__ unsigned add(unsigned passed, int j, int y) {
+    unsigned refused = 0;
+    if (passed != 0) {
+      const int first_place = Pool::place(8 * j + 2 * tile.t, y);
+      do {
+        const auto k = static_cast<unsigned>(__clz(static_cast<int>(passed)) - 16);
+        passed ^= 0x8000U >> k;
+        const bool second = k >= 8;
+        const unsigned row = k / 2 % 4;
+        const int place = first_place + Pool::place(static_cast<int>(k % 2), static_cast<int>(row));
+        if (place != (second ? self[1] : self[0])) {
+          const float offset = reinterpret_cast<const float*>(own_offsets + row * kWarp)[k / 8 * 2 + k % 2];
+          const int r = tile.g + (second ? 8 : 0);
+          const unsigned slot = atomicAdd(&selection.counts[r], 1U);
+          if (slot < kRoom) {
+            selection.keys[r][slot] = Pool::key(offset, second ? shift[1] : shift[0], place);
+          } else {
+            refused |= 0x8000U >> k;
+          }
+        }
+      } while (passed != 0);
+    }
+    return refused;
+  }
+
+  // Takes what passes of the offsets in rows y to y + 3 from column 8 j on.
+  __device__ __forceinline__ void visit(int j, int y, const FourRows& offsets) {
+    unsigned passed = find_passing(y, offsets);
+    if (!__any_sync(kAllLanes, passed != 0)) {
+      return;
+    }
+    if (passed != 0) {
+#pragma unroll
+      for (int s = 0; s < 4; ++s) {
+        own_offsets[s * kWarp] = make_float4(offsets[s][0], offsets[s][1], offsets[s][2], offsets[s][3]);
+      }
+    }
+    while (true) {
+      passed = add(passed, j, y);
+      if (!__any_sync(kAllLanes, passed != 0)) {
+        break;
+      }
+      __syncwarp();
+      last_row = thin_out<Pool, kRoom>(selection, tile.arguments.groups.capacity, shift, tile.lane);
+      take_limits(y + 4 <= last_row ? selection.limits : selection.limits_below);
+    }
+  }
+};
+
+template <int kParts, bool kWide>
+__device__ __forceinline__ void collect(const Tile& tile, const References& references, const Sweeps& sweeps,
+                                        Collector<kParts, kWide>& collector) {
+#pragma unroll 1
+  for (int j = sweeps.first; j < sweeps.last; ++j) {
+    collector.take_limits(collector.selection.limits);
+    sweep<false>(tile, references, j,
+                 [&](int y, int /*quad*/, const FourRows& offsets) { collector.visit(j, y, offsets); });
+  }
+}
+
+// A warp writes its part of the tile's groups, of what the tile's warps have found, one warp's behind the
+// other's.
+template <int kParts, bool kWide>
+__device__ __forceinline__ void write_tile(const Tile& tile, int part,
+                                           const SelectionOf<kParts, kWide>* selections) {
+  using Pool = PoolOf<kWide>;
+  const Groups& groups = tile.arguments.groups;
+  const ReferenceGrid& grid = tile.arguments.grid;
+  const int radius = tile.arguments.radius;
 #pragma unroll 1
   for (int i = part; i < kReferences / 2; i += kParts) {
-    const int column = first_column + i % 2 * 2;
-    const int row = first_row + i / 2;
+    const int column = tile.first_column + i % 2 * 2;
+    const int row = tile.first_row + i / 2;
     const int own[2] = {static_cast<int>(selections[0].counts[2 * i]),
                         static_cast<int>(selections[0].counts[2 * i + 1])};
     int found[2] = {own[0], own[1]};
@@ -697,17 +802,58 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
       found[1] += static_cast<int>(selections[1].counts[2 * i + 1]);
     }
     write_groups<Pool>(
-        arguments.groups, (row - arguments.groups.first_row) * grid.columns + column,
-        row < arguments.groups.last_row ? min(grid.columns - column, 2) : 0, found,
+        groups, (row - groups.first_row) * grid.columns + column,
+        row < groups.last_row ? min(grid.columns - column, 2) : 0, found,
         [&](int c, int k) {
           return kParts == 1 || k < own[c] ? selections[0].keys[2 * i + c][k]
                                            : selections[kParts - 1].keys[2 * i + c][k - own[c]];
         },
         [&](int c) {
-          return Pool::place(radius + offset_in_union_x(i % 2 * 2 + c), radius + offset_in_union_y(i / 2));
+          return Pool::place(radius + tile.window_x_of(i % 2 * 2 + c), radius + tile.window_y_of(i / 2));
         },
-        lane);
+        tile.lane);
   }
+}
+
+template <int kParts, bool kWide>
+__global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArguments arguments) {
+  follow_stream();
+  extern __shared__ float4 shared_memory[];
+  const SharedRegion region(shared_memory, arguments, kParts, sizeof(SelectionOf<kParts, kWide>));
+  const int lane = threadIdx.x % kWarp;
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int tile_of_block = warp / kParts;
+  const int part = warp % kParts;
+  const int block_column = blockIdx.x * arguments.tiles_x * 4;
+  const int block_row = arguments.groups.first_row + blockIdx.y * kTilesY * 4;
+  const int block_x = arguments.grid.x(block_column);
+  const int block_y = arguments.grid.y(block_row);
+  load_region(arguments, region, block_x - arguments.radius + MatchingPlane::kMargin,
+              block_y - arguments.radius + MatchingPlane::kMargin);
+  auto* selections = reinterpret_cast<SelectionOf<kParts, kWide>*>(region.selections);
+  clear(selections[warp], part == 0, lane);
+  __syncthreads();
+  const int first_column = block_column + tile_of_block % arguments.tiles_x * 4;
+  const int first_row = block_row + tile_of_block / arguments.tiles_x * 4;
+  if (first_column >= arguments.grid.columns || first_row >= arguments.groups.last_row) {
+    return;
+  }
+
+  const Tile tile = make_tile(arguments, region, block_x, block_y, first_column, first_row, lane);
+  const References references = load_references(tile);
+  const Sweeps sweeps = sweeps_of<kParts>(arguments, part);
+  float4* own_offsets = region.offsets + warp * 4 * kWarp + lane;
+  float bound[2];
+  {
+    float least[2][16];
+    find_least<kParts>(tile, references, sweeps, least);
+    bound_references<kParts>(tile, region, own_offsets, tile_of_block, part, least, bound);
+  }
+  Collector<kParts, kWide> collector{tile, selections[warp], own_offsets};
+  collector.begin(bound);
+  collect(tile, references, sweeps, collector);
+  sync_tile<kParts>(tile_of_block);
+  write_tile<kParts, kWide>(tile, part, selections + warp - part);
 }
 
 int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step; }

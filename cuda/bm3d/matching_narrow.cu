@@ -44,6 +44,8 @@ constexpr int kBisections = 7;
 constexpr int kPatch = 8;
 static_assert(kPitch % 32 == 16 && kEnergyPitch % 32 == 8,
               "both rows of B, or of energies, would share banks");
+static_assert(kWords % 4 == 0 && kEnergyPitch % 4 == 0, "vectors would not be aligned");
+static_assert(kPool > kWarp, "a pool holds the greatest group");
 using Pool = Candidates<kReach>;
 
 constexpr int iterations_of(int max_radius) { return max_radius + 1; }
@@ -143,10 +145,7 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
       for (int& value : values) {
         value *= value;
       }
-      slide<kRun>(values);
-      int* at = sums + y * kEnergyPitch + run * kRun;
-      *reinterpret_cast<int4*>(at) = make_int4(values[0], values[1], values[2], values[3]);
-      *reinterpret_cast<int4*>(at + 4) = make_int4(values[4], values[5], values[6], values[7]);
+      store_sums(values, sums + y * kEnergyPitch + run * kRun);
     }
   }
   __syncthreads();
@@ -190,11 +189,291 @@ __device__ unsigned first_candidates(int wanted, int least, int distance, unsign
   return taken;
 }
 
+// What a lane 4 g + t has of the products. Row g of A is the first reference, moved by g, row g + 8 the
+// second; column g of B begins in column 8 (g % 4) of row g / 4. The candidates of accumulators 0 and 1 with
+// the first reference, 2 and 3 with the second, are in columns g + 16 (t % 2) and 8 further on of row t / 2.
+// Columns and rows of candidates are counted from where the first reference's window begins.
+struct Lane {
+  int lane;
+  int g;
+  int t;
+  int first_column;
+  int first_row;
+  int low_column;  // of the words in a row of the patch that are in the lower and upper 8 samples of K,
+  int high_column;
+  unsigned low_mask;  // and which of their two samples are
+  unsigned high_mask;
+
+  __device__ __forceinline__ explicit Lane(int number)
+      : lane(number),
+        g(number / 4),
+        t(number % 4),
+        first_column(g + t % 2 * 16),
+        first_row(t / 2),
+        low_column(max(2 * t - g, -1)),
+        high_column(min(2 * t - g + kShifts, kPatch - 1)),
+        low_mask(2 * t >= g       ? ~0U
+                 : 2 * t + 1 == g ? 0xFFFF0000U
+                                  : 0U),
+        high_mask(2 * t >= g       ? 0U
+                  : 2 * t + 1 == g ? 0xFFFFU
+                                   : ~0U) {}
+};
+
+// Two references side by side, in the same row of a block's region. If there is but one, they are the same.
+struct Pair {
+  int radius;
+  int x[2];
+  int y;
+  int base_x;  // where the first one's window begins
+  int base_y;
+};
+
+// The references of a column and row of the grid and beside it, in the region that begins at (x0, y0) of the
+// margined plane.
+__device__ __forceinline__ Pair place_pair(const NarrowArguments& arguments, int x0, int y0, int column,
+                                           int row, int references) {
+  Pair pair;
+  pair.radius = arguments.radius;
+  pair.x[0] = arguments.grid.x(column) + MatchingPlane::kMargin - x0;
+  pair.x[1] = arguments.grid.x(column + references - 1) + MatchingPlane::kMargin - x0;
+  pair.y = arguments.grid.y(row) + MatchingPlane::kMargin - y0;
+  pair.base_x = pair.x[0] - pair.radius;
+  pair.base_y = pair.y - pair.radius;
+  return pair;
+}
+
+// A lane's offsets from two references: kIterations times two rows and columns of candidates of the first,
+// then of the second.
+template <int kIterations>
+struct Offsets {
+  static constexpr int kCount = 2 * kIterations;  // of each reference
+  float values[kIterations][4];
+
+  __device__ __forceinline__ float of(int h, int k) const { return values[k / 2][2 * h + k % 2]; }
+
+  // Bit kCount - 1 - k is of offset k of reference h.
+  __device__ __forceinline__ unsigned below(int h, float limit) const {
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      bits = append_if_below(bits, of(h, k), limit);
+    }
+    return bits;
+  }
+
+  // The least of all lanes'.
+  __device__ __forceinline__ float nearest(int h) const {
+    float offset = kFar;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      offset = fminf(offset, fabsf(of(h, k)));
+    }
+    return least_of_warp(offset);
+  }
+};
+
+// Accumulators before the products: (expected - |a|^2 - |b|^2) / 2.
+template <int kIterations>
+__device__ __forceinline__ void load_energies(const NarrowArguments& arguments, const SharedRegion& region,
+                                              const Lane& lane, const Pair& pair,
+                                              Offsets<kIterations>& offsets) {
+  float start[2][2];  // (expected - |a|^2) / 2
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const float own = region.energies[pair.y * kEnergyPitch + pair.x[h]] +
+                      0.5F * static_cast<float>(arguments.distances.expected);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const int from_window = pair.base_x + lane.first_column + 8 * c - (pair.x[h] - pair.radius);
+      start[h][c] = static_cast<unsigned>(from_window) <= 2 * pair.radius ? own : kFar;
+    }
+  }
+  const float* energies =
+      region.energies + (pair.base_y + lane.first_row) * kEnergyPitch + pair.base_x + lane.first_column;
+#pragma unroll
+  for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const float energy = energies[2 * k * kEnergyPitch + 8 * c];
+      offsets.values[k][c] = energy + start[0][c];
+      offsets.values[k][2 + c] = energy + start[1][c];
+    }
+  }
+}
+
+// Adds the products of both references with all candidates to the accumulators, kRows rows of the patch at a
+// time.
+template <int kRows, int kIterations>
+__device__ __forceinline__ void multiply_patches(const SharedRegion& region, const Lane& lane,
+                                                 const Pair& pair, Offsets<kIterations>& offsets) {
+  const unsigned* candidates =
+      region.words + (pair.base_y + lane.g / 4) * kPitch + word_at(pair.base_x) + lane.g % 4 * 4 + lane.t;
+#pragma unroll
+  for (int part = 0; part < kPatch; part += kRows) {
+    unsigned a[kRows][4];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const unsigned* words = region.words + (pair.y + part + r) * kPitch;
+        a[r][h] = words[word_at(pair.x[h] + lane.low_column)] & lane.low_mask;
+        a[r][2 + h] = words[word_at(pair.x[h] + lane.high_column)] & lane.high_mask;
+      }
+    }
+    uint2 window[kRows];
+    const auto load = [&](int r) {
+      return make_uint2(candidates[(part + r) * kPitch], candidates[(part + r) * kPitch + 4]);
+    };
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      window[r] = load(r);
+    }
+#pragma unroll
+    for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        multiply_add(offsets.values[k], a[r], window[r].x, window[r].y);
+      }
+      if (k + 1 < kIterations) {
+#pragma unroll
+        for (int r = 0; r + 2 < kRows; ++r) {
+          window[r] = window[r + 2];
+        }
+        window[kRows - 2] = load(2 * k + kRows);
+        window[kRows - 1] = load(2 * k + kRows + 1);
+      }
+    }
+  }
+}
+
+// Rows below the window have no candidates.
+template <int kMaxRadius, int kIterations>
+__device__ __forceinline__ void drop_rows_below(const Lane& lane, const Pair& pair,
+                                                Offsets<kIterations>& offsets) {
+  if (pair.radius == kMaxRadius) {
+#pragma unroll
+    for (float& offset : offsets.values[kIterations - 1]) {
+      offset = lane.first_row == 0 ? offset : kFar;
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+      for (float& offset : offsets.values[k]) {
+        offset = 2 * k + lane.first_row <= 2 * pair.radius ? offset : kFar;
+      }
+    }
+  }
+}
+
+// The bounds of both references by their 64 least offsets, of which a lane has two each.
+template <int kIterations>
+__device__ __forceinline__ void bound_references(const NarrowArguments& arguments,
+                                                 const Offsets<kIterations>& offsets, float (&bound)[2]) {
+  float least[2][2] = {{kFar, kFar}, {kFar, kFar}};
+#pragma unroll
+  for (int k = 0; k < kIterations; ++k) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      float& group = least[c / 2][k % 2];
+      group = fminf(group, fabsf(offsets.values[k][c]));
+    }
+  }
+  float low[2];
+  float high[2];
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    low[h] = least_of_warp(fminf(least[h][0], least[h][1]));
+    high[h] = greatest_of_warp(fmaxf(if_reachable(least[h][0]), if_reachable(least[h][1])));
+  }
+  const auto wanted = static_cast<unsigned>(arguments.groups.capacity);
+  find_bounds<kBisections>(
+      arguments.distances, low, high, bound, [&](const float(&bounds)[2], bool(&enough)[2]) {
+        // How many of the first and the second reference's are within a bound each, the second's in the upper
+        // half.
+        unsigned count = 0;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          count +=
+              (least[h][0] <= bounds[h] ? 1U << 16 * h : 0) + (least[h][1] <= bounds[h] ? 1U << 16 * h : 0);
+        }
+        count = sum_over_warp(count);
+        enough[0] = (count & 0xFFFFU) >= wanted;
+        enough[1] = count >> 16 >= wanted;
+      });
+}
+
+// Which candidates of reference h, other than itself, are within the bound, or as many of the first as the
+// pool has room for: Offsets::below()'s bits.
+template <int kIterations>
+__device__ __forceinline__ unsigned find_candidates(const NarrowArguments& arguments, const Lane& lane,
+                                                    const Pair& pair, const Offsets<kIterations>& offsets,
+                                                    int h, float bound) {
+  constexpr int kOffsets = Offsets<kIterations>::kCount;
+  unsigned passed = offsets.below(h, just_above(bound));
+  const int own_column = pair.x[h] - pair.base_x - lane.first_column;
+  if (pair.radius % 2 == lane.first_row && (own_column == 0 || own_column == 8)) {
+    passed &= ~((1U << (kOffsets - 1)) >> (pair.radius / 2 * 2 + own_column / 8));
+  }
+  if (sum_over_warp(__popc(passed)) >= kPool) {
+    passed = first_candidates<kOffsets>(
+        arguments.groups.capacity, __float2int_rd(2 * offsets.nearest(h)) - 1, __float2int_ru(2 * bound),
+        passed,
+        [&](int distance) { return offsets.below(h, just_above(0.5F * static_cast<float>(distance))); });
+  }
+  return passed;
+}
+
+// A warp puts the candidates that passed into the pools, in which the references themselves are first.
+// offsets_of_lane is the lane's part of its warp's offsets in shared memory, where it can index them.
+template <int kIterations>
+__device__ __forceinline__ void collect(const Lane& lane, const Offsets<kIterations>& offsets,
+                                        const unsigned (&passed)[2], const int (&shift)[2],
+                                        float4* offsets_of_lane, unsigned* pool, int (&found)[2]) {
+  constexpr int kOffsets = Offsets<kIterations>::kCount;
+  // How many candidates the lanes before have of each reference, the second's in the upper half.
+  const auto own_count = static_cast<unsigned>(__popc(passed[0]) | __popc(passed[1]) << 16);
+  unsigned count = own_count;
+#pragma unroll
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const unsigned before = __shfl_up_sync(kAllLanes, count, distance);
+    count += lane.lane >= distance ? before : 0;
+  }
+  const unsigned counts = __shfl_sync(kAllLanes, count, kWarp - 1);
+  count -= own_count;
+  found[0] = 1 + static_cast<int>(counts & 0xFFFFU);
+  found[1] = 1 + static_cast<int>(counts >> 16);
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    unsigned left = passed[h];
+    if (left == 0) {
+      continue;
+    }
+#pragma unroll
+    for (int k = 0; k < kIterations; k += 2) {
+      const int next = k + 1 < kIterations ? k + 1 : k;
+      offsets_of_lane[k / 2 * kWarp] =
+          make_float4(offsets.values[k][2 * h], offsets.values[k][2 * h + 1], offsets.values[next][2 * h],
+                      offsets.values[next][2 * h + 1]);
+    }
+    const int first_place = Pool::place(lane.first_column, lane.first_row);
+    auto slot = static_cast<int>(h == 0 ? count & 0xFFFFU : count >> 16);
+    do {
+      const int k = __clz(static_cast<int>(left)) - (32 - kOffsets);
+      left ^= (1U << (kOffsets - 1)) >> k;
+      const float offset = reinterpret_cast<const float*>(offsets_of_lane + k / 4 * kWarp)[k % 4];
+      ++slot;
+      pool[h * kPool + slot] = Pool::key(offset, shift[h], first_place + Pool::place(k % 2 * 8, k / 2 * 2));
+    } while (left != 0);
+  }
+  __syncwarp();
+}
+
 template <int kMaxRadius>
 __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowArguments arguments) {
   follow_stream();
   constexpr int kIterations = iterations_of(kMaxRadius);
-  constexpr int kOffsets = 2 * kIterations;  // of each reference, per lane
   constexpr int kVectors = vectors_of(kMaxRadius);
   // Rows of the patch at a time: as registers allow.
   constexpr int kRows = kMaxRadius < 10 ? kPatch : kPatch / 2;
@@ -202,7 +481,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   const SharedRegion region(shared_memory, arguments.sample_rows, kVectors);
   const ReferenceGrid& grid = arguments.grid;
   const int radius = arguments.radius;
-  const int lane = threadIdx.x % kWarp;
+  const Lane lane(static_cast<int>(threadIdx.x) % kWarp);
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int block_column = blockIdx.x * arguments.columns;
   const int block_row = arguments.groups.first_row + blockIdx.y * arguments.rows;
@@ -211,25 +490,11 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   load_region(arguments, region, x0, y0);
   __syncthreads();
 
-  // Lane = 4 g + t, as the matrix fragments have it. Row g of A is the first reference, moved by g, row g + 8
-  // the second; column g of B begins in column 8 (g % 4) of row g / 4. The candidates of accumulators 0 and 1
-  // with the first reference, 2 and 3 with the second, are in columns g + 16 (t % 2) and 8 further on of row
-  // t / 2.
-  const int g = lane / 4;
-  const int t = lane % 4;
-  // What of the patch's row is in the lower and upper 8 samples of K; which of a word's two samples are.
-  const int low_column = max(2 * t - g, -1);
-  const int high_column = min(2 * t - g + kShifts, kPatch - 1);
-  const unsigned low_mask = 2 * t >= g ? ~0U : 2 * t + 1 == g ? 0xFFFF0000U : 0U;
-  const unsigned high_mask = 2 * t >= g ? 0U : 2 * t + 1 == g ? 0xFFFFU : ~0U;
-  const int first_column = g + t % 2 * 16;
-  const int first_row = t / 2;
-  float4* offsets_of_lane = region.offsets + warp * kVectors * kWarp + lane;
+  float4* offsets_of_lane = region.offsets + warp * kVectors * kWarp + lane.lane;
   unsigned* pool = region.pools + warp * 2 * kPool;
-  if (lane < 2) {
-    pool[lane * kPool] = 0;  // the reference itself, which stays there
+  if (lane.lane < 2) {
+    pool[lane.lane * kPool] = 0;  // the reference itself, which stays there
   }
-
   const int pairs = arguments.columns / 2;
 #pragma unroll 1
   for (int i = warp; i < pairs * arguments.rows; i += kWarps) {
@@ -239,219 +504,36 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
       continue;
     }
     const int references = min(grid.columns - column, 2);
-    const int x[2] = {grid.x(column) + MatchingPlane::kMargin - x0,
-                      grid.x(column + references - 1) + MatchingPlane::kMargin - x0};
-    const int y = grid.y(row) + MatchingPlane::kMargin - y0;
-    const int base_x = x[0] - radius;
-    const int base_y = y - radius;
-
-    float offsets[kIterations][4];
-    {
-      float start[2][2];  // (expected - |a|^2) / 2
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const float own = region.energies[y * kEnergyPitch + x[h]] +
-                          0.5F * static_cast<float>(arguments.distances.expected);
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          const int from_window = base_x + first_column + 8 * c - (x[h] - radius);
-          start[h][c] = static_cast<unsigned>(from_window) <= 2 * radius ? own : kFar;
-        }
-      }
-      const float* energies = region.energies + (base_y + first_row) * kEnergyPitch + base_x + first_column;
-#pragma unroll
-      for (int k = 0; k < kIterations; ++k) {
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          const float energy = energies[2 * k * kEnergyPitch + 8 * c];
-          offsets[k][c] = energy + start[0][c];
-          offsets[k][2 + c] = energy + start[1][c];
-        }
-      }
-    }
-    const unsigned* candidates = region.words + (base_y + g / 4) * kPitch + word_at(base_x) + g % 4 * 4 + t;
-#pragma unroll
-    for (int part = 0; part < kPatch; part += kRows) {
-      unsigned a[kRows][4];
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const unsigned* words = region.words + (y + part + r) * kPitch;
-          a[r][h] = words[word_at(x[h] + low_column)] & low_mask;
-          a[r][2 + h] = words[word_at(x[h] + high_column)] & high_mask;
-        }
-      }
-      uint2 window[kRows];
-      const auto load = [&](int r) {
-        return make_uint2(candidates[(part + r) * kPitch], candidates[(part + r) * kPitch + 4]);
-      };
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        window[r] = load(r);
-      }
-#pragma unroll
-      for (int k = 0; k < kIterations; ++k) {
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-          multiply_add(offsets[k], a[r], window[r].x, window[r].y);
-        }
-        if (k + 1 < kIterations) {
-#pragma unroll
-          for (int r = 0; r + 2 < kRows; ++r) {
-            window[r] = window[r + 2];
-          }
-          window[kRows - 2] = load(2 * k + kRows);
-          window[kRows - 1] = load(2 * k + kRows + 1);
-        }
-      }
-    }
-    // Rows below the window.
-    if (radius == kMaxRadius) {
-#pragma unroll
-      for (float& offset : offsets[kIterations - 1]) {
-        offset = first_row == 0 ? offset : kFar;
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < kIterations; ++k) {
-#pragma unroll
-        for (float& offset : offsets[k]) {
-          offset = 2 * k + first_row <= 2 * radius ? offset : kFar;
-        }
-      }
-    }
-
-    // A bound that at least N of a reference's 64 least offsets are within, if there are N, close to the N-th
-    // by bisection. It is never greater than tau allows.
-    float least[2][2] = {{kFar, kFar}, {kFar, kFar}};
-#pragma unroll
-    for (int k = 0; k < kIterations; ++k) {
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        float& group = least[c / 2][k % 2];
-        group = fminf(group, fabsf(offsets[k][c]));
-      }
-    }
-    const auto wanted = static_cast<unsigned>(arguments.groups.capacity);
-    // How many of the first and the second reference's are within a bound each, the second's in the upper
-    // half.
-    const auto count_within = [&](const float(&bounds)[2]) {
-      unsigned count = 0;
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        count +=
-            (least[h][0] <= bounds[h] ? 1U << 16 * h : 0) + (least[h][1] <= bounds[h] ? 1U << 16 * h : 0);
-      }
-      return sum_over_warp(count);
-    };
-    const auto is_enough = [&](unsigned count, int h) { return (count >> 16 * h & 0xFFFFU) >= wanted; };
-    float low[2];
-    float high[2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      const auto reachable = [](float offset) { return offset < kReachable ? offset : 0.0F; };
-      low[h] = fmaxf(kLeastBound, least_of_warp(fminf(least[h][0], least[h][1])));
-      high[h] = fmaxf(kLeastBound, greatest_of_warp(fmaxf(reachable(least[h][0]), reachable(least[h][1]))));
-    }
-    const unsigned reachable_count = count_within(high);
-#pragma unroll 1
-    for (int step = 0; step < kBisections; ++step) {
-      const float middle[2] = {geometric_middle(low[0], high[0]), geometric_middle(low[1], high[1])};
-      const unsigned count = count_within(middle);
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const bool enough = is_enough(count, h);
-        high[h] = enough ? middle[h] : high[h];
-        low[h] = enough ? low[h] : middle[h];
-      }
-    }
-    // Bit kOffsets - 1 - k is of offset k % 2 of iteration k / 2: the sign of its difference from the limit
-    // goes to the low end.
-    const auto below = [&](int h, float limit) {
-      unsigned bits = 0;
-#pragma unroll
-      for (int k = 0; k < kOffsets; ++k) {
-        bits = __funnelshift_l(__float_as_uint(fabsf(offsets[k / 2][2 * h + k % 2]) - limit), bits, 1);
-      }
-      return bits;
-    };
-    // The next float, so that offsets below it are within the bound.
-    const auto after = [](float bound) {
-      return bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
-    };
-    const auto nearest = [&](int h) {
-      float offset = kFar;
-#pragma unroll
-      for (int k = 0; k < kOffsets; ++k) {
-        offset = fminf(offset, fabsf(offsets[k / 2][2 * h + k % 2]));
-      }
-      return least_of_warp(offset);
-    };
-    unsigned passed[2] = {};
+    const Pair pair = place_pair(arguments, x0, y0, column, row, references);
+    Offsets<kIterations> offsets;
+    load_energies(arguments, region, lane, pair, offsets);
+    multiply_patches<kRows>(region, lane, pair, offsets);
+    drop_rows_below<kMaxRadius>(lane, pair, offsets);
+    float bound[2];
+    bound_references(arguments, offsets, bound);
+    bound[1] = references < 2 ? -1.0F : bound[1];
+    unsigned passed[2];
     int shift[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      const float greatest = 0.5F * static_cast<float>(arguments.distances.greatest);
-      const float bound = h >= references                 ? -1.0F
-                          : is_enough(reachable_count, h) ? fminf(greatest, high[h])
-                                                          : greatest;
-      shift[h] = Pool::shift_for(bound);
-      passed[h] = below(h, after(bound));
-      const int own_column = x[h] - base_x - first_column;
-      if (radius % 2 == first_row && (own_column == 0 || own_column == 8)) {
-        passed[h] &= ~((1U << (kOffsets - 1)) >> (radius / 2 * 2 + own_column / 8));
-      }
-      if (sum_over_warp(__popc(passed[h])) >= kPool) {
-        passed[h] = first_candidates<kOffsets>(
-            static_cast<int>(wanted), __float2int_rd(2 * nearest(h)) - 1, __float2int_ru(2 * bound),
-            passed[h], [&](int distance) { return below(h, after(0.5F * static_cast<float>(distance))); });
-      }
+      shift[h] = Pool::shift_for(bound[h]);
+      passed[h] = find_candidates(arguments, lane, pair, offsets, h, bound[h]);
     }
-    // How many candidates the lanes before have of each reference, the second's in the upper half.
-    const auto own_count = static_cast<unsigned>(__popc(passed[0]) | __popc(passed[1]) << 16);
-    unsigned count = own_count;
-#pragma unroll
-    for (int distance = 1; distance < kWarp; distance *= 2) {
-      const unsigned before = __shfl_up_sync(kAllLanes, count, distance);
-      count += lane >= distance ? before : 0;
-    }
-    const unsigned counts = __shfl_sync(kAllLanes, count, kWarp - 1);
-    count -= own_count;
-    const int found[2] = {1 + static_cast<int>(counts & 0xFFFFU), 1 + static_cast<int>(counts >> 16)};
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      unsigned left = passed[h];
-      if (left == 0) {
-        continue;
-      }
-#pragma unroll
-      for (int k = 0; k < kIterations; k += 2) {
-        const int next = k + 1 < kIterations ? k + 1 : k;
-        offsets_of_lane[k / 2 * kWarp] = make_float4(offsets[k][2 * h], offsets[k][2 * h + 1],
-                                                     offsets[next][2 * h], offsets[next][2 * h + 1]);
-      }
-      const int first_place = Pool::place(first_column, first_row);
-      auto slot = static_cast<int>(h == 0 ? count & 0xFFFFU : count >> 16);
-      do {
-        const int k = __clz(static_cast<int>(left)) - (32 - kOffsets);
-        left ^= (1U << (kOffsets - 1)) >> k;
-        const float offset = reinterpret_cast<const float*>(offsets_of_lane + k / 4 * kWarp)[k % 4];
-        ++slot;
-        pool[h * kPool + slot] = Pool::key(offset, shift[h], first_place + Pool::place(k % 2 * 8, k / 2 * 2));
-      } while (left != 0);
-    }
-    __syncwarp();
+    int found[2];
+    collect(lane, offsets, passed, shift, offsets_of_lane, pool, found);
     const int number = (row - arguments.groups.first_row) * grid.columns + column;
     write_groups<Pool>(
         arguments.groups, number, references, found, [&](int c, int k) { return pool[c * kPool + k]; },
-        [&](int c) { return Pool::place((c == 0 ? x[0] : x[1]) - base_x, radius); }, lane);
+        [&](int c) { return Pool::place((c == 0 ? pair.x[0] : pair.x[1]) - pair.base_x, radius); },
+        lane.lane);
     __syncwarp();
   }
 }
 
 constexpr int kSmallRadius = 9;
 constexpr int kGreatRadius = 12;
+static_assert(2 * iterations_of(kGreatRadius) <= 32, "a word has a bit for each offset of a reference");
+static_assert(2 * kGreatRadius + 1 <= kReach, "a window's rows and columns are places of a key");
 
 // The least of the kernels' radii that `step` fits in.
 int max_radius_of(const Bm3dStep& step) {

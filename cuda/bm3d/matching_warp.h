@@ -58,6 +58,13 @@ __device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
   }
 }
 
+// Writes the sums of squares of eight samples each that begin at the first eight of a row's `squares`.
+__device__ __forceinline__ void store_sums(int (&squares)[16], int* out) {
+  slide<8>(squares);
+  *reinterpret_cast<int4*>(out) = make_int4(squares[0], squares[1], squares[2], squares[3]);
+  *reinterpret_cast<int4*>(out + 4) = make_int4(squares[4], squares[5], squares[6], squares[7]);
+}
+
 // The middle of the values that a block's threads see, by its least and greatest in shared memory: first
 // clear them, then tell each thread's own.
 __device__ __forceinline__ void clear_range(int& least, int& greatest) {
@@ -159,6 +166,56 @@ __device__ __forceinline__ float geometric_middle(float low, float high) {
 }
 // Offsets are multiples of a half, so that a smaller bound means 0.
 inline constexpr float kLeastBound = 0.25F;
+
+// An offset, or 0 in place of one that no patch of the plane has.
+__device__ __forceinline__ float if_reachable(float offset) { return offset < kReachable ? offset : 0.0F; }
+
+// Bounds of kReferences references, each of which at least N offsets are within, if there are N, close to the
+// N-th of 64 least offsets by bisection. They are never greater than tau allows. A reference's least offsets
+// are from low[h] to the greatest reachable one, high[h]; is_enough(bounds, enough) says for each reference
+// whether N of them are within bounds[h].
+template <int kBisections, int kReferences, typename IsEnough>
+__device__ __forceinline__ void find_bounds(const MatchingDistances& distances, float (&low)[kReferences],
+                                            float (&high)[kReferences], float (&bound)[kReferences],
+                                            const IsEnough& is_enough) {
+#pragma unroll
+  for (int h = 0; h < kReferences; ++h) {
+    low[h] = fmaxf(low[h], kLeastBound);
+    high[h] = fmaxf(high[h], kLeastBound);
+  }
+  bool all_enough[kReferences];
+  is_enough(high, all_enough);
+#pragma unroll 1
+  for (int i = 0; i < kBisections; ++i) {
+    float middle[kReferences];
+#pragma unroll
+    for (int h = 0; h < kReferences; ++h) {
+      middle[h] = geometric_middle(low[h], high[h]);
+    }
+    bool enough[kReferences];
+    is_enough(middle, enough);
+#pragma unroll
+    for (int h = 0; h < kReferences; ++h) {
+      high[h] = enough[h] ? middle[h] : high[h];
+      low[h] = enough[h] ? low[h] : middle[h];
+    }
+  }
+#pragma unroll
+  for (int h = 0; h < kReferences; ++h) {
+    const float greatest = 0.5F * static_cast<float>(distances.greatest);
+    bound[h] = all_enough[h] ? fminf(greatest, high[h]) : greatest;
+  }
+}
+
+// The next float, so that offsets below it are within the bound. None is below that of a negative bound.
+__device__ __forceinline__ float just_above(float bound) {
+  return bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
+}
+
+// Appends whether an offset is below a limit to the low end of `bits`: the sign of their difference.
+__device__ __forceinline__ unsigned append_if_below(unsigned bits, float offset, float limit) {
+  return __funnelshift_l(__float_as_uint(fabsf(offset) - limit), bits, 1);
+}
 
 // Sorts the keys of kCount lanes that follow each other, one to a lane.
 template <bool kAscending, int kCount = kWarp, typename Key>
