@@ -47,6 +47,8 @@ constexpr int kSecondPart = 2 * kTileWidth;
 constexpr int tile_pitch(bool two_parts) { return two_parts ? 3 * kTileWidth : 2 * kTileWidth + 4; }
 static_assert(2 * tile_pitch(false) % 16 == 8 && 2 * tile_pitch(true) % 16 == 8,
               "accesses to patches would have bank conflicts");
+static_assert(kTileWidth % 4 == 0 && tile_pitch(false) % 4 == 0 && tile_pitch(true) % 4 == 0,
+              "vectors of sums would not be aligned");
 
 // The first step is computed exactly, to single precision: the second step's matching answers to the least
 // change of the basic estimate. The second step's errors stay below what rounding to 8 bits costs.
@@ -276,68 +278,72 @@ struct Added {
   float most;  // that one sum can have got of it
 };
 
-// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
-// sums.
-template <bool kHaar, Mode kMode, int N>
-__device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
-                                              const Lane& lane, const int* members, int size) {
-  constexpr bool kWiener = kMode == Mode::kWiener;
-  constexpr bool kExact = !kWiener;
-  Group<kHaar, N> group;
-  group.size = size;
-  float weight;
-  if constexpr (kWiener) {
-    load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
-    // The mean is shrunk towards black, not towards the offset.
-    const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
-    group.x[0][0] += offset;
-    __half2 complement[N];
-    float energy = 0;
+// The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
+// weight.
+template <bool kHaar, int N>
+__device__ __forceinline__ float threshold_group(const Ranged& ranged, const Lane& lane,
+                                                 Group<kHaar, N>& group) {
+  int kept = 0;
 #pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const float variance = ranged.levels[group.level(i)];
-      float factors[2];
+  for (int i = 0; i < N; ++i) {
+    const float threshold = ranged.levels[group.level(i)];
 #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        factors[j] = variance * reciprocal(fmaf(group.x[i][j], group.x[i][j], variance));
-        const float kept = 1 - factors[j];
-        energy = fmaf(kept, kept, energy);
-      }
-      complement[i] = __floats2half2_rn(factors[0], factors[1]);
+    for (int j = 0; j < 2; ++j) {
+      const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
+      kept += keep ? 1 : 0;
+      group.x[i][j] = keep ? group.x[i][j] : 0.0F;
     }
-    // At most 2048, in 2^-19: an integer's sum is the same in any order.
-    const int units = sum_over_warp(__float2int_rn(energy * static_cast<float>(1 << 19)));
-    weight = 1.0F / fmaxf(1.0F, static_cast<float>(units) * (1.0F / (1 << 19)));
-    load_group<false, false>(lane.forward, lane.words, members, group);
-    group.x[0][0] = fmaf(-__low2float(complement[0]), group.x[0][0] + offset, group.x[0][0]);
-    group.x[0][1] = fmaf(-__high2float(complement[0]), group.x[0][1], group.x[0][1]);
-#pragma unroll
-    for (int i = 1; i < N; ++i) {
-      const float2 c = __half22float2(complement[i]);
-      group.x[i][0] = fmaf(-c.x, group.x[i][0], group.x[i][0]);
-      group.x[i][1] = fmaf(-c.y, group.x[i][1], group.x[i][1]);
-    }
-  } else {
-    load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
-    int kept = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const float threshold = ranged.levels[group.level(i)];
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
-        kept += keep ? 1 : 0;
-        group.x[i][j] = keep ? group.x[i][j] : 0.0F;
-      }
-    }
-    weight = 1.0F / static_cast<float>(sum_over_warp(kept));
   }
+  return 1.0F / static_cast<float>(sum_over_warp(kept));
+}
+
+// The second step: a group of the basic estimate leaves the complements of the Wiener factors. Returns the
+// weight.
+template <bool kHaar, int N>
+__device__ __forceinline__ float find_complements(const Ranged& ranged, const Group<kHaar, N>& basic,
+                                                  __half2 (&complement)[N]) {
+  float energy = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const float variance = ranged.levels[basic.level(i)];
+    float factors[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      factors[j] = variance * reciprocal(fmaf(basic.x[i][j], basic.x[i][j], variance));
+      const float kept = 1 - factors[j];
+      energy = fmaf(kept, kept, energy);
+    }
+    complement[i] = __floats2half2_rn(factors[0], factors[1]);
+  }
+  // At most 2048, in 2^-19: an integer's sum is the same in any order.
+  const int units = sum_over_warp(__float2int_rn(energy * static_cast<float>(1 << 19)));
+  return 1.0F / fmaxf(1.0F, static_cast<float>(units) * (1.0F / (1 << 19)));
+}
+
+// Multiplies the noisy group by the Wiener factors. `offset` is that of the group's mean, which is shrunk
+// towards black.
+template <bool kHaar, int N>
+__device__ __forceinline__ void shrink_group(const __half2 (&complement)[N], float offset,
+                                             Group<kHaar, N>& group) {
+  group.x[0][0] = fmaf(-__low2float(complement[0]), group.x[0][0] + offset, group.x[0][0]);
+  group.x[0][1] = fmaf(-__high2float(complement[0]), group.x[0][1], group.x[0][1]);
+#pragma unroll
+  for (int i = 1; i < N; ++i) {
+    const float2 c = __half22float2(complement[i]);
+    group.x[i][0] = fmaf(-c.x, group.x[i][0], group.x[i][0]);
+    group.x[i][1] = fmaf(-c.y, group.x[i][1], group.x[i][1]);
+  }
+}
+
+// Transforms the group back to samples and returns the lane's greatest.
+template <bool kExact, bool kHaar, int N>
+__device__ __forceinline__ float restore_group(const Matrix& matrix, Group<kHaar, N>& group) {
   group.inverse();
   float greatest = 0;
 #pragma unroll
   for (int i = 0; i < N; i += 2) {
     float samples[4];
-    transform_pair<kExact, kExact>(lane.inverse, split<kExact>(group.x[i][0], group.x[i][1]),
+    transform_pair<kExact, kExact>(matrix, split<kExact>(group.x[i][0], group.x[i][1]),
                                    split<kExact>(group.x[i + 1][0], group.x[i + 1][1]), samples);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
@@ -345,40 +351,108 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
       greatest = fmaxf(greatest, fabsf(samples[j]));
     }
   }
-  // Numerators and denominators must have the same weight, so it is rounded once, for both.
-  const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
-  const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
-  const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
+  return greatest;
+}
+
+// Adds the group's samples times `scales`, those of the lane's two rows, to the tile's sums.
+template <int kPitch, bool kHaar, int N>
+__device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned* lane_words,
+                                          const int* members, const float (&scales)[2]) {
 #pragma unroll
   for (int i = 0; i < N; i += 4) {
     const int4 four = *reinterpret_cast<const int4*>(members + i);
     const int member[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      if (N > 4 || j < size) {
-        int* out = reinterpret_cast<int*>(of_patch(lane.words + kSums, member[j]));
+      if (N > 4 || j < group.size) {
+        int* out = reinterpret_cast<int*>(of_patch(lane_words + kSums, member[j]));
         // 1.5 * 2^23 moves the integer part into the low bits, rounded to nearest.
         constexpr float kRound = 12582912.0F;
-        constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
         atomicAdd(out, __float_as_int(fmaf(group.x[i + j][0], scales[0], kRound)) - __float_as_int(kRound));
         atomicAdd(out + kPitch,
                   __float_as_int(fmaf(group.x[i + j][1], scales[1], kRound)) - __float_as_int(kRound));
       }
     }
   }
+}
+
+// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
+// sums.
+template <bool kHaar, Mode kMode, int N>
+__device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
+                                              const Lane& lane, const int* members, int size) {
+  constexpr bool kExact = kMode != Mode::kWiener;
+  Group<kHaar, N> group;
+  group.size = size;
+  float weight;
+  if constexpr (kMode == Mode::kWiener) {
+    load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
+    // The mean is shrunk towards black, not towards the offset.
+    const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
+    group.x[0][0] += offset;
+    __half2 complement[N];
+    weight = find_complements(ranged, group, complement);
+    load_group<false, false>(lane.forward, lane.words, members, group);
+    shrink_group(complement, offset, group);
+  } else {
+    load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
+    weight = threshold_group(ranged, lane, group);
+  }
+  const float greatest = restore_group<kExact>(lane.inverse, group);
+  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
+  const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+  const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
+  add_group<tile_pitch(kMode != Mode::kHard)>(group, lane.words, members, scales);
   return {weight_units, fmaf(scale * arguments.most_hits, greatest_of_warp(greatest), 64.0F)};
 }
 
-// Loads width x height samples of a plane from (x0, y0) on, each with the one below it; if kLow, also what
-// rounding to half floats leaves of them. A thread has nine loads under way.
+// What a block treats: reference patches, and in shared memory the samples that their groups may have.
+struct Tile {
+  unsigned* words;
+  int first_column;  // of the reference patches in the grid
+  int first_row;
+  int columns;
+  int rows;
+  int x;  // of the samples in the plane
+  int y;
+  int width;
+  int height;
+};
+
+__device__ __forceinline__ Tile tile_of_block(const Arguments& arguments, unsigned* words) {
+  const ReferenceGrid& grid = arguments.grid;
+  Tile tile;
+  tile.words = words;
+  tile.first_column = blockIdx.x * arguments.tile_columns;
+  tile.first_row = arguments.groups.first_row + blockIdx.y * arguments.tile_rows;
+  tile.columns = min(arguments.tile_columns, grid.columns - tile.first_column);
+  tile.rows = min(arguments.tile_rows, arguments.groups.last_row - tile.first_row);
+  tile.x = max(grid.x(tile.first_column) - arguments.radius, 0);
+  tile.y = max(grid.y(tile.first_row) - arguments.radius, 0);
+  tile.width = min(grid.x(tile.first_column + tile.columns - 1) + arguments.radius + 8, grid.width) - tile.x;
+  tile.height = min(grid.y(tile.first_row + tile.rows - 1) + arguments.radius + 8, grid.height) - tile.y;
+  return tile;
+}
+
+template <int kPitch>
+__device__ __forceinline__ void clear_tile_sums(const Tile& tile) {
+  constexpr int kQuads = kTileWidth / 4;
+  for (int i = threadIdx.x; i < tile.height * kQuads; i += kWarp * kWarps) {
+    *reinterpret_cast<int4*>(tile.words + i / kQuads * kPitch + kSums + i % kQuads * 4) = {};
+  }
+}
+
+// Loads the tile's samples of a plane to `out`, each with the one below it; if kLow, also what rounding to
+// half floats leaves of them. A thread has nine loads under way.
 template <bool kLow, int kPitch>
-__device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset, float scale, int x0, int y0,
-                                          int width, int height, unsigned* tile) {
+__device__ __forceinline__ void load_tile(const Tile& tile, const FloatPlane& plane, float offset,
+                                          float scale, unsigned* out) {
   constexpr int kRows = 3;
   constexpr int kColumns = (kTileWidth + kWarp - 1) / kWarp;
-  const float* in = plane.data + static_cast<std::ptrdiff_t>(y0) * plane.pitch + x0;
+  const float* in = plane.data + static_cast<std::ptrdiff_t>(tile.y) * plane.pitch + tile.x;
   const int lane = threadIdx.x % kWarp;
-  for (int first = threadIdx.x / kWarp; first < height; first += kRows * kWarps) {
+  for (int first = threadIdx.x / kWarp; first < tile.height; first += kRows * kWarps) {
     float samples[kRows][kColumns];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -387,7 +461,7 @@ __device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset,
         const int y = first + r * kWarps;
         const int x = lane + c * kWarp;
         samples[r][c] =
-            y < height && x < width ? in[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] : offset;
+            y < tile.height && x < tile.width ? in[static_cast<std::ptrdiff_t>(y) * plane.pitch + x] : offset;
       }
     }
 #pragma unroll
@@ -396,11 +470,11 @@ __device__ __forceinline__ void load_tile(const FloatPlane& plane, float offset,
       for (int c = 0; c < kColumns; ++c) {
         const int y = first + r * kWarps;
         const int x = lane + c * kWarp;
-        if (y < height && x < width) {
+        if (y < tile.height && x < tile.width) {
           const float sample = (samples[r][c] - offset) * scale;
           const __half high = __float2half_rn(sample);
           // The upper half of a word, of the row above it the lower.
-          auto* words = reinterpret_cast<__half*>(tile + y * kPitch + x);
+          auto* words = reinterpret_cast<__half*>(out + y * kPitch + x);
           words[0] = high;
           if (y > 0) {
             words[1 - 2 * kPitch] = high;
@@ -430,11 +504,10 @@ __device__ __forceinline__ void empty_sum(const Arguments& arguments, unsigned* 
 
 // All of a block's warps move the sums to the plane.
 template <int kPitch>
-__device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
-                                           int width, int height) {
-  for (int y = threadIdx.x / kWarp; y < height; y += kWarps) {
-    for (int x = threadIdx.x % kWarp; x < width; x += kWarp) {
-      empty_sum(arguments, tile + y * kPitch + kSums + x, x0 + x, y0 + y);
+__device__ __forceinline__ void empty_tile(const Arguments& arguments, const Tile& tile) {
+  for (int y = threadIdx.x / kWarp; y < tile.height; y += kWarps) {
+    for (int x = threadIdx.x % kWarp; x < tile.width; x += kWarp) {
+      empty_sum(arguments, tile.words + y * kPitch + kSums + x, tile.x + x, tile.y + y);
     }
   }
 }
@@ -443,21 +516,21 @@ __device__ __forceinline__ void empty_tile(const Arguments& arguments, unsigned*
 // them, so that what is kept and what all warps add fits: kGreatestKept + kWarps * kBudget < 2^31.
 constexpr int kGreatestKept = 1 << 28;
 constexpr float kBudget = 0.99F * (0x1p31F - kGreatestKept) / kWarps;
+static_assert(kGreatestKept + static_cast<double>(kWarps) * kBudget < 0x1p31);
 
 template <int kPitch>
-__device__ __forceinline__ void relieve_tile(const Arguments& arguments, unsigned* tile, int x0, int y0,
-                                             int height) {
+__device__ __forceinline__ void relieve_tile(const Arguments& arguments, const Tile& tile) {
   constexpr int kQuads = kTileWidth / 4;
-  for (int i = threadIdx.x % kWarp; i < height * kQuads; i += kWarp) {
+  for (int i = threadIdx.x % kWarp; i < tile.height * kQuads; i += kWarp) {
     const int x = i % kQuads * 4;
     const int y = i / kQuads;
-    unsigned* sums = tile + y * kPitch + kSums + x;
+    unsigned* sums = tile.words + y * kPitch + kSums + x;
     const int4 four = *reinterpret_cast<const int4*>(sums);
     const auto is_great = [](int sum) { return abs(sum) > kGreatestKept; };
     if (is_great(four.x) || is_great(four.y) || is_great(four.z) || is_great(four.w)) {
 #pragma unroll 1
       for (int j = 0; j < 4; ++j) {
-        empty_sum(arguments, sums + j, x0 + x + j, y0 + y);
+        empty_sum(arguments, sums + j, tile.x + x + j, tile.y + y);
       }
     }
   }
@@ -477,40 +550,8 @@ constexpr int tile_height(Mode mode, int greatest) {
                   96);
 }
 
-template <bool kHaar, Mode kMode, int kGreatest>
-__global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
-    filter_fast_kernel(Arguments arguments) {
-  follow_stream();
-  extern __shared__ int4 shared_memory[];
-  auto* tile = reinterpret_cast<unsigned*>(shared_memory);
-  __shared__ alignas(16) int member_offsets[kWarps][kWarp];
-  __shared__ Ranged ranged;
-  constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
-  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
-  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const ReferenceGrid& grid = arguments.grid;
-  const int first_column = blockIdx.x * arguments.tile_columns;
-  const int first_row = arguments.groups.first_row + blockIdx.y * arguments.tile_rows;
-  const int columns = min(arguments.tile_columns, grid.columns - first_column);
-  const int rows = min(arguments.tile_rows, arguments.groups.last_row - first_row);
-  const int tile_x = max(grid.x(first_column) - arguments.radius, 0);
-  const int tile_y = max(grid.y(first_row) - arguments.radius, 0);
-  const int width = min(grid.x(first_column + columns - 1) + arguments.radius + 8, grid.width) - tile_x;
-  const int height = min(grid.y(first_row + rows - 1) + arguments.radius + 8, grid.height) - tile_y;
-  constexpr int kQuads = kTileWidth / 4;
-  for (int i = threadIdx.x; i < height * kQuads; i += kWarp * kWarps) {
-    *reinterpret_cast<int4*>(tile + i / kQuads * kPitch + kSums + i % kQuads * 4) = {};
-  }
-  const float unit = range_unit(arguments.sums);
-  if (threadIdx.x == 0) {
-    ranged.set(arguments, kMode == Mode::kWiener, unit);
-  }
-  load_tile<kMode == Mode::kHardFine, kPitch>(arguments.noisy, arguments.sums.offset, 1 / unit, tile_x,
-                                              tile_y, width, height, tile);
-  if constexpr (kMode == Mode::kWiener) {
-    load_tile<false, kPitch>(arguments.basic, arguments.sums.offset, 1 / unit, tile_x, tile_y, width, height,
-                             tile + kSecondPart);
-  }
+template <int kPitch>
+__device__ __forceinline__ Lane make_lane(const Arguments& arguments, const Tile& tile) {
   Lane lane;
   lane.lane = threadIdx.x % kWarp;
   const int g = lane.lane / 4;
@@ -523,61 +564,129 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   lane.inverse = {own(inverse.high), own(inverse.low)};
   lane.window[0] = arguments.tables.window[g] * arguments.tables.window[2 * t];
   lane.window[1] = arguments.tables.window[g] * arguments.tables.window[2 * t + 1];
-  lane.words = tile + 2 * t * kPitch + g;
-  int* members = member_offsets[warp];
-  __syncthreads();
-  const int row_stride = kWarps / columns;
-  const int column_stride = kWarps % columns;
-  int column = warp % columns;
-  int row = warp / columns;
-  std::int16_t next = 0;  // fetched a round ahead; what follows the group's members is whatever was there
-  const auto fetch = [&] {
-    if (row < rows && lane.lane < arguments.groups.capacity) {
+  lane.words = tile.words + 2 * t * kPitch + g;
+  return lane;
+}
+
+// A group as a warp takes it, and of its patch `lane`, or the reference patch where it has none:
+struct Taken {
+  int size;
+  int x;  // where the patch is in the plane
+  int y;
+  int* weight;  // the sum of its weights
+};
+
+// The groups of a tile that a warp filters, one after the other: the reference patches in raster order, dealt
+// to the block's warps.
+struct WarpGroups {
+  const Arguments& arguments;
+  const Tile& tile;
+  int lane;
+  int row_stride;  // from one group to the next
+  int column_stride;
+  int column;
+  int row;
+  std::int16_t next;  // fetched a round ahead; what follows the group's members is whatever was there
+
+  __device__ __forceinline__ WarpGroups(const Arguments& all_arguments, const Tile& own_tile, int warp,
+                                        int own_lane)
+      : arguments(all_arguments),
+        tile(own_tile),
+        lane(own_lane),
+        row_stride(kWarps / own_tile.columns),
+        column_stride(kWarps % own_tile.columns),
+        column(warp % own_tile.columns),
+        row(warp / own_tile.columns),
+        next(0) {
+    fetch();
+  }
+
+  __device__ __forceinline__ bool left() const { return row < tile.rows; }
+
+  __device__ __forceinline__ void fetch() {
+    if (left() && lane < arguments.groups.capacity) {
       const std::ptrdiff_t number =
-          static_cast<std::ptrdiff_t>(first_row - arguments.groups.first_row + row) * grid.columns +
-          first_column + column;
-      next = arguments.groups.members[number * arguments.groups.capacity + lane.lane];
+          static_cast<std::ptrdiff_t>(tile.first_row - arguments.groups.first_row + row) *
+              arguments.grid.columns +
+          tile.first_column + column;
+      next = arguments.groups.members[number * arguments.groups.capacity + lane];
     }
-  };
-  fetch();
-  float used = 0;
-  while (row < rows) {
-    const int size = __shfl_sync(kAllLanes, static_cast<int>(next), 0);
-    const std::int16_t member = lane.lane > 0 && lane.lane < size ? next : std::int16_t{0};
-    const int x = grid.x(first_column + column) + offset_x(member);
-    const int y = grid.y(first_row + row) + offset_y(member);
-    int* const weights = arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x;
+  }
+
+  __device__ __forceinline__ Taken take() {
+    Taken taken;
+    taken.size = __shfl_sync(kAllLanes, static_cast<int>(next), 0);
+    const std::int16_t member = lane > 0 && lane < taken.size ? next : std::int16_t{0};
+    taken.x = arguments.grid.x(tile.first_column + column) + offset_x(member);
+    taken.y = arguments.grid.y(tile.first_row + row) + offset_y(member);
+    taken.weight =
+        arguments.sums.weight + static_cast<std::ptrdiff_t>(taken.y) * arguments.grid.width + taken.x;
     row += row_stride;
     column += column_stride;
-    if (column >= columns) {
-      column -= columns;
+    if (column >= tile.columns) {
+      column -= tile.columns;
       ++row;
     }
     fetch();
+    return taken;
+  }
+};
+
+template <bool kHaar, Mode kMode, int kGreatest>
+__global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
+    filter_fast_kernel(Arguments arguments) {
+  follow_stream();
+  extern __shared__ int4 shared_memory[];
+  __shared__ alignas(16) int member_offsets[kWarps][kWarp];
+  __shared__ Ranged ranged;
+  constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
+  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const Tile tile = tile_of_block(arguments, reinterpret_cast<unsigned*>(shared_memory));
+  clear_tile_sums<kPitch>(tile);
+  const float unit = range_unit(arguments.sums);
+  if (threadIdx.x == 0) {
+    ranged.set(arguments, kMode == Mode::kWiener, unit);
+  }
+  load_tile<kMode == Mode::kHardFine, kPitch>(tile, arguments.noisy, arguments.sums.offset, 1 / unit,
+                                              tile.words);
+  if constexpr (kMode == Mode::kWiener) {
+    load_tile<false, kPitch>(tile, arguments.basic, arguments.sums.offset, 1 / unit,
+                             tile.words + kSecondPart);
+  }
+  const Lane lane = make_lane<kPitch>(arguments, tile);
+  int* members = member_offsets[warp];
+  __syncthreads();
+  WarpGroups groups(arguments, tile, warp, lane.lane);
+  float used = 0;
+  while (groups.left()) {
+    const Taken group = groups.take();
     __syncwarp();
-    members[lane.lane] = static_cast<int>(sizeof(int)) * ((y - tile_y) * kPitch + x - tile_x);
+    members[lane.lane] = static_cast<int>(sizeof(int)) * ((group.y - tile.y) * kPitch + group.x - tile.x);
     __syncwarp();
     if (used + arguments.worst_group > kBudget) {
-      relieve_tile<kPitch>(arguments, tile, tile_x, tile_y, height);
+      relieve_tile<kPitch>(arguments, tile);
       used = 0;
     }
     Added added;
-    if (kGreatest >= 32 && size == 32) {
-      added = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, lane, members, size);
-    } else if (kGreatest >= 16 && size == 16) {
-      added = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, lane, members, size);
-    } else if (size == 8) {
-      added = filter_group<kHaar, kMode, 8>(arguments, ranged, lane, members, size);
+    if (kGreatest >= 32 && group.size == 32) {
+      added =
+          filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, lane, members, group.size);
+    } else if (kGreatest >= 16 && group.size == 16) {
+      added =
+          filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, lane, members, group.size);
+    } else if (group.size == 8) {
+      added = filter_group<kHaar, kMode, 8>(arguments, ranged, lane, members, group.size);
     } else {
-      added = filter_group<kHaar, kMode, 4>(arguments, ranged, lane, members, size);
+      added = filter_group<kHaar, kMode, 4>(arguments, ranged, lane, members, group.size);
     }
-    if (lane.lane < size) {
-      atomicAdd(weights, added.weight);
+    if (lane.lane < group.size) {
+      atomicAdd(group.weight, added.weight);
     }
     used += added.most;
   }
   __syncthreads();
-  empty_tile<kPitch>(arguments, tile, tile_x, tile_y, width, height);
+  empty_tile<kPitch>(arguments, tile);
 }
 
 // Samples that a group may span in each direction.
