@@ -173,9 +173,9 @@ int matches(const MatchesOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   io::require_other_file(options.output, options.input);
   const Point at = parse_point("--at", options.at);
-  const std::optional<NoiseModel> sigma = options.noise.settings().sigma;
+  const std::optional<NoiseProfile> given = options.noise.settings().noise;
   const Picture picture = read_picture(options);
-  const NoiseModel noise = sigma ? *sigma : cpu::estimate_noise(picture.frame);
+  const NoiseModel noise = given ? given->noise : cpu::estimate_noise(picture.frame);
   const cpu::MatchedGroup group =
       cpu::find_matches(picture.frame, std::get<Bm3dParameters>(options.filter.filter()), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),

@@ -7,10 +7,10 @@
 
 namespace limpid::app {
 
-/// What to call the colour planes of a format: Y, U, V or R, G, B; a gray plane is Y, as in the tools that
+/// What to call the colour planes of a format or colour model: Y, U, V or R, G, B; a gray plane is Y, as in the tools that
 /// users compare with.
-inline std::vector<std::string_view> color_plane_names(const FrameFormat& format) {
-  switch (format.color_model) {
+inline std::vector<std::string_view> color_plane_names(ColorModel model) {
+  switch (model) {
     case ColorModel::kGray:
       return {"Y"};
     case ColorModel::kYuv:
@@ -19,6 +19,9 @@ inline std::vector<std::string_view> color_plane_names(const FrameFormat& format
       break;
   }
   return {"R", "G", "B"};
+}
+inline std::vector<std::string_view> color_plane_names(const FrameFormat& format) {
+  return color_plane_names(format.color_model);
 }
 
 }  // namespace limpid::app

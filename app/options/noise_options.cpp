@@ -3,65 +3,93 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/options/noise_profile.h"
 #include "core/base/error.h"
 #include "core/noise/noise_model.h"
 
 namespace limpid::app {
 namespace {
 
-std::optional<float> parse_number(std::string_view text) {
+std::optional<float> parse_number(std::string_view text, float most) {
   float value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMaxSigma)) {
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
     return std::nullopt;
   }
   return value;
 }
 
-// One number for all planes, three, or "auto" (nothing).
-std::optional<NoiseModel> parse_sigma(const std::string& text) {
-  if (text == "auto") {
-    return std::nullopt;
-  }
+// One number for all planes or three.
+std::optional<NoiseModel> parse_levels(const std::string& text) {
   std::vector<float> values;
   std::string_view rest = text;
   while (true) {
     const std::size_t comma = rest.find(',');
-    const std::optional<float> value = parse_number(rest.substr(0, comma));
+    const std::optional<float> value = parse_number(rest.substr(0, comma), kMaxSigma);
     if (!value) {
-      break;
+      return std::nullopt;
     }
     values.push_back(*value);
     if (comma == std::string_view::npos) {
-      if (values.size() == 1) {
-        return NoiseModel{{values[0], values[0], values[0]}};
-      }
-      if (values.size() == 3) {
-        return NoiseModel{{values[0], values[1], values[2]}};
-      }
       break;
     }
     rest.remove_prefix(comma + 1);
+  }
+  if (values.size() == 1) {
+    return NoiseModel{{values[0], values[0], values[0]}};
+  }
+  return values.size() == 3 ? std::optional(NoiseModel{{values[0], values[1], values[2]}}) : std::nullopt;
+}
+
+// Nothing for "auto".
+std::optional<NoiseProfile> parse_sigma(const std::string& text) {
+  if (text == "auto") {
+    return std::nullopt;
+  }
+  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
+    return NoiseProfile{*levels, std::nullopt};
   }
   throw UsageError(
       "--sigma: '" + text +
       "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
 }
 
-float parse_strength(const std::string& name) {
+std::optional<NoiseProfile> parse_noise(const std::string& text) {
+  if (text == "auto") {
+    return std::nullopt;
+  }
+  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
+    return NoiseProfile{*levels, std::nullopt};
+  }
+  if (std::filesystem::path(text).extension() != ".json") {
+    throw UsageError(
+        "--noise: '" + text +
+        "' is neither auto, nor a noise level (a number from 0 to 255, or three of them separated by "
+        "commas), nor a profile (a file that ends in .json)");
+  }
+  return read_noise_profile(text);
+}
+
+float parse_strength(const std::string& text) {
   static constexpr std::array<std::pair<std::string_view, float>, 3> kStrengths{
       {{"light", 0.7F}, {"medium", 1.0F}, {"strong", 1.4F}}};
   for (const auto& [strength, factor] : kStrengths) {
-    if (name == strength) {
+    if (text == strength) {
       return factor;
     }
   }
-  throw UsageError("--strength: '" + name + "' is not one of light, medium, strong");
+  constexpr float kMostStrength = 10;
+  if (const std::optional<float> factor = parse_number(text, kMostStrength)) {
+    return *factor;
+  }
+  throw UsageError("--strength: '" + text +
+                   "' is neither a number from 0 to 10 nor one of light, medium, strong");
 }
 
 }  // namespace
@@ -70,14 +98,20 @@ void NoiseOptions::add_to(CommandLine& command) {
   constexpr const char* kGroup = "Denoising";
   command
       .add_option(
-          "--sigma", sigma_,
-          "Noise level, the standard deviation in 8-bit code values whatever the bit depth: one for all "
-          "planes, one for each, or auto, estimated from the frames [auto]")
+          "--noise", noise_,
+          "Noise: auto, found from the frames; its standard deviation in 8-bit code values whatever the bit "
+          "depth, one for all planes or one for each; or a profile that limpid noise has saved [auto]")
+      ->type_name("auto|N|Y,U,V|FILE.json")
+      ->group(kGroup);
+  command.add_option("--sigma", sigma_, "The same, but for profiles")
       ->type_name("N|Y,U,V|auto")
       ->group(kGroup);
   command
-      .add_option("--strength", strength_, "light, medium or strong: scales sigma by 0.7, 1 or 1.4 [medium]")
-      ->type_name("NAME")
+      .add_option("--strength", strength_,
+                  "Scales the noise: a number from 0 to 10, or light, medium or strong (0.7, 1, 1.4); above "
+                  "1 it adds "
+                  "to it, too, where little was found [medium]")
+      ->type_name("X|NAME")
       ->any_case()
       ->group(kGroup);
   command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kGroup);
@@ -93,7 +127,10 @@ NoiseSettings NoiseOptions::settings() const {
   if (luma_only_ && chroma_only_) {
     throw UsageError("--luma-only and --chroma-only exclude each other");
   }
-  return {.sigma = parse_sigma(sigma_),
+  if (!noise_.empty() && !sigma_.empty()) {
+    throw UsageError("--noise and --sigma exclude each other");
+  }
+  return {.noise = !noise_.empty() ? parse_noise(noise_) : parse_sigma(sigma_.empty() ? "auto" : sigma_),
           .strength = parse_strength(strength_),
           .planes = luma_only_     ? PlaneChoice::kLuma
                     : chroma_only_ ? PlaneChoice::kChroma

@@ -7,7 +7,7 @@
 
 namespace limpid::app {
 
-/// --sigma, --strength, --luma-only and --chroma-only.
+/// --noise, --sigma, --strength, --luma-only and --chroma-only.
 class NoiseOptions {
  public:
   /// Adds the options to `command`, which refers to this object from then on.
@@ -21,7 +21,8 @@ class NoiseOptions {
   const std::string& strength() const { return strength_; }
 
  private:
-  std::string sigma_ = "auto";
+  std::string noise_;
+  std::string sigma_;
   std::string strength_ = "medium";
   bool luma_only_ = false;
   bool chroma_only_ = false;

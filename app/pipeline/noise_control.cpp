@@ -24,15 +24,41 @@ bool differs_markedly(float a, float b) {
   return std::max(a, b) > std::min(a, b) * kMarkedRatio && std::abs(a - b) > kMarkedDifference;
 }
 
+std::string joined(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) {
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  }
+  return text;
+}
+
 }  // namespace
+
+NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
+  NoiseModel result = noise;
+  for (std::size_t p = 0; p < result.sigma.size(); ++p) {
+    result.sigma[p] = std::min(noise.sigma[p] * factor + more, kMaxSigma);
+    // Opponent channels whose noise follows from the planes' go on doing so.
+    if (noise.opponent[p].sigma > 0) {
+      result.opponent[p].sigma = std::min(noise.opponent[p].sigma * factor + more, kMaxSigma);
+    }
+  }
+  return result;
+}
 
 NoiseModel NoiseControl::level_for(const Frame& frame) {
   NoiseModel level;
-  if (settings_.sigma) {
-    level = *settings_.sigma;
+  if (settings_.noise) {
+    const auto& [noise, color_model] = *settings_.noise;
+    if (color_model && *color_model != frame.format.color_model) {
+      throw UsageError("the noise profile is of a source in " + joined(color_plane_names(*color_model)) +
+                       ", and this one is " + to_string(frame.format));
+    }
+    level = scaled(noise, settings_.strength);
   } else {
     level = tracker_.next(frame);
     report(level, frame);
+    level = scaled(level, settings_.strength, std::max(settings_.strength - 1, 0.0F));
   }
   if (settings_.planes != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
     throw UsageError(std::string(settings_.planes == PlaneChoice::kLuma ? "--luma-only" : "--chroma-only") +
@@ -42,7 +68,7 @@ NoiseModel NoiseControl::level_for(const Frame& frame) {
     const bool luma = plane == 0;
     const bool chosen =
         settings_.planes == PlaneChoice::kAll || luma == (settings_.planes == PlaneChoice::kLuma);
-    level.sigma[plane] = chosen ? std::min(level.sigma[plane] * settings_.strength, kMaxSigma) : 0;
+    level.sigma[plane] = chosen ? level.sigma[plane] : 0;
     sums_[plane] += static_cast<double>(level.sigma[plane]);
   }
   if (frames_++ == 0) {

@@ -16,14 +16,26 @@ inline constexpr float kMaxSigma = 255;
 
 enum class PlaneChoice { kAll, kLuma, kChroma };
 
+/// A noise model that the user gives.
+struct NoiseProfile {
+  NoiseModel noise;
+  std::optional<ColorModel> color_model;  ///< of the frames that it is for; nothing: of any
+  bool operator==(const NoiseProfile&) const = default;
+};
+
 /// What the user asks for.
 struct NoiseSettings {
-  std::optional<NoiseModel> sigma;  ///< nothing: estimated from the frames
-  float strength = 1;               ///< scales sigma
+  std::optional<NoiseProfile> noise;  ///< nothing: estimated from the frames
+  /// Deviations are multiplied by it. Above 1, estimated ones also grow by (strength - 1) code values, so
+  /// that noise that was hardly found, or not at all, can be removed, too.
+  float strength = 1;
   PlaneChoice planes = PlaneChoice::kAll;
 
   bool operator==(const NoiseSettings&) const = default;
 };
+
+/// The noise with all deviations multiplied by `factor`, and `more` added; kMaxSigma at most.
+NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 
 /// The noise level to filter each frame of a stream with.
 class NoiseControl {
@@ -42,7 +54,7 @@ class NoiseControl {
     NoiseModel last;
   };
   Levels levels() const;
-  bool is_estimated() const { return !settings_.sigma; }
+  bool is_estimated() const { return !settings_.noise; }
 
  private:
   void report(const NoiseModel& estimate, const Frame& frame);

@@ -315,7 +315,7 @@ std::string Viewer::standing_hint(Clock::time_point now) const {
     return "denoising with the new settings; m: a quicker filter";
   }
   const NoiseModel& level = shown_->level;
-  if (!shown_->settings.noise.sigma &&
+  if (!shown_->settings.noise.noise &&
       std::all_of(level.sigma.begin(), level.sigma.end(), [](float sigma) { return sigma <= 0; })) {
     return "no noise found, nothing is changed; UP: denoise all the same";
   }
@@ -530,7 +530,7 @@ Statistics Viewer::statistics() const {
     statistics.planes.emplace_back(plane);
   }
   statistics.level = shown_->level;
-  statistics.estimated = !settings.noise.sigma;
+  statistics.estimated = !settings.noise.noise;
   statistics.loads = loads_;
   return statistics;
 }
@@ -683,7 +683,7 @@ void Viewer::press(const std::string& key) {
       {"a",
        [](Viewer& v) {
          DenoiseSettings settings = v.player_->settings();
-         settings.noise.sigma.reset();
+         settings.noise.noise.reset();
          v.change_settings(settings, "sigma estimated");
        }},
       {"m", [](Viewer& v) { v.next_filter(); }},
@@ -825,10 +825,8 @@ void Viewer::change_sigma(int direction) {
   // From what is seen, as long as it is estimated; then from what has been asked for, which may not be seen
   // yet.
   NoiseModel level = shown_->level;
-  if (settings.noise.sigma) {
-    for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
-      level.sigma[plane] = settings.noise.sigma->sigma[plane] * settings.noise.strength;
-    }
+  if (settings.noise.noise) {
+    level = scaled(settings.noise.noise->noise, settings.noise.strength);
   }
   const auto first = std::find_if(level.sigma.begin(), level.sigma.end(), [](float s) { return s > 0; });
   if (first == level.sigma.end()) {
@@ -836,15 +834,12 @@ void Viewer::change_sigma(int direction) {
   } else {
     const float stepped = step_sigma(*first, direction);
     if (stepped > 0) {
-      const float factor = stepped / *first;
-      for (float& sigma : level.sigma) {
-        sigma = std::min(sigma * factor, kGreatestSigma);
-      }
+      level = scaled(level, stepped / *first);
     } else {
       level.sigma.fill(0);
     }
   }
-  settings.noise.sigma = level;
+  settings.noise.noise = NoiseProfile{level, std::nullopt};
   settings.noise.strength = 1;
   change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
 }

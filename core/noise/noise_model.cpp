@@ -107,15 +107,6 @@ void validate_shape(const NoiseShape& shape) {
 
 bool NoiseShape::is_white() const { return std::all_of(spectrum.begin(), spectrum.end(), is_one); }
 
-NoiseModel NoiseModel::scaled(float factor) const {
-  NoiseModel result = *this;
-  for (std::size_t p = 0; p < sigma.size(); ++p) {
-    result.sigma[p] *= factor;
-    result.opponent[p].sigma *= factor;
-  }
-  return result;
-}
-
 void NoiseModel::validate() const {
   for (std::size_t p = 0; p < sigma.size(); ++p) {
     for (const float deviation : {sigma[p], opponent[p].sigma}) {

@@ -47,8 +47,6 @@ struct NoiseModel {
   bool operator==(const NoiseModel&) const = default;
 
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
-  /// The same with all deviations multiplied.
-  NoiseModel scaled(float factor) const;
 
   /// Throws UsageError unless all deviations are in 0 to 255 and shapes are of finite, positive numbers.
   void validate() const;

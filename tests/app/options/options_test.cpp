@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -17,6 +20,7 @@
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
+#include "app/options/noise_profile.h"
 #include "app/pipeline/noise_control.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
@@ -24,6 +28,7 @@
 #include "core/engines.h"
 #include "core/frame/frame.h"
 #include "tests/core/engine/forwarding_engine.h"
+#include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"
 
 namespace limpid::app {
@@ -39,13 +44,79 @@ NoiseSettings parse_noise(std::vector<std::string> arguments) {
 
 TEST(NoiseOptions, SigmaIsOneOrThreeNumbersOrAuto) {
   EXPECT_EQ(parse_noise({}), NoiseSettings{});
-  EXPECT_EQ(parse_noise({"--sigma", "12.5"}).sigma, (NoiseModel{{12.5F, 12.5F, 12.5F}}));
-  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).sigma, (NoiseModel{{10, 4, 5}}));
-  EXPECT_EQ(parse_noise({"--sigma", "0"}).sigma, NoiseModel{});
-  EXPECT_EQ(parse_noise({"--sigma", "auto"}).sigma, std::nullopt);
+  EXPECT_EQ(parse_noise({"--sigma", "12.5"}).noise->noise, (NoiseModel{{12.5F, 12.5F, 12.5F}}));
+  EXPECT_EQ(parse_noise({"--sigma", "10,4,5"}).noise->noise, (NoiseModel{{10, 4, 5}}));
+  EXPECT_EQ(parse_noise({"--sigma", "0"}).noise->noise, NoiseModel{});
+  EXPECT_EQ(parse_noise({"--sigma", "auto"}).noise, std::nullopt);
 }
 
-TEST(NoiseOptions, StrengthHasAName) {
+TEST(NoiseOptions, NoiseIsALevelToo) {
+  EXPECT_EQ(parse_noise({"--noise", "10,4,5"}), parse_noise({"--sigma", "10,4,5"}));
+  EXPECT_EQ(parse_noise({"--noise", "auto"}), NoiseSettings{});
+  EXPECT_THROW(parse_noise({"--noise", "10", "--sigma", "10"}), UsageError);
+  EXPECT_THROW(parse_noise({"--noise", "loud"}), UsageError);
+  EXPECT_THROW(parse_noise({"--noise", "there-is-no-such.json"}), UsageError);
+}
+
+std::string profile_file(const std::string& text) {
+  const std::string path = testing::TempDir() + "limpid-noise-profile.json";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
+  NoiseProfile profile{NoiseModel{{10, 4, 5}}, ColorModel::kRgb};
+  for (int i = 0; i < 64; ++i) {
+    profile.noise.shape[1].spectrum[i] = i < 32 ? 1.75F : 0.25F;
+  }
+  profile.noise.shape[2].curve[3] = 0.5F;
+  profile.noise.opponent[0] = {7, profile.noise.shape[1]};
+  for (const bool opponent : {false, true}) {
+    if (!opponent) {
+      profile.noise.opponent = {};
+    }
+    const auto read = parse_noise({"--noise", profile_file(to_json(profile).dump())}).noise;
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->color_model, ColorModel::kRgb);
+    for (std::size_t p = 0; p < 3; ++p) {
+      EXPECT_EQ(read->noise.sigma[p], profile.noise.sigma[p]);
+      EXPECT_EQ(read->noise.opponent[p].sigma, profile.noise.opponent[p].sigma);
+      EXPECT_EQ(read->noise.shape[p].curve, profile.noise.shape[p].curve);
+      for (std::size_t i = 0; i < 64; ++i) {
+        EXPECT_NEAR(read->noise.shape[p].spectrum[i], profile.noise.shape[p].spectrum[i], 1e-3);
+      }
+    }
+    profile.noise.opponent[0] = {7, profile.noise.shape[1]};
+  }
+}
+
+TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
+  for (const char* const text :
+       {"", "{", "[]", "{}", R"({"limpid_noise_profile": 2, "planes": {"Y": {"sigma": 1}}})",
+        R"({"limpid_noise_profile": 1})", R"({"limpid_noise_profile": 1, "planes": {"X": {"sigma": 1}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": 5}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": -1}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": "1"}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "grain": 2}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "curve": [1, 2]}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "spectrum": [[1]]}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1}}, "opponent": {}})"}) {
+    try {
+      parse_noise({"--noise", profile_file(text)});
+      FAIL() << text;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("limpid-noise-profile.json"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+TEST(NoiseOptions, StrengthIsANumberOrHasAName) {
+  EXPECT_FLOAT_EQ(parse_noise({"--strength", "2.5"}).strength, 2.5F);
+  EXPECT_THROW(parse_noise({"--strength", "-1"}), UsageError);
+  EXPECT_THROW(parse_noise({"--strength", "11"}), UsageError);
+
   EXPECT_FLOAT_EQ(parse_noise({"--strength", "light"}).strength, 0.7F);
   EXPECT_FLOAT_EQ(parse_noise({"--strength", "Strong"}).strength, 1.4F);
   EXPECT_THROW(parse_noise({"--strength", "heavy"}), UsageError);
@@ -105,11 +176,33 @@ INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
 
 TEST(NoiseControl, ScalesByStrength) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.sigma = NoiseModel{{10, 20, 200}}, .strength = 1.4F}, *engine);
+  NoiseControl control({.noise = NoiseProfile{NoiseModel{{10, 20, 200}}, std::nullopt}, .strength = 1.4F},
+                       *engine);
   const NoiseModel level = control.level_for(Frame{});
   EXPECT_FLOAT_EQ(level.sigma[0], 14);
   EXPECT_FLOAT_EQ(level.sigma[1], 28);
   EXPECT_FLOAT_EQ(level.sigma[2], 255);
+}
+
+TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
+  const auto engine = engine_registry().open("cpu");
+  Frame black = allocate_frame(oracle::gray(64, 64));
+  for (int y = 0; y < 64; ++y) {
+    std::fill_n(black.planes[0].row<std::uint8_t>(y), 64, std::uint8_t{16});
+  }
+  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 1}, *engine).level_for(black).sigma[0], 0);
+  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 0.5F}, *engine).level_for(black).sigma[0], 0);
+  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 3}, *engine).level_for(black).sigma[0], 2);
+}
+
+TEST(NoiseControl, ProfilesOfOtherSourcesAreRefused) {
+  const auto engine = engine_registry().open("cpu");
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  NoiseSettings settings{.noise = NoiseProfile{NoiseModel{{10, 10, 10}}, ColorModel::kRgb}};
+  EXPECT_THROW(NoiseControl(settings, *engine).level_for(frame), UsageError);
+  settings.noise->color_model = ColorModel::kYuv;
+  EXPECT_EQ(NoiseControl(settings, *engine).level_for(frame).sigma[2], 10);
 }
 
 TEST(NoiseControl, ChoosesPlanes) {
@@ -117,13 +210,18 @@ TEST(NoiseControl, ChoosesPlanes) {
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   const NoiseModel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
+  EXPECT_EQ(NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
+                .level_for(frame),
             (NoiseModel{{10, 0, 0}}));
-  EXPECT_EQ(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kChroma}, *engine).level_for(frame),
-            (NoiseModel{{0, 10, 10}}));
+  EXPECT_EQ(
+      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kChroma}, *engine)
+          .level_for(frame),
+      (NoiseModel{{0, 10, 10}}));
   frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(NoiseControl({.sigma = sigma, .planes = PlaneChoice::kLuma}, *engine).level_for(frame),
-               UsageError);
+  EXPECT_THROW(
+      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
+          .level_for(frame),
+      UsageError);
 }
 
 /// Gives the command line the arguments, which spaces separate.
@@ -291,7 +389,8 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
   const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.sigma = NoiseModel{{10, 20, 30}}, .strength = 1.4F}, *engine);
+  NoiseControl control({.noise = NoiseProfile{NoiseModel{{10, 20, 30}}, std::nullopt}, .strength = 1.4F},
+                       *engine);
   Frame frame;
   frame.format.color_model = ColorModel::kYuv;
   for (int i = 0; i < 3; ++i) {

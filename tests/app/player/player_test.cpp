@@ -171,7 +171,7 @@ class Playing {
     options.live = live;
     options.frames_per_second = rate;
     options.duration = duration > 0 ? duration : frames / rate;
-    options.settings.noise.sigma = NoiseModel{{1, 1, 1}};
+    options.settings.noise.noise = NoiseProfile{NoiseModel{{1, 1, 1}}, std::nullopt};
     options.kept_bytes = kept_bytes;
     player_ = std::make_unique<Player>(stages, options);
     return *player_;
@@ -370,7 +370,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
     }
     for (const bool another_denoiser : {false, true}) {
       DenoiseSettings settings = player.settings();
-      settings.noise.sigma->sigma[0] += 1;
+      settings.noise.noise->noise.sigma[0] += 1;
       if (another_denoiser) {
         settings.profile = "fast";
       }
@@ -383,7 +383,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
         ASSERT_GT(frame->noisy.index, last);
         last = frame->noisy.index;
         if (frame->settings == settings) {
-          EXPECT_EQ(frame->level, *settings.noise.sigma);
+          EXPECT_EQ(frame->level, settings.noise.noise->noise);
           break;
         }
         ++old;
@@ -396,7 +396,7 @@ TEST(PlayerTest, NewSettingsShowWithTheNextFrameButTwo) {
 /// Asks for a fixed sigma of all planes; returns the settings asked for.
 DenoiseSettings set_sigma(Player& player, float sigma) {
   DenoiseSettings settings = player.settings();
-  settings.noise.sigma = NoiseModel{{sigma, sigma, sigma}};
+  settings.noise.noise = NoiseProfile{NoiseModel{{sigma, sigma, sigma}}, std::nullopt};
   player.set_settings(settings);
   return settings;
 }
@@ -490,7 +490,7 @@ TEST(PlayerTest, SettingsChangedDuringASeekAreThoseOfTheFrameThatStays) {
   for (int i = 1; i < 20; ++i) {
     player.seek(0.1);
     DenoiseSettings settings = player.settings();
-    settings.noise.sigma->sigma[0] = static_cast<float>(i) + 1;
+    settings.noise.noise->noise.sigma[0] = static_cast<float>(i) + 1;
     if (i % 2 == 0) {
       // Wherever the frame is by now.
       std::this_thread::sleep_for(std::chrono::microseconds(50 * i));
@@ -868,13 +868,15 @@ TEST(PlayerTest, SwitchingAtRandomNeverShowsAMixtureAndLeaksNothing) {
     for (const std::string profile : {"fast", "lc"}) {
       for (const float sigma : {0.0F, 5.0F, 30.0F}) {
         choices.push_back(
-            {.filter = filter, .profile = profile, .noise = {.sigma = NoiseModel{{sigma, sigma, sigma}}}});
+            {.filter = filter,
+             .profile = profile,
+             .noise = {.noise = NoiseProfile{NoiseModel{{sigma, sigma, sigma}}, std::nullopt}}});
       }
     }
   }
   std::vector<std::vector<Frame>> expected;  // by choice and frame
   for (const DenoiseSettings& choice : choices) {
-    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], *choice.noise.sigma);
+    const std::unique_ptr<Denoiser> denoiser = make(choice, clip[0], choice.noise.noise->noise);
     auto& results = expected.emplace_back();
     for (const Frame& frame : clip) {
       denoiser->send(frame);

@@ -206,7 +206,7 @@ class ViewerScript {
     options.window = {.title = "clip", .size = {320, 240}, .fixed = true, .vsync = false};
     player_options.frames_per_second = kRate;
     player_options.duration = options.duration;
-    player_options.settings.noise.sigma = NoiseModel{{5, 5, 5}};
+    player_options.settings.noise.noise = NoiseProfile{NoiseModel{{5, 5, 5}}, std::nullopt};
   }
 
   /// Shows until `user` has returned and `q` is pressed. Returns what the window told then.
@@ -315,7 +315,7 @@ TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
 TEST(ViewerTest, TellsThatNoNoiseWasFound) {
   ViewerScript script;
   script.frames = 1 << 20;
-  script.player_options.settings.noise.sigma.reset();
+  script.player_options.settings.noise.noise.reset();
   for (const Plane& plane : script.picture.planes) {
     for (int y = 0; y < plane.height; ++y) {
       std::fill_n(plane.row<std::uint8_t>(y), plane.width, std::uint8_t{128});

@@ -119,17 +119,6 @@ TEST(NoiseModel, FiltersLeaveTheVarianceOfTheFilteredNoise) {
   EXPECT_EQ(filtered_variance({}, filter, filter), 38.0 * 38);
 }
 
-TEST(NoiseModel, ScalingChangesLevelsAlone) {
-  NoiseModel noise{{4, 2, 0}};
-  noise.shape[1] = shape_of(kWide, kNarrow);
-  noise.opponent[2] = {3, shape_of(kNarrow, kWide)};
-  const NoiseModel half = noise.scaled(0.5F);
-  EXPECT_EQ(half.sigma, (std::array<float, 3>{2, 1, 0}));
-  EXPECT_EQ(half.opponent[2].sigma, 1.5F);
-  EXPECT_EQ(half.shape, noise.shape);
-  EXPECT_EQ(half.scaled(2), noise);
-}
-
 TEST(NoiseModel, ImpossibleOnesAreRefused) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_NO_THROW((NoiseModel{{0, 255, 3}}.validate()));

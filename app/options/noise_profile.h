@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/pipeline/noise_control.h"
+
+namespace limpid::app {
+
+// A noise model as a file:
+//
+//   {"limpid_noise_profile": 1,
+//    "planes": {"Y": {"sigma": 10.5, "spectrum": [[...8], ...8], "curve": [...17]}, "U": {...}, "V": {...}}}
+//
+// Planes are Y, U, V or R, G, B, or Y alone. With R, G, B there may be "opponent", with Y, U and V for the
+// opponent channels. All but sigma may be left out: `spectrum` has the deviations of the coefficients of the
+// 8x8 DCT, rows of vertical frequencies from low to high; `curve` those at the brightnesses 0, 16, ... 256.
+// Both are relative to sigma; a spectrum is scaled so that the mean of its squares is 1.
+
+nlohmann::ordered_json to_json(const NoiseProfile& profile);
+
+/// Throws UsageError, which names the file, if it can't be read or is no noise profile.
+NoiseProfile read_noise_profile(const std::filesystem::path& path);
+
+}  // namespace limpid::app
