@@ -29,12 +29,13 @@ std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
 Bm3d::Step::Step(const Bm3dStep& step, GroupTransform transform, bool wiener, const FrameFormat& format)
     : parameters(step),
       capacity(static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)))),
-      match_fast(can_match_fast(step)),
-      filter_fast(transform == GroupTransform::kSeparable && can_filter_fast(step)),
+      matching(&choose(matching_variants(), step, device_limits())),
+      filter(transform == GroupTransform::kSeparable ? &choose(filter_variants(), step, device_limits())
+                                                     : nullptr),
       fixed_point(
-          choose_fixed_point(step, transform, wiener, filter_fast ? 128 : amplitude(format), filter_fast)),
+          choose_fixed_point(step, transform, wiener, tile_sums() ? 128 : amplitude(format), tile_sums())),
       tables(make_filter_tables(step)) {
-  if (!filter_fast) {
+  if (!tile_sums()) {
     const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
     std::vector<float> host(matrices.forward.begin(), matrices.forward.end());
     host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
@@ -102,7 +103,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
       step->fourier = std::make_unique<FourierFilter>(parameters.transform, step->parameters, step->capacity,
                                                       step != &hard_, step_groups);
       scratch = std::max(scratch, step->fourier->scratch_bytes());
-    } else if (!step->filter_fast) {
+    } else if (!step->tile_sums()) {
       scratch =
           std::max(scratch, GeneralFilter::scratch_floats(step->parameters, step->capacity) * sizeof(float));
     }
@@ -200,7 +201,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
   const auto sums_of = [&](const Component& component) {
     return AggregationSums{
         numerator_.as<long long>(),   weight_.as<int>(), step.fixed_point.numerator_scale,
-        step.fixed_point.weight_bits, component.offset,  step.filter_fast ? component.range : nullptr};
+        step.fixed_point.weight_bits, component.offset,  step.tile_sums() ? component.range : nullptr};
   };
   const int first = set.components.front();
   check(cudaEventRecord(sums_free_.get(), stream));
@@ -229,7 +230,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     }
     groups.first_row = first_row;
     groups.last_row = std::min(first_row + band, grid.rows);
-    (step.match_fast ? match_fast : match_any)(plane, grid, step.parameters, guide.distances, groups, stream);
+    step.matching->run(plane, grid, step.parameters, guide.distances, groups, stream);
   };
   for (const int c : set.components) {
     const Component& component = components[c];
@@ -242,6 +243,9 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     job.basic = wiener ? component.basic : FloatPlane{};
     job.fixed_point = step.fixed_point;
     job.tables = &step.tables;
+    if (const auto* general = step.general_tables.as<float>(); general != nullptr) {
+      job.general = {general, general + k * k, general + 2 * k * k, scratch_.as<float>()};
+    }
     job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
                              format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
     job.sums = sums_of(component);
@@ -252,13 +256,10 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
       find_groups(first_row);
       check(cudaStreamWaitEvent(stream, sums_clear_.get()));
       job.groups = groups;
-      const auto* tables = step.general_tables.as<float>();
       if (step.fourier) {
-        step.fourier->filter(job, tables + 2 * k * k, scratch_.as(), stream);
-      } else if (step.filter_fast) {
-        filter_fast(job, stream);
+        step.fourier->filter(job, job.general.window, scratch_.as(), stream);
       } else {
-        filter_any(job, {tables, tables + k * k, tables + 2 * k * k, scratch_.as<float>()}, stream);
+        step.filter->run(job, stream);
       }
     }
     finish(job.sums, k, step.tables, wiener ? component.noisy : component.basic, stream);

@@ -32,12 +32,13 @@ class Bm3d final : public SpatialFilter {
     Step(const Bm3dStep& parameters, GroupTransform transform, bool wiener, const FrameFormat& format);
     Bm3dStep parameters;
     int capacity = 0;  ///< of a group
-    bool match_fast = false;
-    bool filter_fast = false;
+    const MatchingVariant* matching = nullptr;
+    const FilterVariant* filter = nullptr;  ///< null if the transform is a Fourier one
     FixedPoint fixed_point;
     FilterTables tables;
-    DeviceMemory general_tables;             ///< forward, inverse, window; if not filter_fast
+    DeviceMemory general_tables;             ///< forward, inverse, window; if the filter wants them
     std::unique_ptr<FourierFilter> fourier;  ///< if the transform is one
+    bool tile_sums() const { return filter != nullptr && filter->tile_sums; }
   };
 
  private:

@@ -3,9 +3,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <span>
 
 #include "core/bm3d/bm3d_parameters.h"
 #include "cuda/runtime/planes.h"
+#include "cuda/runtime/variants.h"
 
 // Collaborative filtering of groups and aggregation of what comes back, into fixed-point sums.
 
@@ -40,21 +42,6 @@ struct FilterTables {
 };
 FilterTables make_filter_tables(const Bm3dStep& step);
 
-/// What filtering one plane needs. In the first step `basic.data` is null.
-struct FilterJob {
-  Bm3dStep step;
-  float lambda = 0;  ///< first step
-  float sigma = 0;   ///< of the plane's noise
-  ReferenceGrid grid;
-  Groups groups;
-  FloatPlane noisy;
-  FloatPlane basic;
-  AggregationSums sums;
-  FixedPoint fixed_point;
-  const FilterTables* tables = nullptr;  ///< for filter_fast()
-  bool samples_are_halves = false;       ///< whether half floats hold sample - sums.offset exactly
-};
-
 /// Tables and working memory of filter_any().
 struct GeneralFilter {
   const float* forward = nullptr;  ///< patch_size^2: the 2D transform along one axis
@@ -67,17 +54,43 @@ struct GeneralFilter {
   }
 };
 
+/// What filtering one plane needs. In the first step `basic.data` is null.
+struct FilterJob {
+  Bm3dStep step;
+  float lambda = 0;  ///< first step
+  float sigma = 0;   ///< of the plane's noise
+  ReferenceGrid grid;
+  Groups groups;
+  FloatPlane noisy;
+  FloatPlane basic;
+  AggregationSums sums;
+  FixedPoint fixed_point;
+  const FilterTables* tables = nullptr;  ///< for filter_fast()
+  GeneralFilter general;                 ///< for filter_any()
+  bool samples_are_halves = false;       ///< whether half floats hold sample - sums.offset exactly
+};
+
 /// The most reference patches of a tile of filter_fast(), whose sums are 32-bit integers.
 inline constexpr int kFilterTileColumns = 8;
 inline constexpr int kFilterTileRows = 16;
 
-/// Whether filter_fast() can do it: patches of 8x8, groups of up to 32, moderate windows of search and
-/// aggregation that fit into the current device's shared memory.
-bool can_filter_fast(const Bm3dStep& step);
+using FilterGroups = void(const FilterJob& job, cudaStream_t stream);
+struct FilterVariant : Variant<Bm3dStep, FilterGroups> {
+  /// Whether it adds in 32 bits first (choose_fixed_point()), and takes samples in units of range_unit().
+  bool tile_sums;
+};
 
-void filter_fast(const FilterJob& job, cudaStream_t stream);
+/// All that filter groups by separable transforms.
+std::span<const FilterVariant> filter_variants();
 
-/// Filters groups with any parameters, many times slower than filter_fast().
-void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream);
+// The table's entries, filter_*.cu.
+
+/// Patches of 8x8, groups of up to 32, moderate windows of search and aggregation that fit into a device's
+/// shared memory.
+bool can_filter_fast(const Bm3dStep& step, const DeviceLimits& device);
+FilterGroups filter_fast;
+
+/// Many times slower.
+FilterGroups filter_any;
 
 }  // namespace limpid::cuda

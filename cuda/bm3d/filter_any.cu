@@ -169,13 +169,13 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
 
 }  // namespace
 
-void filter_any(const FilterJob& job, const GeneralFilter& general, cudaStream_t stream) {
+void filter_any(const FilterJob& job, cudaStream_t stream) {
   const AnyArguments arguments{job.grid,
                                job.groups,
                                job.noisy,
                                job.basic,
                                job.sums,
-                               general,
+                               job.general,
                                job.step.transform_1d == Transform1d::kHaar,
                                coefficient_threshold(job.lambda, job.sigma),
                                job.sigma * job.sigma,

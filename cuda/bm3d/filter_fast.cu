@@ -784,9 +784,9 @@ FilterTables make_filter_tables(const Bm3dStep& step) {
   return tables;
 }
 
-bool can_filter_fast(const Bm3dStep& step) {
+bool can_filter_fast(const Bm3dStep& step, const DeviceLimits& device) {
   return step.patch_size == 8 && step.max_group_size < 64 && reach_of(step) <= kTileWidth &&
-         step.kaiser_beta <= kGreatestFastBeta && tile_bytes(step, 1, true) <= device_limits().shared_memory;
+         step.kaiser_beta <= kGreatestFastBeta && tile_bytes(step, 1, true) <= device.shared_memory;
 }
 
 void filter_fast(const FilterJob& job, cudaStream_t stream) {

@@ -3,10 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <span>
 
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/matching.h"
 #include "cuda/runtime/planes.h"
+#include "cuda/runtime/variants.h"
 
 // Block matching: for every reference patch the closest patches of its search window, as core/README.md
 // defines them.
@@ -33,16 +35,24 @@ struct MatchingPlane {
 /// Fills `out` from `guide`, which is smoothed first if `smooth` says so (core/bm3d/matching.h).
 void prepare_matching(const FloatPlane& guide, bool smooth, const MatchingPlane& out, cudaStream_t stream);
 
-/// Whether match_fast() can do it: patches of 8x8, a moderate window, and a current device that multiplies
-/// such matrices.
-bool can_match_fast(const Bm3dStep& step);
+/// Finds `groups`.
+using Match = void(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
+                   const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
+using MatchingVariant = Variant<Bm3dStep, Match>;
 
-/// Finds `groups` by tensor cores.
-void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
+/// All that find the same groups.
+std::span<const MatchingVariant> matching_variants();
 
-/// Finds `groups` whatever the parameters.
-void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-               const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
+// The table's entries, matching_*.cu.
+
+/// Patches of 8x8 on tensor cores, narrow windows of references not too far apart.
+bool can_match_narrow(const Bm3dStep& step, const DeviceLimits& device);
+Match match_narrow;
+
+/// Patches of 8x8 on tensor cores, moderate windows.
+bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device);
+Match match_fast;
+
+Match match_any;
 
 }  // namespace limpid::cuda

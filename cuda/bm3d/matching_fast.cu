@@ -874,21 +874,14 @@ FastArguments regions_of(const Bm3dStep& step, int tiles_x) {
 
 }  // namespace
 
-bool can_match_fast(const Bm3dStep& step) {
-  if (step.patch_size != 8 || step.max_group_size >= 64 || union_size(step) > kMaxWideUnion ||
-      step.search_window / 2 > MatchingPlane::kMargin) {
-    return false;
-  }
-  const DeviceLimits device = device_limits();
-  return device.compute_capability >= 80 && SharedRegion::bytes(regions_of(step, 1)) <= device.shared_memory;
+bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device) {
+  return fits_products(step, device) && union_size(step) <= kMaxWideUnion &&
+         step.search_window / 2 <= MatchingPlane::kMargin &&
+         SharedRegion::bytes(regions_of(step, 1)) <= device.shared_memory;
 }
 
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                 const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
-  if (can_match_narrow(step)) {
-    match_narrow(plane, grid, step, distances, groups, stream);
-    return;
-  }
   int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
   tiles_x = std::min(tiles_x, union_size(step) > kMaxUnion ? kMaxTilesX / 2 : kMaxTilesX);
   const std::size_t most = device_limits().shared_memory;

@@ -41,7 +41,6 @@ constexpr int kMaxSampleRows = 88;   // of the region
 constexpr int kPool = 96;            // candidates per reference
 constexpr int kMostReferences = 16;  // in each direction of a block
 constexpr int kBisections = 7;
-constexpr int kPatch = 8;
 static_assert(kPitch % 32 == 16 && kEnergyPitch % 32 == 8,
               "both rows of B, or of energies, would share banks");
 static_assert(kWords % 4 == 0 && kEnergyPitch % 4 == 0, "vectors would not be aligned");
@@ -550,14 +549,10 @@ std::size_t shared_bytes_of(const Bm3dStep& step, int rows) {
 
 }  // namespace
 
-bool can_match_narrow(const Bm3dStep& step) {
+bool can_match_narrow(const Bm3dStep& step, const DeviceLimits& device) {
   const int radius = step.search_window / 2;
-  if (step.patch_size != kPatch || step.max_group_size >= 64 || radius < 1 || radius > kGreatRadius ||
-      2 * radius + 1 + step.step > kReach) {
-    return false;
-  }
-  const DeviceLimits device = device_limits();
-  return device.compute_capability >= 80 && shared_bytes_of(step, 1) <= device.shared_memory;
+  return fits_products(step, device) && radius >= 1 && radius <= kGreatRadius &&
+         2 * radius + 1 + step.step <= kReach && shared_bytes_of(step, 1) <= device.shared_memory;
 }
 
 void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,

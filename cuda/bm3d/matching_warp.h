@@ -14,13 +14,12 @@
 
 namespace limpid::cuda {
 
-/// Whether match_narrow() does what match_fast() is asked for: narrow windows of references not too far
-/// apart.
-bool can_match_narrow(const Bm3dStep& step);
+inline constexpr int kPatch = 8;
 
-/// match_fast() for such steps.
-void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
-                  const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
+// What both kernels ask of a step and a device. A warp sorts the greatest group.
+inline bool fits_products(const Bm3dStep& step, const DeviceLimits& device) {
+  return step.patch_size == kPatch && step.max_group_size < 2 * kWarp && device.compute_capability >= 80;
+}
 
 inline constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
 inline constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane

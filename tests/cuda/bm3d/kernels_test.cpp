@@ -186,7 +186,7 @@ struct DeviceGroups {
 
 class BlockMatching : public CudaTest {
  protected:
-  // Returns whether a fast kernel can do the step.
+  // Every variant that can do the step. Returns whether others than the reference can.
   bool check_matching(const Bm3dStep& step, bool bytes, int levels, int width, int height) {
     check_matching(step, bytes, levels, width, height, limpid::Matching::kNearest);
     return check_matching(step, bytes, levels, width, height, limpid::Matching::kStatistical);
@@ -233,16 +233,14 @@ class BlockMatching : public CudaTest {
       }
       EXPECT_EQ(wrong, 0) << kernel << ": of " << expected.size() << " groups";
     };
-    DeviceGroups any(grid, capacity);
-    match_any(plane, grid, step, distances, any.groups, nullptr);
-    expect_equal(any, "match_any");
-    if (!can_match_fast(step)) {
-      return false;
+    for (const MatchingVariant& variant : matching_variants()) {
+      if (variant.can(step, device_limits())) {
+        DeviceGroups found(grid, capacity);
+        variant.run(plane, grid, step, distances, found.groups, nullptr);
+        expect_equal(found, variant.name);
+      }
     }
-    DeviceGroups fast(grid, capacity);
-    match_fast(plane, grid, step, distances, fast.groups, nullptr);
-    expect_equal(fast, "match_fast");
-    return true;
+    return &choose(matching_variants(), step, device_limits()) != &matching_variants().back();
   }
 };
 
@@ -325,9 +323,46 @@ TEST_F(BlockMatching, FindsTheClosestForAnySizeAndParameters) {
   }
 }
 
+// Compute capability 9.0, as most of what is known of speeds is of, and 8.6 and 7.5 with less memory.
+constexpr DeviceLimits kHopper = {90, 132, std::size_t{225} << 10};
+constexpr DeviceLimits kAmpere = {86, 84, std::size_t{97} << 10};
+constexpr DeviceLimits kTuring = {75, 40, std::size_t{62} << 10};
+
+std::string matching_of(const Bm3dStep& step, const DeviceLimits& device) {
+  return choose(matching_variants(), step, device).name;
+}
+std::string filter_of(const Bm3dStep& step, const DeviceLimits& device) {
+  return choose(filter_variants(), step, device).name;
+}
+
+TEST(BlockMatchingVariants, AreChosenByStepAndDevice) {
+  for (const DeviceLimits& device : {kHopper, kAmpere}) {
+    EXPECT_EQ(matching_of(make_step(8, 8, 8, 19, 3000), device), "narrow");
+    EXPECT_EQ(matching_of(make_step(8, 6, 16, 25, 3000), device), "narrow");
+    EXPECT_EQ(matching_of(make_step(8, 8, 16, 25, 3000), device), "fast") << "windows too far apart";
+    EXPECT_EQ(matching_of(make_step(8, 3, 16, 39, 3000), device), "fast");
+    EXPECT_EQ(matching_of(make_step(7, 3, 16, 39, 3000), device), "any") << "no patches of 8x8";
+    EXPECT_EQ(matching_of(make_step(8, 3, 64, 39, 3000), device), "any") << "groups of 64";
+    EXPECT_EQ(matching_of(make_step(8, 6, 8, 65, 3000), device), "any") << "windows too far apart";
+  }
+  EXPECT_EQ(matching_of(make_step(8, 4, 8, 65, 3000), kHopper), "fast");
+  EXPECT_EQ(matching_of(make_step(8, 4, 8, 65, 3000), kAmpere), "any") << "too little shared memory";
+  EXPECT_EQ(matching_of(make_step(8, 3, 16, 39, 3000), kTuring), "any") << "other tensor cores";
+}
+
+TEST(FilterVariants, AreChosenByStepAndDevice) {
+  for (const DeviceLimits& device : {kHopper, kAmpere, kTuring}) {
+    EXPECT_EQ(filter_of(make_step(8, 3, 32, 39, 3000), device), "fast");
+    EXPECT_EQ(filter_of(make_step(7, 3, 16, 39, 3000), device), "any") << "no patches of 8x8";
+    EXPECT_EQ(filter_of(make_step(8, 3, 64, 39, 3000), device), "any") << "groups of 64";
+  }
+  EXPECT_EQ(filter_of(make_step(8, 3, 32, 65, 3000), kHopper), "fast");
+  EXPECT_EQ(filter_of(make_step(8, 3, 32, 65, 3000), kTuring), "any") << "too little shared memory";
+}
+
 class Filter : public CudaTest {
  protected:
-  // Both filters, both steps, against doubles, through aggregation and division. Samples reach `brightness`
+  // Every variant, both steps, against doubles, through aggregation and division. Samples reach `brightness`
   // times 255.
   void check_filter(const Bm3dStep& step, bool wiener, float brightness = 1) {
     SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", N " + std::to_string(step.max_group_size) +
@@ -380,12 +415,19 @@ class Filter : public CudaTest {
     const DeviceMemory numerator(expected.size() * sizeof(long long));
     const DeviceMemory weight(expected.size() * sizeof(int));
     const TestPlane out(width, height, std::vector<float>(expected.size(), -5));
-    const auto run = [&](bool fast) {
-      const FixedPoint bits = choose_fixed_point(step, GroupTransform::kSeparable, wiener,
-                                                 fast ? 128 : 128 * 2 * brightness, fast);
-      job.sums = {
-          numerator.as<long long>(),         weight.as<int>(), bits.numerator_scale, bits.weight_bits, 128,
-          fast ? range.as<float>() : nullptr};
+    for (const FilterVariant& variant : filter_variants()) {
+      if (!variant.can(step, device_limits())) {
+        continue;
+      }
+      const FixedPoint bits =
+          choose_fixed_point(step, GroupTransform::kSeparable, wiener,
+                             variant.tile_sums ? 128 : 128 * 2 * brightness, variant.tile_sums);
+      job.sums = {numerator.as<long long>(),
+                  weight.as<int>(),
+                  bits.numerator_scale,
+                  bits.weight_bits,
+                  128,
+                  variant.tile_sums ? range.as<float>() : nullptr};
       job.fixed_point = bits;
       const FilterTables tables = make_filter_tables(step);
       job.tables = &tables;
@@ -400,27 +442,19 @@ class Filter : public CudaTest {
       const DeviceMemory inverse = floats(matrices.inverse);
       const DeviceMemory device_window = floats(window);
       const DeviceMemory scratch(GeneralFilter::scratch_floats(step, capacity) * sizeof(float));
-      if (fast) {
-        filter_fast(job, nullptr);
-      } else {
-        filter_any(job,
-                   {forward.as<float>(), inverse.as<float>(), device_window.as<float>(), scratch.as<float>()},
-                   nullptr);
-      }
+      job.general = {forward.as<float>(), inverse.as<float>(), device_window.as<float>(),
+                     scratch.as<float>()};
+      variant.run(job, nullptr);
       finish(job.sums, step.patch_size, tables, out.plane, nullptr);
       const std::vector<float> result = out.download();
       double greatest = 0;
       for (std::size_t i = 0; i < expected.size(); ++i) {
         greatest = std::max(greatest, std::abs(static_cast<double>(result[i]) - expected[i]));
       }
-      // filter_fast()'s second step has half floats' precision, of samples about mid-grey.
-      const double tolerance = fast && wiener ? 0.3 : 0.05;
-      EXPECT_LE(greatest, tolerance * static_cast<double>(std::max(brightness, 1.0F)))
-          << (fast ? "filter_fast" : "filter_any");
-    };
-    run(false);
-    if (can_filter_fast(step)) {
-      run(true);
+      // The fast one's second step has half floats' precision, of samples about mid-grey.
+      const bool reference = &variant == &filter_variants().back();
+      const double tolerance = !reference && wiener ? 0.3 : 0.05;
+      EXPECT_LE(greatest, tolerance * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
     }
   }
 

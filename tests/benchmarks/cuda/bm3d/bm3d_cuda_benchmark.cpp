@@ -1,7 +1,8 @@
 // The CUDA engine's speed: each kernel, whole frames on the device, and frames through send() and receive(),
 // with the quality beside them. Without FFmpeg, so that it runs on a bare GPU machine:
 //   bm3d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
-// The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
+// --only takes a setting's name, or "variants" for every kernel that can do a setting's steps beside the
+// others. The image is 512x512 bytes; without it one is drawn, whose PSNR compares with nothing.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bm3d/transforms.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/engine_group.h"
 #include "cuda/bm3d/bm3d.h"
@@ -89,62 +91,154 @@ Bounds bounds_of(const Bm3dStep& step, bool wiener, const ReferenceGrid& grid) {
           coefficients * 64 / (cycles * kOperationsPerCycle)};
 }
 
+// What a step's kernels take and make, for a luma plane. The first step's result is `basic`.
+class StepKernels {
+ public:
+  StepKernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy, const DeviceMemory& basic)
+      : step_(step),
+        wiener_(wiener),
+        noisy_{noisy.as<float>(), kWidth, kHeight, kWidth},
+        basic_{basic.as<float>(), kWidth, kHeight, kWidth},
+        grid_(make_grid(kWidth, kHeight, step.patch_size, step.step)),
+        tables_(make_filter_tables(step)),
+        distances_(matching_distances(Matching::kStatistical, wiener, step, matching_scale(!wiener),
+                                      static_cast<double>(kSigma))),
+        result_(basic.bytes()),
+        samples_(static_cast<std::size_t>(MatchingPlane::pitch_of(kWidth)) * MatchingPlane::rows_of(kHeight) *
+                 sizeof(std::int16_t)),
+        numerator_(basic.bytes() * 2),
+        weight_(basic.bytes()) {
+    matching_.width = kWidth;
+    matching_.height = kHeight;
+    matching_.pitch = MatchingPlane::pitch_of(kWidth);
+    matching_.scale = matching_scale(!wiener);
+    matching_.samples = samples_.as<std::int16_t>();
+    const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
+    members_ =
+        DeviceMemory(static_cast<std::size_t>(grid_.columns) * grid_.rows * capacity * sizeof(std::int16_t));
+    groups_ = {members_.as<std::int16_t>(), capacity, 0, grid_.rows};
+    const TransformMatrices matrices = transform_matrices(step.transform_2d, step.patch_size);
+    forward_ = floats(matrices.forward);
+    inverse_ = floats(matrices.inverse);
+    window_ = floats(kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta)));
+    scratch_ = DeviceMemory(GeneralFilter::scratch_floats(step, capacity) * sizeof(float));
+  }
+
+  void prepare() const { prepare_matching(wiener_ ? basic_ : noisy_, !wiener_, matching_, nullptr); }
+  void match(const MatchingVariant& variant) const {
+    variant.run(matching_, grid_, step_, distances_, groups_, nullptr);
+  }
+  void clear(const FilterVariant& variant) const {
+    clear_sums(sums(fixed_point(variant)), kWidth, kHeight, nullptr);
+  }
+  // Made beforehand, so that only its run is timed.
+  FilterJob job(const FilterVariant& variant) const {
+    FilterJob job;
+    job.step = step_;
+    job.lambda = 2.7F;
+    job.sigma = kSigma;
+    job.grid = grid_;
+    job.groups = groups_;
+    job.noisy = noisy_;
+    job.basic = wiener_ ? basic_ : FloatPlane{};
+    job.fixed_point = fixed_point(variant);
+    job.sums = sums(job.fixed_point);
+    job.tables = &tables_;
+    job.general = {forward_.as<float>(), inverse_.as<float>(), window_.as<float>(), scratch_.as<float>()};
+    return job;
+  }
+  void finish(const FilterJob& job) const {
+    const FloatPlane out = wiener_ ? FloatPlane{result_.as<float>(), kWidth, kHeight, kWidth} : basic_;
+    limpid::cuda::finish(job.sums, step_.patch_size, tables_, out, nullptr);
+  }
+  const ReferenceGrid& grid() const { return grid_; }
+
+ private:
+  static DeviceMemory floats(const std::vector<double>& values) {
+    const std::vector<float> host(values.begin(), values.end());
+    DeviceMemory memory(host.size() * sizeof(float));
+    check(cudaMemcpy(memory.as(), host.data(), memory.bytes(), cudaMemcpyHostToDevice));
+    return memory;
+  }
+  FixedPoint fixed_point(const FilterVariant& variant) const {
+    return choose_fixed_point(step_, GroupTransform::kSeparable, wiener_, 128, variant.tile_sums);
+  }
+  AggregationSums sums(const FixedPoint& bits) const {
+    return {numerator_.as<long long>(), weight_.as<int>(), bits.numerator_scale, bits.weight_bits, 128};
+  }
+
+  Bm3dStep step_;
+  bool wiener_;
+  FloatPlane noisy_;
+  FloatPlane basic_;
+  ReferenceGrid grid_;
+  FilterTables tables_;
+  MatchingDistances distances_;
+  DeviceMemory result_;
+  DeviceMemory samples_;
+  DeviceMemory numerator_;
+  DeviceMemory weight_;
+  DeviceMemory members_;
+  DeviceMemory forward_;
+  DeviceMemory inverse_;
+  DeviceMemory window_;
+  DeviceMemory scratch_;
+  MatchingPlane matching_;
+  Groups groups_;
+};
+
 // One step on a luma plane, kernel by kernel.
 nlohmann::ordered_json time_kernels(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
                                     const DeviceMemory& basic, int repeats) {
-  const FloatPlane plane{noisy.as<float>(), kWidth, kHeight, kWidth};
-  const FloatPlane basic_plane{basic.as<float>(), kWidth, kHeight, kWidth};
-  const DeviceMemory result(basic.bytes());
-  MatchingPlane matching;
-  matching.width = kWidth;
-  matching.height = kHeight;
-  matching.pitch = MatchingPlane::pitch_of(kWidth);
-  matching.scale = matching_scale(!wiener);
-  const MatchingDistances distances =
-      matching_distances(Matching::kStatistical, wiener, step, matching.scale, static_cast<double>(kSigma));
-  const std::size_t positions = static_cast<std::size_t>(matching.pitch) * MatchingPlane::rows_of(kHeight);
-  const DeviceMemory samples(positions * 2);
-  matching.samples = samples.as<std::int16_t>();
-  const ReferenceGrid grid = make_grid(kWidth, kHeight, step.patch_size, step.step);
-  const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
-  const std::size_t references = static_cast<std::size_t>(grid.columns) * grid.rows;
-  const DeviceMemory members(references * capacity * sizeof(std::int16_t));
-  const Groups groups{members.as<std::int16_t>(), capacity, 0, grid.rows};
-  const DeviceMemory numerator(basic.bytes() * 2);
-  const DeviceMemory weight(basic.bytes());
-  const FixedPoint bits = choose_fixed_point(step, GroupTransform::kSeparable, wiener, 128, true);
-  const AggregationSums sums{numerator.as<long long>(), weight.as<int>(), bits.numerator_scale,
-                             bits.weight_bits, 128};
-  FilterJob job;
-  job.step = step;
-  job.lambda = 2.7F;
-  job.sigma = kSigma;
-  job.grid = grid;
-  job.groups = groups;
-  job.noisy = plane;
-  job.basic = wiener ? basic_plane : FloatPlane{};
-  job.sums = sums;
-  job.fixed_point = bits;
-  const FilterTables tables = make_filter_tables(step);
-  job.tables = &tables;
-
+  const StepKernels kernels(step, wiener, noisy, basic);
+  const MatchingVariant& match = choose(matching_variants(), step, device_limits());
+  const FilterVariant& filter = choose(filter_variants(), step, device_limits());
+  const FilterJob job = kernels.job(filter);
   nlohmann::ordered_json json;
-  json["prepare"] =
-      time_ms(repeats, [&] { prepare_matching(wiener ? basic_plane : plane, !wiener, matching, nullptr); });
-  json["match"] = time_ms(repeats, [&] { match_fast(matching, grid, step, distances, groups, nullptr); });
-  json["clear"] = time_ms(repeats, [&] { clear_sums(sums, kWidth, kHeight, nullptr); });
-  json["filter"] = time_ms(repeats, [&] { filter_fast(job, nullptr); });
-  clear_sums(sums, kWidth, kHeight, nullptr);
-  filter_fast(job, nullptr);
-  const FloatPlane out = wiener ? FloatPlane{result.as<float>(), kWidth, kHeight, kWidth} : basic_plane;
-  json["finish"] = time_ms(repeats, [&] { finish(sums, step.patch_size, tables, out, nullptr); });
-  const Bounds bounds = bounds_of(step, wiener, grid);
+  json["prepare"] = time_ms(repeats, [&] { kernels.prepare(); });
+  json["match"] = time_ms(repeats, [&] { kernels.match(match); });
+  json["clear"] = time_ms(repeats, [&] { kernels.clear(filter); });
+  json["filter"] = time_ms(repeats, [&] { filter.run(job, nullptr); });
+  kernels.clear(filter);
+  filter.run(job, nullptr);
+  json["finish"] = time_ms(repeats, [&] { kernels.finish(job); });
+  const Bounds bounds = bounds_of(step, wiener, kernels.grid());
   json["match_bound"] = bounds.match_ms;
   json["filter_bound"] = bounds.filter_ms;
   return json;
 }
 
-nlohmann::ordered_json time_kernels(const Setting& setting, const Frame& noisy, int repeats) {
+// Every variant that can do a step. The references are slow, and need not be timed as often.
+nlohmann::ordered_json time_variants(const Bm3dStep& step, bool wiener, const DeviceMemory& noisy,
+                                     const DeviceMemory& basic, int most_repeats) {
+  const StepKernels kernels(step, wiener, noisy, basic);
+  const DeviceLimits device = device_limits();
+  const int repeats = std::min(most_repeats, 5);
+  nlohmann::ordered_json json;
+  kernels.prepare();
+  for (const MatchingVariant& variant : matching_variants()) {
+    if (variant.can(step, device)) {
+      json["match"][variant.name] = time_ms(repeats, [&] { kernels.match(variant); });
+    }
+  }
+  FilterJob job;
+  for (const FilterVariant& variant : filter_variants()) {
+    if (variant.can(step, device)) {
+      job = kernels.job(variant);
+      kernels.clear(variant);
+      json["filter"][variant.name] = time_ms(repeats, [&] { variant.run(job, nullptr); });
+    }
+  }
+  kernels.clear(filter_variants().back());
+  filter_variants().back().run(job, nullptr);
+  kernels.finish(job);
+  return json;
+}
+
+// time_kernels() or time_variants() of both steps.
+template <typename TimeStep>
+nlohmann::ordered_json time_steps(const Setting& setting, const Frame& noisy, int repeats,
+                                  const TimeStep& time_step) {
   std::vector<float> samples;
   for (int y = 0; y < kHeight; ++y) {
     const auto* row = noisy.planes[0].row<std::uint8_t>(y);
@@ -154,8 +248,8 @@ nlohmann::ordered_json time_kernels(const Setting& setting, const Frame& noisy, 
   check(cudaMemcpy(noisy_memory.as(), samples.data(), noisy_memory.bytes(), cudaMemcpyHostToDevice));
   const DeviceMemory basic(noisy_memory.bytes());
   nlohmann::ordered_json json;
-  json["step1"] = time_kernels(setting.parameters.hard_threshold, false, noisy_memory, basic, repeats);
-  json["step2"] = time_kernels(*setting.parameters.wiener, true, noisy_memory, basic, repeats);
+  json["step1"] = time_step(setting.parameters.hard_threshold, false, noisy_memory, basic, repeats);
+  json["step2"] = time_step(*setting.parameters.wiener, true, noisy_memory, basic, repeats);
   return json;
 }
 
@@ -289,20 +383,39 @@ nlohmann::ordered_json time_groups(Engine& one, const std::vector<std::uint8_t>&
   return json;
 }
 
-void benchmark(int argc, char** argv) {
-  const BenchmarkOptions options = parse_options(argc, argv);
-  const std::vector<std::uint8_t> picture = load_picture(options);
-  const auto engine = open_cuda("cuda:0", {});
-  std::printf("%s\n\n%-16s %8s %6s %8s | %7s %7s %6s %6s | %7s %7s %6s %6s | %8s %6s\n",
-              engine->description().c_str(), "1920x1080", "frame ms", "goal", "PSNR dB", "match 1", "filter1",
-              "other", "bound", "match 2", "filter2", "other", "bound", "MiB", "fps");
-  nlohmann::ordered_json json;
-  json["device"] = engine->description();
+// Every variant of every setting's kernels, beside the others.
+nlohmann::ordered_json compare_variants(Engine& engine, const std::vector<std::uint8_t>& picture,
+                                        int repeats) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const Setting& setting : settings()) {
+    nlohmann::ordered_json entry =
+        time_steps(setting, make_frame(engine, setting.format, picture, true), repeats, time_variants);
+    for (const char* step : {"step1", "step2"}) {
+      for (const char* stage : {"match", "filter"}) {
+        std::printf("%-16s %s %-6s", setting.name.c_str(), step, stage);
+        for (const auto& [variant, ms] : entry[step][stage].items()) {
+          std::printf(" | %6s %9.3f ms", variant.c_str(), ms.get<double>());
+        }
+        std::printf("\n");
+        std::fflush(stdout);
+      }
+    }
+    entry["setting"] = setting.name;
+    json.push_back(entry);
+  }
+  return json;
+}
+
+void time_settings(Engine& engine, const std::vector<std::uint8_t>& picture, const BenchmarkOptions& options,
+                   nlohmann::ordered_json& json) {
+  std::printf("%-16s %8s %6s %8s | %7s %7s %6s %6s | %7s %7s %6s %6s | %8s %6s\n", "1920x1080", "frame ms",
+              "goal", "PSNR dB", "match 1", "filter1", "other", "bound", "match 2", "filter2", "other",
+              "bound", "MiB", "fps");
   for (const Setting& setting : settings()) {
     if (!options.only.empty() && setting.name != options.only) {
       continue;
     }
-    const Frame noisy = make_frame(*engine, setting.format, picture, true);
+    const Frame noisy = make_frame(engine, setting.format, picture, true);
     nlohmann::ordered_json entry;
     entry["setting"] = setting.name;
     std::size_t memory = 0;
@@ -310,11 +423,11 @@ void benchmark(int argc, char** argv) {
     entry["frame_ms"] = frame_ms;
     entry["goal_ms"] = setting.goal_ms;
     entry["memory_mib"] = static_cast<double>(memory) / (1 << 20);
-    const Frame small = make_frame(*engine, gray(512, 512), picture, true);
-    const Frame clean = make_frame(*engine, gray(512, 512), picture, false);
-    entry["psnr_db"] = psnr(run(*engine, small, setting.parameters), clean);
-    entry["kernels_ms"] = time_kernels(setting, noisy, options.repeats);
-    entry["fps"] = setting.streamed ? streamed_fps(*engine, setting, noisy, frame_ms) : 0.0;
+    const Frame small = make_frame(engine, gray(512, 512), picture, true);
+    const Frame clean = make_frame(engine, gray(512, 512), picture, false);
+    entry["psnr_db"] = psnr(run(engine, small, setting.parameters), clean);
+    entry["kernels_ms"] = time_steps(setting, noisy, options.repeats, time_kernels);
+    entry["fps"] = setting.streamed ? streamed_fps(engine, setting, noisy, frame_ms) : 0.0;
     std::printf("%-16s %8.3f %6.2f %8.3f", setting.name.c_str(), frame_ms, setting.goal_ms,
                 entry["psnr_db"].get<double>());
     for (const char* step : {"step1", "step2"}) {
@@ -329,7 +442,21 @@ void benchmark(int argc, char** argv) {
     json["settings"].push_back(entry);
   }
   json["surfaces"] = time_surfaces(options.repeats);
-  json["groups"] = time_groups(*engine, picture);
+  json["groups"] = time_groups(engine, picture);
+}
+
+void benchmark(int argc, char** argv) {
+  const BenchmarkOptions options = parse_options(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options);
+  const auto engine = open_cuda("cuda:0", {});
+  std::printf("%s\n\n", engine->description().c_str());
+  nlohmann::ordered_json json;
+  json["device"] = engine->description();
+  if (options.only == "variants") {
+    json["variants"] = compare_variants(*engine, picture, options.repeats);
+  } else {
+    time_settings(*engine, picture, options, json);
+  }
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
   }
