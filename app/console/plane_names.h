@@ -7,8 +7,8 @@
 
 namespace limpid::app {
 
-/// What to call the colour planes of a format or colour model: Y, U, V or R, G, B; a gray plane is Y, as in the tools that
-/// users compare with.
+/// What to call the colour planes of a format or colour model: Y, U, V or R, G, B; a gray plane is Y, as in
+/// the tools that users compare with.
 inline std::vector<std::string_view> color_plane_names(ColorModel model) {
   switch (model) {
     case ColorModel::kGray:
