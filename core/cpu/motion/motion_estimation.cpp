@@ -1,0 +1,52 @@
+#include "core/cpu/motion/motion_estimation.h"
+
+#include <cstddef>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/cpu/motion/motion_kernels.h"
+#include "core/motion/motion_blocks.h"
+
+namespace limpid::cpu {
+
+void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyramid& current,
+                               MotionField& field) {
+  if (reference.width() != current.width() || reference.height() != current.height()) {
+    throw Error("motion is sought between pictures of different sizes");
+  }
+  const motion::Pyramid& layout = current.layout();
+  field.columns = layout.levels[0].columns;
+  field.rows = layout.levels[0].rows;
+  const std::size_t blocks = static_cast<std::size_t>(field.columns) * field.rows;
+  field.vectors.resize(blocks);
+  field.differences.resize(blocks);
+  before_.resize(blocks);
+  coarser_.resize(blocks);
+
+  MotionLevel level;
+  for (int number = layout.count - 1; number >= 0; --number) {
+    level.shape = layout.levels[number];
+    level.current = current.samples(number);
+    level.reference = reference.samples(number);
+    const auto for_each_row_of_blocks = [&](const auto& function) {
+      for_each_index(level.shape.rows, 1,
+                     [&](int row) { function(row, std::size_t(row) * level.shape.columns); });
+    };
+    for_each_row_of_blocks([&](int row, std::size_t first) {
+      search_row(level, row, field.vectors.data() + first, field.differences.data() + first);
+    });
+    for (int sweep = 0; sweep < motion::kSweeps; ++sweep) {
+      field.vectors.swap(before_);
+      for_each_row_of_blocks([&](int row, std::size_t first) {
+        sweep_row(level, row, before_.data(), field.vectors.data() + first, field.differences.data() + first);
+      });
+    }
+    if (number > 0) {
+      field.vectors.swap(coarser_);
+      level.coarser_shape = level.shape;
+      level.coarser = coarser_.data();
+    }
+  }
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "core/cpu/motion/motion_pyramid.h"
+#include "core/motion/motion_field.h"
+
+namespace limpid::cpu {
+
+/// Finds block motion between two pictures (core/motion/motion_blocks.h), on the threads of the caller's
+/// arena; the result does not depend on how many these are, nor on the SIMD level. Holds its working memory,
+/// so that picture after picture allocates nothing.
+class MotionEstimator {
+ public:
+  /// Writes the motion from `current` to `reference` into `field`. Throws Error if they differ in size.
+  void estimate(const MotionPyramid& reference, const MotionPyramid& current, MotionField& field);
+
+ private:
+  std::vector<MotionVector> before_;   // of the level under way, before a sweep
+  std::vector<MotionVector> coarser_;  // of the coarser level
+};
+
+}  // namespace limpid::cpu

@@ -1,0 +1,289 @@
+#include "core/cpu/motion/motion_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/cpu/motion/motion_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using motion::kBlock;
+
+HWY_ATTR void smooth_row_of_guide(const std::uint8_t* HWY_RESTRICT above,
+                                  const std::uint8_t* HWY_RESTRICT row,
+                                  const std::uint8_t* HWY_RESTRICT below, int width,
+                                  std::uint16_t* HWY_RESTRICT scratch, std::uint8_t* HWY_RESTRICT out) {
+  const hn::ScalableTag<std::uint16_t> d16;
+  const hn::ScalableTag<std::int16_t> signed16;
+  const hn::Rebind<std::uint8_t, decltype(d16)> d8;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d16));
+  static_assert(kLanes <= motion::kMarginColumns && kLanes + 2 <= kGuideSlack);
+  std::uint16_t* sums = scratch + 1;
+  int x = 0;
+  for (; x + kLanes <= width; x += kLanes) {
+    const auto middle = hn::PromoteTo(d16, hn::LoadU(d8, row + x));
+    const auto outer =
+        hn::Add(hn::PromoteTo(d16, hn::LoadU(d8, above + x)), hn::PromoteTo(d16, hn::LoadU(d8, below + x)));
+    hn::StoreU(hn::Add(outer, hn::Add(middle, middle)), d16, sums + x);
+  }
+  for (; x < width; ++x) {
+    sums[x] = static_cast<std::uint16_t>(motion::smoothed(above[x], row[x], below[x]));
+  }
+  sums[-1] = sums[0];
+  std::fill_n(sums + width, kGuideSlack - 1, sums[width - 1]);
+  for (x = 0; x < width; x += kLanes) {
+    const auto middle = hn::LoadU(d16, sums + x);
+    const auto outer = hn::Add(hn::LoadU(d16, sums + x - 1), hn::LoadU(d16, sums + x + 1));
+    const auto sum = hn::Add(outer, hn::Add(middle, middle));
+    const auto rounded = hn::ShiftRight<4>(hn::Add(sum, hn::Set(d16, 8)));
+    hn::StoreU(hn::DemoteTo(d8, hn::BitCast(signed16, rounded)), d8, out + x);
+  }
+}
+
+HWY_ATTR void halve_row_of_guide(const std::uint8_t* HWY_RESTRICT above,
+                                 const std::uint8_t* HWY_RESTRICT below, int width,
+                                 std::uint8_t* HWY_RESTRICT out) {
+  const hn::ScalableTag<std::uint16_t> d16;
+  const hn::ScalableTag<std::int16_t> signed16;
+  const hn::Repartition<std::uint8_t, decltype(d16)> pairs;
+  const hn::Rebind<std::uint8_t, decltype(d16)> d8;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d16));
+  const auto sums_of_pairs = [&](const std::uint8_t* in) HWY_ATTR {
+    const auto words = hn::BitCast(d16, hn::LoadU(pairs, in));
+    return hn::Add(hn::And(words, hn::Set(d16, 0xFF)), hn::ShiftRight<8>(words));
+  };
+  int x = 0;
+  for (; x + kLanes <= width; x += kLanes) {
+    const auto sum = hn::Add(sums_of_pairs(above + 2 * x), sums_of_pairs(below + 2 * x));
+    const auto mean = hn::ShiftRight<2>(hn::Add(sum, hn::Set(d16, 2)));
+    hn::StoreU(hn::DemoteTo(d8, hn::BitCast(signed16, mean)), d8, out + x);
+  }
+  for (; x < width; ++x) {
+    out[x] = static_cast<std::uint8_t>(
+        motion::halved(above[2 * x], above[2 * x + 1], below[2 * x], below[2 * x + 1]));
+  }
+}
+
+// The differences of rows of windows: a 64-bit lane has those of eight columns, which are a cell's. There is
+// a lane more than cells.
+constexpr int kWindowBytes = 32;
+#if HWY_MAX_BYTES >= 32
+using WindowTag = hn::FixedTag<std::uint8_t, 32>;
+#else
+using WindowTag = hn::FixedTag<std::uint8_t, 16>;
+#endif
+using CellTag = hn::Repartition<std::uint64_t, WindowTag>;
+constexpr int kWindowLanes = static_cast<int>(hn::MaxLanes(WindowTag()));
+constexpr int kWindowVectors = kWindowBytes / kWindowLanes;
+
+HWY_INLINE HWY_ATTR hn::Vec<CellTag> sums_of_differences(hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES >= 32
+  return hn::Vec<CellTag>{_mm256_sad_epu8(a.raw, b.raw)};
+#elif HWY_ARCH_X86
+  return hn::Vec<CellTag>{_mm_sad_epu8(a.raw, b.raw)};
+#else
+  return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
+#endif
+}
+
+// The window around one block of the current picture, in registers as far as there are enough.
+class Window {
+ public:
+  HWY_INLINE HWY_ATTR Window(const MotionLevel& level, int column, int row)
+      : stride_(level.shape.stride),
+        offset_((row - 1) * kBlock * stride_ + (column - 1) * kBlock),
+        reference_(level.reference + offset_) {
+    const std::uint8_t* from = level.current + offset_;
+    HWY_UNROLL(24)
+    for (int i = 0; i < motion::kWindow * kWindowVectors; ++i) {
+      samples_[i] =
+          hn::LoadU(WindowTag(), from + i / kWindowVectors * stride_ + i % kWindowVectors * kWindowLanes);
+    }
+  }
+
+  // The difference along a vector.
+  HWY_INLINE HWY_ATTR std::int32_t difference(const MotionVector& vector) const {
+    const std::uint8_t* from = reference_ + vector.y * stride_ + vector.x;
+    hn::Vec<CellTag> outer[kWindowVectors];
+    hn::Vec<CellTag> middle[kWindowVectors];
+    for (int i = 0; i < kWindowVectors; ++i) {
+      outer[i] = hn::Zero(CellTag());
+      middle[i] = hn::Zero(CellTag());
+    }
+    HWY_UNROLL(24)
+    for (int y = 0; y < motion::kWindow; ++y) {
+      for (int i = 0; i < kWindowVectors; ++i) {
+        const auto sums = sums_of_differences(samples_[y * kWindowVectors + i],
+                                              hn::LoadU(WindowTag(), from + i * kWindowLanes));
+        auto& cells = y / kBlock == 1 ? middle[i] : outer[i];
+        cells = hn::Add(cells, sums);
+      }
+      from += stride_;
+    }
+    static_assert(motion::kCellWeights == std::array{1, 2, 1});
+    alignas(kWindowBytes) std::array<std::uint64_t, kWindowBytes / kBlock> columns;
+    for (int i = 0; i < kWindowVectors; ++i) {
+      hn::Store(hn::Add(outer[i], hn::Add(middle[i], middle[i])), CellTag(),
+                columns.data() + i * (kWindowLanes / kBlock));
+    }
+    return static_cast<std::int32_t>(columns[0] + 2 * columns[1] + columns[2]);
+  }
+
+ private:
+  std::ptrdiff_t stride_;
+  std::ptrdiff_t offset_;
+  const std::uint8_t* reference_;
+  hn::Vec<WindowTag> samples_[motion::kWindow * kWindowVectors];
+};
+
+HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, int column, int row) {
+  const Window window(level, column, row);
+  motion::Choice best;
+  const auto consider = [&](int x, int y) HWY_ATTR {
+    const MotionVector vector = motion::limited(level.shape, column, row, x, y);
+    const std::int32_t difference = window.difference(vector);
+    best.consider(vector, difference, motion::coarsest_cost(vector, difference));
+  };
+  consider(0, 0);
+  for (int y = -motion::kRadius; y <= motion::kRadius; ++y) {
+    for (int x = -motion::kRadius; x <= motion::kRadius; ++x) {
+      consider(x, y);
+    }
+  }
+  return best;
+}
+
+HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, int column, int row) {
+  const Window window(level, column, row);
+  motion::Choice best;
+  const motion::Predictions predictions =
+      motion::predictions_of(column, row, level.coarser_shape, level.coarser);
+  const auto predict = [&](const MotionVector& prediction) HWY_ATTR {
+    const MotionVector vector = motion::limited(level.shape, column, row, prediction.x, prediction.y);
+    const std::int32_t difference = window.difference(vector);
+    best.consider(vector, difference, motion::prediction_cost(vector, difference));
+  };
+  predict(predictions[0]);
+  for (unsigned left = motion::untried(predictions, predictions[0]); left != 0; left &= left - 1) {
+    predict(predictions[std::countr_zero(left)]);
+  }
+  const MotionVector centre = best.vector;
+  for (int i = 0; i < motion::kNeighbours; ++i) {
+    const MotionVector vector = motion::limited(level.shape, column, row, centre.x + motion::kNeighbourX[i],
+                                                centre.y + motion::kNeighbourY[i]);
+    const std::int32_t difference = window.difference(vector);
+    best.consider(vector, difference, motion::refinement_cost(vector, difference));
+  }
+  return best;
+}
+
+HWY_ATTR void search_row_of_blocks(const MotionLevel& level, int row, MotionVector* vectors,
+                                   std::int32_t* differences) {
+  for (int column = 0; column < level.shape.columns; ++column) {
+    const motion::Choice best = level.coarser == nullptr ? search_everywhere(level, column, row)
+                                                         : search_near_predictions(level, column, row);
+    vectors[column] = best.vector;
+    differences[column] = best.difference;
+  }
+}
+
+HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const MotionVector* before,
+                                  MotionVector* vectors, std::int32_t* differences) {
+  for (int column = 0; column < level.shape.columns; ++column) {
+    const MotionVector own = before[row * level.shape.columns + column];
+    const motion::NeighbourVectors neighbours = motion::neighbours_of(level.shape, column, row, before);
+    unsigned left = motion::untried(neighbours, own);
+    vectors[column] = own;
+    if (left == 0) {
+      continue;
+    }
+    const Window window(level, column, row);
+    const std::int32_t own_difference = differences[column];
+    motion::Choice best;
+    best.consider(own, own_difference, motion::sweep_cost(own, own_difference, own_difference, neighbours));
+    for (; left != 0; left &= left - 1) {
+      const MotionVector& neighbour = neighbours[std::countr_zero(left)];
+      const MotionVector vector = motion::limited(level.shape, column, row, neighbour.x, neighbour.y);
+      const std::int32_t difference = window.difference(vector);
+      best.consider(vector, difference, motion::sweep_cost(vector, difference, own_difference, neighbours));
+    }
+    vectors[column] = best.vector;
+    differences[column] = best.difference;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::cpu {
+
+HWY_EXPORT(smooth_row_of_guide);
+HWY_EXPORT(halve_row_of_guide);
+HWY_EXPORT(search_row_of_blocks);
+HWY_EXPORT(sweep_row_of_blocks);
+
+namespace {
+
+template <typename Sample>
+void guide_row_of(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
+  const int depth = format.bit_depth;
+  const int width = planes[0].width;
+  const Sample* first = planes[0].row<const Sample>(y);
+  if (format.color_model != ColorModel::kRgb) {
+    for (int x = 0; x < width; ++x) {
+      out[x] = static_cast<std::uint8_t>(motion::guide_value(first[x], depth));
+    }
+    return;
+  }
+  const Sample* green = planes[1].row<const Sample>(y);
+  const Sample* blue = planes[2].row<const Sample>(y);
+  for (int x = 0; x < width; ++x) {
+    out[x] = static_cast<std::uint8_t>(motion::guide_value_of_rgb(motion::guide_value(first[x], depth),
+                                                                  motion::guide_value(green[x], depth),
+                                                                  motion::guide_value(blue[x], depth)));
+  }
+}
+
+}  // namespace
+
+void guide_row(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return guide_row_of<std::uint8_t>(format, planes, y, out);
+    case SampleType::kUint16:
+      return guide_row_of<std::uint16_t>(format, planes, y, out);
+    case SampleType::kFloat32:
+      return guide_row_of<float>(format, planes, y, out);
+  }
+}
+
+void smooth_guide_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
+                      int width, std::uint16_t* scratch, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(smooth_row_of_guide)(above, row, below, width, scratch, out);
+}
+
+void halve_guide_row(const std::uint8_t* above, const std::uint8_t* below, int width, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(halve_row_of_guide)(above, below, width, out);
+}
+
+void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences) {
+  HWY_DYNAMIC_DISPATCH(search_row_of_blocks)(level, row, vectors, differences);
+}
+
+void sweep_row(const MotionLevel& level, int row, const MotionVector* before, MotionVector* vectors,
+               std::int32_t* differences) {
+  HWY_DYNAMIC_DISPATCH(sweep_row_of_blocks)(level, row, before, vectors, differences);
+}
+
+}  // namespace limpid::cpu
+#endif

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/frame/frame.h"
+#include "core/motion/motion_blocks.h"
+
+// The inner loops of motion estimation, on one thread.
+
+namespace limpid::cpu {
+
+/// The guide's values of row y, before it is smoothed, into `out`.
+void guide_row(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out);
+
+/// A row smoothed along both axes, of itself and the rows beside it. `scratch` has room for width +
+/// kGuideSlack values; `out` for width + motion::kMarginColumns.
+inline constexpr int kGuideSlack = 66;
+void smooth_guide_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
+                      int width, std::uint16_t* scratch, std::uint8_t* out);
+
+/// A row of the next level of two rows in a pyramid; `width` is that of the result.
+void halve_guide_row(const std::uint8_t* above, const std::uint8_t* below, int width, std::uint8_t* out);
+
+/// A level of two pictures' pyramids.
+struct MotionLevel {
+  motion::Level shape;
+  const std::uint8_t* current = nullptr;    ///< its sample (0, 0)
+  const std::uint8_t* reference = nullptr;  ///< likewise
+
+  motion::Level coarser_shape;
+  const MotionVector* coarser = nullptr;  ///< the vectors of the level before; null on the coarsest
+};
+
+/// Finds the vectors of one row of blocks, and the differences along them; both have room for a row.
+void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences);
+
+/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbours' in `before`, of
+/// all blocks. `differences`, of the row, are those along the vectors before and become those after.
+void sweep_row(const MotionLevel& level, int row, const MotionVector* before, MotionVector* vectors,
+               std::int32_t* differences);
+
+}  // namespace limpid::cpu

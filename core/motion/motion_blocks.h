@@ -1,0 +1,248 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/frame/code_values.h"
+#include "core/motion/motion_field.h"
+
+// Block motion as all engines compute it (core/README.md), in integers, so that fields are alike bit for bit:
+// the guide, the pyramid's layout, and which of a block's candidates is chosen. Constant expressions may be
+// used in device code.
+//
+// A block's vector is sought from the coarsest level of a pyramid to the finest. There all vectors of a small
+// radius are tried; on every finer level those of the blocks around it on the level before, and rest, and
+// then the nearest vectors around the best of them. Sweeps over each level then have neighbours agree where
+// the picture does not tell. Whatever is preferred is preferred by a share of the difference, so the
+// preferences grow with the noise.
+
+namespace limpid::motion {
+
+inline constexpr int kBlock = MotionField::kBlock;
+/// Differences are summed over the block and the eight cells of its size around it. Small windows follow the
+/// noise: what is then taken for motion makes the noise that is left look weaker than it is.
+inline constexpr int kWindow = 3 * kBlock;
+/// Weights of the cells' differences, along each axis.
+inline constexpr std::array<int, 3> kCellWeights = {1, 2, 1};
+/// What a difference of one code value everywhere in the window adds up to.
+inline constexpr int kDifferenceUnit = 16 * kBlock * kBlock;
+
+inline constexpr int kMostLevels = 6;
+/// A level less wide or high than this has no coarser one. Found by trial, like the preferences: windows of
+/// still coarser levels hold too much of the picture.
+inline constexpr int kLeastSide = 40;
+/// How far is searched on the coarsest level, in its samples: in 1080p, 128 samples of the picture.
+inline constexpr int kRadius = 8;
+
+// The guide: the picture as matching sees it, in 8-bit code values, smoothed by [1 2 1] / 4 along each axis.
+// Samples beyond a plane's border are those at the border. RGB's is a rough luminance.
+
+/// What the guide's smoothing leaves of white noise's deviation.
+inline constexpr double kGuideNoiseGain = 6.0 / 16;
+
+/// The difference of a block that is followed well, if there is white Gaussian noise of deviation `sigma` in
+/// the guide's plane of both pictures: sqrt(4 / pi) of the deviation. Noise of other spectra differs by its
+/// own gain in the smoothing.
+constexpr double difference_of_noise(double sigma) {
+  constexpr double kMeanOfDifference = 1.1283791670955126;  // of two Gaussian variables of deviation 1
+  return kDifferenceUnit * kMeanOfDifference * kGuideNoiseGain * sigma;
+}
+
+constexpr int guide_value(std::uint8_t sample, int /*bit_depth*/) { return sample; }
+
+constexpr int guide_value(std::uint16_t sample, int bit_depth) {
+  const int shift = bit_depth - 8;
+  return std::min((sample + (1 << shift >> 1)) >> shift, 255);
+}
+
+constexpr int guide_value(float sample, int /*bit_depth*/) {
+  // The clamping between product and sum keeps compilers from fusing them, which would round otherwise.
+  constexpr float kRounding = 1 << 23;  // the sum has no fraction
+  const float value = std::min(std::max(usable_code_value(sample * 255), 0.0F), 255.0F);
+  return static_cast<int>(value + kRounding - kRounding);
+}
+
+constexpr int guide_value_of_rgb(int red, int green, int blue) { return (red + 2 * green + blue + 2) >> 2; }
+
+constexpr int smoothed(int before, int value, int after) { return before + 2 * value + after; }
+constexpr int smoothed_in_both(int sum) { return (sum + 8) >> 4; }
+/// A sample of the next level: the mean of 2 x 2.
+constexpr int halved(int a, int b, int c, int d) { return (a + b + c + d + 2) >> 2; }
+
+/// A level of the pyramid in memory: rows of bytes with a margin on all sides that repeats the border.
+struct Level {
+  int width = 0;
+  int height = 0;
+  int stride = 0;
+  std::size_t origin = 0;  ///< of sample (0, 0), from the pyramid's begin
+  int columns = 0;         ///< of blocks
+  int rows = 0;
+  bool finest = false;
+};
+
+/// What windows may reach beyond the samples: a block just outside and a cell around it, and what vectors of
+/// 32 bytes read in vain.
+inline constexpr int kMarginColumns = 32;
+inline constexpr int kMarginRows = 2 * kBlock;
+
+struct Pyramid {
+  int count = 0;  ///< of levels, the finest first; 0 if the picture is smaller than a block
+  std::array<Level, kMostLevels> levels;
+  std::size_t bytes = 0;
+};
+
+constexpr Pyramid pyramid_of(int width, int height) {
+  Pyramid pyramid;
+  if (width < kBlock || height < kBlock) {
+    return pyramid;
+  }
+  Level level = {
+      .width = width, .height = height, .columns = width / kBlock, .rows = height / kBlock, .finest = true};
+  while (true) {
+    constexpr int kAlignment = 64;
+    level.stride = (level.width + 2 * kMarginColumns + kAlignment - 1) / kAlignment * kAlignment;
+    level.origin = pyramid.bytes + std::size_t{kMarginRows} * level.stride + kMarginColumns;
+    pyramid.bytes += static_cast<std::size_t>(level.stride) * (level.height + 2 * kMarginRows);
+    pyramid.levels[pyramid.count++] = level;
+    level.width = (level.width + 1) / 2;
+    level.height = (level.height + 1) / 2;
+    level.columns = (level.columns + 1) / 2;
+    level.rows = (level.rows + 1) / 2;
+    level.finest = false;
+    if (pyramid.count == kMostLevels || std::min(level.width, level.height) < kLeastSide) {
+      return pyramid;
+    }
+  }
+}
+
+/// `vector`, changed as little as it takes for the block's counterpart to be inside of the reference; on
+/// coarser levels it may be just outside, so that what enters the picture can be followed.
+constexpr MotionVector limited(const Level& level, int column, int row, int x, int y) {
+  const int beyond = level.finest ? 0 : kBlock;
+  const int left = column * kBlock;
+  const int top = row * kBlock;
+  return {
+      static_cast<std::int16_t>(std::min(std::max(x, -beyond - left), level.width - kBlock + beyond - left)),
+      static_cast<std::int16_t>(std::min(std::max(y, -beyond - top), level.height - kBlock + beyond - top))};
+}
+
+// The preferences, in units of a difference's 512th. Found by trial on clips with noise of sigma 0 to 40
+// (what blocks differ by without noise along vectors that were found with it; how much of the noise is left
+// in differences along them) and on flat pictures with noise, which should rest.
+inline constexpr int kDifferenceWeight = 512;
+inline constexpr int kMotionPenalty = 28;           ///< of others than rest
+inline constexpr int kCoarsestMotionPenalty = 128;  ///< the same on the coarsest level, where many are tried
+inline constexpr int kRefinementPenalty = 32;       ///< of vectors near a predicted one
+inline constexpr int kDisagreementPenalty = 4;      ///< for a sample's distance from a neighbour's vector
+inline constexpr int kGreatestDisagreement = 4;     ///< in samples; more counts as this
+
+/// A second sweep gains a little more, a third hardly anything.
+inline constexpr int kSweeps = 2;
+
+// A cost is at most (512 + 28 + 8 * 4 * 4) * 255 * kDifferenceUnit < 2^28.
+
+constexpr int motion_penalty(const MotionVector& vector) {
+  return vector == MotionVector{} ? 0 : kMotionPenalty;
+}
+constexpr int coarsest_cost(const MotionVector& vector, std::int32_t difference) {
+  return (kDifferenceWeight + (vector == MotionVector{} ? 0 : kCoarsestMotionPenalty)) * difference;
+}
+constexpr int prediction_cost(const MotionVector& vector, std::int32_t difference) {
+  return (kDifferenceWeight + motion_penalty(vector)) * difference;
+}
+constexpr int refinement_cost(const MotionVector& vector, std::int32_t difference) {
+  return (kDifferenceWeight + motion_penalty(vector) + kRefinementPenalty) * difference;
+}
+
+/// The predicted vectors of a block, in the order in which they are tried, before they are limited(): those
+/// of the block over it on the coarser level, of that one's neighbours, the near ones first, and rest.
+inline constexpr int kPredictions = 7;
+using Predictions = std::array<MotionVector, kPredictions>;
+
+constexpr Predictions predictions_of(int column, int row, const Level& coarser,
+                                     const MotionVector* coarser_vectors) {
+  const auto inside = [](int i, int count) { return std::min(std::max(i, 0), count - 1); };
+  const int towards_x = column % 2 == 0 ? -1 : 1;
+  const int towards_y = row % 2 == 0 ? -1 : 1;
+  const int x = column / 2;
+  const int near_x = inside(x + towards_x, coarser.columns);
+  const int far_x = inside(x - towards_x, coarser.columns);
+  const MotionVector* over = coarser_vectors + row / 2 * coarser.columns;
+  const MotionVector* near = coarser_vectors + inside(row / 2 + towards_y, coarser.rows) * coarser.columns;
+  const MotionVector* far = coarser_vectors + inside(row / 2 - towards_y, coarser.rows) * coarser.columns;
+  const auto twice = [](const MotionVector& vector) {
+    return MotionVector{static_cast<std::int16_t>(2 * vector.x), static_cast<std::int16_t>(2 * vector.y)};
+  };
+  return {twice(over[x]),     twice(over[near_x]), twice(near[x]), twice(near[near_x]),
+          twice(over[far_x]), twice(far[x]),       MotionVector{}};
+}
+
+/// The eight vectors around a block's best prediction, and the eight blocks around a block.
+inline constexpr int kNeighbours = 8;
+inline constexpr std::array<int, kNeighbours> kNeighbourX = {-1, 0, 1, -1, 1, -1, 0, 1};
+inline constexpr std::array<int, kNeighbours> kNeighbourY = {-1, -1, -1, 0, 0, 1, 1, 1};
+
+using NeighbourVectors = std::array<MotionVector, kNeighbours>;
+
+/// The vectors of the blocks around a block; beyond the border, those of the nearest blocks.
+constexpr NeighbourVectors neighbours_of(const Level& level, int column, int row,
+                                         const MotionVector* vectors) {
+  const int left = std::max(column - 1, 0);
+  const int right = std::min(column + 1, level.columns - 1);
+  const MotionVector* above = vectors + std::max(row - 1, 0) * level.columns;
+  const MotionVector* beside = vectors + row * level.columns;
+  const MotionVector* below = vectors + std::min(row + 1, level.rows - 1) * level.columns;
+  return {above[left],   above[column], above[right],  beside[left],
+          beside[right], below[left],   below[column], below[right]};
+}
+
+/// A bit for each of the vectors, set if it differs from `tried` and from those before it: only these need be
+/// tried.
+template <std::size_t kCount>
+constexpr unsigned untried(const std::array<MotionVector, kCount>& vectors, const MotionVector& tried) {
+  const auto bits = [](const MotionVector& vector) { return std::bit_cast<std::uint32_t>(vector); };
+  unsigned untried = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto same = static_cast<unsigned>(bits(vectors[i]) == bits(tried));
+    for (std::size_t before = 0; before < i; ++before) {
+      same |= static_cast<unsigned>(bits(vectors[before]) == bits(vectors[i]));
+    }
+    untried |= (same ^ 1U) << i;
+  }
+  return untried;
+}
+
+constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
+
+/// What a vector costs a block in a sweep, given the difference along it and along the vector that the block
+/// has before.
+constexpr int sweep_cost(const MotionVector& vector, std::int32_t difference, std::int32_t difference_before,
+                         const NeighbourVectors& neighbours) {
+  int penalty = motion_penalty(vector);
+  for (const MotionVector& neighbour : neighbours) {
+    penalty +=
+        kDisagreementPenalty *
+        std::min(distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y), kGreatestDisagreement);
+  }
+  return kDifferenceWeight * difference + penalty * difference_before;
+}
+
+/// The cheapest candidate so far; of equally cheap ones, the first.
+struct Choice {
+  MotionVector vector;
+  std::int32_t difference = 0;
+  int cost = 0x7FFFFFFF;
+
+  constexpr void consider(const MotionVector& candidate, std::int32_t its_difference, int its_cost) {
+    if (its_cost < cost) {
+      vector = candidate;
+      difference = its_difference;
+      cost = its_cost;
+    }
+  }
+};
+
+}  // namespace limpid::motion

@@ -1,0 +1,295 @@
+#include "tests/oracle/motion.h"
+
+#include <gtest/gtest.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/cpu/motion/motion_estimation.h"
+#include "core/cpu/motion/motion_pyramid.h"
+#include "core/motion/motion_blocks.h"
+#include "tests/core/cpu/simd_level.h"
+#include "tests/core/motion/moving_pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::BytePicture;
+using test::draw;
+using test::endless_texture;
+using test::frame_of;
+using test::picture_planes;
+
+MotionField estimate(const Frame& reference, const Frame& current) {
+  cpu::MotionPyramid reference_pyramid;
+  cpu::MotionPyramid current_pyramid;
+  reference_pyramid.build(reference.format, picture_planes(reference));
+  current_pyramid.build(current.format, picture_planes(current));
+  cpu::MotionEstimator estimator;
+  MotionField field;
+  estimator.estimate(reference_pyramid, current_pyramid, field);
+  return field;
+}
+
+MotionField estimate(const BytePicture& reference, const BytePicture& current) {
+  return estimate(frame_of(reference), frame_of(current));
+}
+
+// Two frames of a disc that moves before a background that moves otherwise.
+std::pair<BytePicture, BytePicture> moving_disc(int width, int height, double sigma) {
+  const auto at = [&](int time) {
+    return [=](int x, int y) {
+      const double from_centre = std::hypot(x - width / 2 - 5 * time, y - height / 2 - 2 * time);
+      return from_centre < std::min(width, height) / 4 ? endless_texture(x - 5 * time, y - 2 * time, 1)
+                                                       : endless_texture(x + 3 * time, y + time);
+    };
+  };
+  return {draw(width, height, at(0), sigma, 1), draw(width, height, at(1), sigma, 2)};
+}
+
+// The share of the blocks, more than `border` samples from the border, that have this vector, or one that is
+// no more than `off` samples off along each axis.
+double share_with(const MotionField& field, const MotionVector& vector, int border = 0, int off = 0) {
+  int all = 0;
+  int right = 0;
+  const int least = border / MotionField::kBlock;
+  for (int row = least; row < field.rows - least; ++row) {
+    for (int column = least; column < field.columns - least; ++column) {
+      const MotionVector& found = field.vectors[static_cast<std::size_t>(row) * field.columns + column];
+      ++all;
+      right += std::max(std::abs(found.x - vector.x), std::abs(found.y - vector.y)) <= off ? 1 : 0;
+    }
+  }
+  return static_cast<double>(right) / all;
+}
+
+double mean_difference(const MotionField& field) {
+  return std::accumulate(field.differences.begin(), field.differences.end(), 0.0) /
+         static_cast<double>(field.differences.size());
+}
+
+TEST(Motion, IsWhatItsDefinitionSays) {
+  const std::pair<int, int> sizes[] = {{8, 8},   {9, 15},   {16, 79},   {39, 41},
+                                       {80, 80}, {131, 97}, {176, 144}, {341, 203}};
+  for (const auto& [width, height] : sizes) {
+    for (const double sigma : {0.0, 20.0}) {
+      const auto [reference, current] = moving_disc(width, height, sigma);
+      EXPECT_EQ(estimate(reference, current), oracle::find_motion(reference, current))
+          << width << "x" << height << ", sigma " << sigma;
+    }
+  }
+}
+
+TEST(Motion, IsWhatItsDefinitionSaysOfExtremeSamples) {
+  const auto stripes = draw(90, 90, [](int x, int y) { return (x / 5 + y / 7) % 2 * 255; });
+  const auto black = draw(90, 90, [](int, int) { return 0; });
+  const auto white = draw(90, 90, [](int, int) { return 255; });
+  for (const auto& [reference, current] : {std::pair{stripes, black}, {black, white}, {white, stripes}}) {
+    EXPECT_EQ(estimate(reference, current), oracle::find_motion(reference, current));
+  }
+}
+
+TEST(Motion, FollowsShifts) {
+  const MotionVector shifts[] = {{0, 0}, {1, 0}, {-3, 2}, {7, -11}, {-20, 9}, {33, 30}, {-64, 64}};
+  for (const MotionVector& shift : shifts) {
+    for (const double sigma : {0.0, 20.0, 50.0}) {
+      const auto reference = draw(
+          400, 320, [](int x, int y) { return endless_texture(x, y); }, sigma, 1);
+      const auto current = draw(
+          400, 320, [&](int x, int y) { return endless_texture(x + shift.x, y + shift.y); }, sigma, 2);
+      const int border = std::max(std::abs(shift.x), std::abs(shift.y)) + 16;
+      const MotionField field = estimate(reference, current);
+      const int off = sigma < 50 ? 0 : 1;
+      EXPECT_GT(share_with(field, shift, border, off), sigma == 0 ? 0.9999 : 0.98)
+          << shift.x << ", " << shift.y << ", sigma " << sigma;
+    }
+  }
+}
+
+TEST(Motion, FollowsWhatMovesFar) {
+  const auto scene = [](int x, int y) { return endless_texture(x, y); };
+  const auto reference = draw(1280, 720, scene, 20, 1);
+  const auto current = draw(
+      1280, 720, [&](int x, int y) { return scene(x + 120, y - 90); }, 20, 2);
+  EXPECT_GT(share_with(estimate(reference, current), {120, -90}, 160), 0.99);
+}
+
+TEST(Motion, FlatPicturesRest) {
+  for (const int value : {0, 77, 255}) {
+    const auto flat = draw(200, 120, [&](int, int) { return value; });
+    const MotionField field = estimate(flat, flat);
+    EXPECT_EQ(share_with(field, {}), 1);
+    EXPECT_EQ(mean_difference(field), 0);
+  }
+}
+
+TEST(Motion, NoiseIsNotTakenForMotion) {
+  for (const double sigma : {5.0, 20.0, 50.0}) {
+    const auto flat = [](int, int) { return 128; };
+    const MotionField field = estimate(draw(640, 360, flat, sigma, 1), draw(640, 360, flat, sigma, 2));
+    EXPECT_GT(share_with(field, {}), 0.95) << sigma;
+    EXPECT_NEAR(mean_difference(field) / motion::difference_of_noise(sigma), 1, 0.03) << sigma;
+  }
+}
+
+TEST(Motion, DifferencesTellWhatCouldNotBeFollowed) {
+  const auto reference = draw(256, 192, [](int x, int y) { return endless_texture(x, y); });
+  const auto current = draw(256, 192, [](int x, int y) { return endless_texture(x, y, 9); });
+  EXPECT_EQ(mean_difference(estimate(reference, reference)), 0);
+  const MotionField field = estimate(reference, current);
+  EXPECT_GT(*std::min_element(field.differences.begin(), field.differences.end()),
+            motion::difference_of_noise(10));
+}
+
+TEST(Motion, PicturesSmallerThanABlockHaveNone) {
+  for (const auto& [width, height] : {std::pair{1, 1}, {1, 100}, {7, 8}, {300, 7}}) {
+    const auto picture = draw(width, height, [](int x, int y) { return endless_texture(x, y); });
+    const MotionField field = estimate(picture, picture);
+    EXPECT_TRUE(field.empty()) << width << "x" << height;
+    EXPECT_EQ(field.columns * field.rows, 0);
+    EXPECT_EQ(field.differences.size(), 0U);
+  }
+}
+
+TEST(Motion, CounterpartsAreInsideThePicture) {
+  for (const auto& [width, height] : {std::pair{8, 8}, {23, 57}, {101, 63}, {245, 130}}) {
+    const auto [reference, current] = moving_disc(width, height, 30);
+    const MotionField field = estimate(reference, current);
+    ASSERT_EQ(field.columns, width / 8);
+    ASSERT_EQ(field.rows, height / 8);
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        ASSERT_LT(field.block_at(x, y), field.vectors.size());
+      }
+    }
+    for (int row = 0; row < field.rows; ++row) {
+      for (int column = 0; column < field.columns; ++column) {
+        const MotionVector& v = field.vectors[field.block_at(8 * column, 8 * row)];
+        ASSERT_TRUE(8 * column + v.x >= 0 && 8 * column + v.x + 8 <= width && 8 * row + v.y >= 0 &&
+                    8 * row + v.y + 8 <= height)
+            << width << "x" << height << ", block " << column << ", " << row;
+      }
+    }
+  }
+}
+
+TEST(Motion, IsTheSameAtEveryDepth) {
+  const auto [reference, current] = moving_disc(150, 110, 20);
+  const MotionField field = estimate(reference, current);
+  for (const int depth : {9, 10, 12, 16, 32}) {
+    EXPECT_EQ(estimate(frame_of(reference, depth), frame_of(current, depth)), field) << depth;
+  }
+}
+
+TEST(Motion, RoundsSamplesToCodeValues) {
+  EXPECT_EQ(motion::guide_value(std::uint16_t{401}, 10), 100);
+  EXPECT_EQ(motion::guide_value(std::uint16_t{402}, 10), 101);
+  EXPECT_EQ(motion::guide_value(std::uint16_t{1023}, 10), 255);
+  EXPECT_EQ(motion::guide_value(std::uint16_t{65535}, 16), 255);
+  EXPECT_EQ(motion::guide_value(std::uint16_t{200}, 8), 200);
+  EXPECT_EQ(motion::guide_value(100.4F / 255, 32), 100);
+  EXPECT_EQ(motion::guide_value(100.6F / 255, 32), 101);
+  EXPECT_EQ(motion::guide_value(-3.0F, 32), 0);
+  EXPECT_EQ(motion::guide_value(7.0F, 32), 255);
+  EXPECT_EQ(motion::guide_value(std::numeric_limits<float>::infinity(), 32), 255);
+  EXPECT_EQ(motion::guide_value(std::numeric_limits<float>::quiet_NaN(), 32), 0);
+}
+
+TEST(Motion, OfColourFollowsTheLuma) {
+  const auto [reference, current] = moving_disc(150, 110, 0);
+  const MotionField field = estimate(reference, current);
+  const auto in_colour = [](const BytePicture& picture, ColorModel model) {
+    Frame frame = allocate_frame({.width = picture.width, .height = picture.height, .color_model = model});
+    for (int p = 0; p < 3; ++p) {
+      for (int y = 0; y < picture.height; ++y) {
+        for (int x = 0; x < picture.width; ++x) {
+          // Chroma tells nothing; R, G and B differ, and their luminance is the picture's.
+          const int value = model == ColorModel::kYuv ? (p == 0 ? picture.at(x, y) : x * y % 256)
+                                                      : picture.at(x, y) + std::array{30, -20, 10}[p];
+          frame.planes[p].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
+        }
+      }
+    }
+    return frame;
+  };
+  for (const ColorModel model : {ColorModel::kYuv, ColorModel::kRgb}) {
+    EXPECT_EQ(estimate(in_colour(reference, model), in_colour(current, model)), field);
+  }
+}
+
+TEST(Motion, OfFieldsIsThatOfTheirRows) {
+  // The second fields show something else, moving otherwise.
+  const auto frame_at = [](int time) {
+    return frame_of(draw(160, 128, [&](int x, int y) {
+      return y % 2 == 0 ? endless_texture(x - 4 * time, y / 2) : endless_texture(x, y / 2 + 3 * time, 5);
+    }));
+  };
+  const Frame reference = frame_at(0);
+  const Frame current = frame_at(1);
+  const MotionVector expected[] = {{-4, 0}, {0, 3}};
+  for (int i = 0; i < 2; ++i) {
+    const PictureRows rows = pictures_of(true)[i];
+    cpu::MotionPyramid pyramids[2];
+    pyramids[0].build(reference.format, cpu::picture_of(reference.format, reference.planes, rows));
+    pyramids[1].build(current.format, cpu::picture_of(current.format, current.planes, rows));
+    MotionField field;
+    cpu::MotionEstimator().estimate(pyramids[0], pyramids[1], field);
+    EXPECT_EQ(field.rows, 8);
+    EXPECT_EQ(share_with(field, expected[i], 8), 1) << "field " << i;
+  }
+}
+
+TEST(Motion, IsTheSameOnAnyNumberOfThreads) {
+  const auto [reference, current] = moving_disc(333, 222, 20);
+  const MotionField field = estimate(reference, current);
+  for (const int threads : {1, 2, 5}) {
+    tbb::task_arena arena(threads);
+    run_in(arena, [&, &a = reference, &b = current] { EXPECT_EQ(estimate(a, b), field) << threads; });
+  }
+}
+
+TEST(Motion, PyramidsAndEstimatorsMayBeUsedAgain) {
+  cpu::MotionPyramid first;
+  cpu::MotionPyramid second;
+  cpu::MotionEstimator estimator;
+  MotionField field;
+  for (const auto& [width, height] : {std::pair{200, 150}, {64, 48}, {5, 5}, {200, 150}}) {
+    const auto [reference, current] = moving_disc(width, height, 10);
+    const Frame frames[] = {frame_of(reference), frame_of(current)};
+    first.build(frames[0].format, picture_planes(frames[0]));
+    second.build(frames[1].format, picture_planes(frames[1]));
+    estimator.estimate(first, second, field);
+    EXPECT_EQ(field, estimate(frames[0], frames[1])) << width << "x" << height;
+    estimator.estimate(second, first, field);
+    EXPECT_EQ(field, estimate(frames[1], frames[0])) << width << "x" << height;
+  }
+}
+
+TEST(Motion, IsNotSoughtBetweenPicturesOfDifferentSizes) {
+  const auto scene = [](int x, int y) { return endless_texture(x, y); };
+  EXPECT_THROW(estimate(draw(64, 64, scene), draw(64, 72, scene)), Error);
+}
+
+class MotionSimdTest : public SimdLevelTest {};
+
+TEST_P(MotionSimdTest, IsTheSameAtEveryLevel) {
+  for (const auto& [width, height] : {std::pair{31, 90}, {161, 117}, {322, 180}}) {
+    const auto [reference, current] = moving_disc(width, height, 20);
+    EXPECT_EQ(estimate(reference, current), oracle::find_motion(reference, current))
+        << width << "x" << height;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, MotionSimdTest, kSimdLevels, simd_level_name);
+
+}  // namespace
+}  // namespace limpid

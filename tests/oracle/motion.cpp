@@ -1,0 +1,264 @@
+#include "tests/oracle/motion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace limpid::oracle {
+namespace {
+
+constexpr int kSide = 8;  // of a block
+
+BytePicture smooth(const BytePicture& in) {
+  BytePicture out = in;
+  constexpr int kKernel[] = {1, 2, 1};
+  for (int y = 0; y < in.height; ++y) {
+    for (int x = 0; x < in.width; ++x) {
+      int sum = 8;
+      for (int j = -1; j <= 1; ++j) {
+        for (int i = -1; i <= 1; ++i) {
+          sum += kKernel[i + 1] * kKernel[j + 1] * in.at(x + i, y + j);
+        }
+      }
+      out.samples[static_cast<std::size_t>(y) * in.width + x] = static_cast<std::uint8_t>(sum / 16);
+    }
+  }
+  return out;
+}
+
+BytePicture halve(const BytePicture& in) {
+  BytePicture out = {(in.width + 1) / 2, (in.height + 1) / 2, {}};
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      const int sum = in.at(2 * x, 2 * y) + in.at(2 * x + 1, 2 * y) + in.at(2 * x, 2 * y + 1) +
+                      in.at(2 * x + 1, 2 * y + 1);
+      out.samples.push_back(static_cast<std::uint8_t>((sum + 2) / 4));
+    }
+  }
+  return out;
+}
+
+// One level's search.
+struct MotionSearch {
+  BytePicture reference;
+  BytePicture current;
+  bool finest = false;
+  int columns = 0;
+  int rows = 0;
+  std::vector<MotionVector> vectors;
+  std::vector<std::int32_t> differences;
+
+  const MotionVector& vector(int column, int row) const {
+    return vectors[static_cast<std::size_t>(std::clamp(row, 0, rows - 1)) * columns +
+                   std::clamp(column, 0, columns - 1)];
+  }
+
+  MotionVector limit(int column, int row, int x, int y) const {
+    const auto along = [&](int vector, int begin, int size) {
+      const int least = (finest ? 0 : -kSide) - begin;
+      const int greatest = (finest ? size - kSide : size) - begin;
+      return static_cast<std::int16_t>(std::clamp(vector, least, greatest));
+    };
+    return {along(x, kSide * column, current.width), along(y, kSide * row, current.height)};
+  }
+
+  // 3 x 3 cells count 1 2 1, 2 4 2, 1 2 1 times.
+  std::int32_t difference(int column, int row, const MotionVector& v) const {
+    std::int32_t sum = 0;
+    for (int j = -1; j <= 1; ++j) {
+      for (int i = -1; i <= 1; ++i) {
+        const int weight = (2 - std::abs(i)) * (2 - std::abs(j));
+        for (int y = kSide * (row + j); y < kSide * (row + j + 1); ++y) {
+          for (int x = kSide * (column + i); x < kSide * (column + i + 1); ++x) {
+            sum += weight * std::abs(current.at(x, y) - reference.at(x + v.x, y + v.y));
+          }
+        }
+      }
+    }
+    return sum;
+  }
+};
+
+// What is least so far.
+struct LeastCost {
+  std::int64_t cost = std::numeric_limits<std::int64_t>::max();
+  MotionVector vector;
+  std::int32_t difference = 0;
+  void take(std::int64_t its_cost, const MotionVector& v, std::int32_t its_difference) {
+    if (its_cost < cost) {
+      *this = {its_cost, v, its_difference};
+    }
+  }
+};
+
+LeastCost search_block(const MotionSearch& level, const MotionSearch* coarser, int column, int row) {
+  LeastCost least;
+  const auto take = [&](int x, int y, const auto& share) {
+    const MotionVector v = level.limit(column, row, x, y);
+    const std::int64_t difference = level.difference(column, row, v);
+    least.take(difference * share(v), v, static_cast<std::int32_t>(difference));
+  };
+  if (coarser == nullptr) {
+    const auto rest_is_cheaper = [](const MotionVector& v) { return v == MotionVector{} ? 512 : 640; };
+    take(0, 0, rest_is_cheaper);
+    for (int y = -8; y <= 8; ++y) {
+      for (int x = -8; x <= 8; ++x) {
+        take(x, y, rest_is_cheaper);
+      }
+    }
+    return least;
+  }
+  const int across = column % 2 == 0 ? -1 : 1;  // where the nearest other block of the coarser level is
+  const int along = row % 2 == 0 ? -1 : 1;
+  const std::pair<int, int> around[] = {{0, 0},          {across, 0},  {0, along},
+                                        {across, along}, {-across, 0}, {0, -along}};
+  for (const auto& [i, j] : around) {
+    const MotionVector& v = coarser->vector(column / 2 + i, row / 2 + j);
+    take(2 * v.x, 2 * v.y, [](const MotionVector& w) { return w == MotionVector{} ? 512 : 540; });
+  }
+  take(0, 0, [](const MotionVector& w) { return w == MotionVector{} ? 512 : 540; });
+  const MotionVector predicted = least.vector;
+  for (int y = -1; y <= 1; ++y) {
+    for (int x = -1; x <= 1; ++x) {
+      if (x != 0 || y != 0) {
+        take(predicted.x + x, predicted.y + y,
+             [](const MotionVector& w) { return w == MotionVector{} ? 544 : 572; });
+      }
+    }
+  }
+  return least;
+}
+
+LeastCost sweep_block(const MotionSearch& level, int column, int row) {
+  std::vector<MotionVector> around;
+  for (int j = -1; j <= 1; ++j) {
+    for (int i = -1; i <= 1; ++i) {
+      if (i != 0 || j != 0) {
+        around.push_back(level.vector(column + i, row + j));
+      }
+    }
+  }
+  const std::size_t block = static_cast<std::size_t>(row) * level.columns + column;
+  const std::int64_t before = level.differences[block];
+  LeastCost least;
+  const auto take = [&](const MotionVector& v) {
+    std::int64_t penalty = v == MotionVector{} ? 0 : 28;
+    for (const MotionVector& other : around) {
+      penalty += 4 * std::min(std::abs(v.x - other.x) + std::abs(v.y - other.y), 4);
+    }
+    const std::int64_t difference = level.difference(column, row, v);
+    least.take(512 * difference + penalty * before, v, static_cast<std::int32_t>(difference));
+  };
+  take(level.vectors[block]);
+  for (const MotionVector& other : around) {
+    take(level.limit(column, row, other.x, other.y));
+  }
+  return least;
+}
+
+template <typename Function>
+void set_all(MotionSearch& level, const Function& function) {
+  std::vector<MotionVector> vectors;
+  std::vector<std::int32_t> differences;
+  for (int row = 0; row < level.rows; ++row) {
+    for (int column = 0; column < level.columns; ++column) {
+      const LeastCost least = function(column, row);
+      vectors.push_back(least.vector);
+      differences.push_back(least.difference);
+    }
+  }
+  level.vectors = std::move(vectors);
+  level.differences = std::move(differences);
+}
+
+}  // namespace
+
+int BytePicture::at(int x, int y) const {
+  return samples[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) * width +
+                 std::clamp(x, 0, width - 1)];
+}
+
+MotionField find_motion(const BytePicture& reference, const BytePicture& current) {
+  MotionField field;
+  field.columns = current.width / kSide;
+  field.rows = current.height / kSide;
+  if (field.columns == 0 || field.rows == 0) {
+    return {};
+  }
+  std::vector<MotionSearch> levels = {
+      {smooth(reference), smooth(current), true, field.columns, field.rows, {}, {}}};
+  while (levels.size() < 6) {
+    const MotionSearch& finer = levels.back();
+    MotionSearch level = {halve(finer.reference),
+                          halve(finer.current),
+                          false,
+                          (finer.columns + 1) / 2,
+                          (finer.rows + 1) / 2,
+                          {},
+                          {}};
+    if (std::min(level.current.width, level.current.height) < 40) {
+      break;
+    }
+    levels.push_back(std::move(level));
+  }
+  const MotionSearch* coarser = nullptr;
+  for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
+    set_all(*level, [&](int column, int row) { return search_block(*level, coarser, column, row); });
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      set_all(*level, [&](int column, int row) { return sweep_block(*level, column, row); });
+    }
+    coarser = &*level;
+  }
+  field.vectors = levels.front().vectors;
+  field.differences = levels.front().differences;
+  return field;
+}
+
+double compensated_error(const BytePicture& reference, const BytePicture& current, const MotionField& field) {
+  double sum = 0;
+  for (int y = 0; y < kSide * field.rows; ++y) {
+    for (int x = 0; x < kSide * field.columns; ++x) {
+      const MotionVector& v = field.vectors[field.block_at(x, y)];
+      sum += std::pow(current.at(x, y) - reference.at(x + v.x, y + v.y), 2);
+    }
+  }
+  return sum / (kSide * kSide * static_cast<double>(field.vectors.size()));
+}
+
+MotionField find_motion_exhaustively(const BytePicture& reference, const BytePicture& current, int radius) {
+  MotionField field = {current.width / kSide, current.height / kSide, {}, {}};
+  for (int row = 0; row < field.rows; ++row) {
+    for (int column = 0; column < field.columns; ++column) {
+      const int left = kSide * column;
+      const int top = kSide * row;
+      std::pair<int, int> least = {std::numeric_limits<int>::max(), 0};  // and the vector's length
+      MotionVector best;
+      for (int dy = std::max(-radius, -top); dy <= std::min(radius, current.height - kSide - top); ++dy) {
+        for (int dx = std::max(-radius, -left); dx <= std::min(radius, current.width - kSide - left); ++dx) {
+          int sum = 0;
+          for (int y = top; y < top + kSide; ++y) {
+            const std::uint8_t* a =
+                current.samples.data() + static_cast<std::size_t>(y) * current.width + left;
+            const std::uint8_t* b =
+                reference.samples.data() + static_cast<std::size_t>(y + dy) * current.width + left + dx;
+            for (int x = 0; x < kSide; ++x) {
+              sum += (a[x] - b[x]) * (a[x] - b[x]);
+            }
+          }
+          const std::pair<int, int> found = {sum, std::abs(dx) + std::abs(dy)};
+          if (found < least) {
+            least = found;
+            best = {static_cast<std::int16_t>(dx), static_cast<std::int16_t>(dy)};
+          }
+        }
+      }
+      field.vectors.push_back(best);
+    }
+  }
+  return field;
+}
+
+}  // namespace limpid::oracle
