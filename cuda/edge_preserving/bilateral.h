@@ -3,10 +3,12 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <span>
 
 #include "core/edge_preserving/edge_preserving.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/planes.h"
+#include "cuda/runtime/variants.h"
 
 // The bilateral filter and the two passes of the adaptive one, as core/edge_preserving/edge_preserving.h
 // defines them.
@@ -25,31 +27,43 @@ struct BilateralJob {
   /// does.
   AdaptiveBilateralWeights weights;
   FloatPlane variance;  ///< V: kVariance writes it, kAdapted reads it
+  int width = 0;
+  int height = 0;
+  bool bytes = false;  ///< whether samples have 8 bits: else only variants that take floats can do it
+  SamplePlane in;      ///< for variants that take bytes
+  SamplePlane out;     ///< kVariance writes neither to this nor to `result`
+  FloatPlane noisy;    ///< for those that take floats
+  FloatPlane result;
 };
 
-/// Whether bilateral_bytes() can do the pass: a moderate radius, and tables that fit into the current
-/// device's shared memory.
-bool can_filter_bytes(const BilateralJob& job);
+using FilterBilateral = void(const BilateralJob& job, cudaStream_t stream);
+struct BilateralVariant : Variant<BilateralJob, FilterBilateral> {
+  bool takes_bytes;
+};
 
-/// A plane of 8-bit samples. kVariance writes nothing to `out`.
-void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                     const SamplePlane& out, cudaStream_t stream);
+/// All that filter alike: those that take bytes but for what their tables round.
+std::span<const BilateralVariant> bilateral_variants();
 
-/// Whether bilateral_series() can do the pass: not kAdapted, a moderate radius, a range sigma of 8 or more.
-bool can_filter_by_series(const BilateralJob& job);
+// The table's entries, bilateral_*.cu.
 
-/// Whether it takes less time than bilateral_bytes(), by trial on an H200.
-bool series_is_faster(const BilateralJob& job, int width, int height);
+/// The greatest radius of those that take bytes.
+inline constexpr int kMostBytesRadius = 15;
 
-/// bilateral_bytes() in time that does not depend on the radius.
-void bilateral_series(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                      const SamplePlane& out, cudaStream_t stream);
+/// Not kAdapted; tables that fit into a device's shared memory.
+bool can_filter_bytes(const BilateralJob& job, const DeviceLimits& device);
+FilterBilateral bilateral_bytes;
 
-/// bilateral_bytes() for kAdapted.
-void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                      const SamplePlane& out, cudaStream_t stream);
+/// Not kAdapted, a range sigma of 8 or more. Its time does not depend on the radius.
+bool can_filter_by_series(const BilateralJob& job, const DeviceLimits& device);
+/// Whether it takes less time than bilateral_bytes().
+bool series_pays(const BilateralJob& job, const DeviceLimits& device);
+FilterBilateral bilateral_series;
 
-/// Samples of any depth, any radius. kVariance writes nothing to `out`.
-void bilateral_any(const BilateralJob& job, const FloatPlane& in, const FloatPlane& out, cudaStream_t stream);
+/// kAdapted.
+bool can_filter_halves(const BilateralJob& job, const DeviceLimits& device);
+FilterBilateral bilateral_halves;
+
+/// Samples of any depth, any radius.
+FilterBilateral bilateral_any;
 
 }  // namespace limpid::cuda

@@ -87,11 +87,10 @@ __global__ void __launch_bounds__(32 * kWarps) bilateral_any_kernel(AnyArguments
 
 }  // namespace
 
-void bilateral_any(const BilateralJob& job, const FloatPlane& in, const FloatPlane& out,
-                   cudaStream_t stream) {
-  const AnyArguments arguments{in, out, job.variance, job.weights};
-  const dim3 grid(static_cast<unsigned>((in.width + 31) / 32),
-                  static_cast<unsigned>((in.height + kRows * kWarps - 1) / (kRows * kWarps)));
+void bilateral_any(const BilateralJob& job, cudaStream_t stream) {
+  const AnyArguments arguments{job.noisy, job.result, job.variance, job.weights};
+  const dim3 grid(static_cast<unsigned>((job.width + 31) / 32),
+                  static_cast<unsigned>((job.height + kRows * kWarps - 1) / (kRows * kWarps)));
   const dim3 block(32, kWarps);
   switch (job.pass) {
     case BilateralPass::kMean:

@@ -29,7 +29,6 @@ namespace limpid::cuda {
 namespace {
 
 constexpr int kLanes = 16;  // of a warp's row
-constexpr int kMaxRadius = 15;
 constexpr int kMaxWarps = 16;
 constexpr int kEntryBytes = 32 * 4;
 constexpr int kDifferences = 511;
@@ -339,26 +338,16 @@ void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream
 
 }  // namespace
 
-bool can_filter_bytes(const BilateralJob& job) {
+bool can_filter_bytes(const BilateralJob& job, const DeviceLimits& device) {
   const int radius = job.weights.first.radius;
-  return radius <= kMaxRadius && (job.pass == BilateralPass::kAdapted ||
-                                  kLargest.shared_bytes(radius) <= device_limits().shared_memory);
+  return job.bytes && job.pass != BilateralPass::kAdapted && radius <= kMostBytesRadius &&
+         kLargest.shared_bytes(radius) <= device.shared_memory;
 }
 
-void bilateral_bytes(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                     const SamplePlane& out, cudaStream_t stream) {
-  BytesArguments arguments{in, out, width, height, 0, 0, 0, job.weights, job.variance};
-  switch (job.pass) {
-    case BilateralPass::kMean:
-      filter_tiles<BilateralPass::kMean>(job, arguments, stream);
-      break;
-    case BilateralPass::kVariance:
-      filter_tiles<BilateralPass::kVariance>(job, arguments, stream);
-      break;
-    case BilateralPass::kAdapted:
-      bilateral_halves(job, in, width, height, out, stream);
-      break;
-  }
+void bilateral_bytes(const BilateralJob& job, cudaStream_t stream) {
+  BytesArguments arguments{job.in, job.out, job.width, job.height, 0, 0, 0, job.weights, job.variance};
+  (job.pass == BilateralPass::kMean ? filter_tiles<BilateralPass::kMean>
+                                    : filter_tiles<BilateralPass::kVariance>)(job, arguments, stream);
 }
 
 }  // namespace limpid::cuda

@@ -347,17 +347,21 @@ Shape choose_shape(int width, int height, int multiprocessors) {
 
 }  // namespace
 
-void bilateral_halves(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                      const SamplePlane& out, cudaStream_t stream) {
-  const Shape shape = choose_shape(width, height, device_limits().multiprocessors);
+bool can_filter_halves(const BilateralJob& job, const DeviceLimits& /*device*/) {
+  return job.bytes && job.pass == BilateralPass::kAdapted && job.weights.first.radius <= kMostBytesRadius;
+}
+
+void bilateral_halves(const BilateralJob& job, cudaStream_t stream) {
+  const Shape shape = choose_shape(job.width, job.height, device_limits().multiprocessors);
   const int radius = job.weights.first.radius;
-  const HalvesArguments arguments{in, out, width, height, shape.pitch(radius), job.weights, job.variance};
+  const HalvesArguments arguments{job.in,      job.out,     job.width, job.height, shape.pitch(radius),
+                                  job.weights, job.variance};
   const auto kernel = shape.columns == 4   ? bilateral_halves_kernel<4>
                       : shape.columns == 2 ? bilateral_halves_kernel<2>
                                            : bilateral_halves_kernel<1>;
   const std::size_t bytes = shape.shared_bytes(radius);
   allow_shared_memory(kernel, bytes);
-  launch(kernel, shape.grid(width, height), static_cast<unsigned>(32 * shape.warps), bytes, stream,
+  launch(kernel, shape.grid(job.width, job.height), static_cast<unsigned>(32 * shape.warps), bytes, stream,
          arguments);
 }
 

@@ -42,8 +42,8 @@
 namespace limpid::cuda {
 namespace {
 
-constexpr int kMaxRadius = 15;  // as of bilateral_bytes()
 constexpr int kMargin = 16;
+static_assert(kMargin > kMostBytesRadius);
 constexpr int kSide = 32;  // of a warp's samples
 constexpr int kRows = 64;  // of a block's
 constexpr int kColumns = 128;
@@ -313,30 +313,32 @@ struct Series {
 
 }  // namespace
 
-bool can_filter_by_series(const BilateralJob& job) {
-  return job.pass != BilateralPass::kAdapted && job.weights.first.radius <= kMaxRadius &&
+bool can_filter_by_series(const BilateralJob& job, const DeviceLimits& device) {
+  return job.bytes && job.pass != BilateralPass::kAdapted && job.weights.first.radius <= kMostBytesRadius &&
          Series(job.pass, job.weights.first.range).frequencies <= kMaxFrequencies &&
-         sizeof(Shared) <= device_limits().shared_memory;
+         sizeof(Shared) <= device.shared_memory;
 }
 
-bool series_is_faster(const BilateralJob& job, int width, int height) {
-  constexpr double kSamplesOfFrequency = 26;  // of a window, looked up in the time of one frequency
-  const int multiprocessors = device_limits().multiprocessors;
-  const int waves = blocks_for(blocks_for(width, kColumns) * blocks_for(height, kRows), multiprocessors);
+bool series_pays(const BilateralJob& job, const DeviceLimits& device) {
+  // Samples of a window that bilateral_bytes() looks up in the time of one frequency, measured on an H200. A
+  // device's attributes don't tell it, and it must not be measured where it is used: what is chosen shows in
+  // the results, which must be the same from run to run.
+  constexpr double kSamplesOfFrequency = 26;
+  const int waves =
+      blocks_for(blocks_for(job.width, kColumns) * blocks_for(job.height, kRows), device.multiprocessors);
   const double window = std::pow(2 * job.weights.first.radius + 1, 2);
   return kSamplesOfFrequency * Series(job.pass, job.weights.first.range).frequencies * waves *
-             multiprocessors * kRows * kColumns <
-         window * width * height;
+             device.multiprocessors * kRows * kColumns <
+         window * job.width * job.height;
 }
 
-void bilateral_series(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                      const SamplePlane& out, cudaStream_t stream) {
+void bilateral_series(const BilateralJob& job, cudaStream_t stream) {
   const BilateralWeights& weights = job.weights.first;
   const Series series(job.pass, weights.range);
-  SeriesArguments arguments{in,
-                            out,
-                            width,
-                            height,
+  SeriesArguments arguments{job.in,
+                            job.out,
+                            job.width,
+                            job.height,
                             weights.radius,
                             weights.spatial,
                             job.variance,
@@ -359,8 +361,8 @@ void bilateral_series(const BilateralJob& job, const SamplePlane& in, int width,
                                                        : bilateral_series_kernel<BilateralPass::kVariance>;
   allow_shared_memory(kernel, sizeof(Shared));
   launch(kernel,
-         dim3(static_cast<unsigned>(blocks_for(width, kColumns)),
-              static_cast<unsigned>(blocks_for(height, kRows))),
+         dim3(static_cast<unsigned>(blocks_for(job.width, kColumns)),
+              static_cast<unsigned>(blocks_for(job.height, kRows))),
          kThreads, sizeof(Shared), stream, arguments);
 }
 

@@ -3,20 +3,9 @@
 #include <variant>
 
 #include "core/edge_preserving/edge_preserving.h"
-#include "cuda/edge_preserving/bilateral.h"
 #include "cuda/edge_preserving/nlm.h"
 
 namespace limpid::cuda {
-namespace {
-
-void filter_8_bit(const BilateralJob& job, const SamplePlane& in, int width, int height,
-                  const SamplePlane& out, cudaStream_t stream) {
-  const bool series = can_filter_by_series(job) && series_is_faster(job, width, height);
-  (series ? bilateral_series : bilateral_bytes)(job, in, width, height, out, stream);
-}
-
-}  // namespace
-
 EdgePreserving::EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format)
     : SpatialFilter(format), filter_(filter) {
   std::visit([](const auto& parameters) { parameters.validate(); }, filter);
@@ -50,39 +39,43 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
 
 void EdgePreserving::filter_plane(const BilateralParameters& parameters, float sigma, const SamplePlane& in,
                                   const SamplePlane& out, cudaStream_t stream) {
-  const BilateralJob job{BilateralPass::kMean, {make_weights(parameters, sigma), 0, 0}, {}};
-  if (format_.sample_type == SampleType::kUint8 && can_filter_bytes(job)) {
-    filter_8_bit(job, in, noisy_plane_.width, noisy_plane_.height, out, stream);
-    return;
-  }
-  load_plane(format_, in, noisy_plane_, stream);
-  bilateral_any(job, noisy_plane_, result_plane_, stream);
-  store_plane(format_, result_plane_, out, stream);
+  const BilateralPass passes[] = {BilateralPass::kMean};
+  run_passes(passes, {make_weights(parameters, sigma), 0, 0}, in, out, stream);
 }
 
 void EdgePreserving::filter_plane(const AdaptiveBilateralParameters& parameters, float sigma,
                                   const SamplePlane& in, const SamplePlane& out, cudaStream_t stream) {
+  const BilateralPass passes[] = {BilateralPass::kVariance, BilateralPass::kAdapted};
+  run_passes(passes, make_weights(parameters, sigma), in, out, stream);
+}
+
+void EdgePreserving::run_passes(std::span<const BilateralPass> passes,
+                                const AdaptiveBilateralWeights& weights, const SamplePlane& in,
+                                const SamplePlane& out, cudaStream_t stream) {
+  BilateralJob job;
+  job.weights = weights;
   // The variance is read where the result goes, by the thread that writes it.
-  const BilateralJob gather{BilateralPass::kVariance, make_weights(parameters, sigma), result_plane_};
-  BilateralJob filter = gather;
-  filter.pass = BilateralPass::kAdapted;
-  const bool bytes = format_.sample_type == SampleType::kUint8;
-  const bool gather_bytes = bytes && can_filter_bytes(gather);
-  const bool filter_bytes = bytes && can_filter_bytes(filter);
-  if (!gather_bytes || !filter_bytes) {
-    load_plane(format_, in, noisy_plane_, stream);
+  job.variance = result_plane_;
+  job.width = noisy_plane_.width;
+  job.height = noisy_plane_.height;
+  job.bytes = format_.sample_type == SampleType::kUint8;
+  job.in = in;
+  job.out = out;
+  job.noisy = noisy_plane_;
+  job.result = result_plane_;
+  bool loaded = false;
+  for (const BilateralPass pass : passes) {
+    job.pass = pass;
+    const BilateralVariant& variant = choose(bilateral_variants(), job, device_limits());
+    if (!variant.takes_bytes && !loaded) {
+      load_plane(format_, in, noisy_plane_, stream);
+      loaded = true;
+    }
+    variant.run(job, stream);
+    if (!variant.takes_bytes && pass != BilateralPass::kVariance) {
+      store_plane(format_, result_plane_, out, stream);
+    }
   }
-  if (gather_bytes) {
-    filter_8_bit(gather, in, noisy_plane_.width, noisy_plane_.height, {}, stream);
-  } else {
-    bilateral_any(gather, noisy_plane_, {}, stream);
-  }
-  if (filter_bytes) {
-    filter_8_bit(filter, in, noisy_plane_.width, noisy_plane_.height, out, stream);
-    return;
-  }
-  bilateral_any(filter, noisy_plane_, result_plane_, stream);
-  store_plane(format_, result_plane_, out, stream);
 }
 
 template <typename Parameters>
@@ -92,13 +85,10 @@ void EdgePreserving::filter_plane(const Parameters& parameters, float sigma, con
   const PatchPlane plane{noisy_plane_, values_.as<std::int16_t>(), patch_scale(format_), exact};
   const PatchWeights weights =
       make_weights(parameters, sigma, plane.scale, noisy_plane_.width, noisy_plane_.height);
+  const NlmJob job{weights, plane, result_plane_};
   load_plane(format_, in, noisy_plane_, stream);
   prepare_patches(plane, stream);
-  if (can_average_fast(weights, plane)) {
-    nlm_fast(weights, plane, result_plane_, stream);
-  } else {
-    nlm_any(weights, plane, result_plane_, stream);
-  }
+  choose(nlm_variants(), job, device_limits()).run(job, stream);
   store_plane(format_, result_plane_, out, stream);
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/noise/noise_model.h"
+#include "cuda/edge_preserving/bilateral.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/runtime.h"
@@ -26,6 +28,8 @@ class EdgePreserving final : public SpatialFilter {
                     const SamplePlane& out, cudaStream_t stream);
   void filter_plane(const AdaptiveBilateralParameters& parameters, float sigma, const SamplePlane& in,
                     const SamplePlane& out, cudaStream_t stream);
+  void run_passes(std::span<const BilateralPass> passes, const AdaptiveBilateralWeights& weights,
+                  const SamplePlane& in, const SamplePlane& out, cudaStream_t stream);
   /// For the two filters that compare patches.
   template <typename Parameters>
   void filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in, const SamplePlane& out,

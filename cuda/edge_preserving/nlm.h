@@ -3,9 +3,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <span>
 
 #include "core/edge_preserving/edge_preserving.h"
 #include "cuda/runtime/planes.h"
+#include "cuda/runtime/variants.h"
 
 // Non-local means and NLM-bilateral: means of the samples of a search window, weighted by the likeness of
 // their patches, as core/edge_preserving/edge_preserving.h defines them (PatchWeights).
@@ -24,15 +26,26 @@ struct PatchPlane {
 /// Fills `plane.values` from `plane.samples`.
 void prepare_patches(const PatchPlane& plane, cudaStream_t stream);
 
-/// Whether nlm_fast() can do it: exact matching values, patches of up to 9x9 and a moderate window.
-bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane);
+struct NlmJob {
+  PatchWeights weights;
+  PatchPlane plane;
+  FloatPlane out;
+};
 
-/// Patch distances by tensor cores, of half floats' precision.
-void nlm_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
-              cudaStream_t stream);
+using AveragePatches = void(const NlmJob& job, cudaStream_t stream);
+using NlmVariant = Variant<NlmJob, AveragePatches>;
 
-/// Filters with any parameters; patch distances are exact.
-void nlm_any(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
-             cudaStream_t stream);
+/// All that average alike.
+std::span<const NlmVariant> nlm_variants();
+
+// The table's entries, nlm_*.cu.
+
+/// Exact matching values, patches of up to 9x9 and a moderate window. Patch distances by tensor cores, of
+/// half floats' precision.
+bool can_average_fast(const NlmJob& job, const DeviceLimits& device);
+AveragePatches nlm_fast;
+
+/// Exact patch distances.
+AveragePatches nlm_any;
 
 }  // namespace limpid::cuda

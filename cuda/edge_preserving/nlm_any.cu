@@ -144,11 +144,10 @@ void prepare_patches(const PatchPlane& plane, cudaStream_t stream) {
   check_launch();
 }
 
-void nlm_any(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
-             cudaStream_t stream) {
-  const AnyArguments arguments{plane, out, weights};
+void nlm_any(const NlmJob& job, cudaStream_t stream) {
+  const AnyArguments arguments{job.plane, job.out, job.weights};
   const auto tiles = [](int size) { return static_cast<unsigned>((size + kTile - 1) / kTile); };
-  nlm_any_kernel<<<dim3(tiles(out.width), tiles(out.height)), kThreads, 0, stream>>>(arguments);
+  nlm_any_kernel<<<dim3(tiles(job.out.width), tiles(job.out.height)), kThreads, 0, stream>>>(arguments);
   check_launch();
 }
 

@@ -403,24 +403,24 @@ std::size_t shared_bytes(const PatchWeights& weights) {
 
 }  // namespace
 
-bool can_average_fast(const PatchWeights& weights, const PatchPlane& plane) {
-  const DeviceLimits limits = device_limits();
-  return limits.compute_capability >= 80 && plane.exact && weights.patch_radius <= kMargin &&
+bool can_average_fast(const NlmJob& job, const DeviceLimits& device) {
+  const PatchWeights& weights = job.weights;
+  return device.compute_capability >= 80 && job.plane.exact && weights.patch_radius <= kMargin &&
          weights.offset <= kMostOffset &&
          (weights.offset == 0 || (weights.range == 0 && weights.spatial == 0)) &&
-         shared_bytes(weights) <= limits.shared_memory;
+         shared_bytes(weights) <= device.shared_memory;
 }
 
-void nlm_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatPlane& out,
-              cudaStream_t stream) {
+void nlm_fast(const NlmJob& job, cudaStream_t stream) {
+  const PatchWeights& weights = job.weights;
   FastArguments arguments{};
-  arguments.plane = plane;
-  arguments.out = out;
+  arguments.plane = job.plane;
+  arguments.out = job.out;
   arguments.weights = weights;
   arguments.rows = tile_rows(weights);
   arguments.pitch = tile_pitch(weights);
   const auto side = static_cast<float>(2 * weights.patch_radius + 1);
-  const float values = kUnits * static_cast<float>(plane.scale.scale);  // matching values in a unit
+  const float values = kUnits * static_cast<float>(job.plane.scale.scale);  // matching values in a unit
   const float patch = weights.patch * values * values / (side * side);
   arguments.patch = __half2float(__float2half(std::min(patch, 32768.0F)));
   // What rounding the factor to a half float does to the distance, the offset must suffer too.
@@ -431,7 +431,7 @@ void nlm_fast(const PatchWeights& weights, const PatchPlane& plane, const FloatP
                       : weights.range > 0 ? nlm_fast_kernel<true, false>
                                           : nlm_fast_kernel<false, false>;
   allow_shared_memory(kernel, bytes);
-  const int grid = blocks_for(out.width, kColumns) * blocks_for(out.height, kBlockRows);
+  const int grid = blocks_for(job.out.width, kColumns) * blocks_for(job.out.height, kBlockRows);
   kernel<<<static_cast<unsigned>(grid), kThreads, bytes, stream>>>(arguments);
   check_launch();
 }

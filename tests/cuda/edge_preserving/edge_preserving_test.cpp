@@ -121,56 +121,67 @@ Means plain_bilateral(const TestPlane& plane, int x, int y, const BilateralWeigh
 
 class Bilateral : public CudaTest {
  protected:
-  enum class Kernel : std::uint8_t { kAny, kBytes, kSeries };
-
-  static bool can_filter(Kernel kernel, BilateralPass pass, const AdaptiveBilateralWeights& weights) {
-    const BilateralJob job{pass, weights, {}};
-    return kernel == Kernel::kAny ||
-           (kernel == Kernel::kBytes ? can_filter_bytes(job) : can_filter_by_series(job));
-  }
-
-  // Every kernel and pass, at every `every`-th sample.
+  // Every variant and pass, at every `every`-th sample.
   static void check_bilateral(const TestPlane& plane, const AdaptiveBilateralWeights& weights, int every,
                               double variance_tolerance = 0.01) {
     SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", radius " +
                  std::to_string(weights.first.radius) + ", range " + std::to_string(weights.first.range));
     const DeviceMemory out = to_device(std::vector<std::uint8_t>(plane.stride * plane.height, 7));
-    const auto run = [&](BilateralPass pass, Kernel kernel) {
-      const BilateralJob job{pass, weights, plane.plane(plane.variance)};
-      if (kernel == Kernel::kAny) {
-        bilateral_any(job, plane.plane(plane.floats), plane.plane(plane.result), nullptr);
-      } else {
-        (kernel == Kernel::kBytes ? bilateral_bytes : bilateral_series)(job, {plane.bytes.as(), plane.stride},
-                                                                        plane.width, plane.height,
-                                                                        {out.as(), plane.stride}, nullptr);
-      }
-      return pass == BilateralPass::kVariance ? plane.download_floats(plane.variance)
-             : kernel == Kernel::kAny         ? plane.download_floats(plane.result)
-                                              : plane.download_bytes(out);
+    const auto job_of = [&](BilateralPass pass) {
+      return BilateralJob{.pass = pass,
+                          .weights = weights,
+                          .variance = plane.plane(plane.variance),
+                          .width = plane.width,
+                          .height = plane.height,
+                          .bytes = true,
+                          .in = {plane.bytes.as(), plane.stride},
+                          .out = {out.as(), plane.stride},
+                          .noisy = plane.plane(plane.floats),
+                          .result = plane.plane(plane.result)};
     };
-    for (const Kernel kernel : {Kernel::kAny, Kernel::kBytes, Kernel::kSeries}) {
-      if (!can_filter(kernel, BilateralPass::kMean, weights)) {
+    const auto run = [&](BilateralPass pass, const BilateralVariant& variant) {
+      variant.run(job_of(pass), nullptr);
+      return pass == BilateralPass::kVariance ? plane.download_floats(plane.variance)
+             : variant.takes_bytes            ? plane.download_bytes(out)
+                                              : plane.download_floats(plane.result);
+    };
+    // With the variances that `first` found.
+    const auto check_adapted = [&](const BilateralVariant& first, const BilateralVariant& second) {
+      const std::vector<double> adapted = run(BilateralPass::kAdapted, second);
+      for (std::size_t i = 0; i < adapted.size(); i += every) {
+        const int x = static_cast<int>(i) % plane.width;
+        const int y = static_cast<int>(i) / plane.width;
+        const double variance =
+            plain_bilateral(plane, x, y, weights.first, static_cast<double>(weights.first.range)).variance;
+        const double range =
+            static_cast<double>(weights.adapted_range) / (variance + static_cast<double>(weights.epsilon));
+        ASSERT_NEAR(adapted[i], plain_bilateral(plane, x, y, weights.first, range).value,
+                    second.takes_bytes ? 0.75 : 0.01)
+            << x << ", " << y << ", " << first.name << ", then " << second.name;
+      }
+    };
+    const DeviceLimits device = device_limits();
+    for (const BilateralVariant& variant : bilateral_variants()) {
+      if (!variant.can(job_of(BilateralPass::kMean), device)) {
         continue;
       }
-      const std::vector<double> mean = run(BilateralPass::kMean, kernel);
-      const std::vector<double> variance = run(BilateralPass::kVariance, kernel);
-      // With the variances that the kernel found.
-      const Kernel second = kernel == Kernel::kSeries ? Kernel::kBytes : kernel;
-      ASSERT_TRUE(can_filter(second, BilateralPass::kAdapted, weights));
-      const std::vector<double> adapted = run(BilateralPass::kAdapted, second);
-      const double tolerance = kernel == Kernel::kAny ? 0.01 : 0.75;
+      ASSERT_TRUE(variant.can(job_of(BilateralPass::kVariance), device));
+      const std::vector<double> mean = run(BilateralPass::kMean, variant);
+      const std::vector<double> variance = run(BilateralPass::kVariance, variant);
       for (std::size_t i = 0; i < mean.size(); i += every) {
         const int x = static_cast<int>(i) % plane.width;
         const int y = static_cast<int>(i) / plane.width;
-        SCOPED_TRACE(std::to_string(x) + ", " + std::to_string(y) + ", kernel " +
-                     std::to_string(static_cast<int>(kernel)));
+        SCOPED_TRACE(std::to_string(x) + ", " + std::to_string(y) + ", " + variant.name);
         const Means expected =
             plain_bilateral(plane, x, y, weights.first, static_cast<double>(weights.first.range));
-        ASSERT_NEAR(mean[i], expected.value, tolerance);
+        ASSERT_NEAR(mean[i], expected.value, variant.takes_bytes ? 0.75 : 0.01);
         ASSERT_NEAR(variance[i], expected.variance, 0.01 * expected.variance + variance_tolerance);
-        const double range = static_cast<double>(weights.adapted_range) /
-                             (expected.variance + static_cast<double>(weights.epsilon));
-        ASSERT_NEAR(adapted[i], plain_bilateral(plane, x, y, weights.first, range).value, tolerance);
+      }
+      for (const BilateralVariant& second : bilateral_variants()) {
+        if (second.takes_bytes == variant.takes_bytes &&
+            second.can(job_of(BilateralPass::kAdapted), device)) {
+          check_adapted(variant, second);
+        }
       }
     }
   }
@@ -184,6 +195,35 @@ class Bilateral : public CudaTest {
     return make_weights(parameters, 20);
   }
 };
+
+// A GPU of compute capability 9.0, and one of 7.5 with less memory.
+constexpr DeviceLimits kHopper = {90, 132, std::size_t{225} << 10};
+constexpr DeviceLimits kTuring = {75, 40, std::size_t{62} << 10};
+
+TEST(BilateralVariants, AreChosenByPassRadiusAndDevice) {
+  const auto chosen = [](BilateralPass pass, int radius, bool bytes, const DeviceLimits& device) {
+    BilateralJob job;
+    job.pass = pass;
+    job.weights.first = make_weights(
+        BilateralParameters{
+            .radius = radius, .spatial_sigma = static_cast<float>(radius) / 3, .range_sigma = 40.0F},
+        20);
+    job.width = 1920;
+    job.height = 1080;
+    job.bytes = bytes;
+    return std::string(choose(bilateral_variants(), job, device).name);
+  };
+  for (const BilateralPass pass : {BilateralPass::kMean, BilateralPass::kVariance}) {
+    EXPECT_EQ(chosen(pass, 3, true, kHopper), "bytes");
+    EXPECT_EQ(chosen(pass, 15, true, kHopper), "series") << "a large window";
+    EXPECT_EQ(chosen(pass, 16, true, kHopper), "any");
+    EXPECT_EQ(chosen(pass, 3, false, kHopper), "any") << "more than 8 bits";
+    EXPECT_EQ(chosen(pass, 3, true, kTuring), "any") << "too little shared memory";
+  }
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, true, kHopper), "halves");
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 16, true, kHopper), "any");
+  EXPECT_EQ(chosen(BilateralPass::kAdapted, 15, false, kHopper), "any");
+}
 
 TEST_F(Bilateral, EveryRadius) {
   const TestPlane plane(157, 71, 25);
@@ -241,7 +281,7 @@ class PatchMeans : public CudaTest {
     return sum / count;
   }
 
-  // Both kernels.
+  // Every variant.
   static void check_nlm(const TestPlane& plane, const PatchWeights& weights, int every,
                         bool expect_fast = true) {
     SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", patch radius " +
@@ -249,7 +289,13 @@ class PatchMeans : public CudaTest {
                  std::to_string(weights.search_radius_x) + ", " + std::to_string(weights.search_radius_y));
     const DeviceMemory values(static_cast<std::size_t>(plane.float_pitch()) * plane.height *
                               sizeof(std::int16_t));
-    std::vector<std::pair<std::string, std::vector<double>>> results;
+    struct Result {
+      std::string name;
+      double tolerance;
+      std::vector<double> samples;
+    };
+    std::vector<Result> results;
+    const DeviceLimits device = device_limits();
     // Whole code values, and quarters of them as for samples of 10 bits.
     for (const MatchingScale& scale : {matching_scale(true), matching_scale(false)}) {
       PatchWeights scaled = weights;
@@ -257,14 +303,17 @@ class PatchMeans : public CudaTest {
       const std::string unit = scale.bytes ? "" : ", quarters";
       const PatchPlane patches{plane.plane(plane.floats), values.as<std::int16_t>(), scale, true};
       prepare_patches(patches, nullptr);
-      nlm_any(scaled, patches, plane.plane(plane.result), nullptr);
-      results.emplace_back("any" + unit, plane.download_floats(plane.result));
-      if (device_limits().compute_capability >= 80) {
-        EXPECT_EQ(can_average_fast(scaled, patches), expect_fast);
+      const NlmJob job{scaled, patches, plane.plane(plane.result)};
+      if (device.compute_capability >= 80) {
+        EXPECT_EQ(&choose(nlm_variants(), job, device) != &nlm_variants().back(), expect_fast);
       }
-      if (can_average_fast(scaled, patches)) {
-        nlm_fast(scaled, patches, plane.plane(plane.result), nullptr);
-        results.emplace_back("fast" + unit, plane.download_floats(plane.result));
+      for (const NlmVariant& variant : nlm_variants()) {
+        if (variant.can(job, device)) {
+          variant.run(job, nullptr);
+          const bool reference = &variant == &nlm_variants().back();
+          results.push_back(
+              {variant.name + unit, reference ? 0.01 : 0.1, plane.download_floats(plane.result)});
+        }
       }
     }
     for (std::size_t i = 0; i < plane.samples.size(); i += every) {
@@ -279,9 +328,9 @@ class PatchMeans : public CudaTest {
                                number(weights.range) * difference * difference +
                                number(weights.spatial) * (dx * dx + dy * dy);
                       });
-      for (const auto& [name, result] : results) {
-        ASSERT_NEAR(result[i], expected.value, name.starts_with("any") ? 0.01 : 0.1)
-            << name << " at " << x << ", " << y;
+      for (const Result& result : results) {
+        ASSERT_NEAR(result.samples[i], expected.value, result.tolerance)
+            << result.name << " at " << x << ", " << y;
       }
     }
   }

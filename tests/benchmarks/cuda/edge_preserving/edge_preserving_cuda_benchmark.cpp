@@ -2,7 +2,8 @@
 // report that the filters come from, rebuilt from its description, at its radii and sizes.
 //   edge_preserving_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only
 //   nlm]
-// --only takes a filter's name, or "report" for the comparison alone.
+// --only takes a filter's name, "report" for the comparison alone, or "variants" for every kernel that can do
+// a job beside the others.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -14,12 +15,15 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/edge_preserving/edge_preserving.h"
 #include "core/engine/denoiser.h"
+#include "cuda/edge_preserving/bilateral.h"
+#include "cuda/edge_preserving/nlm.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/benchmarks/cuda/edge_preserving/report_filters.h"
@@ -233,6 +237,77 @@ void compare_with_report(Engine& engine, const std::vector<std::uint8_t>& pictur
   }
 }
 
+// Times every variant of a table that can do a job.
+template <typename AVariant, typename Job>
+void time_variants(const std::string& name, std::span<const AVariant> table, const Job& job, int repeats,
+                   nlohmann::ordered_json& json) {
+  nlohmann::ordered_json entry;
+  entry["job"] = name;
+  std::printf("%-30s", name.c_str());
+  for (const AVariant& variant : table) {
+    if (variant.can(job, device_limits())) {
+      const double ms = time_in_graph_ms(repeats, [&](cudaStream_t stream) { variant.run(job, stream); });
+      entry["ms"][variant.name] = ms;
+      std::printf(" | %6s %8.4f ms", variant.name, ms);
+    }
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+  json["variants"].push_back(entry);
+}
+
+// Every kernel for a job beside the others, on an 8-bit plane.
+void compare_variants(Engine& engine, const std::vector<std::uint8_t>& picture, int repeats,
+                      nlohmann::ordered_json& json) {
+  const Frame frame = make_frame(engine, gray(1920, 1080), picture, true);
+  const DeviceFrames frames(frame);
+  const int width = frame.format.width;
+  const int height = frame.format.height;
+  const std::size_t samples = static_cast<std::size_t>(width) * height;
+  const DeviceMemory noisy(samples * sizeof(float));
+  const DeviceMemory result(noisy.bytes());
+  const DeviceMemory values(samples * sizeof(std::int16_t));
+  const FloatPlane noisy_plane{noisy.as<float>(), width, height, width};
+  const FloatPlane result_plane{result.as<float>(), width, height, width};
+  load_plane(frame.format, frames.in_planes[0], noisy_plane, nullptr);
+
+  for (const int radius : {3, 5, 9, 15}) {
+    const AdaptiveBilateralWeights weights = make_weights(
+        AdaptiveBilateralParameters{radius, static_cast<float>(radius) / 3, kRangeSigma, kReportKappa},
+        kSigma);
+    for (const auto& [pass, name] : {std::pair{BilateralPass::kMean, "mean"},
+                                     {BilateralPass::kVariance, "variance"},
+                                     {BilateralPass::kAdapted, "adapted"}}) {
+      const BilateralJob job{.pass = pass,
+                             .weights = weights,
+                             .variance = result_plane,
+                             .width = width,
+                             .height = height,
+                             .bytes = true,
+                             .in = frames.in_planes[0],
+                             .out = frames.out_planes[0],
+                             .noisy = noisy_plane,
+                             .result = result_plane};
+      time_variants(std::string(name) + ", radius " + std::to_string(radius), bilateral_variants(), job,
+                    repeats, json);
+    }
+  }
+  const PatchPlane patches{noisy_plane, values.as<std::int16_t>(), patch_scale(frame.format), true};
+  prepare_patches(patches, nullptr);
+  for (const int window : {9, 21}) {
+    const std::string size = ", 7x7 in " + std::to_string(window) + "x" + std::to_string(window);
+    time_variants("nlm" + size, nlm_variants(),
+                  NlmJob{make_weights(NlmParameters{7, window}, kSigma, patches.scale, width, height),
+                         patches, result_plane},
+                  repeats, json);
+    time_variants(
+        "nlm-bilateral" + size, nlm_variants(),
+        NlmJob{make_weights(NlmBilateralParameters{7, window}, kSigma, patches.scale, width, height), patches,
+               result_plane},
+        repeats, json);
+  }
+}
+
 void benchmark(int argc, char** argv) {
   const BenchmarkOptions options = parse_options(argc, argv);
   const std::vector<std::uint8_t> picture = load_picture(options);
@@ -240,7 +315,11 @@ void benchmark(int argc, char** argv) {
   std::printf("%s\n\n", engine->description().c_str());
   nlohmann::ordered_json json;
   json["device"] = engine->description();
-  time_settings(*engine, picture, options, json);
+  if (options.only == "variants") {
+    compare_variants(*engine, picture, options.repeats, json);
+  } else {
+    time_settings(*engine, picture, options, json);
+  }
   if (options.only.empty() || options.only == "report") {
     compare_with_report(*engine, picture, options, json);
   }
