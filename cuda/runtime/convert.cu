@@ -116,23 +116,22 @@ __global__ void range_kernel(FloatPlane plane, float offset, float* greatest) {
   }
 }
 
-__global__ void to_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
-  follow_stream();
-  const int x = blockIdx.x * blockDim.x + threadIdx.x;
-  const int y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x >= a.width || y >= a.height) {
-    return;
+struct ToOpponent {
+  __device__ static float3 of(float red, float green, float blue) {
+    return {(red + green + blue) * (1.0F / 3.0F), (red - blue) * 0.5F, (red - 2.0F * green + blue) * 0.25F};
   }
-  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
-  const float red = a.data[i];
-  const float green = b.data[i];
-  const float blue = c.data[i];
-  a.data[i] = (red + green + blue) * (1.0F / 3.0F);
-  b.data[i] = (red - blue) * 0.5F;
-  c.data[i] = (red - 2.0F * green + blue) * 0.25F;
-}
+};
 
-__global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
+struct FromOpponent {
+  __device__ static float3 of(float luma, float u, float scaled_v) {
+    const float v = scaled_v * (2.0F / 3.0F);
+    return {luma + u + v, luma - 2.0F * v, luma - u + v};
+  }
+};
+
+// Changes the three samples at each place.
+template <typename Colors>
+__global__ void colors_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
   follow_stream();
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -140,12 +139,10 @@ __global__ void from_opponent_kernel(FloatPlane a, FloatPlane b, FloatPlane c) {
     return;
   }
   const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(y) * a.pitch + x;
-  const float luma = a.data[i];
-  const float u = b.data[i];
-  const float v = c.data[i] * (2.0F / 3.0F);
-  a.data[i] = luma + u + v;
-  b.data[i] = luma - 2.0F * v;
-  c.data[i] = luma - u + v;
+  const float3 colors = Colors::of(a.data[i], b.data[i], c.data[i]);
+  a.data[i] = colors.x;
+  b.data[i] = colors.y;
+  c.data[i] = colors.z;
 }
 
 __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatPlane out) {
@@ -227,12 +224,12 @@ void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePl
 
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
   const PlaneLaunch size(planes[0].width, planes[0].height);
-  launch(to_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
+  launch(colors_kernel<ToOpponent>, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
 }
 
 void opponent_to_rgb(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {
   const PlaneLaunch size(planes[0].width, planes[0].height);
-  launch(from_opponent_kernel, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
+  launch(colors_kernel<FromOpponent>, size.grid, size.block, 0, stream, planes[0], planes[1], planes[2]);
 }
 
 void measure_range(const FloatPlane& plane, float offset, float* greatest, cudaStream_t stream) {
