@@ -48,9 +48,10 @@ struct GeneralFilter {
   const float* inverse = nullptr;
   const float* window = nullptr;  ///< patch_size^2: the aggregation window
   float* scratch = nullptr;       ///< scratch_floats()
-  static constexpr int kBlocks = 264;
+  /// Two for each of the current device's multiprocessors.
+  static int blocks() { return 2 * device_limits().multiprocessors; }
   static std::size_t scratch_floats(const Bm3dStep& step, int capacity) {
-    return std::size_t{2} * kBlocks * capacity * step.patch_size * step.patch_size;
+    return std::size_t{2} * blocks() * capacity * step.patch_size * step.patch_size;
   }
 };
 

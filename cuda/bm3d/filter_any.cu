@@ -181,7 +181,7 @@ void filter_any(const FilterJob& job, cudaStream_t stream) {
                                job.sigma * job.sigma,
                                std::ldexp(1.0F, job.sums.weight_bits),
                                std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits)};
-  launch(filter_any_kernel, GeneralFilter::kBlocks, kThreads, 0, stream, arguments);
+  launch(filter_any_kernel, GeneralFilter::blocks(), kThreads, 0, stream, arguments);
 }
 
 }  // namespace limpid::cuda

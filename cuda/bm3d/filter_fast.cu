@@ -541,15 +541,6 @@ constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
   return greatest >= 32 ? 2 : mode == Mode::kHard && greatest <= 8 ? 4 : 3;
 }
 
-// Rows of a tile, so that shared memory allows as many blocks (of GPUs with 228 KiB per multiprocessor).
-constexpr int tile_height(Mode mode, int greatest) {
-  constexpr int kSharedBytes = 228 * 1024;
-  constexpr int kPerBlock = 3 * 1024;  // the system's and static
-  return std::min((kSharedBytes / blocks_per_multiprocessor(mode, greatest) - kPerBlock) /
-                      (tile_pitch(mode != Mode::kHard) * static_cast<int>(sizeof(int))),
-                  96);
-}
-
 template <int kPitch>
 __device__ __forceinline__ Lane make_lane(const Arguments& arguments, const Tile& tile) {
   Lane lane;
@@ -639,6 +630,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   extern __shared__ int4 shared_memory[];
   __shared__ alignas(16) int member_offsets[kWarps][kWarp];
   __shared__ Ranged ranged;
+  static_assert(sizeof(member_offsets) + sizeof(ranged) <= DeviceLimits::kStaticSharedMemory);
   constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
   // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
@@ -702,16 +694,34 @@ int references_in(int samples, const Bm3dStep& step, int most) {
   return std::clamp((samples - reach_of(step)) / step.step + 1, 1, most);
 }
 
+// The rows of reference patches of a tile, and how many tiles a multiprocessor has at once.
+struct TileFit {
+  int rows;
+  int blocks;
+};
+
+// The highest tiles that leave room for as many blocks as registers do; or for fewer, where tiles would be so
+// low that they load more than they filter.
+TileFit fit_tiles(Mode mode, int greatest, const Bm3dStep& step, const DeviceLimits& device) {
+  constexpr std::size_t kMostHeight = 96;  // samples
+  constexpr int kFewestRows = 4;
+  const std::size_t row_bytes = static_cast<std::size_t>(tile_pitch(mode != Mode::kHard)) * sizeof(int);
+  TileFit fit{0, blocks_per_multiprocessor(mode, greatest) + 1};
+  do {
+    --fit.blocks;
+    const std::size_t height = std::min(device.shared_memory_of(fit.blocks) / row_bytes, kMostHeight);
+    fit.rows = references_in(static_cast<int>(height), step, kFilterTileRows);
+  } while (fit.rows < kFewestRows && fit.blocks > 1);
+  return fit;
+}
+
 template <bool kHaar, Mode kMode, int kGreatest>
 void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
   constexpr bool kTwoParts = kMode != Mode::kHard;
   arguments.tile_columns = references_in(kTileWidth, step, kFilterTileColumns);
   const DeviceLimits device = device_limits();
-  int most_rows = references_in(tile_height(kMode, kGreatest), step, kFilterTileRows);
-  while (most_rows > 1 && tile_bytes(step, most_rows, kTwoParts) > device.shared_memory) {
-    --most_rows;
-  }
+  const TileFit fit = fit_tiles(kMode, kGreatest, step, device);
   const auto tiles_of = [&](int rows) {
     return dim3(
         static_cast<unsigned>(blocks_for(grid.columns, arguments.tile_columns)),
@@ -720,13 +730,12 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
   // Lower tiles load and empty more samples for each reference, but may fill the last wave of blocks.
   const auto cost = [&](int rows) {
     const dim3 tiles = tiles_of(rows);
-    const int at_once = device.multiprocessors * blocks_per_multiprocessor(kMode, kGreatest);
-    const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), at_once);
+    const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), device.multiprocessors * fit.blocks);
     return static_cast<float>(waves) *
            (static_cast<float>(rows * step.step) + 0.25F * static_cast<float>(reach_of(step)));
   };
-  arguments.tile_rows = most_rows;
-  for (int rows = most_rows - 1; rows >= 1; --rows) {
+  arguments.tile_rows = fit.rows;
+  for (int rows = fit.rows - 1; rows >= 1; --rows) {
     if (cost(rows) < cost(arguments.tile_rows)) {
       arguments.tile_rows = rows;
     }

@@ -29,6 +29,7 @@ struct AnyArguments {
 };
 
 constexpr int kMaxGroup = 64;
+constexpr std::size_t kStaticBytes = kMaxWarps * kMaxGroup * sizeof(unsigned long long);
 
 __device__ int patch_distance(const std::int16_t* a, const std::int16_t* b, int pitch, int patch) {
   int distance = 0;
@@ -163,6 +164,7 @@ __global__ void match_any_kernel(AnyArguments arguments) {
   follow_stream();
   extern __shared__ int window_distances[];
   __shared__ unsigned long long closest[kMaxWarps][kMaxGroup];
+  static_assert(sizeof(closest) == kStaticBytes);
   const auto references = static_cast<unsigned>(arguments.grid.columns *
                                                 (arguments.groups.last_row - arguments.groups.first_row));
   const int warp = threadIdx.x / kWarp;
@@ -183,13 +185,14 @@ void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3d
                const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
   const AnyArguments arguments{plane, grid, groups, step.search_window / 2, distances, groups.capacity};
   const std::size_t bytes = static_cast<std::size_t>(step.search_window) * step.search_window * sizeof(int);
-  constexpr int kBlocks = 1056;  // eight for each multiprocessor of a large GPU
-  constexpr std::size_t kSharedBytes = 64 * 1024;
-  const int warps = static_cast<int>(std::clamp<std::size_t>(kSharedBytes / bytes, 1, kMaxWarps));
+  constexpr int kBlocks = 8;  // for each multiprocessor
+  const DeviceLimits device = device_limits();
+  const std::size_t shared = std::min<std::size_t>(64 * 1024, device.shared_memory - kStaticBytes);
+  const int warps = static_cast<int>(std::clamp<std::size_t>(shared / bytes, 1, kMaxWarps));
   allow_shared_memory(match_any_kernel, warps * bytes);
   const int references = grid.columns * (groups.last_row - groups.first_row);
-  launch(match_any_kernel, std::min((references + warps - 1) / warps, kBlocks), warps * kWarp, warps * bytes,
-         stream, arguments);
+  launch(match_any_kernel, std::min(blocks_for(references, warps), kBlocks * device.multiprocessors),
+         warps * kWarp, warps * bytes, stream, arguments);
 }
 
 }  // namespace limpid::cuda

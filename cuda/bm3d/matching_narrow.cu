@@ -581,7 +581,9 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
     for (int columns = 2; columns <= most_columns; columns += 2) {
       constexpr float kRowCost = 0.02F;  // of a row of samples, in those of two references
       const dim3 grid_size = blocks_of(columns, rows);
-      const int waves = blocks_for(static_cast<int>(grid_size.x * grid_size.y), 2 * device.multiprocessors);
+      const int blocks = shared_bytes_of(step, rows) <= device.shared_memory_of(2) ? 2 : 1;
+      const int waves =
+          blocks_for(static_cast<int>(grid_size.x * grid_size.y), blocks * device.multiprocessors);
       const float cost =
           static_cast<float>(waves) * (static_cast<float>(blocks_for(columns / 2 * rows, kWarps)) +
                                        kRowCost * static_cast<float>(sample_rows));

@@ -152,12 +152,14 @@ DeviceLimits device_limits() {
     check(cudaDeviceGetAttribute(&value, which, device));
     return value;
   };
-  constexpr int kStatic = 2048;
-  const DeviceLimits limits{.compute_capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
-                                                  attribute(cudaDevAttrComputeCapabilityMinor),
-                            .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
-                            .shared_memory = static_cast<std::size_t>(
-                                attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - kStatic)};
+  const auto bytes = [&](cudaDeviceAttr which) { return static_cast<std::size_t>(attribute(which)); };
+  const DeviceLimits limits{
+      .compute_capability =
+          10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor),
+      .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
+      .shared_memory = bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin) - DeviceLimits::kStaticSharedMemory,
+      .multiprocessor_shared_memory = bytes(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+      .reserved_shared_memory = bytes(cudaDevAttrReservedSharedMemoryPerBlock)};
   known.emplace(device, limits);
   return limits;
 }

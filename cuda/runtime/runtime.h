@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <string>
@@ -40,9 +41,20 @@ void wait_by_sleeping(int device);
 
 /// What kernels must know of the device.
 struct DeviceLimits {
+  /// Bytes that a block may have statically, which the others leave room for.
+  static constexpr std::size_t kStaticSharedMemory = 2048;
+
   int compute_capability = 0;  ///< 10 major + minor
   int multiprocessors = 0;
-  std::size_t shared_memory = 0;  ///< bytes that a block may have besides 2 KiB for what it has statically
+  std::size_t shared_memory = 0;                 ///< bytes that a block may have dynamically
+  std::size_t multiprocessor_shared_memory = 0;  ///< bytes of all blocks on one
+  std::size_t reserved_shared_memory = 0;        ///< bytes of a block that the system takes of these
+
+  /// Bytes that each block may have dynamically for so many to be on a multiprocessor at once.
+  std::size_t shared_memory_of(int blocks) const {
+    const std::size_t share = multiprocessor_shared_memory / static_cast<std::size_t>(blocks);
+    return std::min(shared_memory, share - std::min(share, reserved_shared_memory + kStaticSharedMemory));
+  }
 };
 /// The limits of the current device. The driver is asked once for each device.
 DeviceLimits device_limits();

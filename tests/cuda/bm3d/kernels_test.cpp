@@ -324,9 +324,24 @@ TEST_F(BlockMatching, FindsTheClosestForAnySizeAndParameters) {
 }
 
 // Compute capability 9.0, as most of what is known of speeds is of, and 8.6 and 7.5 with less memory.
-constexpr DeviceLimits kHopper = {90, 132, std::size_t{225} << 10};
-constexpr DeviceLimits kAmpere = {86, 84, std::size_t{97} << 10};
-constexpr DeviceLimits kTuring = {75, 40, std::size_t{62} << 10};
+constexpr DeviceLimits limits(int compute_capability, int multiprocessors, std::size_t block_kib,
+                              std::size_t multiprocessor_kib, std::size_t reserved_kib) {
+  return {compute_capability, multiprocessors, (block_kib << 10) - DeviceLimits::kStaticSharedMemory,
+          multiprocessor_kib << 10, reserved_kib << 10};
+}
+constexpr DeviceLimits kHopper = limits(90, 132, 227, 228, 1);
+constexpr DeviceLimits kAmpere = limits(86, 84, 99, 100, 1);
+constexpr DeviceLimits kTuring = limits(75, 40, 64, 64, 0);
+
+TEST(DeviceLimits, BlocksShareTheMemoryOfAMultiprocessor) {
+  EXPECT_EQ(kHopper.shared_memory_of(1), std::size_t{225} << 10);
+  EXPECT_EQ(kHopper.shared_memory_of(2), std::size_t{111} << 10);
+  EXPECT_EQ(kHopper.shared_memory_of(4), std::size_t{54} << 10);
+  EXPECT_EQ(kAmpere.shared_memory_of(1), std::size_t{97} << 10);
+  EXPECT_EQ(kAmpere.shared_memory_of(2), std::size_t{47} << 10);
+  EXPECT_EQ(kTuring.shared_memory_of(1), std::size_t{62} << 10);
+  EXPECT_EQ(kTuring.shared_memory_of(64), 0U);
+}
 
 std::string matching_of(const Bm3dStep& step, const DeviceLimits& device) {
   return choose(matching_variants(), step, device).name;

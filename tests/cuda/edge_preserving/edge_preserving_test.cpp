@@ -197,8 +197,10 @@ class Bilateral : public CudaTest {
 };
 
 // A GPU of compute capability 9.0, and one of 7.5 with less memory.
-constexpr DeviceLimits kHopper = {90, 132, std::size_t{225} << 10};
-constexpr DeviceLimits kTuring = {75, 40, std::size_t{62} << 10};
+constexpr DeviceLimits kHopper = {
+    .compute_capability = 90, .multiprocessors = 132, .shared_memory = std::size_t{225} << 10};
+constexpr DeviceLimits kTuring = {
+    .compute_capability = 75, .multiprocessors = 40, .shared_memory = std::size_t{62} << 10};
 
 TEST(BilateralVariants, AreChosenByPassRadiusAndDevice) {
   const auto chosen = [](BilateralPass pass, int radius, bool bytes, const DeviceLimits& device) {
