@@ -115,54 +115,98 @@ __device__ float sum_over_block(float value) {
   return sum;
 }
 
+// A block's group: `size` patches at `members`, offsets from the reference patch at (rx, ry).
+struct Group {
+  const std::int16_t* members;
+  int size;
+  int rx;
+  int ry;
+  float* coefficients;  // of the noisy patches
+  float* basic;         // of the basic estimate's
+};
+
+__device__ Group group_of(const AnyArguments& arguments, int number) {
+  const ReferenceGrid& grid = arguments.grid;
+  const int capacity = arguments.groups.capacity;
+  const int samples = grid.patch * grid.patch;
+  Group group;
+  group.members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
+  group.size = group.members[0];
+  group.rx = grid.x(number % grid.columns);
+  group.ry = grid.y(arguments.groups.first_row + number / grid.columns);
+  group.coefficients =
+      arguments.general.scratch + static_cast<std::ptrdiff_t>(2 * blockIdx.x) * capacity * samples;
+  group.basic = group.coefficients + static_cast<std::ptrdiff_t>(capacity) * samples;
+  return group;
+}
+
+// The first step: clears what does not exceed the threshold, but for the group's mean. Returns how many of
+// the thread's coefficients are kept.
+__device__ float threshold_group(const AnyArguments& arguments, const Group& group, int samples) {
+  float kept = 0;
+  for (int i = threadIdx.x; i < group.size * samples; i += kThreads) {
+    const bool keep = i == 0 || fabsf(group.coefficients[i]) > arguments.threshold;
+    group.coefficients[i] = keep ? group.coefficients[i] : 0.0F;
+    kept += keep ? 1.0F : 0.0F;
+  }
+  return kept;
+}
+
+// The second step: multiplies by the Wiener factors. Returns the sum of the thread's squared ones.
+__device__ float shrink_group(const AnyArguments& arguments, const Group& group, int samples) {
+  float energy = 0;
+  for (int i = threadIdx.x; i < group.size * samples; i += kThreads) {
+    const float signal = group.basic[i] * group.basic[i];
+    const float factor = signal / (signal + arguments.variance);
+    group.coefficients[i] *= factor;
+    energy += factor * factor;
+  }
+  return energy;
+}
+
+// Adds the group's samples to the plane's sums.
+__device__ void add_group(const AnyArguments& arguments, const Group& group, int k, int weight_units) {
+  const int samples = k * k;
+  const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
+  for (int i = threadIdx.x; i < group.size * samples; i += kThreads) {
+    const std::int16_t member = member_of(group.members, i / samples);
+    const int y = group.ry + offset_y(member);
+    const int x = group.rx + offset_x(member);
+    const float value =
+        (group.coefficients[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
+    const std::ptrdiff_t at =
+        static_cast<std::ptrdiff_t>(y + i % samples / k) * arguments.grid.width + x + i % k;
+    atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
+              static_cast<unsigned long long>(__float2ll_rn(value)));
+    if (i % samples == 0) {
+      atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * arguments.grid.width + x,
+                weight_units);
+    }
+  }
+}
+
 __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments arguments) {
   follow_stream();
   const ReferenceGrid& grid = arguments.grid;
   const int k = grid.patch;
   const int samples = k * k;
-  const int capacity = arguments.groups.capacity;
-  float* group = arguments.general.scratch + static_cast<std::ptrdiff_t>(2 * blockIdx.x) * capacity * samples;
-  float* factors = group + static_cast<std::ptrdiff_t>(capacity) * samples;
   const int count = grid.columns * (arguments.groups.last_row - arguments.groups.first_row);
   for (int number = blockIdx.x; number < count; number += gridDim.x) {
-    const std::int16_t* members = arguments.groups.members + static_cast<std::ptrdiff_t>(number) * capacity;
-    const int size = members[0];
-    const int rx = grid.x(number % grid.columns);
-    const int ry = grid.y(arguments.groups.first_row + number / grid.columns);
-    load_patches(arguments, arguments.noisy, members, size, rx, ry, group);
+    const Group group = group_of(arguments, number);
+    load_patches(arguments, arguments.noisy, group.members, group.size, group.rx, group.ry,
+                 group.coefficients);
     float part = 0;
     if (arguments.basic.data != nullptr) {
-      load_patches(arguments, arguments.basic, members, size, rx, ry, factors);
-      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
-        const float signal = factors[i] * factors[i];
-        const float factor = signal / (signal + arguments.variance);
-        group[i] *= factor;
-        part += factor * factor;
-      }
+      load_patches(arguments, arguments.basic, group.members, group.size, group.rx, group.ry, group.basic);
+      part = shrink_group(arguments, group, samples);
     } else {
-      for (int i = threadIdx.x; i < size * samples; i += kThreads) {
-        const bool keep = i == 0 || fabsf(group[i]) > arguments.threshold;
-        group[i] = keep ? group[i] : 0.0F;
-        part += keep ? 1.0F : 0.0F;
-      }
+      part = threshold_group(arguments, group, samples);
     }
     const float weight = 1.0F / fmaxf(1.0F, sum_over_block(part));
     const int weight_units = __float2int_rn(weight * arguments.weight_scale);
-    transform_across(arguments.haar, false, size, samples, group);
-    transform_patches(arguments.general.inverse, k, size, group);
-    const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
-    for (int i = threadIdx.x; i < size * samples; i += kThreads) {
-      const std::int16_t member = member_of(members, i / samples);
-      const int y = ry + offset_y(member);
-      const int x = rx + offset_x(member);
-      const float value = (group[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(y + i % samples / k) * grid.width + x + i % k;
-      atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
-                static_cast<unsigned long long>(__float2ll_rn(value)));
-      if (i % samples == 0) {
-        atomicAdd(arguments.sums.weight + static_cast<std::ptrdiff_t>(y) * grid.width + x, weight_units);
-      }
-    }
+    transform_across(arguments.haar, false, group.size, samples, group.coefficients);
+    transform_patches(arguments.general.inverse, k, group.size, group.coefficients);
+    add_group(arguments, group, k, weight_units);
     __syncthreads();
   }
 }

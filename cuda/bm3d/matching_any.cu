@@ -82,49 +82,54 @@ __device__ void find_distances(const AnyArguments& arguments, const Search& sear
   }
 }
 
-// A warp makes the group of `number` from its distances.
-__device__ void select_group(const AnyArguments& arguments, const Search& search, int number,
-                             const int* distances, unsigned long long* closest) {
-  const int lane = threadIdx.x % kWarp;
-  const int candidates = search.candidates;
+// How many distances are within a bound.
+__device__ int count_within(const Search& search, const int* distances, int bound) {
+  int count = 0;
+  for (int i = threadIdx.x % kWarp; i < search.candidates; i += kWarp) {
+    count += distances[i] <= bound ? 1 : 0;
+  }
+  for (int i = kWarp / 2; i > 0; i /= 2) {
+    count += __shfl_xor_sync(kAllLanes, count, i);
+  }
+  return count;
+}
+
+// The distance of the last of the `wanted` closest candidates, or the greatest that is allowed where there
+// are fewer.
+__device__ int find_bound(const AnyArguments& arguments, const Search& search, const int* distances,
+                          int wanted) {
   int least = INT_MAX;
-  for (int i = lane; i < candidates; i += kWarp) {
+  for (int i = threadIdx.x % kWarp; i < search.candidates; i += kWarp) {
     least = min(least, distances[i]);
   }
   for (int i = kWarp / 2; i > 0; i /= 2) {
     least = min(least, __shfl_xor_sync(kAllLanes, least, i));
   }
-
-  // The group has `wanted` others: those nearer than `bound`, and the first of those at it.
-  const int wanted = arguments.wanted - 1;
-  const auto count_within = [&](int bound) {
-    int count = 0;
-    for (int i = lane; i < candidates; i += kWarp) {
-      count += distances[i] <= bound ? 1 : 0;
-    }
-    for (int i = kWarp / 2; i > 0; i /= 2) {
-      count += __shfl_xor_sync(kAllLanes, count, i);
-    }
-    return count;
-  };
   int bound = arguments.distances.greatest;
-  if (least < bound && count_within(bound) > wanted) {
+  if (least < bound && count_within(search, distances, bound) > wanted) {
     int low = least - 1;  // fewer than `wanted` within it, unless all of them are at `least`
-    if (count_within(least) >= wanted) {
+    if (count_within(search, distances, least) >= wanted) {
       bound = least;
     } else {
       while (bound - low > 1) {
         const int middle = low + (bound - low) / 2;
-        (count_within(middle) >= wanted ? bound : low) = middle;
+        (count_within(search, distances, middle) >= wanted ? bound : low) = middle;
       }
     }
   }
-  // Two passes in raster order, so that of equal distances the first ones are taken.
+  return bound;
+}
+
+// The candidates nearer than `bound` and the first of those at it, up to `wanted`, as distances and places.
+// Two passes in raster order, so that of equal distances the first ones are taken.
+__device__ int collect(const Search& search, const int* distances, int bound, int wanted,
+                       unsigned long long* closest) {
+  const int lane = threadIdx.x % kWarp;
   int found = 0;
   for (int pass = 0; pass < 2; ++pass) {
-    for (int base = 0; base < candidates && found < wanted; base += kWarp) {
+    for (int base = 0; base < search.candidates && found < wanted; base += kWarp) {
       const int i = base + lane;
-      const int distance = i < candidates ? distances[i] : INT_MAX;
+      const int distance = i < search.candidates ? distances[i] : INT_MAX;
       const bool take = pass == 0 ? distance < bound : distance == bound;
       const unsigned takers = __ballot_sync(kAllLanes, take);
       const int place = found + __popc(takers & ((1U << lane) - 1));
@@ -135,13 +140,18 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
     }
   }
   __syncwarp();
+  return found;
+}
 
+// Writes the group of `number`, in the order of distance and place.
+__device__ void write_group(const Groups& groups, const Search& search, int number,
+                            const unsigned long long* closest, int found) {
+  const int lane = threadIdx.x % kWarp;
   const int size = round_down_to_power_of_two(found + 1);
-  std::int16_t* members =
-      arguments.groups.members + static_cast<std::ptrdiff_t>(number) * arguments.groups.capacity;
+  std::int16_t* members = groups.members + static_cast<std::ptrdiff_t>(number) * groups.capacity;
   if (lane == 0) {
     members[0] = static_cast<std::int16_t>(size);
-    for (int i = size; i < arguments.groups.capacity; ++i) {
+    for (int i = size; i < groups.capacity; ++i) {
       members[i] = 0;
     }
   }
@@ -158,6 +168,15 @@ __device__ void select_group(const AnyArguments& arguments, const Search& search
     }
   }
   __syncwarp();
+}
+
+// A warp makes the group of `number` from its distances.
+__device__ void select_group(const AnyArguments& arguments, const Search& search, int number,
+                             const int* distances, unsigned long long* closest) {
+  const int wanted = arguments.wanted - 1;  // besides the reference patch
+  const int bound = find_bound(arguments, search, distances, wanted);
+  const int found = collect(search, distances, bound, wanted, closest);
+  write_group(arguments.groups, search, number, closest, found);
 }
 
 __global__ void match_any_kernel(AnyArguments arguments) {
