@@ -160,74 +160,50 @@ constexpr int refinement_cost(const MotionVector& vector, std::int32_t differenc
 /// The predicted vectors of a block, in the order in which they are tried, before they are limited(): those
 /// of the block over it on the coarser level, of that one's neighbours, the near ones first, and rest.
 inline constexpr int kPredictions = 7;
-using Predictions = std::array<MotionVector, kPredictions>;
 
-constexpr Predictions predictions_of(int column, int row, const Level& coarser,
-                                     const MotionVector* coarser_vectors) {
-  const auto inside = [](int i, int count) { return std::min(std::max(i, 0), count - 1); };
-  const int towards_x = column % 2 == 0 ? -1 : 1;
-  const int towards_y = row % 2 == 0 ? -1 : 1;
-  const int x = column / 2;
-  const int near_x = inside(x + towards_x, coarser.columns);
-  const int far_x = inside(x - towards_x, coarser.columns);
-  const MotionVector* over = coarser_vectors + row / 2 * coarser.columns;
-  const MotionVector* near = coarser_vectors + inside(row / 2 + towards_y, coarser.rows) * coarser.columns;
-  const MotionVector* far = coarser_vectors + inside(row / 2 - towards_y, coarser.rows) * coarser.columns;
-  const auto twice = [](const MotionVector& vector) {
-    return MotionVector{static_cast<std::int16_t>(2 * vector.x), static_cast<std::int16_t>(2 * vector.y)};
-  };
-  return {twice(over[x]),     twice(over[near_x]), twice(near[x]), twice(near[near_x]),
-          twice(over[far_x]), twice(far[x]),       MotionVector{}};
-}
-
-/// The eight vectors around a block's best prediction, and the eight blocks around a block.
-inline constexpr int kNeighbours = 8;
-inline constexpr std::array<int, kNeighbours> kNeighbourX = {-1, 0, 1, -1, 1, -1, 0, 1};
-inline constexpr std::array<int, kNeighbours> kNeighbourY = {-1, -1, -1, 0, 0, 1, 1, 1};
-
-using NeighbourVectors = std::array<MotionVector, kNeighbours>;
-
-/// The vectors of the blocks around a block; beyond the border, those of the nearest blocks.
-constexpr NeighbourVectors neighbours_of(const Level& level, int column, int row,
-                                         const MotionVector* vectors) {
-  const int left = std::max(column - 1, 0);
-  const int right = std::min(column + 1, level.columns - 1);
-  const MotionVector* above = vectors + std::max(row - 1, 0) * level.columns;
-  const MotionVector* beside = vectors + row * level.columns;
-  const MotionVector* below = vectors + std::min(row + 1, level.rows - 1) * level.columns;
-  return {above[left],   above[column], above[right],  beside[left],
-          beside[right], below[left],   below[column], below[right]};
-}
-
-/// A bit for each of the vectors, set if it differs from `tried` and from those before it: only these need be
-/// tried.
-template <std::size_t kCount>
-constexpr unsigned untried(const std::array<MotionVector, kCount>& vectors, const MotionVector& tried) {
-  const auto bits = [](const MotionVector& vector) { return std::bit_cast<std::uint32_t>(vector); };
-  unsigned untried = 0;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    auto same = static_cast<unsigned>(bits(vectors[i]) == bits(tried));
-    for (std::size_t before = 0; before < i; ++before) {
-      same |= static_cast<unsigned>(bits(vectors[before]) == bits(vectors[i]));
-    }
-    untried |= (same ^ 1U) << i;
+constexpr MotionVector prediction(int i, int column, int row, const Level& coarser,
+                                  const MotionVector* coarser_vectors) {
+  if (i == kPredictions - 1) {
+    return {};
   }
-  return untried;
+  // Towards the nearest other block, away from it or neither, four bits for each prediction, the first
+  // lowest.
+  constexpr unsigned kAcross = 0x102121;
+  constexpr unsigned kAlong = 0x012211;
+  const auto step = [i](unsigned steps, int place) {
+    return (static_cast<int>(steps >> 4 * i & 3U) - 1) * (place % 2 == 0 ? -1 : 1);
+  };
+  const int over_column = std::min(std::max(column / 2 + step(kAcross, column), 0), coarser.columns - 1);
+  const int over_row = std::min(std::max(row / 2 + step(kAlong, row), 0), coarser.rows - 1);
+  const MotionVector& over = coarser_vectors[over_row * coarser.columns + over_column];
+  return {static_cast<std::int16_t>(2 * over.x), static_cast<std::int16_t>(2 * over.y)};
 }
 
-constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
+/// The offsets of the eight neighbours of a block or of a vector.
+inline constexpr int kNeighbours = 8;
+constexpr int neighbour_x(int i) { return (i < kNeighbours / 2 ? i : i + 1) % 3 - 1; }
+constexpr int neighbour_y(int i) { return (i < kNeighbours / 2 ? i : i + 1) / 3 - 1; }
+
+/// The vector of a block's neighbour; beyond the border, that of the nearest block.
+constexpr MotionVector neighbour(int i, const Level& level, int column, int row,
+                                 const MotionVector* vectors) {
+  const int x = std::min(std::max(column + neighbour_x(i), 0), level.columns - 1);
+  const int y = std::min(std::max(row + neighbour_y(i), 0), level.rows - 1);
+  return vectors[y * level.columns + x];
+}
+
+/// How little a neighbour agrees with a vector.
+constexpr int disagreement(const MotionVector& vector, const MotionVector& neighbour) {
+  const auto distance = [](int a, int b) { return a < b ? b - a : a - b; };
+  return std::min(distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y), kGreatestDisagreement);
+}
 
 /// What a vector costs a block in a sweep, given the difference along it and along the vector that the block
-/// has before.
-constexpr int sweep_cost(const MotionVector& vector, std::int32_t difference, std::int32_t difference_before,
-                         const NeighbourVectors& neighbours) {
-  int penalty = motion_penalty(vector);
-  for (const MotionVector& neighbour : neighbours) {
-    penalty +=
-        kDisagreementPenalty *
-        std::min(distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y), kGreatestDisagreement);
-  }
-  return kDifferenceWeight * difference + penalty * difference_before;
+/// has before, and the sum of all neighbours' disagreements.
+constexpr int sweep_cost(const MotionVector& vector, std::int32_t difference, std::int32_t own_difference,
+                         int disagreements) {
+  return kDifferenceWeight * difference +
+         (motion_penalty(vector) + kDisagreementPenalty * disagreements) * own_difference;
 }
 
 /// The cheapest candidate so far; of equally cheap ones, the first.

@@ -161,24 +161,46 @@ HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, int column, 
   return best;
 }
 
+template <std::size_t kCount>
+using Vectors = std::array<MotionVector, kCount>;
+
+// A bit for each of the vectors, set if it differs from `tried` and from those before it: only these need be
+// tried.
+template <std::size_t kCount>
+HWY_INLINE HWY_ATTR unsigned untried(const Vectors<kCount>& vectors, const MotionVector& tried) {
+  const auto bits = [](const MotionVector& vector) { return std::bit_cast<std::uint32_t>(vector); };
+  unsigned untried = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto same = static_cast<unsigned>(bits(vectors[i]) == bits(tried));
+    for (std::size_t before = 0; before < i; ++before) {
+      same |= static_cast<unsigned>(bits(vectors[before]) == bits(vectors[i]));
+    }
+    untried |= (same ^ 1U) << i;
+  }
+  return untried;
+}
+
 HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, int column, int row) {
   const Window window(level, column, row);
+  Vectors<motion::kPredictions> predictions;
+  HWY_UNROLL(8)
+  for (int i = 0; i < motion::kPredictions; ++i) {
+    predictions[i] = motion::prediction(i, column, row, level.coarser_shape, level.coarser);
+  }
   motion::Choice best;
-  const motion::Predictions predictions =
-      motion::predictions_of(column, row, level.coarser_shape, level.coarser);
   const auto predict = [&](const MotionVector& prediction) HWY_ATTR {
     const MotionVector vector = motion::limited(level.shape, column, row, prediction.x, prediction.y);
     const std::int32_t difference = window.difference(vector);
     best.consider(vector, difference, motion::prediction_cost(vector, difference));
   };
   predict(predictions[0]);
-  for (unsigned left = motion::untried(predictions, predictions[0]); left != 0; left &= left - 1) {
+  for (unsigned left = untried(predictions, predictions[0]); left != 0; left &= left - 1) {
     predict(predictions[std::countr_zero(left)]);
   }
   const MotionVector centre = best.vector;
   for (int i = 0; i < motion::kNeighbours; ++i) {
-    const MotionVector vector = motion::limited(level.shape, column, row, centre.x + motion::kNeighbourX[i],
-                                                centre.y + motion::kNeighbourY[i]);
+    const MotionVector vector = motion::limited(level.shape, column, row, centre.x + motion::neighbour_x(i),
+                                                centre.y + motion::neighbour_y(i));
     const std::int32_t difference = window.difference(vector);
     best.consider(vector, difference, motion::refinement_cost(vector, difference));
   }
@@ -199,8 +221,12 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
                                   MotionVector* vectors, std::int32_t* differences) {
   for (int column = 0; column < level.shape.columns; ++column) {
     const MotionVector own = before[row * level.shape.columns + column];
-    const motion::NeighbourVectors neighbours = motion::neighbours_of(level.shape, column, row, before);
-    unsigned left = motion::untried(neighbours, own);
+    Vectors<motion::kNeighbours> neighbours;
+    HWY_UNROLL(8)
+    for (int i = 0; i < motion::kNeighbours; ++i) {
+      neighbours[i] = motion::neighbour(i, level.shape, column, row, before);
+    }
+    unsigned left = untried(neighbours, own);
     vectors[column] = own;
     if (left == 0) {
       continue;
@@ -208,12 +234,19 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
     const Window window(level, column, row);
     const std::int32_t own_difference = differences[column];
     motion::Choice best;
-    best.consider(own, own_difference, motion::sweep_cost(own, own_difference, own_difference, neighbours));
+    const auto consider = [&](const MotionVector& vector, std::int32_t difference) HWY_ATTR {
+      int disagreements = 0;
+      for (const MotionVector& neighbour : neighbours) {
+        disagreements += motion::disagreement(vector, neighbour);
+      }
+      best.consider(vector, difference,
+                    motion::sweep_cost(vector, difference, own_difference, disagreements));
+    };
+    consider(own, own_difference);
     for (; left != 0; left &= left - 1) {
       const MotionVector& neighbour = neighbours[std::countr_zero(left)];
       const MotionVector vector = motion::limited(level.shape, column, row, neighbour.x, neighbour.y);
-      const std::int32_t difference = window.difference(vector);
-      best.consider(vector, difference, motion::sweep_cost(vector, difference, own_difference, neighbours));
+      consider(vector, window.difference(vector));
     }
     vectors[column] = best.vector;
     differences[column] = best.difference;

@@ -1,0 +1,457 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "cuda/motion/motion.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/warp.h"
+
+// Bound by latency on the coarse levels, which have few blocks, and by the loads of windows on the finest. A
+// warp treats a block: lane 4 r + q has the eight samples of column of cells q (of three; the fourth
+// completes unaligned loads) in rows r, r + 8 and r + 16 of the window, one row of each cell. All lanes know
+// the best candidate so far.
+
+namespace limpid::cuda {
+namespace {
+
+using motion::kBlock;
+
+constexpr int kPyramidThreads = 128;
+constexpr int kRowsPerThread = 4;
+constexpr int kWord = 4;  // samples that a thread writes at a time
+
+// The guide's samples before they are smoothed.
+template <typename Sample, bool kRgb>
+struct Guide {
+  SamplePlane planes[3];
+  int bit_depth;
+
+  __device__ int at(int plane, int x, int y) const {
+    const auto* row = reinterpret_cast<const Sample*>(planes[plane].data + y * planes[plane].stride);
+    return motion::guide_value(row[x], bit_depth);
+  }
+  __device__ int at(int x, int y) const {
+    if constexpr (kRgb) {
+      return motion::guide_value_of_rgb(at(0, x, y), at(1, x, y), at(2, x, y));
+    } else {
+      return at(0, x, y);
+    }
+  }
+};
+
+// Writes a word of a level's row y, and of the margin above or below if that row is the outermost.
+__device__ void store_word(const motion::Level& level, std::uint8_t* first, int x, int y, unsigned word) {
+  const auto store = [&](int row) {
+    *reinterpret_cast<unsigned*>(first + static_cast<std::ptrdiff_t>(row) * level.stride + x) = word;
+  };
+  store(y);
+  if (y == 0) {
+    for (int i = 1; i <= motion::kMarginRows; ++i) {
+      store(-i);
+    }
+  }
+  if (y == level.height - 1) {
+    for (int i = 1; i <= motion::kMarginRows; ++i) {
+      store(y + i);
+    }
+  }
+}
+
+// A thread makes a word, in the margins too, of four rows, going down.
+template <typename Sample, bool kRgb>
+__global__ void __launch_bounds__(kPyramidThreads)
+    smooth_kernel(Guide<Sample, kRgb> guide, motion::Level level, std::uint8_t* first) {
+  follow_stream();
+  const int x = (blockIdx.x * kPyramidThreads + threadIdx.x) * kWord - motion::kMarginColumns;
+  if (x + motion::kMarginColumns >= level.stride) {
+    return;
+  }
+  const int begin = blockIdx.y * kRowsPerThread;
+  const auto smoothed_row = [&](int y, int(&out)[kWord]) {
+    const int row = min(max(y, 0), level.height - 1);
+#pragma unroll
+    for (int i = 0; i < kWord; ++i) {
+      const int column = min(max(x + i, 0), level.width - 1);
+      out[i] = motion::smoothed(guide.at(max(column - 1, 0), row), guide.at(column, row),
+                                guide.at(min(column + 1, level.width - 1), row));
+    }
+  };
+  int above[kWord];
+  int middle[kWord];
+  smoothed_row(begin - 1, above);
+  smoothed_row(begin, middle);
+  for (int y = begin; y < min(begin + kRowsPerThread, level.height); ++y) {
+    int below[kWord];
+    smoothed_row(y + 1, below);
+    unsigned word = 0;
+#pragma unroll
+    for (int i = 0; i < kWord; ++i) {
+      word |= static_cast<unsigned>(motion::smoothed_in_both(motion::smoothed(above[i], middle[i], below[i])))
+              << 8 * i;
+      above[i] = middle[i];
+      middle[i] = below[i];
+    }
+    store_word(level, first, x, y, word);
+  }
+}
+
+// A thread makes a word of one row. Beyond the finer level's last row and column its margin repeats them.
+__global__ void __launch_bounds__(kPyramidThreads)
+    halve_kernel(motion::Level finer, const std::uint8_t* finer_first, motion::Level level,
+                 std::uint8_t* first) {
+  follow_stream();
+  const int x = (blockIdx.x * kPyramidThreads + threadIdx.x) * kWord - motion::kMarginColumns;
+  if (x + motion::kMarginColumns >= level.stride) {
+    return;
+  }
+  const int y = blockIdx.y;
+  const std::uint8_t* above = finer_first + static_cast<std::ptrdiff_t>(2 * y) * finer.stride;
+  const std::uint8_t* below = above + finer.stride;
+  unsigned word = 0;
+#pragma unroll
+  for (int i = 0; i < kWord; ++i) {
+    const int column = 2 * min(max(x + i, 0), level.width - 1);
+    word |= static_cast<unsigned>(
+                motion::halved(above[column], above[column + 1], below[column], below[column + 1]))
+            << 8 * i;
+  }
+  store_word(level, first, x, y, word);
+}
+
+// A level of two pictures' pyramids.
+struct MotionLevel {
+  motion::Level shape;
+  const std::uint8_t* current;
+  const std::uint8_t* reference;
+  motion::Level coarser_shape;
+  const MotionVector* coarser;
+};
+
+// The window around one block, in a warp's registers.
+class Window {
+ public:
+  __device__ Window(const MotionLevel& level, int column, int row)
+      : shape_(level.shape), reference_(level.reference), column_(column), row_(row) {
+    const int lane = threadIdx.x % kWarp;
+    x_ = (column - 1) * kBlock;
+    y_ = (row - 1) * kBlock + lane / 4;
+    const std::uint8_t* from = level.current + offset(x_, y_);
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      samples_[i] = load(from, i);
+    }
+  }
+
+  /// The vector, limited for this block.
+  __device__ MotionVector limited(int x, int y) const { return motion::limited(shape_, column_, row_, x, y); }
+
+  /// The difference along a vector.
+  __device__ int difference(const MotionVector& vector) const {
+    const int x = x_ + vector.x;
+    const unsigned unaligned = static_cast<unsigned>(x) % kBlock;
+    const std::uint8_t* from = reference_ + offset(x - static_cast<int>(unaligned), y_ + vector.y);
+    uint2 words[3];
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      words[i] = load(from, i);
+    }
+    unsigned sum = 0;
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      const uint2 aligned = shifted(words[i], unaligned);
+      const unsigned cell = __vsadu4(aligned.x, samples_[i].x) + __vsadu4(aligned.y, samples_[i].y);
+      sum += i == 1 ? 2 * cell : cell;
+    }
+    const int column_of_cells = threadIdx.x % 4;
+    static_assert(motion::kCellWeights == std::array{1, 2, 1});
+    return static_cast<int>(sum_over_warp(column_of_cells == 3 ? 0U : column_of_cells == 1 ? 2 * sum : sum));
+  }
+
+ private:
+  __device__ std::ptrdiff_t offset(int x, int y) const {
+    return static_cast<std::ptrdiff_t>(y) * shape_.stride + x + static_cast<int>(threadIdx.x % 4) * kBlock;
+  }
+  __device__ uint2 load(const std::uint8_t* from, int i) const {
+    return *reinterpret_cast<const uint2*>(from + static_cast<std::ptrdiff_t>(i * kBlock) * shape_.stride);
+  }
+  // The eight samples that begin so many after the lane's first; those after its last are the next lane's.
+  __device__ static uint2 shifted(const uint2& own, unsigned samples) {
+    const unsigned next = __shfl_down_sync(kAllLanes, own.x, 1);
+    const unsigned last = __shfl_down_sync(kAllLanes, own.y, 1);
+    const bool within = samples < kWord;
+    const unsigned words[] = {within ? own.x : own.y, within ? own.y : next, within ? next : last};
+    const unsigned bits = samples % kWord * 8;
+    return {__funnelshift_r(words[0], words[1], bits), __funnelshift_r(words[1], words[2], bits)};
+  }
+
+  const motion::Level& shape_;
+  const std::uint8_t* reference_;
+  int column_;
+  int row_;
+  int x_;
+  int y_;
+  uint2 samples_[3];
+};
+
+__device__ unsigned bits_of(const MotionVector& vector) {
+  return static_cast<std::uint16_t>(vector.x) | static_cast<unsigned>(static_cast<std::uint16_t>(vector.y))
+                                                    << 16;
+}
+
+__device__ MotionVector vector_of(unsigned bits) {
+  return {static_cast<std::int16_t>(bits & 0xFFFF), static_cast<std::int16_t>(bits >> 16)};
+}
+
+// The lanes whose vector no lane before them has.
+__device__ unsigned distinct(unsigned bits) {
+  const unsigned same = __match_any_sync(kAllLanes, bits);
+  return __ballot_sync(kAllLanes, __ffs(static_cast<int>(same)) - 1 == static_cast<int>(threadIdx.x % kWarp));
+}
+
+// Calls function(bits of a vector) for each lane in `lanes`, the first lane first.
+template <typename Function>
+__device__ void for_each_lane(unsigned lanes, unsigned bits, const Function& function) {
+  while (lanes != 0) {
+    function(__shfl_sync(kAllLanes, bits, __ffs(static_cast<int>(lanes)) - 1));
+    lanes &= lanes - 1;
+  }
+}
+
+constexpr int kCoarsestRows = 2 * motion::kRadius + 1;  // of vectors
+
+// A block of threads treats a block of samples; a warp tries the vectors of one row.
+__global__ void __launch_bounds__(kWarp* kCoarsestRows)
+    search_coarsest_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences) {
+  follow_stream();
+  const int block = blockIdx.x;
+  const Window window(level, block % level.shape.columns, block / level.shape.columns);
+  const int row = threadIdx.x / kWarp;
+  // Costs with the candidates' numbers in their order, so that of equally cheap ones the first is least.
+  unsigned long long least = ~0ULL;
+  MotionVector best;
+  int best_difference = 0;
+  const auto consider = [&](int x, int y, int number) {
+    const MotionVector vector = window.limited(x, y);
+    const int difference = window.difference(vector);
+    const auto cost = static_cast<unsigned long long>(motion::coarsest_cost(vector, difference));
+    const unsigned long long key = cost << 32 | static_cast<unsigned>(number);
+    if (key < least) {
+      least = key;
+      best = vector;
+      best_difference = difference;
+    }
+  };
+  if (row == 0) {
+    consider(0, 0, 0);
+  }
+#pragma unroll 4
+  for (int i = 0; i < kCoarsestRows; ++i) {
+    consider(i - motion::kRadius, row - motion::kRadius, 1 + row * kCoarsestRows + i);
+  }
+  __shared__ unsigned long long least_of_row[kCoarsestRows];
+  if (threadIdx.x % kWarp == 0) {
+    least_of_row[row] = least;
+  }
+  __syncthreads();
+  unsigned long long least_of_all = least;
+  for (const unsigned long long other : least_of_row) {
+    least_of_all = min(least_of_all, other);
+  }
+  if (threadIdx.x % kWarp == 0 && least == least_of_all) {
+    vectors[block] = best;
+    differences[block] = best_difference;
+  }
+}
+
+constexpr int kSearchWarps = 8;
+
+__device__ int block_of_warp() { return blockIdx.x * kSearchWarps + threadIdx.x / kWarp; }
+
+// A lane knows one of the predictions.
+__global__ void __launch_bounds__(kWarp* kSearchWarps)
+    search_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences) {
+  follow_stream();
+  const int block = block_of_warp();
+  if (block >= level.shape.columns * level.shape.rows) {
+    return;
+  }
+  const int column = block % level.shape.columns;
+  const int row = block / level.shape.columns;
+  const int lane = threadIdx.x % kWarp;
+  const Window window(level, column, row);
+  motion::Choice best;
+  const unsigned predicted = bits_of(motion::prediction(min(lane, motion::kPredictions - 1), column, row,
+                                                        level.coarser_shape, level.coarser));
+  for_each_lane(distinct(predicted), predicted, [&](unsigned bits) {
+    const MotionVector vector = window.limited(vector_of(bits).x, vector_of(bits).y);
+    const int difference = window.difference(vector);
+    best.consider(vector, difference, motion::prediction_cost(vector, difference));
+  });
+  const MotionVector centre = best.vector;
+#pragma unroll 4
+  for (int i = 0; i < motion::kNeighbours; ++i) {
+    const MotionVector vector =
+        window.limited(centre.x + motion::neighbour_x(i), centre.y + motion::neighbour_y(i));
+    const int difference = window.difference(vector);
+    best.consider(vector, difference, motion::refinement_cost(vector, difference));
+  }
+  if (lane == 0) {
+    vectors[block] = best.vector;
+    differences[block] = best.difference;
+  }
+}
+
+// A lane knows one of the neighbours.
+__global__ void __launch_bounds__(kWarp* kSearchWarps)
+    sweep_kernel(MotionLevel level, const MotionVector* before, MotionVector* vectors,
+                 std::int32_t* differences) {
+  follow_stream();
+  const int block = block_of_warp();
+  if (block >= level.shape.columns * level.shape.rows) {
+    return;
+  }
+  const int column = block % level.shape.columns;
+  const int row = block / level.shape.columns;
+  const int lane = threadIdx.x % kWarp;
+  const bool knows_one = lane < motion::kNeighbours;
+  const MotionVector own = before[block];
+  const MotionVector neighbour = knows_one ? motion::neighbour(lane, level.shape, column, row, before) : own;
+  const unsigned known = bits_of(neighbour);
+  const unsigned untried = distinct(known) & __ballot_sync(kAllLanes, known != bits_of(own));
+  if (untried == 0) {
+    if (lane == 0) {
+      vectors[block] = own;
+    }
+    return;
+  }
+  const Window window(level, column, row);
+  const int own_difference = differences[block];
+  motion::Choice best;
+  const auto consider = [&](const MotionVector& vector, int difference) {
+    const int disagreements = sum_over_warp(knows_one ? motion::disagreement(vector, neighbour) : 0);
+    best.consider(vector, difference, motion::sweep_cost(vector, difference, own_difference, disagreements));
+  };
+  consider(own, own_difference);
+  for_each_lane(untried, known, [&](unsigned bits) {
+    const MotionVector vector = window.limited(vector_of(bits).x, vector_of(bits).y);
+    consider(vector, window.difference(vector));
+  });
+  if (lane == 0) {
+    vectors[block] = best.vector;
+    differences[block] = best.difference;
+  }
+}
+
+template <typename Sample, bool kRgb>
+void smooth(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+            const motion::Level& level, std::uint8_t* first, cudaStream_t stream) {
+  const Guide<Sample, kRgb> guide = {{planes[0], planes[1], planes[2]}, format.bit_depth};
+  const dim3 grid(blocks_for(level.stride / kWord, kPyramidThreads),
+                  blocks_for(level.height, kRowsPerThread));
+  launch(smooth_kernel<Sample, kRgb>, grid, kPyramidThreads, 0, stream, guide, level, first);
+}
+
+template <typename Sample>
+void smooth(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+            const motion::Level& level, std::uint8_t* first, cudaStream_t stream) {
+  if (format.color_model == ColorModel::kRgb) {
+    smooth<Sample, true>(format, planes, level, first, stream);
+  } else {
+    smooth<Sample, false>(format, planes, level, first, stream);
+  }
+}
+
+}  // namespace
+
+MotionPyramid::MotionPyramid(int width, int height)
+    : width_(width), height_(height), layout_(motion::pyramid_of(width, height)), memory_(layout_.bytes) {}
+
+void MotionPyramid::enqueue(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+                            cudaStream_t stream) {
+  if (layout_.count == 0) {
+    return;
+  }
+  const motion::Level& finest = layout_.levels[0];
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      smooth<std::uint8_t>(format, planes, finest, samples(0), stream);
+      break;
+    case SampleType::kUint16:
+      smooth<std::uint16_t>(format, planes, finest, samples(0), stream);
+      break;
+    case SampleType::kFloat32:
+      smooth<float>(format, planes, finest, samples(0), stream);
+      break;
+  }
+  for (int i = 1; i < layout_.count; ++i) {
+    const motion::Level& level = layout_.levels[i];
+    const dim3 grid(blocks_for(level.stride / kWord, kPyramidThreads), level.height);
+    launch(halve_kernel, grid, kPyramidThreads, 0, stream, layout_.levels[i - 1], samples(i - 1), level,
+           samples(i));
+  }
+}
+
+DeviceMotionField::DeviceMotionField(int width, int height) {
+  const motion::Pyramid layout = motion::pyramid_of(width, height);
+  columns_ = layout.levels[0].columns;
+  rows_ = layout.levels[0].rows;
+  const std::size_t blocks = static_cast<std::size_t>(columns_) * rows_;
+  vectors_ = DeviceMemory(blocks * sizeof(MotionVector));
+  differences_ = DeviceMemory(blocks * sizeof(std::int32_t));
+}
+
+MotionField DeviceMotionField::download(cudaStream_t stream) const {
+  const std::size_t blocks = static_cast<std::size_t>(columns_) * rows_;
+  MotionField field = {columns_, rows_, std::vector<MotionVector>(blocks), std::vector<std::int32_t>(blocks)};
+  if (blocks > 0) {
+    check(cudaMemcpyAsync(field.vectors.data(), vectors(), vectors_.bytes(), cudaMemcpyDeviceToHost, stream));
+    check(cudaMemcpyAsync(field.differences.data(), differences(), differences_.bytes(),
+                          cudaMemcpyDeviceToHost, stream));
+    check(cudaStreamSynchronize(stream));
+  }
+  return field;
+}
+
+MotionEstimator::MotionEstimator(int width, int height)
+    : columns_(motion::pyramid_of(width, height).levels[0].columns),
+      rows_(motion::pyramid_of(width, height).levels[0].rows),
+      coarser_(static_cast<std::size_t>(columns_) * rows_ * sizeof(MotionVector)),
+      before_(coarser_.bytes()) {}
+
+void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyramid& current,
+                              const DeviceMotionField& field, cudaStream_t stream) {
+  const motion::Pyramid& layout = current.layout();
+  if (reference.width() != current.width() || reference.height() != current.height() ||
+      layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ || field.columns() != columns_ ||
+      field.rows() != rows_) {
+    throw Error("motion is sought between pictures of different sizes");
+  }
+  MotionLevel level{};
+  for (int number = layout.count - 1; number >= 0; --number) {
+    level.shape = layout.levels[number];
+    level.current = current.samples(number);
+    level.reference = reference.samples(number);
+    // Levels take turns, so that the finest one's vectors are the field's.
+    auto* vectors = number % 2 == 0 ? field.vectors() : coarser_.as<MotionVector>();
+    const int blocks = level.shape.columns * level.shape.rows;
+    const int groups = blocks_for(blocks, kSearchWarps);
+    if (level.coarser == nullptr) {
+      launch(search_coarsest_kernel, blocks, kWarp * kCoarsestRows, 0, stream, level, vectors,
+             field.differences());
+    } else {
+      launch(search_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences());
+    }
+    auto* before = before_.as<MotionVector>();
+    static_assert(motion::kSweeps % 2 == 0);
+    for (int sweep = 0; sweep < motion::kSweeps; ++sweep) {
+      std::swap(before, vectors);
+      launch(sweep_kernel, groups, kWarp * kSearchWarps, 0, stream, level, before, vectors,
+             field.differences());
+    }
+    level.coarser_shape = level.shape;
+    level.coarser = vectors;
+  }
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/frame/frame.h"
+#include "core/motion/motion_blocks.h"
+#include "core/motion/motion_field.h"
+#include "cuda/runtime/convert.h"
+#include "cuda/runtime/runtime.h"
+
+// Block motion on the current device, to the bit that of core/cpu/motion. Everything is enqueued; what one
+// call makes is there for the next in the same stream.
+
+namespace limpid::cuda {
+
+/// A picture as matching sees it, in several resolutions. Made once of each picture, and used for its motion
+/// to any other.
+class MotionPyramid {
+ public:
+  /// Has the memory for pictures of this size.
+  MotionPyramid(int width, int height);
+
+  /// `planes` are those of a frame of `format`, or of one of its fields.
+  void enqueue(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
+               cudaStream_t stream);
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  const motion::Pyramid& layout() const { return layout_; }
+  /// Sample (0, 0) of a level.
+  std::uint8_t* samples(int level) const { return memory_.as<std::uint8_t>() + layout_.levels[level].origin; }
+  std::size_t memory() const { return memory_.bytes(); }
+
+ private:
+  int width_;
+  int height_;
+  motion::Pyramid layout_;
+  DeviceMemory memory_;
+};
+
+/// A MotionField in device memory.
+class DeviceMotionField {
+ public:
+  /// Has the memory for pictures of this size.
+  DeviceMotionField(int width, int height);
+
+  int columns() const { return columns_; }
+  int rows() const { return rows_; }
+  /// Row by row, as in MotionField.
+  MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
+  std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
+  std::size_t memory() const { return vectors_.bytes() + differences_.bytes(); }
+
+  /// What is in it when all is done that has been enqueued to the stream, for which this waits.
+  MotionField download(cudaStream_t stream) const;
+
+ private:
+  int columns_ = 0;
+  int rows_ = 0;
+  DeviceMemory vectors_;
+  DeviceMemory differences_;
+};
+
+/// Finds motion between pictures of one size. Holds its working memory: fields must be enqueued to one
+/// stream, where they follow each other.
+class MotionEstimator {
+ public:
+  MotionEstimator(int width, int height);
+
+  /// Makes `field` that of the motion from `current` to `reference`. All must have this size.
+  void enqueue(const MotionPyramid& reference, const MotionPyramid& current, const DeviceMotionField& field,
+               cudaStream_t stream);
+
+  std::size_t memory() const { return coarser_.bytes() + before_.bytes(); }
+
+ private:
+  int columns_;
+  int rows_;
+  DeviceMemory coarser_;  // vectors of every second level; those of the others are in the caller's field
+  DeviceMemory before_;   // vectors before a sweep
+};
+
+}  // namespace limpid::cuda
