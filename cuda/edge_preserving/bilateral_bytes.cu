@@ -52,6 +52,7 @@ struct BytesArguments {
 
 // Spatial weights of one row of the window, as pairs of the same half: 2 radius + 1 and up to 3 more.
 constexpr int kSpatialPitch = 32;
+static_assert(2 * kMostBytesRadius + 1 <= kSpatialPitch);
 
 // By blocks of 128, 256 or 512 threads, a thread 4 copies of an entry and 4 entries at a time.
 template <BilateralPass kPass>

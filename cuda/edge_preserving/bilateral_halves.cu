@@ -27,6 +27,7 @@ namespace {
 constexpr int kLanes = 16;         // that lie side by side
 constexpr int kSpatialPitch = 32;  // of one row of the window: 2 radius + 1 and up to 3 more
 constexpr int kSteps = 4;          // neighbours of a row at a time
+static_assert((2 * kMostBytesRadius + kSteps) / kSteps * kSteps <= kSpatialPitch);
 constexpr int kMostHalfSums = 33;  // weights that a half float adds up
 constexpr int kRowsAtATime = 4;
 constexpr float kOutside = 60000;  // in place of a sample that is not in the plane

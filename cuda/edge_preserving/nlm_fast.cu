@@ -48,6 +48,8 @@ constexpr int kWarpRows = 16;
 constexpr int kThreads = 128;
 constexpr int kRowBlocks = 3;     // of 8 rows each, the last one the margin's
 constexpr int kColumnBlocks = 5;  // of 8 columns each, likewise
+static_assert(8 * kRowBlocks == kWarpRows + 2 * kMargin && 8 * kColumnBlocks == kColumns + 2 * kMargin);
+static_assert(kThreads / 32 == 2 * kBlockRows / kWarpRows, "each half of the window has two warps");
 constexpr int kRowsAtATime = 8;
 constexpr int kMostHalfSums = 32;  // weights that a half float adds up
 constexpr int kQuarters = 4;       // of a lane's results, two pairs of samples each
