@@ -22,13 +22,18 @@
 namespace limpid::motion {
 
 inline constexpr int kBlock = MotionField::kBlock;
-/// Differences are summed over the block and the eight cells of its size around it. Small windows follow the
-/// noise: what is then taken for motion makes the noise that is left look weaker than it is.
+/// Differences are summed over the block and as many samples again on all sides. Small windows follow the
+/// noise: what is then taken for motion makes the noise that is left look weaker than it is. The block's
+/// columns count twice. Of the rows above and below it every second counts, of which noise in smoothed
+/// pictures leaves little less to know than of all.
 inline constexpr int kWindow = 3 * kBlock;
-/// Weights of the cells' differences, along each axis.
-inline constexpr std::array<int, 3> kCellWeights = {1, 2, 1};
+inline constexpr std::array<int, 3> kColumnWeights = {1, 2, 1};  ///< of eight columns each
+inline constexpr int kWindowRows = 2 * kBlock;
+constexpr int window_row(int i) {
+  return i < kBlock / 2 ? 2 * i - kBlock + 1 : i < kBlock * 3 / 2 ? i - kBlock / 2 : 2 * i - 2 * kBlock;
+}
 /// What a difference of one code value everywhere in the window adds up to.
-inline constexpr int kDifferenceUnit = 16 * kBlock * kBlock;
+inline constexpr int kDifferenceUnit = kWindowRows * 4 * kBlock;
 
 inline constexpr int kMostLevels = 6;
 /// A level less wide or high than this has no coarser one. Found by trial, like the preferences: windows of
@@ -133,16 +138,16 @@ constexpr MotionVector limited(const Level& level, int column, int row, int x, i
 // (what blocks differ by without noise along vectors that were found with it; how much of the noise is left
 // in differences along them) and on flat pictures with noise, which should rest.
 inline constexpr int kDifferenceWeight = 512;
-inline constexpr int kMotionPenalty = 28;           ///< of others than rest
+inline constexpr int kMotionPenalty = 32;           ///< of others than rest
 inline constexpr int kCoarsestMotionPenalty = 128;  ///< the same on the coarsest level, where many are tried
-inline constexpr int kRefinementPenalty = 32;       ///< of vectors near a predicted one
+inline constexpr int kRefinementPenalty = 40;       ///< of vectors near a predicted one
 inline constexpr int kDisagreementPenalty = 4;      ///< for a sample's distance from a neighbour's vector
 inline constexpr int kGreatestDisagreement = 4;     ///< in samples; more counts as this
 
 /// A second sweep gains a little more, a third hardly anything.
 inline constexpr int kSweeps = 2;
 
-// A cost is at most (512 + 28 + 8 * 4 * 4) * 255 * kDifferenceUnit < 2^28.
+// A cost is at most (512 + 128 + 8 * 4 * 4) * 255 * kDifferenceUnit < 2^27.
 
 constexpr int motion_penalty(const MotionVector& vector) {
   return vector == MotionVector{} ? 0 : kMotionPenalty;

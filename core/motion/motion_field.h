@@ -26,7 +26,7 @@ struct MotionField {
   std::vector<MotionVector> vectors;  ///< row by row
   /// How much the guides (core/motion/motion_blocks.h) differ along each vector, in a window of 24 x 24
   /// samples around the block: the mean of the absolute differences, in which the block counts more than what
-  /// is around it, in units of 1/1024 of an 8-bit code value. motion::difference_of_noise() says what noise
+  /// is around it, in units of 1/512 of an 8-bit code value. motion::difference_of_noise() says what noise
   /// alone makes it.
   std::vector<std::int32_t> differences;
 

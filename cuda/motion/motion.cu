@@ -134,12 +134,14 @@ class Window {
   __device__ Window(const MotionLevel& level, int column, int row)
       : shape_(level.shape), reference_(level.reference), column_(column), row_(row) {
     const int lane = threadIdx.x % kWarp;
-    x_ = (column - 1) * kBlock;
-    y_ = (row - 1) * kBlock + lane / 4;
-    const std::uint8_t* from = level.current + offset(x_, y_);
+    const int r = lane / 4;
+    rows_[0] = motion::window_row(kBlock / 2 + r);
+    rows_[1] = motion::window_row(r < kBlock / 2 ? r : r + kBlock);
+    x_ = (column - 1) * kBlock + lane % 4 * kBlock;
+    y_ = row * kBlock;
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      samples_[i] = load(from, i);
+    for (int i = 0; i < 2; ++i) {
+      samples_[i] = load(level.current, x_, y_ + rows_[i]);
     }
   }
 
@@ -150,30 +152,25 @@ class Window {
   __device__ int difference(const MotionVector& vector) const {
     const int x = x_ + vector.x;
     const unsigned unaligned = static_cast<unsigned>(x) % kBlock;
-    const std::uint8_t* from = reference_ + offset(x - static_cast<int>(unaligned), y_ + vector.y);
-    uint2 words[3];
+    uint2 words[2];
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      words[i] = load(from, i);
+    for (int i = 0; i < 2; ++i) {
+      words[i] = load(reference_, x - static_cast<int>(unaligned), y_ + rows_[i] + vector.y);
     }
     unsigned sum = 0;
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 2; ++i) {
       const uint2 aligned = shifted(words[i], unaligned);
-      const unsigned cell = __vsadu4(aligned.x, samples_[i].x) + __vsadu4(aligned.y, samples_[i].y);
-      sum += i == 1 ? 2 * cell : cell;
+      sum += __vsadu4(aligned.x, samples_[i].x) + __vsadu4(aligned.y, samples_[i].y);
     }
-    const int column_of_cells = threadIdx.x % 4;
-    static_assert(motion::kCellWeights == std::array{1, 2, 1});
-    return static_cast<int>(sum_over_warp(column_of_cells == 3 ? 0U : column_of_cells == 1 ? 2 * sum : sum));
+    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
+    const int columns = threadIdx.x % 4;
+    return static_cast<int>(sum_over_warp(columns == 3 ? 0U : columns == 1 ? 2 * sum : sum));
   }
 
  private:
-  __device__ std::ptrdiff_t offset(int x, int y) const {
-    return static_cast<std::ptrdiff_t>(y) * shape_.stride + x + static_cast<int>(threadIdx.x % 4) * kBlock;
-  }
-  __device__ uint2 load(const std::uint8_t* from, int i) const {
-    return *reinterpret_cast<const uint2*>(from + static_cast<std::ptrdiff_t>(i * kBlock) * shape_.stride);
+  __device__ uint2 load(const std::uint8_t* first, int x, int y) const {
+    return *reinterpret_cast<const uint2*>(first + static_cast<std::ptrdiff_t>(y) * shape_.stride + x);
   }
   // The eight samples that begin so many after the lane's first; those after its last are the next lane's.
   __device__ static uint2 shifted(const uint2& own, unsigned samples) {
@@ -189,9 +186,10 @@ class Window {
   const std::uint8_t* reference_;
   int column_;
   int row_;
-  int x_;
-  int y_;
-  uint2 samples_[3];
+  int x_;  // of the lane's samples
+  int y_;  // of the block
+  int rows_[2];
+  uint2 samples_[2];
 };
 
 __device__ unsigned bits_of(const MotionVector& vector) {

@@ -1,6 +1,8 @@
 #include "core/cpu/motion/motion_estimation.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
@@ -21,6 +23,8 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
   field.vectors.resize(blocks);
   field.differences.resize(blocks);
   before_.resize(blocks);
+  changed_.resize(blocks);
+  changed_before_.resize(blocks);
   coarser_.resize(blocks);
 
   MotionLevel level;
@@ -28,18 +32,17 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
     level.shape = layout.levels[number];
     level.current = current.samples(number);
     level.reference = reference.samples(number);
-    const auto for_each_row_of_blocks = [&](const auto& function) {
-      for_each_index(level.shape.rows, 1,
-                     [&](int row) { function(row, std::size_t(row) * level.shape.columns); });
-    };
-    for_each_row_of_blocks([&](int row, std::size_t first) {
+    for_each_index(level.shape.rows, 1, [&](int row) {
+      const std::size_t first = static_cast<std::size_t>(row) * level.shape.columns;
       search_row(level, row, field.vectors.data() + first, field.differences.data() + first);
     });
-    for (int sweep = 0; sweep < motion::kSweeps; ++sweep) {
+    std::fill(changed_.begin(), changed_.end(), std::uint8_t{1});
+    for (int i = 0; i < motion::kSweeps; ++i) {
       field.vectors.swap(before_);
-      for_each_row_of_blocks([&](int row, std::size_t first) {
-        sweep_row(level, row, before_.data(), field.vectors.data() + first, field.differences.data() + first);
-      });
+      changed_.swap(changed_before_);
+      const MotionSweep sweep = {before_.data(), changed_before_.data(), field.vectors.data(),
+                                 changed_.data(), field.differences.data()};
+      for_each_index(level.shape.rows, 1, [&](int row) { sweep_row(level, row, sweep); });
     }
     if (number > 0) {
       field.vectors.swap(coarser_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/cpu/motion/motion_pyramid.h"
@@ -18,6 +19,8 @@ class MotionEstimator {
  private:
   std::vector<MotionVector> before_;   // of the level under way, before a sweep
   std::vector<MotionVector> coarser_;  // of the coarser level
+  std::vector<std::uint8_t> changed_;  // whether a sweep has changed them
+  std::vector<std::uint8_t> changed_before_;
 };
 
 }  // namespace limpid::cpu

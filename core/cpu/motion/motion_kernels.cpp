@@ -80,15 +80,15 @@ using WindowTag = hn::FixedTag<std::uint8_t, 32>;
 #else
 using WindowTag = hn::FixedTag<std::uint8_t, 16>;
 #endif
-using CellTag = hn::Repartition<std::uint64_t, WindowTag>;
+using ColumnsTag = hn::Repartition<std::uint64_t, WindowTag>;
 constexpr int kWindowLanes = static_cast<int>(hn::MaxLanes(WindowTag()));
 constexpr int kWindowVectors = kWindowBytes / kWindowLanes;
 
-HWY_INLINE HWY_ATTR hn::Vec<CellTag> sums_of_differences(hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
+HWY_INLINE HWY_ATTR hn::Vec<ColumnsTag> sums_of_differences(hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES >= 32
-  return hn::Vec<CellTag>{_mm256_sad_epu8(a.raw, b.raw)};
+  return hn::Vec<ColumnsTag>{_mm256_sad_epu8(a.raw, b.raw)};
 #elif HWY_ARCH_X86
-  return hn::Vec<CellTag>{_mm_sad_epu8(a.raw, b.raw)};
+  return hn::Vec<ColumnsTag>{_mm_sad_epu8(a.raw, b.raw)};
 #else
   return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
 #endif
@@ -99,49 +99,47 @@ class Window {
  public:
   HWY_INLINE HWY_ATTR Window(const MotionLevel& level, int column, int row)
       : stride_(level.shape.stride),
-        offset_((row - 1) * kBlock * stride_ + (column - 1) * kBlock),
+        offset_(row * kBlock * stride_ + (column - 1) * kBlock),
         reference_(level.reference + offset_) {
-    const std::uint8_t* from = level.current + offset_;
-    HWY_UNROLL(24)
-    for (int i = 0; i < motion::kWindow * kWindowVectors; ++i) {
-      samples_[i] =
-          hn::LoadU(WindowTag(), from + i / kWindowVectors * stride_ + i % kWindowVectors * kWindowLanes);
+    HWY_UNROLL(16)
+    for (int row_of_window = 0; row_of_window < motion::kWindowRows; ++row_of_window) {
+      for (int i = 0; i < kWindowVectors; ++i) {
+        samples_[row_of_window * kWindowVectors + i] = load(level.current + offset_, row_of_window, i);
+      }
     }
   }
 
   // The difference along a vector.
   HWY_INLINE HWY_ATTR std::int32_t difference(const MotionVector& vector) const {
     const std::uint8_t* from = reference_ + vector.y * stride_ + vector.x;
-    hn::Vec<CellTag> outer[kWindowVectors];
-    hn::Vec<CellTag> middle[kWindowVectors];
-    for (int i = 0; i < kWindowVectors; ++i) {
-      outer[i] = hn::Zero(CellTag());
-      middle[i] = hn::Zero(CellTag());
+    hn::Vec<ColumnsTag> sums[kWindowVectors];
+    for (auto& sum : sums) {
+      sum = hn::Zero(ColumnsTag());
     }
-    HWY_UNROLL(24)
-    for (int y = 0; y < motion::kWindow; ++y) {
+    HWY_UNROLL(16)
+    for (int row = 0; row < motion::kWindowRows; ++row) {
       for (int i = 0; i < kWindowVectors; ++i) {
-        const auto sums = sums_of_differences(samples_[y * kWindowVectors + i],
-                                              hn::LoadU(WindowTag(), from + i * kWindowLanes));
-        auto& cells = y / kBlock == 1 ? middle[i] : outer[i];
-        cells = hn::Add(cells, sums);
+        sums[i] =
+            hn::Add(sums[i], sums_of_differences(samples_[row * kWindowVectors + i], load(from, row, i)));
       }
-      from += stride_;
     }
-    static_assert(motion::kCellWeights == std::array{1, 2, 1});
+    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
     alignas(kWindowBytes) std::array<std::uint64_t, kWindowBytes / kBlock> columns;
     for (int i = 0; i < kWindowVectors; ++i) {
-      hn::Store(hn::Add(outer[i], hn::Add(middle[i], middle[i])), CellTag(),
-                columns.data() + i * (kWindowLanes / kBlock));
+      hn::Store(sums[i], ColumnsTag(), columns.data() + i * (kWindowLanes / kBlock));
     }
     return static_cast<std::int32_t>(columns[0] + 2 * columns[1] + columns[2]);
   }
 
  private:
+  HWY_INLINE HWY_ATTR hn::Vec<WindowTag> load(const std::uint8_t* block, int row, int i) const {
+    return hn::LoadU(WindowTag(), block + motion::window_row(row) * stride_ + i * kWindowLanes);
+  }
+
   std::ptrdiff_t stride_;
-  std::ptrdiff_t offset_;
+  std::ptrdiff_t offset_;  // of the window's row beside the block's first
   const std::uint8_t* reference_;
-  hn::Vec<WindowTag> samples_[motion::kWindow * kWindowVectors];
+  hn::Vec<WindowTag> samples_[motion::kWindowRows * kWindowVectors];
 };
 
 HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, int column, int row) {
@@ -217,22 +215,36 @@ HWY_ATTR void search_row_of_blocks(const MotionLevel& level, int row, MotionVect
   }
 }
 
-HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const MotionVector* before,
-                                  MotionVector* vectors, std::int32_t* differences) {
-  for (int column = 0; column < level.shape.columns; ++column) {
-    const MotionVector own = before[row * level.shape.columns + column];
+HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const MotionSweep& sweep) {
+  const int columns = level.shape.columns;
+  const auto changed_around = [&](int column) {
+    unsigned changed = 0;
+    for (int y = std::max(row - 1, 0); y <= std::min(row + 1, level.shape.rows - 1); ++y) {
+      for (int x = std::max(column - 1, 0); x <= std::min(column + 1, columns - 1); ++x) {
+        changed |= sweep.changed_before[y * columns + x];
+      }
+    }
+    return changed != 0;
+  };
+  for (int column = 0; column < columns; ++column) {
+    const int block = row * columns + column;
+    const MotionVector own = sweep.before[block];
+    sweep.after[block] = own;
+    sweep.changed[block] = 0;
+    if (!changed_around(column)) {
+      continue;
+    }
     Vectors<motion::kNeighbours> neighbours;
     HWY_UNROLL(8)
     for (int i = 0; i < motion::kNeighbours; ++i) {
-      neighbours[i] = motion::neighbour(i, level.shape, column, row, before);
+      neighbours[i] = motion::neighbour(i, level.shape, column, row, sweep.before);
     }
     unsigned left = untried(neighbours, own);
-    vectors[column] = own;
     if (left == 0) {
       continue;
     }
     const Window window(level, column, row);
-    const std::int32_t own_difference = differences[column];
+    const std::int32_t own_difference = sweep.differences[block];
     motion::Choice best;
     const auto consider = [&](const MotionVector& vector, std::int32_t difference) HWY_ATTR {
       int disagreements = 0;
@@ -248,8 +260,9 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
       const MotionVector vector = motion::limited(level.shape, column, row, neighbour.x, neighbour.y);
       consider(vector, window.difference(vector));
     }
-    vectors[column] = best.vector;
-    differences[column] = best.difference;
+    sweep.after[block] = best.vector;
+    sweep.changed[block] = best.vector == own ? 0 : 1;
+    sweep.differences[block] = best.difference;
   }
 }
 
@@ -313,9 +326,8 @@ void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::i
   HWY_DYNAMIC_DISPATCH(search_row_of_blocks)(level, row, vectors, differences);
 }
 
-void sweep_row(const MotionLevel& level, int row, const MotionVector* before, MotionVector* vectors,
-               std::int32_t* differences) {
-  HWY_DYNAMIC_DISPATCH(sweep_row_of_blocks)(level, row, before, vectors, differences);
+void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep) {
+  HWY_DYNAMIC_DISPATCH(sweep_row_of_blocks)(level, row, sweep);
 }
 
 }  // namespace limpid::cpu

@@ -35,9 +35,18 @@ struct MotionLevel {
 /// Finds the vectors of one row of blocks, and the differences along them; both have room for a row.
 void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences);
 
-/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbours' in `before`, of
-/// all blocks. `differences`, of the row, are those along the vectors before and become those after.
-void sweep_row(const MotionLevel& level, int row, const MotionVector* before, MotionVector* vectors,
-               std::int32_t* differences);
+/// What a sweep over a level works on: all blocks' vectors and whether the sweep before has changed them (all
+/// true for the first), before and after.
+struct MotionSweep {
+  const MotionVector* before = nullptr;
+  const std::uint8_t* changed_before = nullptr;
+  MotionVector* after = nullptr;
+  std::uint8_t* changed = nullptr;
+  std::int32_t* differences = nullptr;  ///< along the vectors before, then along those after
+};
+
+/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbours'. A block that
+/// saw no change in the sweep before, in itself or its neighbours, would choose the same again.
+void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep);
 
 }  // namespace limpid::cpu

@@ -109,7 +109,7 @@ TEST(Motion, FollowsShifts) {
       const int border = std::max(std::abs(shift.x), std::abs(shift.y)) + 16;
       const MotionField field = estimate(reference, current);
       const int off = sigma < 50 ? 0 : 1;
-      EXPECT_GT(share_with(field, shift, border, off), sigma == 0 ? 0.9999 : 0.98)
+      EXPECT_GT(share_with(field, shift, border, off), sigma == 0 ? 0.9999 : 0.95)
           << shift.x << ", " << shift.y << ", sigma " << sigma;
     }
   }
@@ -136,7 +136,7 @@ TEST(Motion, NoiseIsNotTakenForMotion) {
   for (const double sigma : {5.0, 20.0, 50.0}) {
     const auto flat = [](int, int) { return 128; };
     const MotionField field = estimate(draw(640, 360, flat, sigma, 1), draw(640, 360, flat, sigma, 2));
-    EXPECT_GT(share_with(field, {}), 0.95) << sigma;
+    EXPECT_GT(share_with(field, {}), 0.9) << sigma;
     EXPECT_NEAR(mean_difference(field) / motion::difference_of_noise(sigma), 1, 0.03) << sigma;
   }
 }

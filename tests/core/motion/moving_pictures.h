@@ -83,6 +83,15 @@ inline Frame frame_of(const oracle::BytePicture& picture, int bit_depth = 8) {
   return frame;
 }
 
+// A frame of a panned texture, before which a part of the picture moves otherwise, with noise.
+inline Frame panned_frame(int time, int width, int height, double sigma) {
+  const auto scene = [&](int x, int y) {
+    return x / 3 + y < height ? endless_texture(x + 9 * time, y - 2 * time)
+                              : endless_texture(x - 30 * time, y, 1);
+  };
+  return frame_of(draw(width, height, scene, sigma, time + 1));
+}
+
 inline std::array<Plane, kMaxPlanes> picture_planes(const Frame& frame) {
   return cpu::picture_of(frame.format, frame.planes, pictures_of(false).front());
 }

@@ -21,15 +21,6 @@
 namespace limpid::cuda {
 namespace {
 
-// A panned texture, before which a part of the picture moves otherwise.
-Frame frame_at(int time, int width, int height, double sigma) {
-  const auto scene = [&](int x, int y) {
-    return x / 3 + y < height ? test::endless_texture(x + 9 * time, y - 2 * time)
-                              : test::endless_texture(x - 30 * time, y, 1);
-  };
-  return test::frame_of(test::draw(width, height, scene, sigma, time + 1));
-}
-
 void benchmark(int argc, char** argv) {
   const BenchmarkOptions options = parse_options(argc, argv);
   const auto engine = open_cuda("cuda:0", {});
@@ -39,7 +30,8 @@ void benchmark(int argc, char** argv) {
   json["device"] = engine->description();
   for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}, {3840, 2160}}) {
     for (const double sigma : {0.0, 20.0, 50.0}) {
-      const Frame frames[] = {frame_at(0, width, height, sigma), frame_at(1, width, height, sigma)};
+      const Frame frames[] = {test::panned_frame(0, width, height, sigma),
+                              test::panned_frame(1, width, height, sigma)};
       const FrameFormat& format = frames[0].format;
       MotionPyramid pyramids[] = {{width, height}, {width, height}};
       const std::size_t bytes = static_cast<std::size_t>(frames[0].planes[0].stride) * height;
