@@ -35,6 +35,9 @@ constexpr int window_row(int i) {
 /// What a difference of one code value everywhere in the window adds up to.
 inline constexpr int kDifferenceUnit = kWindowRows * 4 * kBlock;
 
+/// The mean of a window's weighted samples, given their sum.
+constexpr int mean_of_window(int sum) { return (sum + kDifferenceUnit / 2) / kDifferenceUnit; }
+
 inline constexpr int kMostLevels = 6;
 /// A level less wide or high than this has no coarser one. Found by trial, like the preferences: windows of
 /// still coarser levels hold too much of the picture.

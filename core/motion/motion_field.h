@@ -29,6 +29,9 @@ struct MotionField {
   /// is around it, in units of 1/512 of an 8-bit code value. motion::difference_of_noise() says what noise
   /// alone makes it.
   std::vector<std::int32_t> differences;
+  /// How much there was to follow: how far the current picture's guide is from its mean in the same window,
+  /// likewise. core/motion/followed.h tells from both whether a block was followed.
+  std::vector<std::int32_t> textures;
 
   bool operator==(const MotionField&) const = default;
 

@@ -157,20 +157,31 @@ class Window {
     for (int i = 0; i < 2; ++i) {
       words[i] = load(reference_, x - static_cast<int>(unaligned), y_ + rows_[i] + vector.y);
     }
-    unsigned sum = 0;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const uint2 aligned = shifted(words[i], unaligned);
-      sum += __vsadu4(aligned.x, samples_[i].x) + __vsadu4(aligned.y, samples_[i].y);
+      words[i] = shifted(words[i], unaligned);
     }
-    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
-    const int columns = threadIdx.x % 4;
-    return static_cast<int>(sum_over_warp(columns == 3 ? 0U : columns == 1 ? 2 * sum : sum));
+    return sum_of_differences(words[0], words[1]);
+  }
+
+  /// The difference of the window and its mean.
+  __device__ int texture() const {
+    const unsigned mean = motion::mean_of_window(sum_of_differences({0, 0}, {0, 0}));
+    const uint2 means = {mean * 0x01010101U, mean * 0x01010101U};
+    return sum_of_differences(means, means);
   }
 
  private:
   __device__ uint2 load(const std::uint8_t* first, int x, int y) const {
     return *reinterpret_cast<const uint2*>(first + static_cast<std::ptrdiff_t>(y) * shape_.stride + x);
+  }
+  // The weighted sum of the window's differences from the lanes' other samples.
+  __device__ int sum_of_differences(const uint2& first, const uint2& second) const {
+    const unsigned sum = __vsadu4(first.x, samples_[0].x) + __vsadu4(first.y, samples_[0].y) +
+                         __vsadu4(second.x, samples_[1].x) + __vsadu4(second.y, samples_[1].y);
+    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
+    const int columns = threadIdx.x % 4;
+    return static_cast<int>(sum_over_warp(columns == 3 ? 0U : columns == 1 ? 2 * sum : sum));
   }
   // The eight samples that begin so many after the lane's first; those after its last are the next lane's.
   __device__ static uint2 shifted(const uint2& own, unsigned samples) {
@@ -220,7 +231,8 @@ constexpr int kCoarsestRows = 2 * motion::kRadius + 1;  // of vectors
 
 // A block of threads treats a block of samples; a warp tries the vectors of one row.
 __global__ void __launch_bounds__(kWarp* kCoarsestRows)
-    search_coarsest_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences) {
+    search_coarsest_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences,
+                           std::int32_t* textures) {
   follow_stream();
   const int block = blockIdx.x;
   const Window window(level, block % level.shape.columns, block / level.shape.columns);
@@ -260,6 +272,12 @@ __global__ void __launch_bounds__(kWarp* kCoarsestRows)
     vectors[block] = best;
     differences[block] = best_difference;
   }
+  if (level.shape.finest && row == 0) {
+    const int texture = window.texture();
+    if (threadIdx.x == 0) {
+      textures[block] = texture;
+    }
+  }
 }
 
 constexpr int kSearchWarps = 8;
@@ -268,7 +286,8 @@ __device__ int block_of_warp() { return blockIdx.x * kSearchWarps + threadIdx.x 
 
 // A lane knows one of the predictions.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
-    search_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences) {
+    search_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences,
+                  std::int32_t* textures) {
   follow_stream();
   const int block = block_of_warp();
   if (block >= level.shape.columns * level.shape.rows) {
@@ -294,9 +313,13 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
     const int difference = window.difference(vector);
     best.consider(vector, difference, motion::refinement_cost(vector, difference));
   }
+  const int texture = level.shape.finest ? window.texture() : 0;
   if (lane == 0) {
     vectors[block] = best.vector;
     differences[block] = best.difference;
+    if (level.shape.finest) {
+      textures[block] = texture;
+    }
   }
 }
 
@@ -397,15 +420,20 @@ DeviceMotionField::DeviceMotionField(int width, int height) {
   const std::size_t blocks = static_cast<std::size_t>(columns_) * rows_;
   vectors_ = DeviceMemory(blocks * sizeof(MotionVector));
   differences_ = DeviceMemory(blocks * sizeof(std::int32_t));
+  textures_ = DeviceMemory(blocks * sizeof(std::int32_t));
 }
 
 MotionField DeviceMotionField::download(cudaStream_t stream) const {
   const std::size_t blocks = static_cast<std::size_t>(columns_) * rows_;
-  MotionField field = {columns_, rows_, std::vector<MotionVector>(blocks), std::vector<std::int32_t>(blocks)};
+  MotionField field = {columns_, rows_, std::vector<MotionVector>(blocks), std::vector<std::int32_t>(blocks),
+                       std::vector<std::int32_t>(blocks)};
   if (blocks > 0) {
-    check(cudaMemcpyAsync(field.vectors.data(), vectors(), vectors_.bytes(), cudaMemcpyDeviceToHost, stream));
-    check(cudaMemcpyAsync(field.differences.data(), differences(), differences_.bytes(),
-                          cudaMemcpyDeviceToHost, stream));
+    const auto copy = [&](void* to, const DeviceMemory& from) {
+      check(cudaMemcpyAsync(to, from.as(), from.bytes(), cudaMemcpyDeviceToHost, stream));
+    };
+    copy(field.vectors.data(), vectors_);
+    copy(field.differences.data(), differences_);
+    copy(field.textures.data(), textures_);
     check(cudaStreamSynchronize(stream));
   }
   return field;
@@ -436,9 +464,10 @@ void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyrami
     const int groups = blocks_for(blocks, kSearchWarps);
     if (level.coarser == nullptr) {
       launch(search_coarsest_kernel, blocks, kWarp * kCoarsestRows, 0, stream, level, vectors,
-             field.differences());
+             field.differences(), field.textures());
     } else {
-      launch(search_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences());
+      launch(search_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences(),
+             field.textures());
     }
     auto* before = before_.as<MotionVector>();
     static_assert(motion::kSweeps % 2 == 0);

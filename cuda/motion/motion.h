@@ -53,7 +53,8 @@ class DeviceMotionField {
   /// Row by row, as in MotionField.
   MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
   std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
-  std::size_t memory() const { return vectors_.bytes() + differences_.bytes(); }
+  std::int32_t* textures() const { return textures_.as<std::int32_t>(); }
+  std::size_t memory() const { return vectors_.bytes() + differences_.bytes() + textures_.bytes(); }
 
   /// What is in it when all is done that has been enqueued to the stream, for which this waits.
   MotionField download(cudaStream_t stream) const;
@@ -63,6 +64,7 @@ class DeviceMotionField {
   int rows_ = 0;
   DeviceMemory vectors_;
   DeviceMemory differences_;
+  DeviceMemory textures_;
 };
 
 /// Finds motion between pictures of one size. Holds its working memory: fields must be enqueued to one

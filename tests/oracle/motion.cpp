@@ -65,18 +65,32 @@ struct MotionSearch {
     return {along(x, kSide * column, current.width), along(y, kSide * row, current.height)};
   }
 
-  // The block's columns count twice, the eight on either side once; its rows and every second of the eight
-  // above and below.
-  std::int32_t difference(int column, int row, const MotionVector& v) const {
-    std::int32_t sum = 0;
-    for (int j : {-7, -5, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
+  // Calls function(x, y, weight) for all samples of a block's window: the block's columns count twice, the
+  // eight on either side once; its rows and every second of the eight above and below.
+  template <typename Function>
+  static void for_window(int column, int row, const Function& function) {
+    for (const int j : {-7, -5, -3, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
       for (int i = -kSide; i < 2 * kSide; ++i) {
-        const int x = kSide * column + i;
-        const int y = kSide * row + j;
-        const int difference = std::abs(current.at(x, y) - reference.at(x + v.x, y + v.y));
-        sum += i >= 0 && i < kSide ? 2 * difference : difference;
+        function(kSide * column + i, kSide * row + j, i >= 0 && i < kSide ? 2 : 1);
       }
     }
+  }
+
+  std::int32_t difference(int column, int row, const MotionVector& v) const {
+    std::int32_t sum = 0;
+    for_window(column, row, [&](int x, int y, int weight) {
+      sum += weight * std::abs(current.at(x, y) - reference.at(x + v.x, y + v.y));
+    });
+    return sum;
+  }
+
+  std::int32_t texture(int column, int row) const {
+    std::int32_t sum = 0;
+    for_window(column, row, [&](int x, int y, int weight) { sum += weight * current.at(x, y); });
+    const int mean = (sum + 256) / 512;
+    sum = 0;
+    for_window(column, row,
+               [&](int x, int y, int weight) { sum += weight * std::abs(current.at(x, y) - mean); });
     return sum;
   }
 };
@@ -213,6 +227,11 @@ MotionField find_motion(const BytePicture& reference, const BytePicture& current
   }
   field.vectors = levels.front().vectors;
   field.differences = levels.front().differences;
+  for (int row = 0; row < field.rows; ++row) {
+    for (int column = 0; column < field.columns; ++column) {
+      field.textures.push_back(levels.front().texture(column, row));
+    }
+  }
   return field;
 }
 
@@ -228,7 +247,7 @@ double compensated_error(const BytePicture& reference, const BytePicture& curren
 }
 
 MotionField find_motion_exhaustively(const BytePicture& reference, const BytePicture& current, int radius) {
-  MotionField field = {current.width / kSide, current.height / kSide, {}, {}};
+  MotionField field = {current.width / kSide, current.height / kSide, {}, {}, {}};
   for (int row = 0; row < field.rows; ++row) {
     for (int column = 0; column < field.columns; ++column) {
       const int left = kSide * column;

@@ -22,6 +22,7 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
   const std::size_t blocks = static_cast<std::size_t>(field.columns) * field.rows;
   field.vectors.resize(blocks);
   field.differences.resize(blocks);
+  field.textures.resize(blocks);
   before_.resize(blocks);
   changed_.resize(blocks);
   changed_before_.resize(blocks);
@@ -34,7 +35,8 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
     level.reference = reference.samples(number);
     for_each_index(level.shape.rows, 1, [&](int row) {
       const std::size_t first = static_cast<std::size_t>(row) * level.shape.columns;
-      search_row(level, row, field.vectors.data() + first, field.differences.data() + first);
+      search_row(level, row, field.vectors.data() + first, field.differences.data() + first,
+                 level.shape.finest ? field.textures.data() + first : nullptr);
     });
     std::fill(changed_.begin(), changed_.end(), std::uint8_t{1});
     for (int i = 0; i < motion::kSweeps; ++i) {

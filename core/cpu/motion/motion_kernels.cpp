@@ -112,6 +112,25 @@ class Window {
   // The difference along a vector.
   HWY_INLINE HWY_ATTR std::int32_t difference(const MotionVector& vector) const {
     const std::uint8_t* from = reference_ + vector.y * stride_ + vector.x;
+    return sum_of_differences([&](int row, int i) HWY_ATTR { return load(from, row, i); });
+  }
+
+  // The difference of the window and its mean.
+  HWY_INLINE HWY_ATTR std::int32_t texture() const {
+    const auto zero = hn::Zero(WindowTag());
+    const std::int32_t sum = sum_of_differences([&](int, int) HWY_ATTR { return zero; });
+    const auto mean = hn::Set(WindowTag(), static_cast<std::uint8_t>(motion::mean_of_window(sum)));
+    return sum_of_differences([&](int, int) HWY_ATTR { return mean; });
+  }
+
+ private:
+  HWY_INLINE HWY_ATTR hn::Vec<WindowTag> load(const std::uint8_t* block, int row, int i) const {
+    return hn::LoadU(WindowTag(), block + motion::window_row(row) * stride_ + i * kWindowLanes);
+  }
+
+  // The weighted sum of the window's differences from the samples of other(row, vector of the row).
+  template <typename Other>
+  HWY_INLINE HWY_ATTR std::int32_t sum_of_differences(const Other& other) const {
     hn::Vec<ColumnsTag> sums[kWindowVectors];
     for (auto& sum : sums) {
       sum = hn::Zero(ColumnsTag());
@@ -119,8 +138,7 @@ class Window {
     HWY_UNROLL(16)
     for (int row = 0; row < motion::kWindowRows; ++row) {
       for (int i = 0; i < kWindowVectors; ++i) {
-        sums[i] =
-            hn::Add(sums[i], sums_of_differences(samples_[row * kWindowVectors + i], load(from, row, i)));
+        sums[i] = hn::Add(sums[i], sums_of_differences(samples_[row * kWindowVectors + i], other(row, i)));
       }
     }
     static_assert(motion::kColumnWeights == std::array{1, 2, 1});
@@ -131,19 +149,14 @@ class Window {
     return static_cast<std::int32_t>(columns[0] + 2 * columns[1] + columns[2]);
   }
 
- private:
-  HWY_INLINE HWY_ATTR hn::Vec<WindowTag> load(const std::uint8_t* block, int row, int i) const {
-    return hn::LoadU(WindowTag(), block + motion::window_row(row) * stride_ + i * kWindowLanes);
-  }
-
   std::ptrdiff_t stride_;
   std::ptrdiff_t offset_;  // of the window's row beside the block's first
   const std::uint8_t* reference_;
   hn::Vec<WindowTag> samples_[motion::kWindowRows * kWindowVectors];
 };
 
-HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, int column, int row) {
-  const Window window(level, column, row);
+HWY_INLINE HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, const Window& window,
+                                                     int column, int row) {
   motion::Choice best;
   const auto consider = [&](int x, int y) HWY_ATTR {
     const MotionVector vector = motion::limited(level.shape, column, row, x, y);
@@ -178,8 +191,8 @@ HWY_INLINE HWY_ATTR unsigned untried(const Vectors<kCount>& vectors, const Motio
   return untried;
 }
 
-HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, int column, int row) {
-  const Window window(level, column, row);
+HWY_INLINE HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, const Window& window,
+                                                           int column, int row) {
   Vectors<motion::kPredictions> predictions;
   HWY_UNROLL(8)
   for (int i = 0; i < motion::kPredictions; ++i) {
@@ -206,12 +219,17 @@ HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, int co
 }
 
 HWY_ATTR void search_row_of_blocks(const MotionLevel& level, int row, MotionVector* vectors,
-                                   std::int32_t* differences) {
+                                   std::int32_t* differences, std::int32_t* textures) {
   for (int column = 0; column < level.shape.columns; ++column) {
-    const motion::Choice best = level.coarser == nullptr ? search_everywhere(level, column, row)
-                                                         : search_near_predictions(level, column, row);
+    const Window window(level, column, row);
+    const motion::Choice best = level.coarser == nullptr
+                                    ? search_everywhere(level, window, column, row)
+                                    : search_near_predictions(level, window, column, row);
     vectors[column] = best.vector;
     differences[column] = best.difference;
+    if (textures != nullptr) {
+      textures[column] = window.texture();
+    }
   }
 }
 
@@ -322,8 +340,9 @@ void halve_guide_row(const std::uint8_t* above, const std::uint8_t* below, int w
   HWY_DYNAMIC_DISPATCH(halve_row_of_guide)(above, below, width, out);
 }
 
-void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences) {
-  HWY_DYNAMIC_DISPATCH(search_row_of_blocks)(level, row, vectors, differences);
+void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences,
+                std::int32_t* textures) {
+  HWY_DYNAMIC_DISPATCH(search_row_of_blocks)(level, row, vectors, differences, textures);
 }
 
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep) {

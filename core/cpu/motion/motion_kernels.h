@@ -32,8 +32,10 @@ struct MotionLevel {
   const MotionVector* coarser = nullptr;  ///< the vectors of the level before; null on the coarsest
 };
 
-/// Finds the vectors of one row of blocks, and the differences along them; both have room for a row.
-void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences);
+/// Finds the vectors of one row of blocks, the differences along them and, if `textures` is not null, their
+/// textures. All have room for a row.
+void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences,
+                std::int32_t* textures);
 
 /// What a sweep over a level works on: all blocks' vectors and whether the sweep before has changed them (all
 /// true for the first), before and after.

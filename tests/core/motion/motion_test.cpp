@@ -16,6 +16,7 @@
 #include "core/base/parallel.h"
 #include "core/cpu/motion/motion_estimation.h"
 #include "core/cpu/motion/motion_pyramid.h"
+#include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
 #include "tests/core/cpu/simd_level.h"
 #include "tests/core/motion/moving_pictures.h"
@@ -141,13 +142,27 @@ TEST(Motion, NoiseIsNotTakenForMotion) {
   }
 }
 
-TEST(Motion, DifferencesTellWhatCouldNotBeFollowed) {
-  const auto reference = draw(256, 192, [](int x, int y) { return endless_texture(x, y); });
-  const auto current = draw(256, 192, [](int x, int y) { return endless_texture(x, y, 9); });
-  EXPECT_EQ(mean_difference(estimate(reference, reference)), 0);
-  const MotionField field = estimate(reference, current);
-  EXPECT_GT(*std::min_element(field.differences.begin(), field.differences.end()),
-            motion::difference_of_noise(10));
+TEST(Motion, TellsWhatCouldNotBeFollowed) {
+  for (const double sigma : {0.0, 20.0, 50.0}) {
+    const double noise = motion::difference_of_noise(sigma);
+    const auto picture_of = [&](unsigned texture, unsigned seed) {
+      return draw(
+          256, 192, [&](int x, int y) { return endless_texture(x, y, texture); }, sigma, seed);
+    };
+    const auto reference = picture_of(0, 1);
+    EXPECT_LT(motion::lost_share(estimate(reference, picture_of(0, 2)), noise), 0.01) << sigma;
+    EXPECT_GT(motion::lost_share(estimate(reference, picture_of(9, 2)), noise), sigma < 50 ? 0.8 : 0.7)
+        << sigma;
+    const auto [before, after] = moving_disc(256, 192, sigma);
+    EXPECT_LT(motion::lost_share(estimate(before, after), noise), 0.1) << sigma;
+    const auto flat = [&](int value, unsigned seed) {
+      return draw(
+          256, 192, [&](int, int) { return value; }, sigma, seed);
+    };
+    EXPECT_LT(motion::lost_share(estimate(flat(90, 1), flat(90, 2)), noise), 0.03) << sigma;
+    EXPECT_GT(motion::lost_share(estimate(flat(90, 1), flat(140, 2)), noise), 0.99) << sigma;
+  }
+  EXPECT_EQ(motion::lost_share({}, 0), 0);
 }
 
 TEST(Motion, PicturesSmallerThanABlockHaveNone) {
