@@ -248,7 +248,9 @@ class Benchmark {
     NoiseControl noise(noise_, *engine_);
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
-    stages.noise = [&](const Frame& frame) { return noise.level_for(frame); };
+    stages.observe = [&](const Frame& frame) { noise.observe(frame); };
+    stages.look_ahead = noise.look_ahead();
+    stages.noise = [&](const Frame& frame) { return noise.level_of(frame); };
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };

@@ -129,8 +129,14 @@ class Comparison {
       }
     }
     NoiseControl control(noise, *engine_);
-    for (const Frame& frame : input_.frames) {
-      noise_.push_back(control.level_for(frame));
+    for (std::size_t observed = 0; noise_.size() < frame_count();) {
+      if (observed < frame_count()) {
+        control.observe(input_.frames[observed++]);
+      }
+      if (observed == frame_count() ||
+          observed > noise_.size() + static_cast<std::size_t>(control.look_ahead())) {
+        noise_.push_back(control.level_of(input_.frames[noise_.size()]));
+      }
     }
     shown_ = frame_count() / 2;
   }

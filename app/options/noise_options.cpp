@@ -127,10 +127,10 @@ NoiseSettings NoiseOptions::settings() const {
   if (luma_only_ && chroma_only_) {
     throw UsageError("--luma-only and --chroma-only exclude each other");
   }
-  if (!noise_.empty() && !sigma_.empty()) {
+  if (noise_ && sigma_) {
     throw UsageError("--noise and --sigma exclude each other");
   }
-  return {.noise = !noise_.empty() ? parse_noise(noise_) : parse_sigma(sigma_.empty() ? "auto" : sigma_),
+  return {.noise = noise_ ? parse_noise(*noise_) : parse_sigma(sigma_.value_or("auto")),
           .strength = parse_strength(strength_),
           .planes = luma_only_     ? PlaneChoice::kLuma
                     : chroma_only_ ? PlaneChoice::kChroma

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/options/command_line.h"
@@ -21,8 +22,8 @@ class NoiseOptions {
   const std::string& strength() const { return strength_; }
 
  private:
-  std::string noise_;
-  std::string sigma_;
+  std::optional<std::string> noise_;
+  std::optional<std::string> sigma_;
   std::string strength_ = "medium";
   bool luma_only_ = false;
   bool chroma_only_ = false;

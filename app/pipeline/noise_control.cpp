@@ -20,6 +20,9 @@ namespace {
 constexpr float kMarkedRatio = 1.25F;
 constexpr float kMarkedDifference = 0.5F;
 
+// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white.
+constexpr float kSubsampledChroma = 1.2F;
+
 bool differs_markedly(float a, float b) {
   return std::max(a, b) > std::min(a, b) * kMarkedRatio && std::abs(a - b) > kMarkedDifference;
 }
@@ -46,7 +49,13 @@ NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
   return result;
 }
 
-NoiseModel NoiseControl::level_for(const Frame& frame) {
+void NoiseControl::observe(const Frame& frame) {
+  if (is_estimated()) {
+    tracker_.observe(frame);
+  }
+}
+
+NoiseModel NoiseControl::level_of(const Frame& frame) {
   NoiseModel level;
   if (settings_.noise) {
     const auto& [noise, color_model] = *settings_.noise;
@@ -56,9 +65,14 @@ NoiseModel NoiseControl::level_for(const Frame& frame) {
     }
     level = scaled(noise, settings_.strength);
   } else {
-    level = tracker_.next(frame);
+    level = tracker_.take();
     report(level, frame);
     level = scaled(level, settings_.strength, std::max(settings_.strength - 1, 0.0F));
+    if (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0) {
+      for (const int plane : {1, 2}) {
+        level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
+      }
+    }
   }
   if (settings_.planes != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
     throw UsageError(std::string(settings_.planes == PlaneChoice::kLuma ? "--luma-only" : "--chroma-only") +

@@ -43,9 +43,19 @@ class NoiseControl {
   /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
   NoiseControl(const NoiseSettings& settings, Engine& engine) : settings_(settings), tracker_(engine) {}
 
-  /// The level for `frame`, the next of the stream, which the engine can read. Logs the estimate when it is
-  /// new or has changed markedly.
-  NoiseModel level_for(const Frame& frame);
+  /// How many frames it is good to look ahead: so many should be observed behind one before its level
+  /// is asked for, unless the stream ends.
+  int look_ahead() const { return is_estimated() ? kLookAhead : 0; }
+  /// Takes the next frame of the stream, which the engine can read.
+  void observe(const Frame& frame);
+  /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Logs the estimate
+  /// when it is new or has changed markedly.
+  NoiseModel level_of(const Frame& frame);
+  /// Both at once.
+  NoiseModel level_for(const Frame& frame) {
+    observe(frame);
+    return level_of(frame);
+  }
 
   /// Of the levels that frames were filtered with so far, for reports.
   struct Levels {
@@ -57,6 +67,8 @@ class NoiseControl {
   bool is_estimated() const { return !settings_.noise; }
 
  private:
+  static constexpr int kLookAhead = 2;
+
   void report(const NoiseModel& estimate, const Frame& frame);
 
   NoiseSettings settings_;

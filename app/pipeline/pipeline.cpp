@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -99,6 +100,14 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     const std::size_t cost = cost_of(*result, options.queued_results);
     return push(denoised, counters, std::move(*result), cost);
   };
+  std::deque<Frame> ahead;  // observed, but not sent
+  // Sends the first of them. False once the queue takes no more results.
+  const auto send = [&] {
+    const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(ahead.front()); });
+    stage.send(std::move(ahead.front()), level, stages.make_denoiser);
+    ahead.pop_front();
+    return !stage.is_full() || forward();
+  };
   for (;;) {
     std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
     if (!item) {
@@ -109,12 +118,19 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
         return;
       }
     } else if (Frame* frame = std::get_if<Frame>(&*item)) {
-      const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(*frame); });
-      stage.send(std::move(*frame), level, stages.make_denoiser);
-      if (stage.is_full() && !forward()) {
+      if (stages.observe) {
+        timed(counters.busy_ns, [&] { stages.observe(*frame); });
+      }
+      ahead.push_back(std::move(*frame));
+      if (ahead.size() > static_cast<std::size_t>(stages.look_ahead) && !send()) {
         return;
       }
     } else if (!push(denoised, counters, std::move(*item), kPacketCost)) {
+      return;
+    }
+  }
+  while (!ahead.empty()) {
+    if (!send()) {
       return;
     }
   }

@@ -25,7 +25,11 @@ struct PipelineStages {
   /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
   /// with whatever. May be empty if none waits.
   std::function<void()> stop_reading;
-  /// The noise level of a frame; called once for each, in order, on the calling thread.
+  /// Sees each frame as soon as it is there, in order, on the calling thread. May be empty.
+  std::function<void(const Frame&)> observe;
+  /// So many frames are observed behind a frame before its noise is asked for, unless the stream ends.
+  int look_ahead = 0;
+  /// The noise of a frame; called once for each, in order, on the calling thread.
   std::function<NoiseModel(const Frame&)> noise;
   /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
   std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;

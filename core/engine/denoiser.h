@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "core/frame/reach.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
+#include "core/noise/noise_statistics.h"
 
 namespace limpid {
 
@@ -122,6 +124,9 @@ class Engine {
   /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness
   /// histogram, equal to limpid::brightness_histogram(). Both take frames in any memory that send() accepts.
   virtual NoiseModel estimate_noise(const Frame& frame) = 0;
+  /// What `frame` tells of its noise, and what its differences from the frame before it tell, unless that is
+  /// null. Both have one format. Nothing if the engine doesn't measure.
+  virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/) { return {}; }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
 
   /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace limpid {
 namespace {
@@ -16,55 +17,95 @@ constexpr float kCutDifference = 0.6F;  // sum of the changes of all shares; 2 a
 
 }  // namespace
 
-void NoiseTracker::average_in(const NoiseModel& own) {
-  ++averaged_;
-  for (std::size_t p = 0; p < own.sigma.size(); ++p) {
-    variance_sums_[p] += std::pow(double{own.sigma[p]}, 2);
-    level_.sigma[p] = static_cast<float>(std::sqrt(variance_sums_[p] / averaged_));
+void NoiseTracker::Measurement::add(const Measurement& other) {
+  frames += other.frames;
+  for (std::size_t p = 0; p < white_variances.size(); ++p) {
+    white_variances[p] += other.white_variances[p];
   }
+  statistics.add(other.statistics);
+}
+
+NoiseModel NoiseTracker::Measurement::model() const {
+  NoiseModel white;
+  for (std::size_t p = 0; p < white_variances.size(); ++p) {
+    white.sigma[p] = static_cast<float>(std::sqrt(white_variances[p] / frames));
+  }
+  return noise::model_of(statistics, white);
+}
+
+NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame) {
+  Measurement own{.frames = 1, .white_variances = {}, .statistics = {}};
+  const NoiseModel white = engine_.estimate_noise(frame);
+  for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
+    own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
+  }
+  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr);
+  return own;
 }
 
 bool NoiseTracker::agrees(const NoiseModel& own) const {
   for (std::size_t p = 0; p < own.sigma.size(); ++p) {
-    if (std::abs(own.sigma[p] - level_.sigma[p]) > std::max(kSameSigma, kSameShare * level_.sigma[p])) {
+    if (std::abs(own.sigma[p] - model_.sigma[p]) > std::max(kSameSigma, kSameShare * model_.sigma[p])) {
       return false;
     }
   }
   return true;
 }
 
-NoiseModel NoiseTracker::next(const Frame& frame) {
+void NoiseTracker::observe(const Frame& frame) {
   const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
   float difference = 0;
   for (std::size_t i = 0; i < brightness.size(); ++i) {
     difference += std::abs(brightness[i] - brightness_[i]);
   }
   brightness_ = brightness;
-  const bool cut = averaged_ == 0 || difference > kCutDifference;
-  ++since_estimate_;
-  if (!cut && averaged_ == kFramesToAverage && disagreeing_.empty() && since_estimate_ < kCheckInterval) {
-    return level_;
+  const bool cut = scene_.frames == 0 || frame.begins_anew || difference > kCutDifference;
+  if (cut) {
+    before_.reset();
+    if (!scene_numbers_.empty()) {
+      ended_.emplace_back(scene_number_, model_);
+    }
+    ++scene_number_;
   }
+  scene_numbers_.push_back(scene_number_);
+  ++since_measurement_;
+  const bool due = cut || scene_.frames < kFramesToAverage || !disagreeing_.empty() ||
+                   since_measurement_ >= kCheckInterval;
+  if (due) {
+    since_measurement_ = 0;
+    Measurement own = measure(frame);
+    if (cut) {
+      scene_ = {};
+    }
+    const bool whole = scene_.frames == kFramesToAverage;
+    if (whole && !agrees(own.model())) {
+      disagreeing_.push_back(std::move(own));
+      if (disagreeing_.size() == kDisagreementsToRestart) {
+        scene_ = {};
+        for (const Measurement& each : disagreeing_) {
+          scene_.add(each);
+        }
+        disagreeing_.clear();
+        model_ = scene_.model();
+      }
+    } else {
+      disagreeing_.clear();
+      if (!whole) {
+        scene_.add(own);
+        model_ = scene_.model();
+      }
+    }
+  }
+  before_ = frame;
+}
 
-  since_estimate_ = 0;
-  const NoiseModel own = engine_.estimate_noise(frame);
-  if (!cut && agrees(own)) {
-    disagreeing_.clear();
-    if (averaged_ < kFramesToAverage) {
-      average_in(own);
-    }
-    return level_;
+NoiseModel NoiseTracker::take() {
+  const std::int64_t number = scene_numbers_.front();
+  scene_numbers_.pop_front();
+  while (!ended_.empty() && ended_.front().first < number) {
+    ended_.pop_front();
   }
-  disagreeing_.push_back(own);
-  if (cut || disagreeing_.size() == kDisagreementsToRestart) {
-    averaged_ = 0;
-    variance_sums_ = {};
-    for (const NoiseModel& level : cut ? std::vector{own} : disagreeing_) {
-      average_in(level);
-    }
-    disagreeing_.clear();
-  }
-  return level_;
+  return number == scene_number_ ? model_ : ended_.front().second;
 }
 
 }  // namespace limpid

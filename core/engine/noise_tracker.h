@@ -1,37 +1,63 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
+#include "core/noise/noise_statistics.h"
 
 namespace limpid {
 
-/// Follows the noise level of a stream. The variances of the first frames of a scene are averaged, then the
-/// level is held and only checked from time to time, which keeps it steady and nearly free. Averaging starts
-/// again at a scene cut and when several checks in a row say that the level has changed. Deterministic.
+/// Follows the noise of a stream. What the first frames of a scene tell, each by itself and by its
+/// differences from the frames before it, is summed up; then the model is held and only checked from time to
+/// time, which keeps it steady and nearly free. Summing up starts again at a scene cut and when several
+/// checks in a row say that the noise has changed. Deterministic. Holds the last frame.
 class NoiseTracker {
  public:
   /// `engine` looks at the frames, and must outlive this.
   explicit NoiseTracker(Engine& engine) : engine_(engine) {}
 
-  /// The level for the next frame of the stream, which the engine can read. All frames must have one format.
-  NoiseModel next(const Frame& frame);
+  /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
+  void observe(const Frame& frame);
+  /// The noise of the first frame that has been observed and hasn't been asked for yet, as far as is known:
+  /// the more frames of its scene have been observed by now, the better. Needs such a frame.
+  NoiseModel take();
+  /// Both at once.
+  NoiseModel next(const Frame& frame) {
+    observe(frame);
+    return take();
+  }
 
  private:
-  void average_in(const NoiseModel& own);
+  // What one frame tells, or several.
+  struct Measurement {
+    int frames = 0;
+    std::array<double, 3> white_variances{};  ///< sums
+    noise::NoiseStatistics statistics;
+
+    void add(const Measurement& other);
+    NoiseModel model() const;
+  };
+  Measurement measure(const Frame& frame);
   bool agrees(const NoiseModel& own) const;
 
   Engine& engine_;
   BrightnessHistogram brightness_{};
-  std::array<double, 3> variance_sums_{};
-  int averaged_ = 0;                     ///< frames in variance_sums_
-  int since_estimate_ = 0;               ///< frames since the last one that was measured
-  std::vector<NoiseModel> disagreeing_;  ///< the latest measurements, while they contradict the level
-  NoiseModel level_{};
+  std::optional<Frame> before_;           ///< the frame before, if it is of this scene
+  Measurement scene_;                     ///< what the model follows from
+  int since_measurement_ = 0;             ///< frames since the last one that was measured
+  std::vector<Measurement> disagreeing_;  ///< the latest ones, while they contradict the model
+  NoiseModel model_{};
+  std::deque<std::int64_t> scene_numbers_;  ///< of the frames that haven't been asked for
+  std::int64_t scene_number_ = 0;
+  std::deque<std::pair<std::int64_t, NoiseModel>> ended_;  ///< scenes of such frames, and their last models
 };
 
 }  // namespace limpid

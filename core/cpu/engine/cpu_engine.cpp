@@ -18,6 +18,7 @@
 #include "core/cpu/edge_preserving/edge_preserving.h"
 #include "core/cpu/engine/stream_denoiser.h"
 #include "core/cpu/noise/noise_estimation.h"
+#include "core/cpu/noise/noise_measurement.h"
 #include "core/frame/frame_pool.h"
 
 namespace limpid::cpu {
@@ -82,6 +83,12 @@ class CpuEngine final : public Engine {
     NoiseModel level;
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
+  }
+  noise::NoiseStatistics measure_noise(
+      const Frame& frame, const Frame* before) override {
+    noise::NoiseStatistics statistics;
+    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before); });
+    return statistics;
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return limpid::brightness_histogram(frame);

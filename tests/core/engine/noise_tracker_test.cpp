@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <memory>
+#include <vector>
 
 #include "core/cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
@@ -113,6 +114,33 @@ TEST_F(NoiseTrackerTest, RecoversFromABlackBeginning) {
     EXPECT_EQ(tracker.next(black).sigma[0], 0);
   }
   EXPECT_NEAR(error_of(tracker.next(moving(0, 10)).sigma[0], 10), 0, 0.1);
+}
+
+TEST_F(NoiseTrackerTest, KnowsMoreOfAFrameOnceLaterOnesAreSeen) {
+  NoiseTracker tracker(*engine_);
+  std::vector<NoiseModel> levels;
+  for (int i = 0; i < 12; ++i) {
+    // Another scene from frame 6 on.
+    tracker.observe(moving(i, i < 6 ? 5.0F : 20.0F, i < 6 ? 0 : -80));
+    if (i >= 2) {
+      levels.push_back(tracker.take());
+    }
+  }
+  levels.push_back(tracker.take());
+  levels.push_back(tracker.take());
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_NEAR(error_of(levels[i].sigma[0], i < 6 ? 5 : 20), 0, 0.15) << "frame " << i;
+  }
+}
+
+TEST_F(NoiseTrackerTest, AFrameThatBeginsAnewIsAnotherScene) {
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < 6; ++i) {
+    tracker.next(moving(i, 5));
+  }
+  Frame frame = moving(6, 20);
+  frame.begins_anew = true;
+  EXPECT_NEAR(error_of(tracker.next(frame).sigma[0], 20), 0, 0.1);
 }
 
 }  // namespace

@@ -1,0 +1,395 @@
+#include "core/noise/noise_statistics.h"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace limpid::noise {
+namespace {
+
+using Spectrum = std::array<double, kCoefficients>;
+
+// All found by trial on clips of a simulated camera, camera pictures of which the truth is known, and clean
+// ones.
+
+/// A single frame's noise is measured on this share of its blocks, or so many if that is more.
+constexpr double kSingleShare = 0.03;
+constexpr double kLeastSingleBlocks = 64;
+/// A class of brightness is measured on so many differences at least.
+constexpr double kLeastBlocks = 24;
+/// In chroma, where texture is rare, on this share of the class's at least.
+constexpr double kChromaShare = 0.5;
+/// How many standard errors the upper bound of a measurement lies above it.
+constexpr double kStandardErrors = 3;
+/// Deviations may rise so much from one class of brightness to the next brighter one or darker one: in video
+/// they fall from dark to bright, but where the dark end clips the noise.
+constexpr double kRiseToBrighter = 1.0;
+constexpr double kRiseFromDarkest = 1.3;
+constexpr double kRiseToDarker = 1.12;
+/// Frequencies u + v of up to 2 have so many times the mean variance of those of 3 and 4 at most; above that
+/// is shading.
+constexpr int kLowest = 2;
+constexpr double kLowestRatioOfLuma = 2;
+constexpr double kLowestRatioOfChroma = 7;
+/// Of deviations of frequencies u + v >= 10, relative to those of 3 to 6, in noise that is taken to be white,
+/// and, in a single frame, in noise that is taken to be none.
+constexpr double kWhiteRatio = 0.85;
+constexpr double kColouredRatio = 0.45;
+/// White noise whose level differs less than so from what is found where noise is taken to be white has that
+/// level.
+constexpr double kSameWhite = 0.08;
+/// Codecs take high frequencies, and copy a part of the noise from frame to frame, which differences lack.
+constexpr double kCodedSlope = 0.45;
+constexpr double kCodedGain = 1.12;
+/// By how much single frames have more noise than differences where all of it repeats.
+constexpr double kAllRepeated = 0.4;
+/// Chroma's noise they take nearly all from most blocks: there it is this share of luma's deviation at least.
+constexpr double kCodedChromaSlope = 0.35;
+constexpr double kCodedChroma = 0.35;
+/// What single frames' flattest blocks have may be so many times less than the mean of all, whose noise
+/// depends on brightness.
+constexpr double kBrightnessSpread = 1.35;
+/// Fine texture and motion of clean clips, squared code values.
+constexpr double kResidualOfLuma = 1;
+constexpr double kResidualOfChroma = 0.25;
+/// The flattest blocks of a single frame are those where cameras and codecs have left the least noise.
+constexpr double kSingleGain = 1.45;
+/// Of variances in a sixth of the flattest blocks, relative to those in all of them: texture grows with the
+/// share.
+constexpr double kLeastEvenness = 0.46;
+/// Differences tell nothing where more blocks than these have none: in still or drawn pictures.
+constexpr double kMostCopied = 0.5;
+/// In single frames texture is more.
+constexpr double kLeastSingleSigma = 1.2;
+
+// The deviation of the mean of squares of so many Gaussian variables, relative to it.
+double relative_error(double coefficients) { return std::sqrt(2 / coefficients); }
+
+double mean_of(const Spectrum& spectrum, int first, int last) {
+  double sum = 0;
+  int count = 0;
+  for (int i = 1; i < kCoefficients; ++i) {
+    const int frequency = i / kBlock + i % kBlock;
+    if (frequency >= first && frequency <= last) {
+      sum += spectrum[i];
+      ++count;
+    }
+  }
+  return sum / count;
+}
+
+double mean_of(const Spectrum& spectrum) {
+  double sum = 0;
+  for (const double value : spectrum) {
+    sum += value;
+  }
+  return sum / kCoefficients;
+}
+
+// How much weaker high frequencies are than medium ones.
+double slope_of(const Spectrum& spectrum) {
+  return std::sqrt(mean_of(spectrum, 10, 14) / std::max(mean_of(spectrum, 3, 6), 1e-9));
+}
+
+Spectrum scaled(Spectrum spectrum, double variance) {
+  const double factor = variance / mean_of(spectrum);
+  for (double& value : spectrum) {
+    value *= factor;
+  }
+  return spectrum;
+}
+
+Spectrum limited(Spectrum spectrum, bool luma) {
+  const double most = (luma ? kLowestRatioOfLuma : kLowestRatioOfChroma) * mean_of(spectrum, 3, 4);
+  for (int i = 0; i < kCoefficients; ++i) {
+    if (i / kBlock + i % kBlock <= kLowest) {
+      spectrum[i] = std::min(spectrum[i], most);
+    }
+  }
+  return spectrum;
+}
+
+// The sums of the first bins that have at least so many blocks.
+Energies flattest(const std::vector<Energies>& bins, double blocks) {
+  Energies sum;
+  for (const Energies& bin : bins) {
+    if (sum.blocks >= blocks) {
+      break;
+    }
+    sum.add(bin);
+  }
+  return sum;
+}
+
+double blocks_of(const std::vector<Energies>& bins) {
+  double blocks = 0;
+  for (const Energies& bin : bins) {
+    blocks += bin.blocks;
+  }
+  return blocks;
+}
+
+// Of the flattest blocks of single frames.
+std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
+                                        double share = kSingleShare) {
+  Spectrum spectrum{};
+  for (int half = 0; half < 2; ++half) {
+    const double all = blocks_of(channel.single[half]);
+    const Energies sum = flattest(channel.single[half], std::max(share * all, kLeastSingleBlocks));
+    if (sum.blocks < kLeastSingleBlocks) {
+      return std::nullopt;
+    }
+    for (int i = 0; i < kCoefficients; ++i) {
+      if (is_odd(i) == (half == 1)) {
+        spectrum[i] = sum.energy[i] / sum.blocks;
+      }
+    }
+  }
+  spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
+  return limited(spectrum, luma);
+}
+
+// Of differences of frames. Its mean is the mean variance of the picture's noise.
+std::optional<Spectrum> difference_spectrum(const std::vector<Energies>& bins, bool luma) {
+  struct Class {
+    double all = 0;     // blocks
+    double chosen = 0;  // blocks
+    Spectrum spectrum{};
+    double level = 0;  // deviation
+  };
+  std::array<Class, kClasses> classes;
+  for (int c = 0; c < kClasses && !bins.empty(); ++c) {
+    Energies sum;
+    double all = 0;
+    for (int a = 0; a < kActivities; ++a) {
+      all += bins[c * kActivities + a].blocks;
+    }
+    const double least = std::max(kLeastBlocks, luma ? 0 : kChromaShare * all);
+    double lowest = std::numeric_limits<double>::infinity();
+    for (int a = 0; a < kActivities; ++a) {
+      sum.add(bins[c * kActivities + a]);
+      if (sum.blocks < least) {
+        continue;
+      }
+      Spectrum spectrum = sum.energy;
+      for (double& value : spectrum) {
+        value /= sum.blocks;
+      }
+      const double variance = mean_of(spectrum);
+      // Neighbouring coefficients of noise that isn't white tell the same: half of them count.
+      const double bound = variance * (1 + kStandardErrors * relative_error(sum.blocks * kCoefficients / 2));
+      if (bound < lowest) {
+        lowest = bound;
+        classes[c].chosen = sum.blocks;
+        classes[c].spectrum = spectrum;
+        classes[c].level = std::sqrt(variance);
+      }
+    }
+    classes[c].all = all;
+  }
+  // Classes without flat places have texture in their differences: their neighbours limit them.
+  const auto limit = [&](int c, int by, double rise) {
+    if (classes[by].level > 0) {
+      classes[c].level = std::min(classes[c].level, rise * classes[by].level);
+    }
+  };
+  for (int c = 1; c < kClasses; ++c) {
+    limit(c, c - 1, c <= 2 ? kRiseFromDarkest : kRiseToBrighter);
+  }
+  for (int c = kClasses - 2; c >= 0; --c) {
+    limit(c, c + 1, kRiseToDarker);
+  }
+  Spectrum result{};
+  double variance = 0;
+  double all = 0;
+  double weights = 0;
+  for (const Class& each : classes) {
+    if (each.level == 0) {
+      continue;
+    }
+    variance += each.all * each.level * each.level;
+    all += each.all;
+    const double own = mean_of(each.spectrum);
+    // Where the level had to be lowered, the spectrum is texture's, too.
+    const double weight = each.chosen * std::pow(each.level * each.level / own, 2);
+    weights += weight;
+    for (int i = 0; i < kCoefficients; ++i) {
+      result[i] += weight * each.spectrum[i] / own;
+    }
+  }
+  if (weights == 0) {
+    return std::nullopt;
+  }
+  return scaled(limited(result, luma), variance / all);
+}
+
+PlaneNoise to_noise(const Spectrum& spectrum) {
+  const double variance = mean_of(spectrum);
+  PlaneNoise noise;
+  noise.sigma = static_cast<float>(std::min(std::sqrt(variance), 255.0));
+  for (int i = 0; i < kCoefficients; ++i) {
+    noise.shape.spectrum[i] = static_cast<float>(std::max(spectrum[i] / variance, 1e-3));
+  }
+  return noise;
+}
+
+// Whether the flattest blocks of single frames are so much alike that they have noise rather than texture.
+bool is_even(const ChannelStatistics& channel, bool luma) {
+  const std::optional<Spectrum> flattest = single_spectrum(channel, luma, kSingleShare / 6);
+  const std::optional<Spectrum> flat = single_spectrum(channel, luma);
+  return flattest && flat && mean_of(*flattest, 3, 14) > kLeastEvenness * mean_of(*flat, 3, 14);
+}
+
+// By how much greater deviations are in single frames than in differences: in repeating noise at all
+// frequencies alike, in texture at some.
+double repetition(const Spectrum& differences, const Spectrum& single) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [first, last] : {std::pair{3, 4}, std::pair{5, 6}, std::pair{7, 9}}) {
+    least = std::min(least, mean_of(single, first, last) / mean_of(differences, first, last));
+  }
+  return std::sqrt(least);
+}
+
+// What the deviation of noise that a codec or a camera's own filter has worked on is, relative to that of its
+// differences, which have too little of it where a part of the noise repeats from frame to frame.
+double gain_of_repetition(double repetition) {
+  const double repeated = std::clamp((repetition - 1) / kAllRepeated, 0.0, 1.0);
+  return (kCodedGain + (kSingleGain - kCodedGain) * repeated) * std::max(repetition, 1.0);
+}
+
+// The noise of a channel whose differences have this spectrum; nothing if it is white and of the level
+// `white`.
+std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, Spectrum spectrum,
+                                               double white, bool luma) {
+  const std::optional<Spectrum> single = single_spectrum(channel, luma);
+  double variance = mean_of(spectrum);
+  const double slope = slope_of(spectrum);
+  if (single) {
+    const double most = (luma ? 1 : 2) * kBrightnessSpread * kBrightnessSpread * mean_of(*single);
+    variance = std::min(variance, most);
+  }
+  const bool is_white = slope > kWhiteRatio;
+  if (is_white) {
+    if (std::abs(std::sqrt(variance) - white) < kSameWhite * white) {
+      return std::nullopt;
+    }
+    spectrum.fill(variance);
+  } else if (luma && slope < kCodedSlope) {
+    const double gain =
+        gain_of_repetition(single && is_even(channel, luma) ? repetition(spectrum, *single) : 0);
+    variance *= gain * gain;
+  }
+  variance -= luma ? kResidualOfLuma : kResidualOfChroma;
+  return variance > 0 ? to_noise(scaled(spectrum, variance)) : PlaneNoise{};
+}
+
+// That of the flattest blocks of a single frame.
+std::optional<PlaneNoise> noise_of_single(const Spectrum& spectrum) {
+  const double variance = kSingleGain * kSingleGain * mean_of(spectrum);
+  return variance > kLeastSingleSigma * kLeastSingleSigma
+             ? std::optional(to_noise(scaled(spectrum, variance)))
+             : std::nullopt;
+}
+
+// Whether a single frame's luma has noise that isn't white.
+bool single_is_coloured(const ChannelStatistics& luma) {
+  const std::optional<Spectrum> spectrum = single_spectrum(luma, true);
+  return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true);
+}
+
+// The noise of one channel; nothing where `white` tells it.
+std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, double white, bool luma, bool coloured) {
+  if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
+    if (const std::optional<Spectrum> differences = difference_spectrum(channel.differences, luma)) {
+      return noise_of_differences(channel, *differences, white, luma);
+    }
+  }
+  const std::optional<Spectrum> single = coloured ? single_spectrum(channel, luma) : std::nullopt;
+  const std::optional<PlaneNoise> noise = single ? noise_of_single(*single) : std::nullopt;
+  return noise && static_cast<double>(noise->sigma) > white ? noise : std::nullopt;
+}
+
+Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
+  Spectrum spectrum{};
+  if (noise) {
+    std::copy(noise->shape.spectrum.begin(), noise->shape.spectrum.end(), spectrum.begin());
+  }
+  return spectrum;
+}
+
+}  // namespace
+
+void Energies::add(const Energies& other) {
+  blocks += other.blocks;
+  for (std::size_t i = 0; i < energy.size(); ++i) {
+    energy[i] += other.energy[i];
+  }
+}
+
+void ChannelStatistics::add(const ChannelStatistics& other) {
+  const auto add_bins = [](std::vector<Energies>& to, const std::vector<Energies>& from) {
+    to.resize(std::max(to.size(), from.size()));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      to[i].add(from[i]);
+    }
+  };
+  for (std::size_t half = 0; half < single.size(); ++half) {
+    add_bins(single[half], other.single[half]);
+  }
+  add_bins(differences, other.differences);
+  copied += other.copied;
+}
+
+void NoiseStatistics::add(const NoiseStatistics& other) {
+  rgb = rgb || other.rgb;
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    channels[c].add(other.channels[c]);
+  }
+}
+
+NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
+  NoiseModel model = white;
+  // In a single frame luma tells whether there is noise that isn't white.
+  const bool coloured = single_is_coloured(statistics.channels[0]);
+  std::array<std::optional<PlaneNoise>, 3> channels;
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    if (!statistics.channels[c].empty()) {
+      channels[c] = noise_of(statistics.channels[c], statistics.rgb ? 0 : static_cast<double>(white.sigma[c]),
+                             c == 0, coloured);
+    }
+  }
+  for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
+    std::optional<PlaneNoise>& chroma = channels[c];
+    const Spectrum shape = spectrum_of(chroma);
+    if (chroma && slope_of(shape) < kCodedChromaSlope && slope_of(spectrum_of(channels[0])) < kCodedSlope) {
+      chroma->sigma = std::max(chroma->sigma, static_cast<float>(kCodedChroma) * channels[0]->sigma);
+      for (std::size_t i = 0; i < shape.size(); ++i) {
+        chroma->shape.spectrum[i] = (chroma->shape.spectrum[i] + channels[0]->shape.spectrum[i]) / 2;
+      }
+    }
+  }
+  if (!statistics.rgb) {
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      if (channels[c]) {
+        model.sigma[c] = channels[c]->sigma;
+        model.shape[c] = channels[c]->shape;
+      }
+    }
+    return model;
+  }
+  if (!channels[0]) {
+    return model;
+  }
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    model.opponent[c] = channels[c].value_or(PlaneNoise{});
+  }
+  // R = Y + U + 2 V / 3, G = Y - 4 V / 3, B = Y - U + 2 V / 3.
+  const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
+  const float red = std::sqrt(variance(0) + variance(1) + variance(2) * 4 / 9);
+  model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
+  return model;
+}
+
+}  // namespace limpid::noise

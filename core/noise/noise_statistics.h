@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/noise/noise_blocks.h"
+#include "core/noise/noise_model.h"
+
+// What frames tell of noise that need not be white, and the noise model that follows from it. Engines sum up
+// the energies of DCT coefficients of 8x8 blocks; all else is the same in all of them.
+//
+// Two blocks p and q of the same content, one in each of two frames, have a difference (p - q) / sqrt 2 that
+// is noise alone, of the variance of either's, and a mean (p + q) / 2 that tells how much texture there is.
+// The noise of the two is independent: so blocks of little texture, where motion that was followed badly does
+// least harm, are chosen by their mean, and noise is measured on their difference. A single frame's noise is
+// measured on half of the coefficients of those blocks that have the least of the other half, which in noise
+// are independent of each other but in texture are not.
+
+namespace limpid::noise {
+
+inline constexpr int kCoefficients = kBlock * kBlock;
+
+/// Blocks are told apart by brightness, in classes of so many code values,
+inline constexpr int kClassWidth = NoiseShape::kBrightnessStep;
+inline constexpr int kClasses = 256 / kClassWidth;
+/// and by how much texture they have: its mean energy per coefficient, from 2^-5 on in half octaves.
+inline constexpr int kActivities = 36;
+inline constexpr int kLeastActivityExponent = -5;
+
+constexpr int class_of(float mean) {
+  const int index = static_cast<int>(std::min(std::max(mean, 0.0F), 255.0F)) / kClassWidth;
+  return std::min(index, kClasses - 1);
+}
+
+/// By the bits of the number, so that all engines agree.
+constexpr int activity_of(float energy) {
+  const auto bits = std::bit_cast<std::uint32_t>(energy);
+  const int exponent = static_cast<int>(bits >> 23) - 127;
+  constexpr std::uint32_t kSqrt2Mantissa = 0x3504F3;
+  const int half = (bits & 0x7FFFFF) >= kSqrt2Mantissa ? 1 : 0;
+  return std::min(std::max(2 * (exponent - kLeastActivityExponent) + half, 0), kActivities - 1);
+}
+
+/// Whether coefficient i = 8 v + u is of the half that is measured where the other half is least.
+constexpr bool is_odd(int i) { return ((i / kBlock + i) & 1) != 0; }
+
+/// Energies of the coefficients [8 v + u], and of how many blocks they are the sum.
+struct Energies {
+  double blocks = 0;
+  std::array<double, kCoefficients> energy{};
+
+  void add(const Energies& other);
+};
+
+/// Of one channel: a plane, or one of RGB's opponent channels.
+struct ChannelStatistics {
+  /// Of single blocks: the odd coefficients of blocks by the energy of their even ones, and the even ones by
+  /// that of the odd ones; [activity].
+  std::array<std::vector<Energies>, 2> single;
+  /// Of differences between this frame and the one before, [class * kActivities + activity].
+  std::vector<Energies> differences;
+  /// Blocks that a codec has copied from the frame before, which tell nothing.
+  double copied = 0;
+
+  bool empty() const { return single[0].empty(); }
+  void add(const ChannelStatistics& other);
+};
+
+/// Of a frame, or the sum of several frames'.
+struct NoiseStatistics {
+  bool rgb = false;  ///< channels are the opponent ones
+  std::array<ChannelStatistics, 3> channels;
+
+  void add(const NoiseStatistics& other);
+};
+
+/// The model for frames with these statistics. `white` is what noise_estimation.h finds in them, on average:
+/// it is more exact where noise is white, and the result wherever the statistics say that it is, or that
+/// there is none.
+NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white);
+
+}  // namespace limpid::noise

@@ -1,0 +1,258 @@
+// Noise that isn't white, found in frames and in their differences: pictures of known noise, still and
+// moving, of all formats.
+#include "core/noise/noise_statistics.h"
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/cpu/noise/noise_measurement.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+#include "tests/core/noise/scenes.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::noise {
+namespace {
+
+using test::error_of;
+using test::gray_format;
+using test::Scene;
+
+// White noise of deviation `sigma` in every sample, or, smoothed by [1 2 1] / 4 in both directions before,
+// the same deviation.
+std::vector<double> make_noise(int width, int height, double sigma, bool smooth, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> gaussian(0, sigma);
+  std::vector<double> white(static_cast<std::size_t>(width) * height);
+  for (double& value : white) {
+    value = gaussian(generator);
+  }
+  if (!smooth) {
+    return white;
+  }
+  const auto at = [&](int x, int y) { return white[(y + height) % height * width + (x + width) % width]; };
+  std::vector<double> smoothed = white;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+          sum += (2 - std::abs(dx)) * (2 - std::abs(dy)) * at(x + dx, y + dy);
+        }
+      }
+      smoothed[y * width + x] = sum / 6;  // the weights' squares add up to 36
+    }
+  }
+  return smoothed;
+}
+
+struct Noise {
+  double sigma = 0;
+  bool smooth = false;
+};
+
+Frame noisy(const FrameFormat& format, const Scene& scene, const Noise& noise, unsigned seed) {
+  std::array<std::vector<double>, 3> added;
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    added[p] =
+        make_noise(format.plane_width(p), format.plane_height(p), noise.sigma, noise.smooth, 3 * seed + p);
+  }
+  return test::render(
+      format, [&](int p, int x, int y) { return scene(p, x, y) + added[p][y * format.plane_width(p) + x]; },
+      0);
+}
+
+// What `frames` successive frames tell of a scene that moves by (2, 1) from frame to frame.
+NoiseModel model_of_clip(const FrameFormat& format, const Scene& scene, const Noise& noise, int frames) {
+  NoiseStatistics sum;
+  NoiseModel white;
+  Frame before;
+  for (int i = 0; i < frames; ++i) {
+    const Frame frame = noisy(
+        format, [&](int p, int x, int y) { return scene(p, x + 2 * i, y + i); }, noise,
+        static_cast<unsigned>(i));
+    sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+    white = cpu::estimate_noise(frame);
+    before = frame;
+  }
+  return model_of(sum, white);
+}
+
+// Flat in every second stripe of 64 rows, textured in the others.
+double striped(int plane, int x, int y) {
+  return (y & 64) == 0 ? 100 + 0.05 * x : test::textured(plane, x % 500, y % 240);
+}
+
+double slope_of(const NoiseShape& shape) {
+  return std::sqrt(double{shape.spectrum[63]} / double{shape.spectrum[9]});
+}
+
+TEST(NoiseStatistics, ActivitiesAreHalfOctaves) {
+  EXPECT_EQ(activity_of(0), 0);
+  EXPECT_EQ(activity_of(1e-9F), 0);
+  EXPECT_EQ(activity_of(0x1p-5F), 0);
+  for (int i = 1; i < kActivities; ++i) {
+    const double limit = std::exp2(kLeastActivityExponent + i / 2.0);
+    EXPECT_EQ(activity_of(static_cast<float>(limit * 1.0001)), i);
+    EXPECT_EQ(activity_of(static_cast<float>(limit * 0.9999)), i - 1);
+  }
+  EXPECT_EQ(activity_of(1e30F), kActivities - 1);
+  EXPECT_EQ(class_of(-5), 0);
+  EXPECT_EQ(class_of(15.9F), 0);
+  EXPECT_EQ(class_of(16), 1);
+  EXPECT_EQ(class_of(1000), kClasses - 1);
+}
+
+TEST(NoiseStatistics, NothingTellsNothing) {
+  const NoiseModel white{{5, 6, 7}};
+  EXPECT_EQ(model_of({}, white), white);
+  NoiseStatistics rgb;
+  rgb.rgb = true;
+  EXPECT_EQ(model_of(rgb, white), white);
+}
+
+TEST(NoiseStatistics, WhiteNoiseIsLeftToItsOwnEstimate) {
+  for (const double sigma : {3.0, 10.0, 30.0}) {
+    for (const int frames : {1, 3}) {
+      SCOPED_TRACE(std::to_string(sigma) + ", " + std::to_string(frames));
+      const NoiseModel model = model_of_clip(gray_format(320, 240), test::textured, {sigma}, frames);
+      EXPECT_TRUE(model.shape[0].is_white());
+      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0, 0.1);
+    }
+  }
+}
+
+TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
+  for (const int depth : {8, 10, 32}) {
+    SCOPED_TRACE(depth);
+    const NoiseModel model = model_of_clip(gray_format(320, 240, depth), striped, {10, true}, 4);
+    // Codecs make such noise, too, and leave less of it in differences, for which some is added.
+    EXPECT_GT(model.sigma[0], 9);
+    EXPECT_LT(model.sigma[0], 13);
+    EXPECT_LT(slope_of(model.shape[0]), 0.15);
+    EXPECT_GT(model.shape[0].spectrum[9], 3);
+  }
+}
+
+TEST(NoiseStatistics, SmoothNoiseIsFoundInEveryFormat) {
+  const Scene scene = [](int p, int x, int y) { return p == 0 ? striped(p, x, y) : 120 + 0.02 * x + 5 * p; };
+  for (const FrameFormat& format :
+       {oracle::yuv(320, 240, 1, 1), oracle::yuv(321, 243, 1, 0), oracle::yuv(320, 240, 0, 0)}) {
+    SCOPED_TRACE(to_string(format));
+    const NoiseModel model = model_of_clip(format, scene, {8, true}, 4);
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_GT(model.sigma[p], 7) << p;
+      EXPECT_LT(model.sigma[p], 10.4F) << p;
+      EXPECT_LT(slope_of(model.shape[p]), 0.2) << p;
+    }
+    EXPECT_EQ(model.opponent[0].sigma, 0);
+  }
+}
+
+TEST(NoiseStatistics, OpponentChannelsOfRgbHaveTheirOwn) {
+  const FrameFormat format = oracle::rgb(320, 240);
+  const NoiseModel model = model_of_clip(format, striped, {9, true}, 4);
+  EXPECT_NEAR(error_of(model.opponent[0].sigma, 9 / std::sqrt(3)), 0.1, 0.2);
+  EXPECT_NEAR(error_of(model.opponent[1].sigma, 9 / std::sqrt(2)), 0, 0.2);
+  EXPECT_NEAR(error_of(model.sigma[0], 9), 0.1, 0.25);
+}
+
+TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
+  const NoiseModel model = model_of_clip(gray_format(320, 240), striped, {6, true}, 1);
+  EXPECT_GT(model.sigma[0], 6);
+  EXPECT_LT(model.sigma[0], 12);
+  EXPECT_LT(slope_of(model.shape[0]), 0.4);
+}
+
+TEST(NoiseStatistics, CleanScenesHaveNone) {
+  // What is between samples can't be followed exactly.
+  const Scene scene = [](int, int x, int y) {
+    return 120 + 40 * std::sin(0.031 * x + 0.4) * std::cos(0.023 * y) +
+           (y % 120 < 60 ? 20 * std::sin(0.9 * x + 0.7 * y) : 0);
+  };
+  for (const double part : {0.0, 0.25, 0.5}) {
+    NoiseStatistics sum;
+    Frame before;
+    for (int i = 0; i < 4; ++i) {
+      const Frame frame = test::render(
+          gray_format(320, 240),
+          [&](int p, int x, int y) {
+            const double a = scene(p, x + i, y);
+            return a + part * (scene(p, x + i + 1, y) - a);
+          },
+          0);
+      sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+      before = frame;
+    }
+    EXPECT_LT(model_of(sum, {}).sigma[0], 1) << part;
+  }
+}
+
+TEST(NoiseStatistics, CopiedBlocksTellNothing) {
+  const Frame frame = noisy(gray_format(160, 120), test::textured, {10}, 1);
+  const NoiseStatistics statistics = cpu::measure_noise(frame, &frame);
+  EXPECT_EQ(statistics.channels[0].copied, 20 * 15);
+  for (const Energies& bin : statistics.channels[0].differences) {
+    EXPECT_EQ(bin.blocks, 0);
+  }
+}
+
+TEST(NoiseStatistics, AnySizeWillDo) {
+  for (const int width : {1, 7, 8, 9, 16, 17, 40}) {
+    for (const int height : {1, 8, 15, 33}) {
+      const Frame a = noisy(oracle::yuv(width, height, 1, 1), test::textured, {10}, 1);
+      const Frame b = noisy(oracle::yuv(width, height, 1, 1), test::textured, {10}, 2);
+      const NoiseStatistics statistics = cpu::measure_noise(b, &a);
+      EXPECT_LE(model_of(statistics, {}).sigma[0], 255);
+    }
+  }
+}
+
+TEST(NoiseStatistics, SamplesMayBeAnything) {
+  Frame frame = noisy(gray_format(160, 120, 32), test::textured, {10}, 1);
+  const Frame before = noisy(gray_format(160, 120, 32), test::textured, {10}, 2);
+  for (int y = 0; y < 120; y += 3) {
+    float* row = frame.planes[0].row<float>(y);
+    row[y] = std::numeric_limits<float>::quiet_NaN();
+    row[y + 1] = std::numeric_limits<float>::infinity();
+    row[y + 2] = -1e30F;
+  }
+  NoiseModel model = model_of(cpu::measure_noise(frame, &before), cpu::estimate_noise(frame));
+  EXPECT_NO_THROW(model.validate());
+}
+
+TEST(NoiseStatistics, InterlacedFramesTellOfTheirFirstFields) {
+  Frame frame = noisy(gray_format(160, 120), test::textured, {10, true}, 1);
+  Frame before = noisy(gray_format(160, 120), test::textured, {10, true}, 2);
+  const auto field = [](Frame whole) {
+    whole.format.height /= 2;
+    whole.planes[0].height /= 2;
+    whole.planes[0].stride *= 2;
+    return whole;
+  };
+  const Frame first = field(frame);
+  const Frame first_before = field(before);
+  frame.interlaced = before.interlaced = true;
+  EXPECT_EQ(model_of(cpu::measure_noise(frame, &before), {}),
+            model_of(cpu::measure_noise(first, &first_before), {}));
+}
+
+TEST(NoiseStatistics, ThreadsDoNotMatter) {
+  const Frame a = noisy(oracle::yuv(320, 240, 1, 1), test::textured, {10, true}, 1);
+  const Frame b = noisy(oracle::yuv(320, 240, 1, 1), test::textured, {10, true}, 2);
+  const NoiseModel model = model_of(cpu::measure_noise(b, &a), {});
+  const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+  EXPECT_EQ(model_of(cpu::measure_noise(b, &a), {}), model);
+}
+
+}  // namespace
+}  // namespace limpid::noise
