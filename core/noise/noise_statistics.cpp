@@ -28,6 +28,9 @@ constexpr double kStandardErrors = 3;
 constexpr double kRiseToBrighter = 1.0;
 constexpr double kRiseFromDarkest = 1.3;
 constexpr double kRiseToDarker = 1.12;
+/// Curves stay within these.
+constexpr double kLeastOfCurve = 0.5;
+constexpr double kMostOfCurve = 2;
 /// Frequencies u + v of up to 2 have so many times the mean variance of those of 3 and 4 at most; above that
 /// is shading.
 constexpr int kLowest = 2;
@@ -151,8 +154,33 @@ std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool l
   return limited(spectrum, luma);
 }
 
-// Of differences of frames. Its mean is the mean variance of the picture's noise.
-std::optional<Spectrum> difference_spectrum(const std::vector<Energies>& bins, bool luma) {
+using Curve = decltype(NoiseShape::curve);
+
+struct DifferenceNoise {
+  Spectrum spectrum{};  // its mean is the mean variance of the picture's noise
+  Curve curve{};
+};
+
+// The curve through the levels of classes, relative to `sigma`. Classes without a level have their
+// neighbours'.
+Curve curve_of(std::array<double, kClasses> levels, double sigma) {
+  for (int c = 1; c < kClasses; ++c) {
+    levels[c] = levels[c] > 0 ? levels[c] : levels[c - 1];
+  }
+  for (int c = kClasses - 2; c >= 0; --c) {
+    levels[c] = levels[c] > 0 ? levels[c] : levels[c + 1];
+  }
+  Curve curve;
+  for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
+    const double below = levels[i > 0 ? i - 1 : 0];
+    const double above = levels[std::min(i, levels.size() - 1)];
+    curve[i] = static_cast<float>(std::clamp((below + above) / 2 / sigma, kLeastOfCurve, kMostOfCurve));
+  }
+  return curve;
+}
+
+// Of differences of frames.
+std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bins, bool luma) {
   struct Class {
     double all = 0;     // blocks
     double chosen = 0;  // blocks
@@ -222,7 +250,13 @@ std::optional<Spectrum> difference_spectrum(const std::vector<Energies>& bins, b
   if (weights == 0) {
     return std::nullopt;
   }
-  return scaled(limited(result, luma), variance / all);
+  DifferenceNoise noise;
+  noise.spectrum = scaled(limited(result, luma), variance / all);
+  std::array<double, kClasses> levels{};
+  std::transform(classes.begin(), classes.end(), levels.begin(),
+                 [](const Class& each) { return each.level; });
+  noise.curve = luma ? curve_of(levels, std::sqrt(variance / all)) : NoiseShape().curve;
+  return noise;
 }
 
 PlaneNoise to_noise(const Spectrum& spectrum) {
@@ -261,9 +295,10 @@ double gain_of_repetition(double repetition) {
 
 // The noise of a channel whose differences have this spectrum; nothing if it is white and of the level
 // `white`.
-std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, Spectrum spectrum,
+std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, DifferenceNoise found,
                                                double white, bool luma) {
   const std::optional<Spectrum> single = single_spectrum(channel, luma);
+  Spectrum& spectrum = found.spectrum;
   double variance = mean_of(spectrum);
   const double slope = slope_of(spectrum);
   if (single) {
@@ -282,7 +317,12 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
     variance *= gain * gain;
   }
   variance -= luma ? kResidualOfLuma : kResidualOfChroma;
-  return variance > 0 ? to_noise(scaled(spectrum, variance)) : PlaneNoise{};
+  if (!(variance > 0)) {
+    return PlaneNoise{};
+  }
+  PlaneNoise noise = to_noise(scaled(spectrum, variance));
+  noise.shape.curve = found.curve;
+  return noise;
 }
 
 // That of the flattest blocks of a single frame.
@@ -302,7 +342,7 @@ bool single_is_coloured(const ChannelStatistics& luma) {
 // The noise of one channel; nothing where `white` tells it.
 std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, double white, bool luma, bool coloured) {
   if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
-    if (const std::optional<Spectrum> differences = difference_spectrum(channel.differences, luma)) {
+    if (const std::optional<DifferenceNoise> differences = difference_noise(channel.differences, luma)) {
       return noise_of_differences(channel, *differences, white, luma);
     }
   }

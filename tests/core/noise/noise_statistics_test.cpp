@@ -197,6 +197,28 @@ TEST(NoiseStatistics, CleanScenesHaveNone) {
   }
 }
 
+TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
+  const Scene scene = [](int, int x, int y) { return (y & 64) == 0 ? 60 + 0.02 * x : 180 + 0.02 * x; };
+  NoiseStatistics sum;
+  NoiseModel white;
+  Frame before;
+  for (int i = 0; i < 4; ++i) {
+    const std::vector<double> noise = make_noise(320, 240, 1, true, static_cast<unsigned>(i));
+    const Frame frame = test::render(
+        gray_format(320, 240),
+        [&](int p, int x, int y) { return scene(p, x, y) + ((y & 64) == 0 ? 12 : 6) * noise[y * 320 + x]; },
+        0);
+    sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+    white = cpu::estimate_noise(frame);
+    before = frame;
+  }
+  const NoiseModel model = model_of(sum, white);
+  const auto& curve = model.shape[0].curve;
+  EXPECT_NEAR(double{curve[4] / curve[11]}, 2, 0.2);
+  EXPECT_EQ(curve[0], curve[2]);
+  EXPECT_EQ(curve[16], curve[13]);
+}
+
 TEST(NoiseStatistics, CopiedBlocksTellNothing) {
   const Frame frame = noisy(gray_format(160, 120), test::textured, {10}, 1);
   const NoiseStatistics statistics = cpu::measure_noise(frame, &frame);
