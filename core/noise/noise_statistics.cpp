@@ -161,15 +161,21 @@ struct DifferenceNoise {
   Curve curve{};
 };
 
-// The curve through the levels of classes, relative to `sigma`. Classes without a level have their
-// neighbours'.
+// The curve through the levels of classes, relative to `sigma`: linear over classes without one, and constant
+// beyond the last.
 Curve curve_of(std::array<double, kClasses> levels, double sigma) {
-  for (int c = 1; c < kClasses; ++c) {
-    levels[c] = levels[c] > 0 ? levels[c] : levels[c - 1];
+  int last = -1;  // with a level
+  for (int c = 0; c < kClasses; ++c) {
+    if (levels[c] == 0) {
+      continue;
+    }
+    for (int gap = last + 1; gap < c; ++gap) {
+      const double part = static_cast<double>(gap - last) / (c - last);
+      levels[gap] = last < 0 ? levels[c] : levels[last] + part * (levels[c] - levels[last]);
+    }
+    last = c;
   }
-  for (int c = kClasses - 2; c >= 0; --c) {
-    levels[c] = levels[c] > 0 ? levels[c] : levels[c + 1];
-  }
+  std::fill(levels.begin() + last + 1, levels.end(), levels[std::max(last, 0)]);
   Curve curve;
   for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
     const double below = levels[i > 0 ? i - 1 : 0];

@@ -214,8 +214,10 @@ TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
   }
   const NoiseModel model = model_of(sum, white);
   const auto& curve = model.shape[0].curve;
-  EXPECT_NEAR(double{curve[4] / curve[11]}, 2, 0.2);
+  EXPECT_NEAR(double{curve[4] / curve[12]}, 2, 0.2);
   EXPECT_EQ(curve[0], curve[2]);
+  EXPECT_LT(curve[8], curve[4]);
+  EXPECT_GT(curve[8], curve[12]);
   EXPECT_EQ(curve[16], curve[13]);
 }
 
