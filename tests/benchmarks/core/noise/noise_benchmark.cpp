@@ -1,6 +1,8 @@
 // Times the noise estimate, which must not show beside the denoiser: on one thread, per frame.
 #include <benchmark/benchmark.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -14,8 +16,8 @@ namespace {
 
 constexpr double kSigma = 20;
 
-Frame noisy_frame(const FrameFormat& format) {
-  return oracle::add_noise(oracle::draw_picture(format), kSigma, 1);
+Frame noisy_frame(const FrameFormat& format, std::uint64_t seed = 1) {
+  return oracle::add_noise(oracle::draw_picture(format), kSigma, seed);
 }
 
 void BM_EstimateNoise(benchmark::State& state, const FrameFormat& format) {
@@ -25,16 +27,28 @@ void BM_EstimateNoise(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
+// Of a frame and its difference from the one before, motion included.
+void BM_MeasureNoise(benchmark::State& state, const FrameFormat& format) {
+  const Frame before = noisy_frame(format);
+  const Frame frame = noisy_frame(format, 2);
+  const std::shared_ptr<Engine> engine = cpu::open_cpu({.threads = 1});
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(engine->measure_noise(frame, &before));
+  }
+}
+
 // What a stream pays per frame once the first ones have been averaged.
 void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
-  const Frame frame = noisy_frame(format);
+  const std::array<Frame, 2> frames = {noisy_frame(format), noisy_frame(format, 2)};
   const std::shared_ptr<Engine> engine = cpu::open_cpu({.threads = 1});
   NoiseTracker tracker(*engine);
-  for (int i = 0; i < 8; ++i) {
-    tracker.next(frame);
+  std::size_t count = 0;
+  const auto next = [&] { return tracker.next(frames[count++ % 2]); };
+  while (count < 8) {
+    next();
   }
   while (state.KeepRunning()) {
-    benchmark::DoNotOptimize(tracker.next(frame));
+    benchmark::DoNotOptimize(next());
   }
 }
 
@@ -45,6 +59,10 @@ BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_8_bit, oracle::gray(1920, 108
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_10_bit, oracle::gray(1920, 1080, 10))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_MeasureNoise, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_MeasureNoise, yuv420_1920x1080_10_bit, oracle::yuv(1920, 1080, 1, 1, 10))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_NoiseTracker, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
     ->Unit(benchmark::kMillisecond);
