@@ -64,6 +64,9 @@ constexpr double kSingleGain = 1.45;
 constexpr double kLeastEvenness = 0.46;
 /// Differences tell nothing where more blocks than these have none: in still or drawn pictures.
 constexpr double kMostCopied = 0.5;
+/// In single frames, of chroma relative to luma.
+constexpr double kMostChroma = 1.2;
+constexpr double kGreatestSigma = 255;
 /// In single frames texture is more.
 constexpr double kLeastSingleSigma = 1.2;
 
@@ -268,7 +271,7 @@ std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bin
 PlaneNoise to_noise(const Spectrum& spectrum) {
   const double variance = mean_of(spectrum);
   PlaneNoise noise;
-  noise.sigma = static_cast<float>(std::min(std::sqrt(variance), 255.0));
+  noise.sigma = static_cast<float>(std::min(std::sqrt(variance), kGreatestSigma));
   for (int i = 0; i < kCoefficients; ++i) {
     noise.shape.spectrum[i] = static_cast<float>(std::max(spectrum[i] / variance, 1e-3));
   }
@@ -345,16 +348,20 @@ bool single_is_coloured(const ChannelStatistics& luma) {
   return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true);
 }
 
-// The noise of one channel; nothing where `white` tells it.
-std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, double white, bool luma, bool coloured) {
+// The noise of one channel; nothing where `white` tells it. `most`: the greatest that single frames may tell.
+std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, double white, bool luma, double most) {
   if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
     if (const std::optional<DifferenceNoise> differences = difference_noise(channel.differences, luma)) {
       return noise_of_differences(channel, *differences, white, luma);
     }
   }
-  const std::optional<Spectrum> single = coloured ? single_spectrum(channel, luma) : std::nullopt;
-  const std::optional<PlaneNoise> noise = single ? noise_of_single(*single) : std::nullopt;
-  return noise && static_cast<double>(noise->sigma) > white ? noise : std::nullopt;
+  const std::optional<Spectrum> single = most > 0 ? single_spectrum(channel, luma) : std::nullopt;
+  std::optional<PlaneNoise> noise = single ? noise_of_single(*single) : std::nullopt;
+  if (!noise || static_cast<double>(noise->sigma) <= white) {
+    return std::nullopt;
+  }
+  noise->sigma = std::min(noise->sigma, static_cast<float>(most));
+  return noise;
 }
 
 Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
@@ -398,12 +405,15 @@ void NoiseStatistics::add(const NoiseStatistics& other) {
 NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
   NoiseModel model = white;
   // In a single frame luma tells whether there is noise that isn't white.
-  const bool coloured = single_is_coloured(statistics.channels[0]);
+  const double most = single_is_coloured(statistics.channels[0]) ? kGreatestSigma : 0;
+  const auto sigma_of = [](const std::optional<PlaneNoise>& noise) {
+    return noise ? static_cast<double>(noise->sigma) : 0;
+  };
   std::array<std::optional<PlaneNoise>, 3> channels;
   for (std::size_t c = 0; c < channels.size(); ++c) {
     if (!statistics.channels[c].empty()) {
       channels[c] = noise_of(statistics.channels[c], statistics.rgb ? 0 : static_cast<double>(white.sigma[c]),
-                             c == 0, coloured);
+                             c == 0, c == 0 ? most : kMostChroma * sigma_of(channels[0]));
     }
   }
   for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
