@@ -64,7 +64,7 @@ Matrix inverse(Matrix matrix) {
 
 // The matrix M^-1 of the header.
 const Matrix& spectrum_to_covariance() {
-  static const Matrix kInverse = [] {
+  static const Matrix from_spectrum = [] {
     const noise::HalfDctMatrix half = noise::half_dct_matrix();
     Matrix matrix{};
     for (int u = 0; u < kLags; ++u) {
@@ -77,7 +77,7 @@ const Matrix& spectrum_to_covariance() {
     }
     return inverse(matrix);
   }();
-  return kInverse;
+  return from_spectrum;
 }
 
 double variance_of(const std::array<double, 64>& covariance, const std::array<double, kLags>& horizontal,

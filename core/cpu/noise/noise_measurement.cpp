@@ -191,20 +191,19 @@ struct Pair {
 };
 
 void measure_differences(const Pair& pair, ChannelStatistics& result) {
-  const auto& [now, before, field, channel, width, height, shift_x, shift_y] = pair;
   result.differences.resize(static_cast<std::size_t>(noise::kClasses) * noise::kActivities);
   for_each_block<Measured>(
-      grid_of(width, height, kBlock, kMostDifferences),
+      grid_of(pair.width, pair.height, kBlock, kMostDifferences),
       [&](int x, int y) {
         Measured measured;
-        const MotionVector vector = vector_at(field, x, y, shift_x, shift_y);
+        const MotionVector vector = vector_at(pair.field, x, y, pair.shift_x, pair.shift_y);
         const int from_x = x + vector.x;
         const int from_y = y + vector.y;
-        if (from_x < 0 || from_y < 0 || from_x + kBlock > width || from_y + kBlock > height) {
+        if (from_x < 0 || from_y < 0 || from_x + kBlock > pair.width || from_y + kBlock > pair.height) {
           return measured;
         }
-        const BlockSamples a = now.block(channel, x, y);
-        const BlockSamples b = before.block(channel, from_x, from_y);
+        const BlockSamples a = pair.now.block(pair.channel, x, y);
+        const BlockSamples b = pair.before.block(pair.channel, from_x, from_y);
         if (a == b) {
           measured.copied = true;
           return measured;
@@ -227,8 +226,9 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
             texture += mean[i / kBlock][i % kBlock] * mean[i / kBlock][i % kBlock];
           }
         }
-        measured.bin = noise::class_of(now.brightness(channel, mean[0][0] / kBlock)) * noise::kActivities +
-                       noise::activity_of(texture / (kCoefficients - 1));
+        measured.bin =
+            noise::class_of(pair.now.brightness(pair.channel, mean[0][0] / kBlock)) * noise::kActivities +
+            noise::activity_of(texture / (kCoefficients - 1));
         return measured;
       },
       [&](const Measured& measured) {
