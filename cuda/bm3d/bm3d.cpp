@@ -238,6 +238,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     job.step = step.parameters;
     job.lambda = parameters_.lambda;
     job.sigma = plan_->components[c].sigma;
+    job.variances = plan_->components[c].coefficient_variances[wiener ? 1 : 0];
     job.grid = grid;
     job.noisy = component.noisy;
     job.basic = wiener ? component.basic : FloatPlane{};

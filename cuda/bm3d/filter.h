@@ -17,8 +17,10 @@ namespace limpid::cuda {
 struct FixedPoint {
   float numerator_scale = 0;
   int weight_bits = 0;
-  float most_hits = 0;    ///< fast: of a group on one sample, as the aggregation window weighs them
-  float worst_group = 0;  ///< fast: what a group may add to a sum, in units of 1 / numerator_scale
+  float most_hits = 0;  ///< of a group on one sample, as the aggregation window weighs them
+  /// The greatest contribution, weight * |sample - offset|, in units of 1 / numerator_scale. Kernels see to
+  /// it where noise isn't white.
+  float greatest_contribution = 0;
 };
 
 /// `amplitude` is the greatest |sample - offset| of the plane; `fast` says which of the kernels adds.
@@ -60,6 +62,8 @@ struct FilterJob {
   Bm3dStep step;
   float lambda = 0;  ///< first step
   float sigma = 0;   ///< of the plane's noise
+  /// Bm3dComponent::coefficient_variances of the step. The Fourier transforms take all to be 1.
+  std::span<const float> variances;
   ReferenceGrid grid;
   Groups groups;
   FloatPlane noisy;

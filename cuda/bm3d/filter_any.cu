@@ -38,10 +38,27 @@ struct AnyArguments {
   AggregationSums sums;
   GeneralFilter general;
   bool haar;
-  float threshold;
-  float variance;
+  bool wiener;
+  float bound;                             // threshold or variance of noise whose relative variance is 1
+  float variances[kMaxPatch * kMaxPatch];  // relative
   float weight_scale;
   float sum_scale;
+  float greatest_contribution;
+};
+
+// What shrinkage knows of the noise of the 2D transform's coefficients, in shared memory.
+struct Noise {
+  float bounds[kMaxPatch * kMaxPatch];     // thresholds; in the second step variances
+  float variances[kMaxPatch * kMaxPatch];  // relative; in the second step their roots
+
+  __device__ void set(const AnyArguments& arguments) {
+    for (int i = threadIdx.x; i < arguments.grid.patch * arguments.grid.patch; i += kThreads) {
+      const float variance = arguments.variances[i];
+      const float deviation = sqrtf(variance);
+      bounds[i] = arguments.bound * (arguments.wiener ? variance : deviation);
+      variances[i] = arguments.wiener ? deviation : variance;
+    }
+  }
 };
 
 // Transforms every line of `count` lines of k values that are `stride` apart in place.
@@ -140,26 +157,46 @@ __device__ Group group_of(const AnyArguments& arguments, int number) {
   return group;
 }
 
-// The first step: clears what does not exceed the threshold, but for the group's mean. Returns how many of
-// the thread's coefficients are kept.
-__device__ float threshold_group(const AnyArguments& arguments, const Group& group, int samples) {
+// The coefficients of a group that are a thread's, in turn.
+struct Coefficient {
+  int of_group;
+  int of_patch;
+  int samples;
+  int stride;
+
+  __device__ explicit Coefficient(int patch_samples)
+      : of_group(threadIdx.x),
+        of_patch(of_group % patch_samples),
+        samples(patch_samples),
+        stride(kThreads % patch_samples) {}
+  __device__ void next() {
+    of_group += kThreads;
+    of_patch += stride;
+    of_patch -= of_patch >= samples ? samples : 0;
+  }
+};
+
+// The first step: clears what does not exceed the threshold, but for the group's mean. Returns the relative
+// variance of the noise that the thread has kept.
+__device__ float threshold_group(const Noise& noise, const Group& group, int samples) {
   float kept = 0;
-  for (int i = threadIdx.x; i < group.size * samples; i += kThreads) {
-    const bool keep = i == 0 || fabsf(group.coefficients[i]) > arguments.threshold;
-    group.coefficients[i] = keep ? group.coefficients[i] : 0.0F;
-    kept += keep ? 1.0F : 0.0F;
+  for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
+    const bool keep = i.of_group == 0 || fabsf(group.coefficients[i.of_group]) > noise.bounds[i.of_patch];
+    group.coefficients[i.of_group] = keep ? group.coefficients[i.of_group] : 0.0F;
+    kept += keep ? noise.variances[i.of_patch] : 0.0F;
   }
   return kept;
 }
 
-// The second step: multiplies by the Wiener factors. Returns the sum of the thread's squared ones.
-__device__ float shrink_group(const AnyArguments& arguments, const Group& group, int samples) {
+// The second step: multiplies by the Wiener factors. Returns what they leave of the noise, likewise.
+__device__ float shrink_group(const Noise& noise, const Group& group, int samples) {
   float energy = 0;
-  for (int i = threadIdx.x; i < group.size * samples; i += kThreads) {
-    const float signal = group.basic[i] * group.basic[i];
-    const float factor = signal / (signal + arguments.variance);
-    group.coefficients[i] *= factor;
-    energy += factor * factor;
+  for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
+    const float signal = group.basic[i.of_group] * group.basic[i.of_group];
+    const float factor = signal / (signal + noise.bounds[i.of_patch]);
+    group.coefficients[i.of_group] *= factor;
+    const float kept = factor * noise.variances[i.of_patch];
+    energy += kept * kept;
   }
   return energy;
 }
@@ -172,8 +209,10 @@ __device__ void add_group(const AnyArguments& arguments, const Group& group, int
     const std::int16_t member = member_of(group.members, i / samples);
     const int y = group.ry + offset_y(member);
     const int x = group.rx + offset_x(member);
-    const float value =
-        (group.coefficients[i] - arguments.sums.offset) * scale * arguments.general.window[i % samples];
+    const float value = fminf(fmaxf((group.coefficients[i] - arguments.sums.offset) * scale,
+                                    -arguments.greatest_contribution),
+                              arguments.greatest_contribution) *
+                        arguments.general.window[i % samples];
     const std::ptrdiff_t at =
         static_cast<std::ptrdiff_t>(y + i % samples / k) * arguments.grid.width + x + i % k;
     atomicAdd(reinterpret_cast<unsigned long long*>(arguments.sums.numerator) + at,
@@ -187,6 +226,10 @@ __device__ void add_group(const AnyArguments& arguments, const Group& group, int
 
 __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments arguments) {
   follow_stream();
+  __shared__ Noise noise;
+  static_assert(sizeof(noise) <= DeviceLimits::kStaticSharedMemory);
+  noise.set(arguments);
+  __syncthreads();
   const ReferenceGrid& grid = arguments.grid;
   const int k = grid.patch;
   const int samples = k * k;
@@ -196,11 +239,11 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
     load_patches(arguments, arguments.noisy, group.members, group.size, group.rx, group.ry,
                  group.coefficients);
     float part = 0;
-    if (arguments.basic.data != nullptr) {
+    if (arguments.wiener) {
       load_patches(arguments, arguments.basic, group.members, group.size, group.rx, group.ry, group.basic);
-      part = shrink_group(arguments, group, samples);
+      part = shrink_group(noise, group, samples);
     } else {
-      part = threshold_group(arguments, group, samples);
+      part = threshold_group(noise, group, samples);
     }
     const float weight = 1.0F / fmaxf(1.0F, sum_over_block(part));
     const int weight_units = __float2int_rn(weight * arguments.weight_scale);
@@ -214,17 +257,20 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
 }  // namespace
 
 void filter_any(const FilterJob& job, cudaStream_t stream) {
-  const AnyArguments arguments{job.grid,
-                               job.groups,
-                               job.noisy,
-                               job.basic,
-                               job.sums,
-                               job.general,
-                               job.step.transform_1d == Transform1d::kHaar,
-                               coefficient_threshold(job.lambda, job.sigma),
-                               job.sigma * job.sigma,
-                               std::ldexp(1.0F, job.sums.weight_bits),
-                               std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits)};
+  AnyArguments arguments{};
+  arguments.grid = job.grid;
+  arguments.groups = job.groups;
+  arguments.noisy = job.noisy;
+  arguments.basic = job.basic;
+  arguments.sums = job.sums;
+  arguments.general = job.general;
+  arguments.haar = job.step.transform_1d == Transform1d::kHaar;
+  arguments.wiener = job.basic.data != nullptr;
+  arguments.bound = arguments.wiener ? job.sigma * job.sigma : coefficient_threshold(job.lambda, job.sigma);
+  std::copy(job.variances.begin(), job.variances.end(), arguments.variances);
+  arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
+  arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
+  arguments.greatest_contribution = job.fixed_point.greatest_contribution;
   launch(filter_any_kernel, GeneralFilter::blocks(), kThreads, 0, stream, arguments);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
@@ -103,6 +105,12 @@ __device__ __forceinline__ void transform_pair(const Matrix& matrix, const Opera
   }
 }
 
+// The noise of a lane's two coefficients, relative to the plane's.
+struct alignas(16) LaneNoise {
+  float variances[2];
+  float deviations[2];
+};
+
 struct Arguments {
   ReferenceGrid grid;
   Groups groups;
@@ -112,14 +120,21 @@ struct Arguments {
   int radius;
   int tile_columns;  // of reference patches
   int tile_rows;
-  float levels[6];           // threshold (first step) or sigma^2 after l levels across the group
-  float offset_coefficient;  // of the offset, for a group of one; second step
-  float most_hits;           // of a group on a sample, as the window weighs them
-  float worst_group;         // what it may add to a sum, in units of the sums
-  float weight_scale;        // 2^weight_bits
-  float sum_scale;           // of weight units * (sample - offset)
+  float levels[6];  // threshold (first step) or sigma^2 after l levels across the group
+  LaneNoise noise[kWarp];
+  float variance_scale;         // integers per relative variance, where lanes' variances are summed
+  float variance_unit;          // the reciprocal
+  float offset_coefficient;     // of the offset, for a group of one; second step
+  float most_hits;              // of a group on a sample, as the window weighs them
+  float worst_group;            // what it may add to a sum, in units of the sums
+  float weight_scale;           // 2^weight_bits
+  float sum_scale;              // of weight units * (sample - offset)
+  float greatest_contribution;  // weight * (sample - offset)
   FilterTables tables;
 };
+
+// White noise's relative variances sum up to at most 32 * 64, which as integers is 2^30.
+constexpr float kWhiteScale = 1 << 19;
 
 constexpr int levels_of(int size) {
   int levels = 0;
@@ -278,46 +293,77 @@ struct Added {
   float most;  // that one sum can have got of it
 };
 
+// The noise that kernels are for: white noise, which is known when they are compiled, or noise of any shape,
+// which lanes read from shared memory once in a group, for want of registers.
+template <bool kWhite>
+struct Noise {
+  const LaneNoise* lanes;
+  float variance_scale;
+  float variance_unit;
+
+  __device__ __forceinline__ LaneNoise of(const Lane& lane) const {
+    return kWhite ? LaneNoise{{1, 1}, {1, 1}} : lanes[lane.lane];
+  }
+
+  // A relative variance as an integer: sums of these are the same in any order.
+  __device__ __forceinline__ int units_of(float variance) const {
+    return __float2int_rn(variance * (kWhite ? kWhiteScale : variance_scale));
+  }
+
+  // The weight of a group in which so much of a lane's noise is left.
+  __device__ __forceinline__ float weight_of(int units) const {
+    const auto sum = static_cast<float>(sum_over_warp(units));
+    return 1.0F / fmaxf(1.0F, sum * (kWhite ? 1 / kWhiteScale : variance_unit));
+  }
+};
+
 // The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
 // weight.
-template <bool kHaar, int N>
-__device__ __forceinline__ float threshold_group(const Ranged& ranged, const Lane& lane,
-                                                 Group<kHaar, N>& group) {
+template <bool kWhite, bool kHaar, int N>
+__device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noise<kWhite>& noise,
+                                                 const Lane& lane, Group<kHaar, N>& group) {
+  const LaneNoise own = noise.of(lane);
+  int units[2] = {1, 1};
+  if constexpr (!kWhite) {
+    units[0] = noise.units_of(own.variances[0]);
+    units[1] = noise.units_of(own.variances[1]);
+  }
   int kept = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     const float threshold = ranged.levels[group.level(i)];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const bool keep = fabsf(group.x[i][j]) > threshold || (i == 0 && j == 0 && lane.lane == 0);
-      kept += keep ? 1 : 0;
+      const bool keep =
+          fabsf(group.x[i][j]) > threshold * own.deviations[j] || (i == 0 && j == 0 && lane.lane == 0);
+      kept += keep ? units[j] : 0;
       group.x[i][j] = keep ? group.x[i][j] : 0.0F;
     }
   }
-  return 1.0F / static_cast<float>(sum_over_warp(kept));
+  return kWhite ? 1.0F / static_cast<float>(sum_over_warp(kept)) : noise.weight_of(kept);
 }
 
 // The second step: a group of the basic estimate leaves the complements of the Wiener factors. Returns the
 // weight.
-template <bool kHaar, int N>
-__device__ __forceinline__ float find_complements(const Ranged& ranged, const Group<kHaar, N>& basic,
+template <bool kWhite, bool kHaar, int N>
+__device__ __forceinline__ float find_complements(const Ranged& ranged, const Noise<kWhite>& noise,
+                                                  const Lane& lane, const Group<kHaar, N>& basic,
                                                   __half2 (&complement)[N]) {
+  const LaneNoise own = noise.of(lane);
   float energy = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {
-    const float variance = ranged.levels[basic.level(i)];
     float factors[2];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
+      const float variance = ranged.levels[basic.level(i)] * own.variances[j];
       factors[j] = variance * reciprocal(fmaf(basic.x[i][j], basic.x[i][j], variance));
-      const float kept = 1 - factors[j];
+      const float kept = fmaf(-own.deviations[j], factors[j], own.deviations[j]);
       energy = fmaf(kept, kept, energy);
     }
     complement[i] = __floats2half2_rn(factors[0], factors[1]);
   }
-  // At most 2048, in 2^-19: an integer's sum is the same in any order.
-  const int units = sum_over_warp(__float2int_rn(energy * static_cast<float>(1 << 19)));
-  return 1.0F / fmaxf(1.0F, static_cast<float>(units) * (1.0F / (1 << 19)));
+  return noise.weight_of(noise.units_of(energy));
 }
 
 // Multiplies the noisy group by the Wiener factors. `offset` is that of the group's mean, which is shrunk
@@ -378,9 +424,10 @@ __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned
 
 // Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
 // sums.
-template <bool kHaar, Mode kMode, int N>
+template <bool kHaar, Mode kMode, int N, bool kWhite>
 __device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
-                                              const Lane& lane, const int* members, int size) {
+                                              const Noise<kWhite>& noise, const Lane& lane,
+                                              const int* members, int size) {
   constexpr bool kExact = kMode != Mode::kWiener;
   Group<kHaar, N> group;
   group.size = size;
@@ -391,20 +438,26 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
     const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
     group.x[0][0] += offset;
     __half2 complement[N];
-    weight = find_complements(ranged, group, complement);
+    weight = find_complements(ranged, noise, lane, group, complement);
     load_group<false, false>(lane.forward, lane.words, members, group);
     shrink_group(complement, offset, group);
   } else {
     load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
-    weight = threshold_group(ranged, lane, group);
+    weight = threshold_group(ranged, noise, lane, group);
   }
-  const float greatest = restore_group<kExact>(lane.inverse, group);
+  float greatest = restore_group<kExact>(lane.inverse, group);
+  if constexpr (!kWhite) {
+    // No contribution may be greater than those of white noise.
+    greatest = greatest_of_warp(greatest);
+    weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest));
+  }
   // Numerators and denominators must have the same weight, so it is rounded once, for both.
   const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
   const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
   const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
   add_group<tile_pitch(kMode != Mode::kHard)>(group, lane.words, members, scales);
-  return {weight_units, fmaf(scale * arguments.most_hits, greatest_of_warp(greatest), 64.0F)};
+  return {weight_units,
+          fmaf(scale * arguments.most_hits, kWhite ? greatest_of_warp(greatest) : greatest, 64.0F)};
 }
 
 // What a block treats: reference patches, and in shared memory the samples that their groups may have.
@@ -623,7 +676,7 @@ struct WarpGroups {
   }
 };
 
-template <bool kHaar, Mode kMode, int kGreatest>
+template <bool kWhite, bool kHaar, Mode kMode, int kGreatest>
 __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode, kGreatest))
     filter_fast_kernel(Arguments arguments) {
   follow_stream();
@@ -640,6 +693,11 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   if (threadIdx.x == 0) {
     ranged.set(arguments, kMode == Mode::kWiener, unit);
   }
+  __shared__ LaneNoise lane_noise[kWhite ? 1 : kWarp];
+  if (!kWhite && threadIdx.x < kWarp) {
+    lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
+  }
+  const Noise<kWhite> noise{lane_noise, arguments.variance_scale, arguments.variance_unit};
   load_tile<kMode == Mode::kHardFine, kPitch>(tile, arguments.noisy, arguments.sums.offset, 1 / unit,
                                               tile.words);
   if constexpr (kMode == Mode::kWiener) {
@@ -662,15 +720,15 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
     }
     Added added;
     if (kGreatest >= 32 && group.size == 32) {
-      added =
-          filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, lane, members, group.size);
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, noise, lane, members,
+                                                                  group.size);
     } else if (kGreatest >= 16 && group.size == 16) {
-      added =
-          filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, lane, members, group.size);
+      added = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, noise, lane, members,
+                                                                  group.size);
     } else if (group.size == 8) {
-      added = filter_group<kHaar, kMode, 8>(arguments, ranged, lane, members, group.size);
+      added = filter_group<kHaar, kMode, 8>(arguments, ranged, noise, lane, members, group.size);
     } else {
-      added = filter_group<kHaar, kMode, 4>(arguments, ranged, lane, members, group.size);
+      added = filter_group<kHaar, kMode, 4>(arguments, ranged, noise, lane, members, group.size);
     }
     if (lane.lane < group.size) {
       atomicAdd(group.weight, added.weight);
@@ -715,7 +773,7 @@ TileFit fit_tiles(Mode mode, int greatest, const Bm3dStep& step, const DeviceLim
   return fit;
 }
 
-template <bool kHaar, Mode kMode, int kGreatest>
+template <bool kWhite, bool kHaar, Mode kMode, int kGreatest>
 void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   const ReferenceGrid& grid = arguments.grid;
   constexpr bool kTwoParts = kMode != Mode::kHard;
@@ -741,19 +799,19 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
     }
   }
   const std::size_t bytes = tile_bytes(step, arguments.tile_rows, kTwoParts);
-  const auto kernel = filter_fast_kernel<kHaar, kMode, kGreatest>;
+  const auto kernel = filter_fast_kernel<kWhite, kHaar, kMode, kGreatest>;
   allow_shared_memory(kernel, bytes);
   launch(kernel, tiles_of(arguments.tile_rows), kWarp * kWarps, bytes, stream, arguments);
 }
 
-template <bool kHaar, Mode kMode>
+template <bool kWhite, bool kHaar, Mode kMode>
 void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t stream) {
   if (arguments.groups.capacity >= 32) {
-    launch_tiles<kHaar, kMode, 32>(arguments, step, stream);
+    launch_tiles<kWhite, kHaar, kMode, 32>(arguments, step, stream);
   } else if (arguments.groups.capacity >= 16) {
-    launch_tiles<kHaar, kMode, 16>(arguments, step, stream);
+    launch_tiles<kWhite, kHaar, kMode, 16>(arguments, step, stream);
   } else {
-    launch_tiles<kHaar, kMode, 8>(arguments, step, stream);
+    launch_tiles<kWhite, kHaar, kMode, 8>(arguments, step, stream);
   }
 }
 
@@ -772,6 +830,17 @@ void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)
       lanes[lane].low |= static_cast<unsigned>(__half_as_ushort(low)) << 16 * i;
     }
   }
+}
+
+void set_noise(std::span<const float> variances, Arguments& arguments) {
+  for (int i = 0; i < 2 * kWarp; ++i) {
+    LaneNoise& noise = arguments.noise[i / 2];  // 8 v + u is twice the lane, or one more
+    noise.variances[i % 2] = variances[i];
+    noise.deviations[i % 2] = std::sqrt(variances[i]);
+  }
+  const float most = 32 * std::accumulate(variances.begin(), variances.end(), 0.0F);
+  arguments.variance_scale = std::ldexp(kWhiteScale, -std::max(std::ilogb(most / 2048) + 1, 0));
+  arguments.variance_unit = 1 / arguments.variance_scale;
 }
 
 // At narrower windows the corners' share gets lost among the sums' 32 bits.
@@ -813,15 +882,23 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
                                   ? sigma * sigma * energy
                                   : coefficient_threshold(job.lambda, sigma) * std::sqrt(energy);
   }
+  set_noise(job.variances, arguments);
+  const bool white =
+      std::all_of(job.variances.begin(), job.variances.end(), [](float variance) { return variance == 1; });
   arguments.offset_coefficient = 64 * job.sums.offset;
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
   arguments.most_hits = job.fixed_point.most_hits;
-  arguments.worst_group = job.fixed_point.worst_group;
+  arguments.worst_group = job.fixed_point.greatest_contribution * job.fixed_point.most_hits;
+  arguments.greatest_contribution = job.fixed_point.greatest_contribution / job.sums.numerator_scale;
   arguments.tables = *job.tables;
   const auto with_group_transform = [&]<Mode kMode>() {
-    job.step.transform_1d == Transform1d::kHaar ? launch_for_size<true, kMode>(arguments, job.step, stream)
-                                                : launch_for_size<false, kMode>(arguments, job.step, stream);
+    const auto with_noise = [&]<bool kHaar>() {
+      white ? launch_for_size<true, kHaar, kMode>(arguments, job.step, stream)
+            : launch_for_size<false, kHaar, kMode>(arguments, job.step, stream);
+    };
+    job.step.transform_1d == Transform1d::kHaar ? with_noise.template operator()<true>()
+                                                : with_noise.template operator()<false>();
   };
   if (job.basic.data != nullptr) {
     with_group_transform.template operator()<Mode::kWiener>();

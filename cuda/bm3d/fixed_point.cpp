@@ -22,6 +22,12 @@
 // is added since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A,
 // is out of reach for pictures.
 //
+// That holds for white noise. Where coefficients differ in their relative variances v_i, w is 1 / max(1,
+// sum f_i^2 v_i), at most 1 as well, but many coefficients of little noise may be kept with a great weight.
+// A filtered sample stays near the range of the picture's whatever is kept, so that the bounds are as far off
+// as ever, but this is no proof. The kernels enforce them: filter_fast() lowers the weight of such a group,
+// filter_any(), for comparisons, clamps its samples.
+//
 // filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
 // what each group can have added and moves great sums, into 64 bits, before they could overflow.
 
@@ -118,19 +124,19 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bo
   const int reach = (step.search_window - 1) / step.step + 2;
 
   FixedPoint result;
+  result.most_hits = static_cast<float>(per_group);
   // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
   result.weight_bits = std::min(std::ilogb(0x1p31 / (static_cast<double>(reach) * reach + 1)), 24);
   if (fast) {
     // The worst of groups takes a little over half of what a warp may add before it looks for great sums, and
     // a single contribution stays below 2^22 to be rounded by an addition.
     result.numerator_scale = static_cast<float>(std::min(0x1p27 / per_group, 0x1p22) / (1.01 * bound));
-    result.most_hits = static_cast<float>(per_group);
-    result.worst_group = static_cast<float>(1.01 * bound * per_group) * result.numerator_scale;
   } else {
     constexpr double kGroupsAtSample = (129 + 15) * (129 + 15);
     result.numerator_scale =
         static_cast<float>(std::min(0x1p62 / (kGroupsAtSample * per_group * bound), 0x1p32));
   }
+  result.greatest_contribution = static_cast<float>(1.01 * bound) * result.numerator_scale;
   return result;
 }
 

@@ -13,7 +13,8 @@ namespace limpid::cuda {
 /// Collaborative filtering in the discrete Fourier transform's domain, in batches of groups, whose spectra
 /// take bounded memory. A group of n patches of k x k has k^2 n coefficients, of which half are stored; noise
 /// gives them the variance k^2 n sigma^2. Step 1 removes those under lambda times that deviation, but for the
-/// group's DC; step 2 shrinks them as usual. Weights count the redundant half, too.
+/// group's DC; step 2 shrinks them as usual. Weights count the redundant half, too. Noise is taken to be
+/// white, of the same deviation at every brightness: these transforms are for comparisons.
 class FourierFilter {
  public:
   /// For calls with up to `groups` groups of up to `capacity` patches. Throws Error if cuFFT can't be loaded.

@@ -383,9 +383,24 @@ class Filter : public CudaTest {
   // Every variant, both steps, against doubles, through aggregation and division. Samples reach `brightness`
   // times 255.
   void check_filter(const Bm3dStep& step, bool wiener, float brightness = 1) {
+    const int samples = step.patch_size * step.patch_size;
+    check_filter(step, wiener, brightness, std::vector<float>(samples, 1.0F));
+    // The least variances that there are, and more of one direction than of the other.
+    std::vector<float> variances;
+    for (int i = 0; i < samples; ++i) {
+      const int u = i % step.patch_size;
+      const int v = i / step.patch_size;
+      variances.push_back(std::max(0.001F, 6 * std::exp(-0.5F * static_cast<float>(u + 2 * v))));
+    }
+    check_filter(step, wiener, brightness, variances);
+  }
+
+  void check_filter(const Bm3dStep& step, bool wiener, float brightness,
+                    const std::vector<float>& variances) {
     SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", N " + std::to_string(step.max_group_size) +
                  ", " + std::string(to_string(step.transform_2d)) + " and " +
-                 std::string(to_string(step.transform_1d)) + (wiener ? ", step 2" : ", step 1"));
+                 std::string(to_string(step.transform_1d)) + (wiener ? ", step 2" : ", step 1") +
+                 (variances.back() == 1 ? "" : ", not white"));
     const int width = 71;
     const int height = 57;
     const auto texture = [&](int levels, int seed) {
@@ -421,6 +436,7 @@ class Filter : public CudaTest {
     job.step = step;
     job.lambda = 2.7F;
     job.sigma = 11.3F * brightness;
+    job.variances = variances;
     job.grid = grid;
     job.groups = {device_members.as<std::int16_t>(), capacity, 0, grid.rows};
     job.noisy = noisy.plane;
@@ -538,18 +554,20 @@ class Filter : public CudaTest {
         for (std::size_t p = 0; p < blocks.size(); ++p) {
           for (int i = 0; i < k * k; ++i) {
             const double energy = signal[p][i] * signal[p][i];
-            const double factor = energy / (energy + sigma * sigma);
+            const auto variance = static_cast<double>(job.variances[i]);
+            const double factor = energy / (energy + sigma * sigma * variance);
             blocks[p][i] *= factor;
-            weight += factor * factor;
+            weight += factor * factor * variance;
           }
         }
       } else {
         for (std::size_t p = 0; p < blocks.size(); ++p) {
           for (int i = 0; i < k * k; ++i) {
-            if ((p > 0 || i > 0) && std::abs(blocks[p][i]) <= threshold) {
+            const auto variance = static_cast<double>(job.variances[i]);
+            if ((p > 0 || i > 0) && std::abs(blocks[p][i]) <= threshold * std::sqrt(variance)) {
               blocks[p][i] = 0;
             } else {
-              ++weight;
+              weight += variance;
             }
           }
         }

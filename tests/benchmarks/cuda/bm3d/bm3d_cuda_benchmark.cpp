@@ -101,6 +101,7 @@ class StepKernels {
         basic_{basic.as<float>(), kWidth, kHeight, kWidth},
         grid_(make_grid(kWidth, kHeight, step.patch_size, step.step)),
         tables_(make_filter_tables(step)),
+        variances_(static_cast<std::size_t>(step.patch_size) * step.patch_size, 1.0F),
         distances_(matching_distances(Matching::kStatistical, wiener, step, matching_scale(!wiener),
                                       static_cast<double>(kSigma))),
         result_(basic.bytes()),
@@ -137,6 +138,7 @@ class StepKernels {
     job.step = step_;
     job.lambda = 2.7F;
     job.sigma = kSigma;
+    job.variances = variances_;
     job.grid = grid_;
     job.groups = groups_;
     job.noisy = noisy_;
@@ -173,6 +175,7 @@ class StepKernels {
   FloatPlane basic_;
   ReferenceGrid grid_;
   FilterTables tables_;
+  std::vector<float> variances_;
   MatchingDistances distances_;
   DeviceMemory result_;
   DeviceMemory samples_;
