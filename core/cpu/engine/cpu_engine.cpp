@@ -84,8 +84,7 @@ class CpuEngine final : public Engine {
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
   }
-  noise::NoiseStatistics measure_noise(
-      const Frame& frame, const Frame* before) override {
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
     noise::NoiseStatistics statistics;
     run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before); });
     return statistics;
