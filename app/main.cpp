@@ -46,6 +46,7 @@ int run(Console& console, int argc, char** argv) {
   add_devices_command(program, command);
   add_matches_command(program, command);
   add_measure_command(program, command);
+  add_noise_command(program, command);
   add_preview_command(program, command);
   add_webcam_command(program, command);
   for (CommandLine* subcommand : program.get_subcommands()) {

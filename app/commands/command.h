@@ -18,6 +18,7 @@ void add_denoise_command(CommandLine& program, Command& selected);
 void add_devices_command(CommandLine& program, Command& selected);
 void add_matches_command(CommandLine& program, Command& selected);
 void add_measure_command(CommandLine& program, Command& selected);
+void add_noise_command(CommandLine& program, Command& selected);
 void add_preview_command(CommandLine& program, Command& selected);
 void add_webcam_command(CommandLine& program, Command& selected);
 

@@ -9,8 +9,7 @@
 
 namespace limpid::app {
 
-io::Reader open_video(const std::string& url) {
-  io::ReaderOptions options;
+io::Reader open_video(const std::string& url, io::ReaderOptions options) {
   options.audio = options.subtitles = options.data = false;
   return io::Reader(url, options);
 }

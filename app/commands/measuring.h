@@ -15,8 +15,8 @@ namespace limpid::app {
 
 using Qualities = std::vector<PlaneQuality>;
 
-/// The frames of a video alone.
-io::Reader open_video(const std::string& url);
+/// The frames of a video alone, opened with these options otherwise.
+io::Reader open_video(const std::string& url, io::ReaderOptions options = {});
 /// Nothing at the end.
 std::optional<Frame> next_frame(io::Reader& reader);
 

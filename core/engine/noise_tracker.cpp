@@ -8,7 +8,6 @@
 namespace limpid {
 namespace {
 
-constexpr int kFramesToAverage = 8;
 constexpr int kCheckInterval = 8;  // frames, once enough have been averaged
 constexpr std::size_t kDisagreementsToRestart = 3;
 constexpr float kSameSigma = 0.5F;      // levels differ if they do by more than this
@@ -69,7 +68,7 @@ void NoiseTracker::observe(const Frame& frame) {
   }
   scene_numbers_.push_back(scene_number_);
   ++since_measurement_;
-  const bool due = cut || scene_.frames < kFramesToAverage || !disagreeing_.empty() ||
+  const bool due = cut || scene_.frames < frames_to_average_ || !disagreeing_.empty() ||
                    since_measurement_ >= kCheckInterval;
   if (due) {
     since_measurement_ = 0;
@@ -77,7 +76,7 @@ void NoiseTracker::observe(const Frame& frame) {
     if (cut) {
       scene_ = {};
     }
-    const bool whole = scene_.frames == kFramesToAverage;
+    const bool whole = scene_.frames >= frames_to_average_;
     if (whole && !agrees(own.model())) {
       disagreeing_.push_back(std::move(own));
       if (disagreeing_.size() == kDisagreementsToRestart) {

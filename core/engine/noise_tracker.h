@@ -21,8 +21,12 @@ namespace limpid {
 /// checks in a row say that the noise has changed. Deterministic. Holds the last frame.
 class NoiseTracker {
  public:
+  /// How many frames of a scene are summed up, unless asked otherwise.
+  static constexpr int kFramesToAverage = 8;
+
   /// `engine` looks at the frames, and must outlive this.
-  explicit NoiseTracker(Engine& engine) : engine_(engine) {}
+  explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
+      : engine_(engine), frames_to_average_(frames_to_average) {}
 
   /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
   void observe(const Frame& frame);
@@ -49,6 +53,7 @@ class NoiseTracker {
   bool agrees(const NoiseModel& own) const;
 
   Engine& engine_;
+  int frames_to_average_;
   BrightnessHistogram brightness_{};
   std::optional<Frame> before_;           ///< the frame before, if it is of this scene
   Measurement scene_;                     ///< what the model follows from

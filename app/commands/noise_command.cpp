@@ -1,0 +1,256 @@
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/commands/measuring.h"
+#include "app/commands/noise_drawing.h"
+#include "app/console/json_report.h"
+#include "app/console/logging.h"
+#include "app/options/engine_options.h"
+#include "app/options/noise_profile.h"
+#include "app/options/time_options.h"
+#include "app/pipeline/noise_text.h"
+#include "core/base/error.h"
+#include "core/engine/noise_tracker.h"
+#include "core/frame/region.h"
+#include "io/media/reader.h"
+#include "io/media/text_file.h"
+#include "io/media/writer.h"
+
+// What limpid finds of a clip's noise: told, drawn, and saved for limpid denoise.
+
+namespace limpid::app {
+namespace {
+
+struct NoiseCommandOptions {
+  std::string input;
+  std::string output;
+  std::string drawing;
+  std::string region;
+  TimeOptions time;
+  int frames = 16;
+  bool overwrite = false;
+  bool json = false;
+  EngineChoice engine;
+};
+
+// Less tells too little.
+constexpr int kLeastRegionSide = 64;
+
+Region parse_region(const std::string& text) {
+  std::array<int, 4> numbers{};
+  static constexpr std::array<char, 4> kBehind = {',', ',', 'x', '\0'};
+  const char* at = text.c_str();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto [behind, error] = std::from_chars(at, end, numbers[i]);
+    if (error != std::errc() || numbers[i] < 0 || *behind != kBehind[i]) {
+      throw UsageError("--region: '" + text + "' is not a region such as 100,50,256x128");
+    }
+    at = behind + 1;
+  }
+  const Region region{numbers[0], numbers[1], numbers[2], numbers[3]};
+  if (region.width < kLeastRegionSide || region.height < kLeastRegionSide) {
+    throw UsageError("--region: " + text + " is too small to find noise in: at least " +
+                     fmt::format("{0}x{0}", kLeastRegionSide) + " samples are needed");
+  }
+  return region;
+}
+
+/// What the frames tell.
+struct Finding {
+  NoiseModel noise;
+  FrameFormat format;       ///< of what was looked at
+  Region region;            ///< in the picture
+  std::int64_t frames = 0;  ///< looked at
+  std::int64_t first = 0;   ///< of those that `noise` is of, the longest scene's
+  std::int64_t count = 0;
+};
+
+Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
+  std::optional<Region> wanted;
+  if (!options.region.empty()) {
+    wanted = parse_region(options.region);
+  }
+  io::ReaderOptions reader_options;
+  options.time.apply_to(reader_options);
+  io::Reader reader = open_video(options.input, reader_options);
+  NoiseTracker tracker(engine, options.frames);
+  Finding finding;
+  while (finding.frames < options.frames) {
+    std::optional<Frame> frame = next_frame(reader);
+    if (!frame) {
+      break;
+    }
+    if (finding.frames == 0) {
+      const FrameFormat& whole = frame->format;
+      finding.region = wanted.value_or(Region{0, 0, whole.width, whole.height});
+      if (!is_within(finding.region, whole)) {
+        throw UsageError(fmt::format("--region: {} is not within the picture of {}x{}", options.region,
+                                     whole.width, whole.height));
+      }
+      finding.region = whole_samples(finding.region, whole, frame->interlaced);
+    }
+    const Frame part = part_of(*frame, finding.region);
+    finding.format = part.format;
+    tracker.observe(part);
+    ++finding.frames;
+  }
+  if (finding.frames == 0) {
+    throw Error(options.input + ": has no frames that could be decoded");
+  }
+  // All frames of a scene have one model by now.
+  std::optional<NoiseModel> before;
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < finding.frames; ++i) {
+    const NoiseModel noise = tracker.take();
+    begin = noise == before ? begin : i;
+    before = noise;
+    if (i + 1 - begin > finding.count) {
+      finding.noise = noise;
+      finding.first = begin;
+      finding.count = i + 1 - begin;
+    }
+  }
+  return finding;
+}
+
+std::string headline(const Finding& finding) {
+  std::string text = fmt::format("{} frames, {}", finding.frames, to_string(finding.format));
+  if (finding.count < finding.frames) {
+    text += fmt::format(", the scene of frames {} to {}", finding.first, finding.first + finding.count - 1);
+  }
+  return text;
+}
+
+void print_table(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine) {
+  std::cout << fmt::format("{}, {}, engine {}\n", printable(options.input), headline(finding), engine.name());
+  if (!options.region.empty()) {
+    const Region& region = finding.region;
+    std::cout << fmt::format("region {},{},{}x{}\n", region.x, region.y, region.width, region.height);
+  }
+  std::cout << fmt::format("\n{:<10}  {:>7}  {:>7}  {:>7}  {:>7}  {}\n", "plane", "sigma", "low", "middle",
+                           "high", "noise");
+  for (const ChannelNoise& channel : channels_of(finding.noise, finding.format.color_model)) {
+    std::string line = fmt::format("{:<10}  {:>7.2f}", channel.name, channel.noise.sigma);
+    if (channel.has_shape) {
+      const Bands bands = bands_of(channel.noise);
+      line += fmt::format("  {:>7.2f}  {:>7.2f}  {:>7.2f}  {}", bands.low, bands.middle, bands.high,
+                          kind_of(channel.noise));
+    }
+    std::cout << line << '\n';
+  }
+}
+
+void print_json(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine,
+                const NoiseProfile& profile) {
+  nlohmann::ordered_json json = to_json(profile);
+  json["input"] = options.input;
+  json["engine"] = engine.name();
+  json["frames"] = finding.frames;
+  json["scene"] = {{"first", finding.first}, {"frames", finding.count}};
+  const Region& region = finding.region;
+  json["region"] = {{"x", region.x}, {"y", region.y}, {"width", region.width}, {"height", region.height}};
+  for (const ChannelNoise& channel : channels_of(finding.noise, finding.format.color_model)) {
+    if (channel.has_shape) {
+      const Bands bands = bands_of(channel.noise);
+      json["deviations"][channel.name] = {{"low", bands.low},
+                                          {"middle", bands.middle},
+                                          {"high", bands.high},
+                                          {"noise", kind_of(channel.noise)}};
+    }
+  }
+  print_report(json);
+}
+
+void check_target(const NoiseCommandOptions& options, const std::string& option, const std::string& path,
+                  const std::string& extension) {
+  if (path.empty()) {
+    return;
+  }
+  if (std::filesystem::path(path).extension() != extension) {
+    throw UsageError(option + ": '" + path + "' must end in " + extension);
+  }
+  io::require_other_file(path, options.input);
+  std::error_code ignored;
+  if (!options.overwrite && std::filesystem::exists(path, ignored)) {
+    throw Error(path + ": exists; -y overwrites it");
+  }
+}
+
+int find(const NoiseCommandOptions& options, Console& console) {
+  set_up_logging(console, {.level = "warning", .file = ""});
+  check_target(options, "-o", options.output, ".json");
+  check_target(options, "--draw", options.drawing, ".svg");
+  const std::shared_ptr<Engine> engine = options.engine.open();
+  const Finding finding = find_noise(options, *engine);
+  const NoiseProfile profile{finding.noise, finding.format.color_model};
+  const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
+  if (!options.output.empty()) {
+    io::write_text(options.output, to_json(profile).dump(1) + "\n", overwrite);
+  }
+  if (!options.drawing.empty()) {
+    io::write_text(options.drawing,
+                   draw_noise(finding.noise, finding.format.color_model, "Noise: " + headline(finding)),
+                   overwrite);
+  }
+  if (options.json) {
+    print_json(options, finding, *engine, profile);
+  } else {
+    print_table(options, finding, *engine);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_noise_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand(
+      "noise", "Find the noise of a clip: tell it, draw it, save it as a profile for limpid denoise --noise");
+  auto options = std::make_shared<NoiseCommandOptions>();
+  command->add_option("INPUT", options->input, "Video or picture")->required();
+  command->add_option("--frames", options->frames, "Frames to take, at most [16]")
+      ->type_name("N")
+      ->in_range(1, 10000);
+  command->add_option("--start", options->time.start, "Begin at this time from the input's beginning")
+      ->type_name("[[H:]M:]S");
+  command->add_option("--end", options->time.end, "End before this time from the input's beginning")
+      ->type_name("[[H:]M:]S");
+  command
+      ->add_option("--region", options->region,
+                   "Look at this part of the picture alone, in samples of the picture as it is stored; at "
+                   "least 64x64 [all]")
+      ->type_name("X,Y,WxH");
+  command->add_option("-o,--output", options->output, "Save a profile for limpid denoise --noise")
+      ->type_name("FILE.json");
+  command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum, as SVG")
+      ->type_name("FILE.svg");
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the profile and the drawing");
+  command->add_flag("--json", options->json, "Print JSON; it is a profile, too");
+  options->engine.add_to(*command);
+  command->footer(
+      "sigma is the noise's standard deviation; low, middle and high are those of coefficients of the 8x8 "
+      "DCT "
+      "at these frequencies, alike in white noise; all in 8-bit code values. Noise is smooth where "
+      "high frequencies are weaker, as cameras and codecs make it. If there are cuts between the frames, the "
+      "longest scene is told.");
+  command->callback(
+      [&selected, options] { selected = [options](Console& console) { return find(*options, console); }; });
+}
+
+}  // namespace limpid::app

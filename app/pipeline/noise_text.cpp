@@ -1,0 +1,81 @@
+#include "app/pipeline/noise_text.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "app/console/plane_names.h"
+
+namespace limpid::app {
+namespace {
+
+// Of frequencies u + v.
+constexpr int kGreatestLow = 4;
+constexpr int kGreatestMiddle = 9;
+
+}  // namespace
+
+std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model) {
+  const bool has_opponent = color_model == ColorModel::kRgb && noise.opponent != NoiseModel().opponent;
+  std::vector<ChannelNoise> channels;
+  const std::vector<std::string_view> names = color_plane_names(color_model);
+  for (std::size_t p = 0; p < names.size(); ++p) {
+    channels.push_back({std::string(names[p]), noise.plane(static_cast<int>(p)), !has_opponent});
+  }
+  const std::vector<std::string_view> opponents = color_plane_names(ColorModel::kYuv);
+  for (std::size_t c = 0; has_opponent && c < opponents.size(); ++c) {
+    channels.push_back({"opponent " + std::string(opponents[c]), noise.opponent[c]});
+  }
+  return channels;
+}
+
+Bands bands_of(const PlaneNoise& noise) {
+  constexpr int kRow = NoiseShape::kFrequencies;
+  std::array<float, 3> sums{};
+  std::array<int, 3> counts{};
+  for (int v = 0; v < kRow; ++v) {
+    for (int u = 0; u < kRow; ++u) {
+      const std::size_t band = u + v <= kGreatestLow ? 0 : u + v <= kGreatestMiddle ? 1 : 2;
+      sums[band] += noise.shape.spectrum[v * kRow + u];
+      ++counts[band];
+    }
+  }
+  const auto deviation = [&](std::size_t band) {
+    return noise.sigma * std::sqrt(sums[band] / static_cast<float>(counts[band]));
+  };
+  return {deviation(0), deviation(1), deviation(2)};
+}
+
+std::string_view kind_of(const PlaneNoise& noise) {
+  if (noise.sigma == 0) {
+    return "none found";
+  }
+  if (noise.shape.is_white()) {
+    return "white";
+  }
+  const Bands bands = bands_of(noise);
+  return bands.high < bands.low ? "smooth" : "not white";
+}
+
+std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
+  std::string text;
+  for (const std::string_view kind : {"smooth", "not white"}) {
+    std::string names;
+    bool all = true;
+    for (const ChannelNoise& channel : channels_of(noise, color_model)) {
+      if (channel.has_shape && channel.noise.sigma > 0) {
+        if (kind_of(channel.noise) == kind) {
+          names += (names.empty() ? "" : ", ") + channel.name;
+        } else {
+          all = false;
+        }
+      }
+    }
+    if (!names.empty()) {
+      text += (text.empty() ? "" : "; ") + std::string(kind) + (all ? "" : " in " + names);
+    }
+  }
+  return text;
+}
+
+}  // namespace limpid::app

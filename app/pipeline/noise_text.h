@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+
+namespace limpid::app {
+
+// Noise models in words.
+
+/// A part of a model that is told by itself: a plane's noise, or that of one of RGB's opponent channels.
+struct ChannelNoise {
+  std::string name;
+  PlaneNoise noise;
+  /// Whether `noise` has the shape; that of RGB's planes follows from the opponent channels', if there are.
+  bool has_shape = true;
+};
+std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model);
+
+/// Standard deviations of coefficients of low, middle and high frequencies, which are alike in white noise.
+struct Bands {
+  float low = 0;
+  float middle = 0;
+  float high = 0;
+};
+Bands bands_of(const PlaneNoise& noise);
+
+/// "none found", "white", "smooth" where high frequencies are weaker than low ones, or else "not white".
+std::string_view kind_of(const PlaneNoise& noise);
+
+/// Which channels' noise is smooth or otherwise not white: "smooth", "smooth in Y"; empty if all is white.
+std::string shape_text(const NoiseModel& noise, ColorModel color_model);
+
+}  // namespace limpid::app

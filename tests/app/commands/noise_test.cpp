@@ -1,0 +1,271 @@
+// limpid noise, and limpid denoise with the profiles that it saves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+constexpr int kWidth = 192;
+constexpr int kHeight = 128;
+
+/// Makes planes of a soft gradient with noise of a known deviation.
+class Noise {
+ public:
+  /// Smooth noise is the mean of 3x3 samples of white noise.
+  explicit Noise(bool smooth) : smooth_(smooth) {}
+
+  std::string plane(int width, int height, double sigma) {
+    std::normal_distribution<double> gaussian(0, smooth_ ? 3 * sigma : sigma);
+    const int stride = width + 2;
+    std::vector<double> white(static_cast<std::size_t>(stride) * (height + 2));
+    std::generate(white.begin(), white.end(), [&] { return gaussian(random_); });
+    std::string samples;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        double noise = white[y * stride + x];
+        if (smooth_) {
+          noise = 0;
+          for (int dy = 0; dy < 3; ++dy) {
+            for (int dx = 0; dx < 3; ++dx) {
+              noise += white[(y + dy) * stride + x + dx] / 9;
+            }
+          }
+        }
+        const double value = 90 + 60.0 * x / width + 10.0 * y / height + noise;
+        samples += static_cast<char>(std::lround(std::clamp(value, 0.0, 255.0)));
+      }
+    }
+    return samples;
+  }
+
+ private:
+  bool smooth_;
+  std::mt19937 random_{1};
+};
+
+class NoiseTest : public ProgramTest {
+ protected:
+  /// YUV 4:2:0; the chroma's noise has half the deviation.
+  std::string yuv_clip(const std::string& name, double sigma, bool smooth = false, int frames = 4,
+                       const std::string& field_order = "p") const {
+    Noise noise(smooth);
+    std::string file = "YUV4MPEG2 W" + std::to_string(kWidth) + " H" + std::to_string(kHeight) + " F25:1 I" +
+                       field_order + " C420jpeg\n";
+    for (int i = 0; i < frames; ++i) {
+      file += "FRAME\n" + noise.plane(kWidth, kHeight, sigma) +
+              noise.plane(kWidth / 2, kHeight / 2, sigma / 2) +
+              noise.plane(kWidth / 2, kHeight / 2, sigma / 2);
+    }
+    write_file(path(name), file);
+    return path(name);
+  }
+
+  static nlohmann::json report(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "noise");
+    arguments.insert(arguments.end(), {"--json", "--engine", "cpu"});
+    const Outcome outcome = limpid(arguments);
+    expect_success(outcome);
+    return nlohmann::json::parse(outcome.out);
+  }
+};
+
+TEST_F(NoiseTest, TellsWhiteNoisesDeviation) {
+  const std::string clip = yuv_clip("white.y4m", 10);
+  const nlohmann::json told = report({clip});
+  EXPECT_EQ(told["frames"], 4) << "the clip is shorter than the 16 frames that are looked at";
+  EXPECT_EQ(told["scene"]["frames"], 4);
+  EXPECT_EQ(told["region"]["width"], kWidth);
+  EXPECT_NEAR(told["planes"]["Y"]["sigma"], 10, 0.3);
+  EXPECT_NEAR(told["planes"]["U"]["sigma"], 5, 0.3);
+  EXPECT_NEAR(told["planes"]["V"]["sigma"], 5, 0.3);
+  EXPECT_FALSE(told["planes"]["Y"].contains("spectrum"));
+  EXPECT_EQ(told["deviations"]["Y"]["noise"], "white");
+  EXPECT_NEAR(told["deviations"]["Y"]["high"], 10, 0.3);
+  EXPECT_EQ(report({clip, "--frames", "2"})["frames"], 2);
+  EXPECT_EQ(report({clip, "--start", "0.04", "--end", "0.12"})["frames"], 2);
+
+  const Outcome text = limpid({"noise", clip});
+  expect_success(text);
+  for (const char* part : {"4 frames, 192x128 YUV 4:2:0 8 bit", "sigma", "middle", "white"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
+  }
+  EXPECT_EQ(lines(text.out).size(), 5U) << text.out;
+}
+
+TEST_F(NoiseTest, TellsSmoothNoiseFromWhite) {
+  const nlohmann::json told = report({yuv_clip("smooth.y4m", 8, true, 8)});
+  EXPECT_NEAR(told["planes"]["Y"]["sigma"], 8, 2);
+  EXPECT_EQ(told["planes"]["Y"]["spectrum"].size(), 8U);
+  const nlohmann::json& luma = told["deviations"]["Y"];
+  EXPECT_EQ(luma["noise"], "smooth");
+  EXPECT_GT(luma["low"], luma["middle"]);
+  EXPECT_GT(luma["middle"], luma["high"]);
+}
+
+TEST_F(NoiseTest, AProfileIsWhatDenoisingTakes) {
+  const std::string clip = yuv_clip("white.y4m", 10);
+  expect_success(limpid({"noise", clip, "-o", path("p.json"), "--engine", "cpu"}));
+  const nlohmann::json planes = nlohmann::json::parse(read_file(path("p.json")))["planes"];
+  const auto denoise = [&](const std::string& name, const std::string& option, const std::string& value) {
+    const Outcome outcome = limpid(
+        {"denoise", clip, "-o", path(name), option, value, "--profile", "fast", "--engine", "cpu", "--json"});
+    expect_success(outcome);
+    return nlohmann::json::parse(outcome.out)["sigma"];
+  };
+  const nlohmann::json used = denoise("profile.y4m", "--noise", path("p.json"));
+  EXPECT_EQ(used["estimated"], false);
+  std::string sigmas;
+  for (const char* plane : {"Y", "U", "V"}) {
+    EXPECT_NEAR(used["first"][plane], planes[plane]["sigma"], 1e-5);
+    // A curve that hardly differs from 1 may be there, which white noise of one level lacks.
+    sigmas += (sigmas.empty() ? "" : ",") + planes[plane]["sigma"].dump();
+  }
+  denoise("sigma.y4m", "--sigma", sigmas);
+  EXPECT_EQ(read_file(path("profile.y4m")), read_file(path("sigma.y4m")));
+
+  // The report is a profile, too.
+  const std::string smooth = yuv_clip("smooth.y4m", 8, true, 8);
+  expect_success(limpid({"noise", smooth, "-o", path("s.json"), "--engine", "cpu"}));
+  const nlohmann::json saved = nlohmann::json::parse(read_file(path("s.json")));
+  const nlohmann::json printed = report({smooth});
+  EXPECT_EQ(printed["planes"], saved["planes"]);
+  write_file(path("report.json"), printed.dump());
+  denoise("saved.y4m", "--noise", path("s.json"));
+  denoise("printed.y4m", "--noise", path("report.json"));
+  EXPECT_EQ(read_file(path("saved.y4m")), read_file(path("printed.y4m")));
+}
+
+TEST_F(NoiseTest, LooksAtARegionAlone) {
+  // Noise on the left half only.
+  Noise noise(false);
+  std::string file = "YUV4MPEG2 W192 H128 F25:1 Ip Cmono\n";
+  for (int i = 0; i < 3; ++i) {
+    std::string plane = noise.plane(kWidth, kHeight, 12);
+    for (std::size_t at = 0; at < plane.size(); ++at) {
+      const int x = static_cast<int>(at % kWidth);
+      plane[at] = x < kWidth / 2 ? plane[at] : static_cast<char>(x);
+    }
+    file += "FRAME\n" + plane;
+  }
+  write_file(path("half.y4m"), file);
+  EXPECT_NEAR(report({path("half.y4m"), "--region", "3,5,90x100"})["planes"]["Y"]["sigma"], 12, 0.6);
+  EXPECT_EQ(report({path("half.y4m"), "--region", "100,0,92x128"})["planes"]["Y"]["sigma"], 0);
+
+  const std::string clip = yuv_clip("white.y4m", 10, false, 2);
+  EXPECT_EQ(report({clip, "--region", "3,5,64x65"})["region"],
+            (nlohmann::json{{"x", 2}, {"y", 4}, {"width", 66}, {"height", 66}}));
+  const std::string fields = yuv_clip("fields.y4m", 10, false, 2, "t");
+  const nlohmann::json interlaced = report({fields, "--region", "3,6,100x65"});
+  EXPECT_EQ(interlaced["region"], (nlohmann::json{{"x", 2}, {"y", 4}, {"width", 102}, {"height", 68}}));
+  EXPECT_NEAR(interlaced["planes"]["Y"]["sigma"], 10, 1);
+}
+
+TEST_F(NoiseTest, WhatIsWrongWithARegionIsTold) {
+  const std::string clip = yuv_clip("white.y4m", 10, false, 1);
+  const auto region = [&](const std::string& text) { return limpid({"noise", clip, "--region", text}); };
+  for (const char* text : {"here", "1,2", "1,2,64", "1,2,64x", "1,2,64x64x", "-1,2,64x64", "1,2,64x64 ",
+                           "1;2,64x64", "1,2,99999999999x64"}) {
+    expect_failure(region(text), 2, {"--region", text, "100,50,256x128"});
+  }
+  expect_failure(region("0,0,64x63"), 2, {"0,0,64x63", "at least 64x64"});
+  expect_failure(region("129,0,64x64"), 2, {"129,0,64x64", "192x128"});
+  expect_failure(region("2147483647,0,2147483647x64"), 2, {"192x128"});
+}
+
+TEST_F(NoiseTest, FilesAreNotReplacedUnasked) {
+  const std::string clip = yuv_clip("white.y4m", 10, false, 1);
+  write_file(path("p.json"), "old");
+  write_file(path("d.svg"), "old");
+  expect_failure(limpid({"noise", clip, "-o", path("p.json")}), 1, {"p.json: exists", "-y"});
+  expect_failure(limpid({"noise", clip, "--draw", path("d.svg")}), 1, {"d.svg: exists", "-y"});
+  EXPECT_EQ(read_file(path("p.json")) + read_file(path("d.svg")), "oldold");
+  expect_success(limpid({"noise", clip, "-o", path("p.json"), "--draw", path("d.svg"), "-y"}));
+  EXPECT_TRUE(nlohmann::json::parse(read_file(path("p.json"))).contains("planes"));
+  EXPECT_EQ(files(), (std::vector<std::string>{"d.svg", "p.json", "white.y4m"}));
+
+  expect_failure(limpid({"noise", clip, "-o", path("p.txt")}), 2, {"p.txt", ".json"});
+  expect_failure(limpid({"noise", clip, "--draw", path("d.png")}), 2, {"d.png", ".svg"});
+  expect_failure(limpid({"noise", clip, "-o", path("missing/p.json")}), 1, {"missing/p.json"});
+  expect_failure(limpid({"noise", path("no.mkv")}), 1, {"no.mkv"});
+  expect_failure(limpid({"noise", clip, "--start", "1:00"}), 1, {"white.y4m"});
+}
+
+TEST_F(NoiseTest, DrawsCurvesAndSpectra) {
+  expect_success(limpid({"noise", yuv_clip("smooth.y4m", 8, true, 8), "--draw", path("d.svg")}));
+  const std::string svg = read_file(path("d.svg"));
+  EXPECT_TRUE(svg.starts_with("<?xml"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  for (const char* part : {"Noise: 8 frames", ">Y: sigma ", "smooth<", "brightness (8-bit code values)",
+                           "deviation (8-bit code values)", "horizontal frequency", "vertical frequency"}) {
+    EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count("<polyline "), 3U);
+  EXPECT_EQ(count("fill=\"rgb("), 3U * 64);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+TEST_F(NoiseTest, TakesPicturesInGrayAndRgb) {
+  Noise noise(false);
+  write_file(path("gray.pgm"), "P5 192 128 255\n" + noise.plane(kWidth, kHeight, 10));
+  const nlohmann::json gray = report({path("gray.pgm")});
+  EXPECT_EQ(gray["frames"], 1);
+  EXPECT_EQ(gray["planes"].size(), 1U);
+  EXPECT_NEAR(gray["planes"]["Y"]["sigma"], 10, 0.5);
+
+  const std::string planes[] = {noise.plane(kWidth, kHeight, 10), noise.plane(kWidth, kHeight, 5),
+                                noise.plane(kWidth, kHeight, 15)};
+  std::string rgb = "P6 192 128 255\n";
+  for (std::size_t i = 0; i < planes[0].size(); ++i) {
+    for (const std::string& plane : planes) {
+      rgb += plane[i];
+    }
+  }
+  write_file(path("color.ppm"), rgb);
+  const nlohmann::json color = report({path("color.ppm")});
+  EXPECT_NEAR(color["planes"]["R"]["sigma"], 10, 0.5);
+  EXPECT_NEAR(color["planes"]["G"]["sigma"], 5, 0.5);
+  EXPECT_NEAR(color["planes"]["B"]["sigma"], 15, 0.8);
+  expect_success(limpid({"noise", path("color.ppm"), "--draw", path("d.svg")}));
+}
+
+TEST_F(NoiseTest, SaysWhereNoneIsFound) {
+  const std::string clean = make("clean.mkv", {"-f", "lavfi", "-i", "color=orange:s=128x96,format=yuv420p",
+                                               "-frames:v", "2", "-c:v", "ffv1"});
+  EXPECT_EQ(report({clean})["deviations"]["U"]["noise"], "none found");
+  expect_success(limpid({"noise", clean, "--draw", path("d.svg")}));
+  const std::string svg = read_file(path("d.svg"));
+  EXPECT_NE(svg.find("Y: none found"), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("polyline"), std::string::npos);
+}
+
+TEST_F(NoiseTest, TellsTheLongestScene) {
+  const std::string clip =
+      make("cut.mkv", {"-f", "lavfi", "-i", "color=gray:s=128x96:d=0.2", "-f", "lavfi", "-i",
+                       "color=white:s=128x96:d=0.4", "-filter_complex",
+                       "[0]format=gray,noise=alls=20:allf=t:all_seed=1[a];[1]format=gray,lutyuv=y=200,"
+                       "noise=alls=40:allf=t:all_seed=1[b];[a][b]concat",
+                       "-c:v", "ffv1"});
+  const nlohmann::json all = report({clip});
+  EXPECT_EQ(all["scene"], (nlohmann::json{{"first", 5}, {"frames", 10}}));
+  EXPECT_NEAR(all["planes"]["Y"]["sigma"], report({clip, "--start", "0.2"})["planes"]["Y"]["sigma"], 1e-3);
+}
+
+}  // namespace
+}  // namespace limpid::test
