@@ -200,9 +200,11 @@ constexpr MotionVector neighbour(int i, const Level& level, int column, int row,
   return vectors[y * level.columns + x];
 }
 
+// Device code must not call a lambda of host code, which is compiled to a trap.
+constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
+
 /// How little a neighbour agrees with a vector.
 constexpr int disagreement(const MotionVector& vector, const MotionVector& neighbour) {
-  const auto distance = [](int a, int b) { return a < b ? b - a : a - b; };
   return std::min(distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y), kGreatestDisagreement);
 }
 
