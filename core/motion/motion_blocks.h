@@ -216,6 +216,20 @@ constexpr int sweep_cost(const MotionVector& vector, std::int32_t difference, st
          (motion_penalty(vector) + kDisagreementPenalty * disagreements) * own_difference;
 }
 
+/// How far the least difference is from a vector, in quarters of a sample, along one axis: where the parabola
+/// through the differences one sample before it, at it and one sample after it has its vertex, but the
+/// nearer, the flatter the parabola is, since noise then makes most of it.
+constexpr int quarters_to_least(std::int32_t before, std::int32_t at, std::int32_t after) {
+  // (before - after) / 2 over before - 2 at + after, to which a quarter of `at` is added.
+  const std::int32_t curvature = 4 * (before + after) - 7 * at;
+  if (curvature <= 0) {
+    return 0;
+  }
+  const std::int32_t slope = 8 * (before - after);
+  const std::int32_t quarters = (2 * (slope < 0 ? -slope : slope) + curvature) / (2 * curvature);
+  return slope < 0 ? -std::min(quarters, 2) : std::min(quarters, 2);
+}
+
 /// The cheapest candidate so far; of equally cheap ones, the first.
 struct Choice {
   MotionVector vector;

@@ -15,6 +15,13 @@ struct MotionVector {
   bool operator==(const MotionVector&) const = default;
 };
 
+/// What a MotionVector leaves, in quarters of a sample, -2 to 2.
+struct QuarterSamples {
+  std::int8_t x = 0;
+  std::int8_t y = 0;
+  bool operator==(const QuarterSamples&) const = default;
+};
+
 /// Motion from a current picture to a reference picture, for each whole block of kBlock x kBlock samples of
 /// the current one. Every block's counterpart lies inside of the reference picture. A picture that is less
 /// than a block wide or high has an empty field.
@@ -32,6 +39,9 @@ struct MotionField {
   /// How much there was to follow: how far the current picture's guide is from its mean in the same window,
   /// likewise. core/motion/followed.h tells from both whether a block was followed.
   std::vector<std::int32_t> textures;
+  /// What is to be added to the vectors, if MotionParameters ask for it; else empty. Blocks at a border of
+  /// the reference picture stay there: all samples between which is interpolated are inside.
+  std::vector<QuarterSamples> quarters;
 
   bool operator==(const MotionField&) const = default;
 

@@ -364,6 +364,30 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   }
 }
 
+__global__ void __launch_bounds__(kWarp* kSearchWarps)
+    quarter_kernel(MotionLevel level, const MotionVector* vectors, const std::int32_t* differences,
+                   QuarterSamples* quarters) {
+  follow_stream();
+  const int block = block_of_warp();
+  if (block >= level.shape.columns * level.shape.rows) {
+    return;
+  }
+  const Window window(level, block % level.shape.columns, block / level.shape.columns);
+  const MotionVector vector = vectors[block];
+  const int difference = differences[block];
+  const auto along = [&](int x, int y) {
+    const MotionVector before = window.limited(vector.x - x, vector.y - y);
+    const MotionVector after = window.limited(vector.x + x, vector.y + y);
+    return before == vector || after == vector
+               ? 0
+               : motion::quarters_to_least(window.difference(before), difference, window.difference(after));
+  };
+  const QuarterSamples found = {static_cast<std::int8_t>(along(1, 0)), static_cast<std::int8_t>(along(0, 1))};
+  if (threadIdx.x % kWarp == 0) {
+    quarters[block] = found;
+  }
+}
+
 template <typename Sample, bool kRgb>
 void smooth(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
             const motion::Level& level, std::uint8_t* first, cudaStream_t stream) {
@@ -421,12 +445,17 @@ DeviceMotionField::DeviceMotionField(int width, int height) {
   vectors_ = DeviceMemory(blocks * sizeof(MotionVector));
   differences_ = DeviceMemory(blocks * sizeof(std::int32_t));
   textures_ = DeviceMemory(blocks * sizeof(std::int32_t));
+  quarters_ = DeviceMemory(blocks * sizeof(QuarterSamples));
 }
 
 MotionField DeviceMotionField::download(cudaStream_t stream) const {
   const std::size_t blocks = static_cast<std::size_t>(columns_) * rows_;
-  MotionField field = {columns_, rows_, std::vector<MotionVector>(blocks), std::vector<std::int32_t>(blocks),
-                       std::vector<std::int32_t>(blocks)};
+  MotionField field = {columns_,
+                       rows_,
+                       std::vector<MotionVector>(blocks),
+                       std::vector<std::int32_t>(blocks),
+                       std::vector<std::int32_t>(blocks),
+                       std::vector<QuarterSamples>(has_quarters_ ? blocks : 0)};
   if (blocks > 0) {
     const auto copy = [&](void* to, const DeviceMemory& from) {
       check(cudaMemcpyAsync(to, from.as(), from.bytes(), cudaMemcpyDeviceToHost, stream));
@@ -434,6 +463,9 @@ MotionField DeviceMotionField::download(cudaStream_t stream) const {
     copy(field.vectors.data(), vectors_);
     copy(field.differences.data(), differences_);
     copy(field.textures.data(), textures_);
+    if (has_quarters_) {
+      copy(field.quarters.data(), quarters_);
+    }
     check(cudaStreamSynchronize(stream));
   }
   return field;
@@ -446,13 +478,15 @@ MotionEstimator::MotionEstimator(int width, int height)
       before_(coarser_.bytes()) {}
 
 void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyramid& current,
-                              const DeviceMotionField& field, cudaStream_t stream) {
+                              DeviceMotionField& field, cudaStream_t stream,
+                              const MotionParameters& parameters) {
   const motion::Pyramid& layout = current.layout();
   if (reference.width() != current.width() || reference.height() != current.height() ||
       layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ || field.columns() != columns_ ||
       field.rows() != rows_) {
     throw Error("motion is sought between pictures of different sizes");
   }
+  field.has_quarters_ = parameters.quarters;
   MotionLevel level{};
   for (int number = layout.count - 1; number >= 0; --number) {
     level.shape = layout.levels[number];
@@ -475,6 +509,10 @@ void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyrami
       std::swap(before, vectors);
       launch(sweep_kernel, groups, kWarp * kSearchWarps, 0, stream, level, before, vectors,
              field.differences());
+    }
+    if (level.shape.finest && parameters.quarters) {
+      launch(quarter_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences(),
+             field.quarters());
     }
     level.coarser_shape = level.shape;
     level.coarser = vectors;

@@ -9,6 +9,7 @@
 #include "core/frame/frame.h"
 #include "core/motion/motion_blocks.h"
 #include "core/motion/motion_field.h"
+#include "core/motion/motion_parameters.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 
@@ -54,17 +55,25 @@ class DeviceMotionField {
   MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
   std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
   std::int32_t* textures() const { return textures_.as<std::int32_t>(); }
-  std::size_t memory() const { return vectors_.bytes() + differences_.bytes() + textures_.bytes(); }
+  /// Null if they were not asked for.
+  QuarterSamples* quarters() const { return has_quarters_ ? quarters_.as<QuarterSamples>() : nullptr; }
+  std::size_t memory() const {
+    return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes();
+  }
 
   /// What is in it when all is done that has been enqueued to the stream, for which this waits.
   MotionField download(cudaStream_t stream) const;
 
  private:
+  friend class MotionEstimator;
+
   int columns_ = 0;
   int rows_ = 0;
   DeviceMemory vectors_;
   DeviceMemory differences_;
   DeviceMemory textures_;
+  DeviceMemory quarters_;
+  bool has_quarters_ = false;
 };
 
 /// Finds motion between pictures of one size. Holds its working memory: fields must be enqueued to one
@@ -74,8 +83,8 @@ class MotionEstimator {
   MotionEstimator(int width, int height);
 
   /// Makes `field` that of the motion from `current` to `reference`. All must have this size.
-  void enqueue(const MotionPyramid& reference, const MotionPyramid& current, const DeviceMotionField& field,
-               cudaStream_t stream);
+  void enqueue(const MotionPyramid& reference, const MotionPyramid& current, DeviceMotionField& field,
+               cudaStream_t stream, const MotionParameters& parameters = {});
 
   std::size_t memory() const { return coarser_.bytes() + before_.bytes(); }
 

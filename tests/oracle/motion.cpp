@@ -172,6 +172,25 @@ LeastCost sweep_block(const MotionSearch& level, int column, int row) {
   return least;
 }
 
+QuarterSamples find_quarters(const MotionSearch& level, int column, int row) {
+  const std::size_t block = static_cast<std::size_t>(row) * level.columns + column;
+  const MotionVector& v = level.vectors[block];
+  const auto along = [&](int x, int y) {
+    const MotionVector before = level.limit(column, row, v.x - x, v.y - y);
+    const MotionVector after = level.limit(column, row, v.x + x, v.y + y);
+    if (before == v || after == v) {
+      return std::int8_t{0};
+    }
+    const double a = level.difference(column, row, before);
+    const double b = level.differences[block];
+    const double c = level.difference(column, row, after);
+    const double curvature = a - 2 * b + c + b / 4;
+    const double vertex = curvature > 0 ? (a - c) / 2 / curvature : 0;
+    return static_cast<std::int8_t>(std::clamp(std::lround(4 * vertex), -2L, 2L));
+  };
+  return {along(1, 0), along(0, 1)};
+}
+
 template <typename Function>
 void set_all(MotionSearch& level, const Function& function) {
   std::vector<MotionVector> vectors;
@@ -194,7 +213,8 @@ int BytePicture::at(int x, int y) const {
                  std::clamp(x, 0, width - 1)];
 }
 
-MotionField find_motion(const BytePicture& reference, const BytePicture& current) {
+MotionField find_motion(const BytePicture& reference, const BytePicture& current,
+                        const MotionParameters& parameters) {
   MotionField field;
   field.columns = current.width / kSide;
   field.rows = current.height / kSide;
@@ -230,6 +250,9 @@ MotionField find_motion(const BytePicture& reference, const BytePicture& current
   for (int row = 0; row < field.rows; ++row) {
     for (int column = 0; column < field.columns; ++column) {
       field.textures.push_back(levels.front().texture(column, row));
+      if (parameters.quarters) {
+        field.quarters.push_back(find_quarters(levels.front(), column, row));
+      }
     }
   }
   return field;
@@ -239,15 +262,26 @@ double compensated_error(const BytePicture& reference, const BytePicture& curren
   double sum = 0;
   for (int y = 0; y < kSide * field.rows; ++y) {
     for (int x = 0; x < kSide * field.columns; ++x) {
-      const MotionVector& v = field.vectors[field.block_at(x, y)];
-      sum += std::pow(current.at(x, y) - reference.at(x + v.x, y + v.y), 2);
+      const std::size_t block = field.block_at(x, y);
+      const MotionVector& v = field.vectors[block];
+      const QuarterSamples q = field.quarters.empty() ? QuarterSamples{} : field.quarters[block];
+      const double across = std::abs(q.x) / 4.0;
+      const double along = std::abs(q.y) / 4.0;
+      const int from_x = x + v.x;
+      const int from_y = y + v.y;
+      const int to_x = from_x + (q.x < 0 ? -1 : 1);
+      const int to_y = from_y + (q.y < 0 ? -1 : 1);
+      const double predicted =
+          (reference.at(from_x, from_y) * (1 - across) + reference.at(to_x, from_y) * across) * (1 - along) +
+          (reference.at(from_x, to_y) * (1 - across) + reference.at(to_x, to_y) * across) * along;
+      sum += std::pow(current.at(x, y) - predicted, 2);
     }
   }
   return sum / (kSide * kSide * static_cast<double>(field.vectors.size()));
 }
 
 MotionField find_motion_exhaustively(const BytePicture& reference, const BytePicture& current, int radius) {
-  MotionField field = {current.width / kSide, current.height / kSide, {}, {}, {}};
+  MotionField field = {current.width / kSide, current.height / kSide, {}, {}, {}, {}};
   for (int row = 0; row < field.rows; ++row) {
     for (int column = 0; column < field.columns; ++column) {
       const int left = kSide * column;

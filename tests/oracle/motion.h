@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/motion/motion_field.h"
+#include "core/motion/motion_parameters.h"
 
 namespace limpid::oracle {
 
@@ -18,10 +19,11 @@ struct BytePicture {
 
 /// The motion from `current` to `reference`, pictures of 8-bit luma, by its definition (core/README.md) in
 /// the plainest code there is.
-MotionField find_motion(const BytePicture& reference, const BytePicture& current);
+MotionField find_motion(const BytePicture& reference, const BytePicture& current,
+                        const MotionParameters& parameters = {});
 
 /// The mean over all blocks of the squared difference between a block of `current` and its counterpart in
-/// `reference`.
+/// `reference`, with straight lines between samples if there are quarters.
 double compensated_error(const BytePicture& reference, const BytePicture& current, const MotionField& field);
 
 /// For each block the vector, at most `radius` samples long along each axis, with the least squared

@@ -12,7 +12,7 @@
 namespace limpid::cpu {
 
 void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyramid& current,
-                               MotionField& field) {
+                               MotionField& field, const MotionParameters& parameters) {
   if (reference.width() != current.width() || reference.height() != current.height()) {
     throw Error("motion is sought between pictures of different sizes");
   }
@@ -23,6 +23,7 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
   field.vectors.resize(blocks);
   field.differences.resize(blocks);
   field.textures.resize(blocks);
+  field.quarters.resize(parameters.quarters ? blocks : 0);
   before_.resize(blocks);
   changed_.resize(blocks);
   changed_before_.resize(blocks);
@@ -51,6 +52,13 @@ void MotionEstimator::estimate(const MotionPyramid& reference, const MotionPyram
       level.coarser_shape = level.shape;
       level.coarser = coarser_.data();
     }
+  }
+  if (!field.quarters.empty()) {
+    for_each_index(field.rows, 1, [&](int row) {
+      const std::size_t first = static_cast<std::size_t>(row) * field.columns;
+      quarter_row(level, row, field.vectors.data() + first, field.differences.data() + first,
+                  field.quarters.data() + first);
+    });
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/cpu/motion/motion_pyramid.h"
 #include "core/motion/motion_field.h"
+#include "core/motion/motion_parameters.h"
 
 namespace limpid::cpu {
 
@@ -14,7 +15,8 @@ namespace limpid::cpu {
 class MotionEstimator {
  public:
   /// Writes the motion from `current` to `reference` into `field`. Throws Error if they differ in size.
-  void estimate(const MotionPyramid& reference, const MotionPyramid& current, MotionField& field);
+  void estimate(const MotionPyramid& reference, const MotionPyramid& current, MotionField& field,
+                const MotionParameters& parameters = {});
 
  private:
   std::vector<MotionVector> before_;   // of the level under way, before a sweep

@@ -284,6 +284,23 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
   }
 }
 
+HWY_ATTR void quarter_row_of_blocks(const MotionLevel& level, int row, const MotionVector* vectors,
+                                    const std::int32_t* differences, QuarterSamples* quarters) {
+  for (int column = 0; column < level.shape.columns; ++column) {
+    const Window window(level, column, row);
+    const MotionVector& vector = vectors[column];
+    const auto along = [&](int x, int y) HWY_ATTR {
+      const MotionVector before = motion::limited(level.shape, column, row, vector.x - x, vector.y - y);
+      const MotionVector after = motion::limited(level.shape, column, row, vector.x + x, vector.y + y);
+      return before == vector || after == vector
+                 ? 0
+                 : motion::quarters_to_least(window.difference(before), differences[column],
+                                             window.difference(after));
+    };
+    quarters[column] = {static_cast<std::int8_t>(along(1, 0)), static_cast<std::int8_t>(along(0, 1))};
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace limpid::cpu
 HWY_AFTER_NAMESPACE();
@@ -295,6 +312,7 @@ HWY_EXPORT(smooth_row_of_guide);
 HWY_EXPORT(halve_row_of_guide);
 HWY_EXPORT(search_row_of_blocks);
 HWY_EXPORT(sweep_row_of_blocks);
+HWY_EXPORT(quarter_row_of_blocks);
 
 namespace {
 
@@ -347,6 +365,11 @@ void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::i
 
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep) {
   HWY_DYNAMIC_DISPATCH(sweep_row_of_blocks)(level, row, sweep);
+}
+
+void quarter_row(const MotionLevel& level, int row, const MotionVector* vectors,
+                 const std::int32_t* differences, QuarterSamples* quarters) {
+  HWY_DYNAMIC_DISPATCH(quarter_row_of_blocks)(level, row, vectors, differences, quarters);
 }
 
 }  // namespace limpid::cpu

@@ -51,4 +51,8 @@ struct MotionSweep {
 /// saw no change in the sweep before, in itself or its neighbours, would choose the same again.
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep);
 
+/// Finds the quarters of a row of blocks of the finest level; all pointers are to the row's.
+void quarter_row(const MotionLevel& level, int row, const MotionVector* vectors,
+                 const std::int32_t* differences, QuarterSamples* quarters);
+
 }  // namespace limpid::cpu

@@ -30,19 +30,20 @@ using test::endless_texture;
 using test::frame_of;
 using test::picture_planes;
 
-MotionField estimate(const Frame& reference, const Frame& current) {
+MotionField estimate(const Frame& reference, const Frame& current, const MotionParameters& parameters = {}) {
   cpu::MotionPyramid reference_pyramid;
   cpu::MotionPyramid current_pyramid;
   reference_pyramid.build(reference.format, picture_planes(reference));
   current_pyramid.build(current.format, picture_planes(current));
   cpu::MotionEstimator estimator;
   MotionField field;
-  estimator.estimate(reference_pyramid, current_pyramid, field);
+  estimator.estimate(reference_pyramid, current_pyramid, field, parameters);
   return field;
 }
 
-MotionField estimate(const BytePicture& reference, const BytePicture& current) {
-  return estimate(frame_of(reference), frame_of(current));
+MotionField estimate(const BytePicture& reference, const BytePicture& current,
+                     const MotionParameters& parameters = {}) {
+  return estimate(frame_of(reference), frame_of(current), parameters);
 }
 
 // Two frames of a disc that moves before a background that moves otherwise.
@@ -84,8 +85,11 @@ TEST(Motion, IsWhatItsDefinitionSays) {
   for (const auto& [width, height] : sizes) {
     for (const double sigma : {0.0, 20.0}) {
       const auto [reference, current] = moving_disc(width, height, sigma);
-      EXPECT_EQ(estimate(reference, current), oracle::find_motion(reference, current))
-          << width << "x" << height << ", sigma " << sigma;
+      for (const bool quarters : {false, true}) {
+        EXPECT_EQ(estimate(reference, current, {quarters}),
+                  oracle::find_motion(reference, current, {quarters}))
+            << width << "x" << height << ", sigma " << sigma;
+      }
     }
   }
 }
@@ -139,6 +143,58 @@ TEST(Motion, NoiseIsNotTakenForMotion) {
     const MotionField field = estimate(draw(640, 360, flat, sigma, 1), draw(640, 360, flat, sigma, 2));
     EXPECT_GT(share_with(field, {}), 0.9) << sigma;
     EXPECT_NEAR(mean_difference(field) / motion::difference_of_noise(sigma), 1, 0.03) << sigma;
+  }
+}
+
+// A sample of an endless texture, four times as fine, that begins so many of its points later.
+double fine_texture(int x, int y) {
+  double sum = 0;
+  for (int j = 0; j < 8; ++j) {
+    for (int i = 0; i < 8; ++i) {
+      sum += endless_texture(x + i, y + j) / 64;
+    }
+  }
+  return 2 * sum - 128;
+}
+
+TEST(Motion, OfQuarterSamplesIsFound) {
+  for (const auto& [x, y] : {std::pair{1, 0}, {2, -1}, {-1, 5}, {14, -7}}) {
+    for (const double sigma : {0.0, 10.0}) {
+      const auto picture = [&](int dx, int dy, unsigned seed) {
+        return draw(
+            96, 80, [&](int i, int j) { return fine_texture(4 * i + dx, 4 * j + dy); }, sigma, seed);
+      };
+      const MotionField field = estimate(picture(0, 0, 1), picture(x, y, 2), {.quarters = true});
+      ASSERT_EQ(field.quarters.size(), field.vectors.size());
+      double off_x = 0;
+      double off_y = 0;
+      int inside = 0;
+      for (int row = 2; row < field.rows - 2; ++row) {
+        for (int column = 2; column < field.columns - 2; ++column) {
+          const std::size_t block = field.block_at(8 * column, 8 * row);
+          off_x += std::abs(4 * field.vectors[block].x + field.quarters[block].x - x);
+          off_y += std::abs(4 * field.vectors[block].y + field.quarters[block].y - y);
+          ++inside;
+        }
+      }
+      EXPECT_LT(off_x / inside, sigma == 0 ? 0.5 : 0.8) << x << ", " << y << ", sigma " << sigma;
+      EXPECT_LT(off_y / inside, sigma == 0 ? 0.5 : 0.8) << x << ", " << y << ", sigma " << sigma;
+    }
+  }
+}
+
+TEST(Motion, QuartersStayInsideThePicture) {
+  const auto [reference, current] = moving_disc(101, 63, 10);
+  const MotionField field = estimate(reference, current, {.quarters = true});
+  for (int row = 0; row < field.rows; ++row) {
+    for (int column = 0; column < field.columns; ++column) {
+      const std::size_t block = field.block_at(8 * column, 8 * row);
+      const auto inside = [](int begin, int quarters, int size) {
+        return begin + (quarters < 0 ? -1 : 0) >= 0 && begin + 8 + (quarters > 0 ? 1 : 0) <= size;
+      };
+      EXPECT_TRUE(inside(8 * column + field.vectors[block].x, field.quarters[block].x, 101) &&
+                  inside(8 * row + field.vectors[block].y, field.quarters[block].y, 63));
+    }
   }
 }
 
@@ -299,7 +355,8 @@ class MotionSimdTest : public SimdLevelTest {};
 TEST_P(MotionSimdTest, IsTheSameAtEveryLevel) {
   for (const auto& [width, height] : {std::pair{31, 90}, {161, 117}, {322, 180}}) {
     const auto [reference, current] = moving_disc(width, height, 20);
-    EXPECT_EQ(estimate(reference, current), oracle::find_motion(reference, current))
+    EXPECT_EQ(estimate(reference, current, {.quarters = true}),
+              oracle::find_motion(reference, current, {.quarters = true}))
         << width << "x" << height;
   }
 }

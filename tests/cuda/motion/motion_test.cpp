@@ -41,16 +41,18 @@ class Uploaded {
   std::array<SamplePlane, kMaxPlanes> planes_;
 };
 
-MotionField estimate_on_cpu(const Frame& reference, const Frame& current, const PictureRows& rows = {}) {
+MotionField estimate_on_cpu(const Frame& reference, const Frame& current, const PictureRows& rows = {},
+                            const MotionParameters& parameters = {}) {
   limpid::cpu::MotionPyramid pyramids[2];
   pyramids[0].build(reference.format, cpu::picture_of(reference.format, reference.planes, rows));
   pyramids[1].build(current.format, cpu::picture_of(current.format, current.planes, rows));
   MotionField field;
-  limpid::cpu::MotionEstimator().estimate(pyramids[0], pyramids[1], field);
+  limpid::cpu::MotionEstimator().estimate(pyramids[0], pyramids[1], field, parameters);
   return field;
 }
 
-MotionField estimate_on_gpu(const Frame& reference, const Frame& current, const PictureRows& rows = {}) {
+MotionField estimate_on_gpu(const Frame& reference, const Frame& current, const PictureRows& rows = {},
+                            const MotionParameters& parameters = {}) {
   const int width = reference.format.width;
   const int height = rows.count(reference.format.height);
   const Stream stream;
@@ -60,8 +62,8 @@ MotionField estimate_on_gpu(const Frame& reference, const Frame& current, const 
   for (int i = 0; i < 2; ++i) {
     pyramids[i].enqueue(reference.format, uploaded[i].planes(), stream.get());
   }
-  const DeviceMotionField field(width, height);
-  MotionEstimator(width, height).enqueue(pyramids[0], pyramids[1], field, stream.get());
+  DeviceMotionField field(width, height);
+  MotionEstimator(width, height).enqueue(pyramids[0], pyramids[1], field, stream.get(), parameters);
   return field.download(stream.get());
 }
 
@@ -88,6 +90,15 @@ TEST_F(MotionTest, IsTheCpus) {
                 estimate_on_cpu(test::frame_of(reference), test::frame_of(current)))
           << width << "x" << height << ", sigma " << sigma;
     }
+  }
+}
+
+TEST_F(MotionTest, QuartersAreTheCpus) {
+  for (const auto& [width, height] : {std::pair{8, 8}, {39, 41}, {341, 203}, {1283, 725}}) {
+    const auto [reference, current] = moving_disc(width, height, 10);
+    EXPECT_EQ(estimate_on_gpu(test::frame_of(reference), test::frame_of(current), {}, {.quarters = true}),
+              estimate_on_cpu(test::frame_of(reference), test::frame_of(current), {}, {.quarters = true}))
+        << width << "x" << height;
   }
 }
 
@@ -138,7 +149,7 @@ TEST_F(MotionTest, MemoryMayBeUsedAgain) {
   MotionPyramid first(320, 200);
   MotionPyramid second(320, 200);
   MotionEstimator estimator(320, 200);
-  const DeviceMotionField field(320, 200);
+  DeviceMotionField field(320, 200);
   for (const double sigma : {0.0, 20.0}) {
     const auto [reference, current] = moving_disc(320, 200, sigma);
     const Frame frames[] = {test::frame_of(reference), test::frame_of(current)};
@@ -156,7 +167,7 @@ TEST_F(MotionTest, MemoryMayBeUsedAgain) {
 TEST_F(MotionTest, IsNotSoughtBetweenPicturesOfDifferentSizes) {
   const MotionPyramid pyramid(64, 64);
   const MotionPyramid other(64, 72);
-  const DeviceMotionField field(64, 64);
+  DeviceMotionField field(64, 64);
   EXPECT_THROW(MotionEstimator(64, 64).enqueue(pyramid, other, field, nullptr), Error);
   EXPECT_THROW(MotionEstimator(128, 128).enqueue(pyramid, pyramid, field, nullptr), Error);
 }

@@ -20,7 +20,8 @@ void BM_MotionPyramid(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
-void BM_Motion(benchmark::State& state, int width, int height, double sigma) {
+void BM_Motion(benchmark::State& state, int width, int height, double sigma,
+               const MotionParameters& parameters = {}) {
   tbb::task_arena arena(1);
   const Frame frames[] = {test::panned_frame(0, width, height, sigma),
                           test::panned_frame(1, width, height, sigma)};
@@ -31,7 +32,7 @@ void BM_Motion(benchmark::State& state, int width, int height, double sigma) {
   cpu::MotionEstimator estimator;
   MotionField field;
   while (state.KeepRunning()) {
-    run_in(arena, [&] { estimator.estimate(pyramids[0], pyramids[1], field); });
+    run_in(arena, [&] { estimator.estimate(pyramids[0], pyramids[1], field, parameters); });
   }
 }
 
@@ -46,6 +47,8 @@ BENCHMARK_CAPTURE(BM_MotionPyramid, rgb_1920x1080_8_bit, oracle::rgb(1920, 1080)
 BENCHMARK_CAPTURE(BM_Motion, 1920x1080_clean, 1920, 1080, 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Motion, 1920x1080_sigma_20, 1920, 1080, 20)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Motion, 1920x1080_sigma_50, 1920, 1080, 50)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Motion, 1920x1080_sigma_20_quarters, 1920, 1080, 20, MotionParameters{.quarters = true})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Motion, 3840x2160_sigma_20, 3840, 2160, 20)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -95,7 +95,7 @@ MotionField estimate(const Pair& pair) {
   build(pyramids[0], pair.reference);
   build(pyramids[1], pair.current);
   MotionField field;
-  cpu::MotionEstimator().estimate(pyramids[0], pyramids[1], field);
+  cpu::MotionEstimator().estimate(pyramids[0], pyramids[1], field, {.quarters = true});
   return field;
 }
 
@@ -144,6 +144,7 @@ nlohmann::ordered_json measure(const std::filesystem::path& file, const Clip& cl
   double exhaustive = 0;
   struct Found {
     double error = 0;
+    double quarters_error = 0;
     double lost = 0;
     double noise = 0;
   };
@@ -160,7 +161,9 @@ nlohmann::ordered_json measure(const std::filesystem::path& file, const Clip& cl
     for (std::size_t i = 0; i < found.size(); ++i) {
       const Pair noisy = {oracle::add_noise(pair.reference, kSigmas[i], ++seed),
                           oracle::add_noise(pair.current, kSigmas[i], ++seed)};
-      const MotionField field = estimate(noisy);
+      MotionField field = estimate(noisy);
+      found[i].quarters_error += oracle::compensated_error(reference, current, field);
+      field.quarters.clear();
       found[i].error += oracle::compensated_error(reference, current, field);
       found[i].lost += motion::lost_share(field, motion::difference_of_noise(kSigmas[i]));
       found[i].noise += noise_left(pair, noisy, field);
@@ -172,6 +175,7 @@ nlohmann::ordered_json measure(const std::filesystem::path& file, const Clip& cl
   for (std::size_t i = 0; i < found.size(); ++i) {
     result["found"].push_back({{"sigma", kSigmas[i]},
                                {"error", found[i].error / count},
+                               {"quarters_error", found[i].quarters_error / count},
                                {"lost", found[i].lost / count},
                                {"noise_left", found[i].noise / count}});
   }
@@ -181,8 +185,9 @@ nlohmann::ordered_json measure(const std::filesystem::path& file, const Clip& cl
 void run(const Options& options) {
   std::printf(
       "Mean squared difference of clean frames along vectors found with noise of sigma 0, 20, 40, 50\n\n");
-  std::printf("| clip | at rest | exhaustive 8x8 | 0 | 20 | 40 | 50 | lost blocks, %% | noise left, %% |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| clip | at rest | exhaustive 8x8 | whole samples: 0 | 20 | 40 | 50 | quarters: 0 | 20 | 40 | 50 "
+      "| lost blocks, %% | noise left, %% |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   nlohmann::ordered_json json;
   for (const Clip& clip : kClips) {
     const std::filesystem::path file = options.data / clip.file;
@@ -192,8 +197,10 @@ void run(const Options& options) {
     const nlohmann::ordered_json result = measure(file, clip);
     std::printf("| %s | %.1f | %.1f |", result["clip"].get<std::string>().c_str(),
                 result["at_rest"].get<double>(), result["exhaustive"].get<double>());
-    for (const auto& found : result["found"]) {
-      std::printf(" %.1f |", found["error"].get<double>());
+    for (const char* const error : {"error", "quarters_error"}) {
+      for (const auto& found : result["found"]) {
+        std::printf(" %.1f |", found[error].get<double>());
+      }
     }
     for (const char* const share : {"lost", "noise_left"}) {
       for (const auto& found : result["found"]) {

@@ -37,7 +37,7 @@ void benchmark(int argc, char** argv) {
       const std::size_t bytes = static_cast<std::size_t>(frames[0].planes[0].stride) * height;
       const DeviceMemory samples[] = {DeviceMemory(bytes), DeviceMemory(bytes)};
       MotionEstimator estimator(width, height);
-      const DeviceMotionField field(width, height);
+      DeviceMotionField field(width, height);
       const auto build = [&](int i, cudaStream_t stream) {
         pyramids[i].enqueue(format, {SamplePlane{samples[i].as(), frames[i].planes[0].stride}}, stream);
       };
