@@ -200,12 +200,13 @@ constexpr MotionVector neighbour(int i, const Level& level, int column, int row,
   return vectors[y * level.columns + x];
 }
 
-// Device code must not call a lambda of host code, which is compiled to a trap.
 constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 
 /// How little a neighbour agrees with a vector.
 constexpr int disagreement(const MotionVector& vector, const MotionVector& neighbour) {
-  return std::min(distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y), kGreatestDisagreement);
+  const int whole = distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y);
+  // Not std::min(), which refers to the constant: device code has no such object, and nvcc makes that a trap.
+  return whole < kGreatestDisagreement ? whole : kGreatestDisagreement;
 }
 
 /// What a vector costs a block in a sweep, given the difference along it and along the vector that the block
