@@ -198,8 +198,9 @@ class BlockMatching : public CudaTest {
                  ", window " + std::to_string(step.search_window) + ", N " +
                  std::to_string(step.max_group_size) + (bytes ? ", bytes, " : ", words, ") +
                  std::string(to_string(kind)) + ", levels " + std::to_string(levels));
-    // Words farther than 90 code values from their mean are ranked to single precision only.
-    constexpr int kExactLevels = 180;
+    // The fast kernels rank distances of up to 2^20 exactly: of words, 1024 squared code values per sample,
+    // which a group of 32 needs more of where few candidates are to be had in noise of all levels.
+    constexpr int kExactLevels = 60;
     const TestPlane guide(width, height,
                           noise_texture(width, height, bytes ? levels : std::min(levels, kExactLevels), 7));
     MatchingPlane plane;
