@@ -58,7 +58,7 @@ constexpr double kBrightnessSpread = 1.35;
 constexpr double kResidualOfLuma = 1;
 constexpr double kResidualOfChroma = 0.25;
 /// The flattest blocks of a single frame are those where cameras and codecs have left the least noise.
-constexpr double kSingleGain = 1.45;
+constexpr double kSingleGain = 1.55;
 /// Of variances in a sixth of the flattest blocks, relative to those in all of them: texture grows with the
 /// share.
 constexpr double kLeastEvenness = 0.46;

@@ -12,7 +12,7 @@
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
 Clips: the mean PSNR of each plane, in dB. The fixed levels are the deviation of each plane's noise times 0.4 to 2.1, and
-the best of them is taken for each clip and plane. Pictures: PSNR over all planes. Needs Python 3 and nothing else.
+the best of them is taken for each clip and plane. Pictures: the mean of their planes' PSNR. Needs Python 3 and nothing else.
 """
 import argparse
 import json
@@ -84,8 +84,7 @@ def pairs_table(arguments, options, folder):
         noisy, truth, noisy_psnr, best = line.split()
         out = folder / ("out" + pathlib.Path(noisy).suffix)
         denoise(arguments.limpid, noisy, out, options)
-        mse = measure(arguments.limpid, truth, out)["mse"].values()
-        found = psnr(sum(mse) / len(mse))
+        found = mean([[value] for value in planes(measure(arguments.limpid, truth, out))])[0]
         gain = (found - float(noisy_psnr)) / (float(best) - float(noisy_psnr))
         table.append({"picture": pathlib.Path(noisy).stem, "noisy": float(noisy_psnr), "found": round(found, 2),
                       "best fixed": float(best), "share of its gain": round(gain, 2)})
