@@ -8,6 +8,7 @@
 
 #include "app/commands/diagnostics.h"
 #include "app/commands/run_report.h"
+#include "app/options/noise_profile.h"
 
 namespace limpid::app {
 namespace {
@@ -81,6 +82,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["engine"] = session.engine->name();
   report["filter"] = filter_report(finished);
   report["sigma"] = noise_report(finished);
+  report["noise"] = to_json(NoiseProfile{finished.noise.found(), finished.reader.video().format.color_model});
   report["encoder"] = encoder_report(finished.job.writer, finished.writer);
   report["frames"] = finished.end.frames;
   report["frames_expected"] =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/console/plane_names.h"
+#include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -63,11 +64,12 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
       throw UsageError("the noise profile is of a source in " + joined(color_plane_names(*color_model)) +
                        ", and this one is " + to_string(frame.format));
     }
+    found_ = noise;
     level = scaled(noise, settings_.strength);
   } else {
-    level = tracker_.take();
-    report(level, frame);
-    level = scaled(level, settings_.strength, std::max(settings_.strength - 1, 0.0F));
+    found_ = tracker_.take();
+    report(found_, frame);
+    level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
     if (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0) {
       for (const int plane : {1, 2}) {
         level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
@@ -116,11 +118,13 @@ void NoiseControl::report(const NoiseModel& estimate, const Frame& frame) {
   for (std::size_t plane = 0; plane < names.size(); ++plane) {
     text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
   }
-  spdlog::info(fmt::format("noise: estimated sigma {} (from frame {} on)", text, frame.index));
-  if (estimate == NoiseModel{}) {
+  const std::string shape = shape_text(estimate, frame.format.color_model);
+  spdlog::info(fmt::format("noise: estimated sigma {}{} (from frame {} on)", text,
+                           shape.empty() ? "" : ", " + shape, frame.index));
+  if (estimate == NoiseModel{} && settings_.strength <= 1) {
     spdlog::warn(
-        "no noise was found, so frames pass unchanged; noise that a camera or a codec has smoothed isn't "
-        "recognised, but removed if its level is given: --sigma 5, or more");
+        "no noise was found, so frames pass unchanged; what strong compression has left of it can't be "
+        "measured, but is removed if its level is given, as by --sigma 5, or by --strength 6, which adds 5");
   }
 }
 

@@ -64,6 +64,9 @@ class NoiseControl {
     NoiseModel last;
   };
   Levels levels() const;
+  /// The noise of the last frame whose level was asked for, as it was found or given: before strengths and
+  /// planes were chosen.
+  const NoiseModel& found() const { return found_; }
   bool is_estimated() const { return !settings_.noise; }
 
  private:
@@ -74,6 +77,7 @@ class NoiseControl {
   NoiseSettings settings_;
   NoiseTracker tracker_;
   std::optional<NoiseModel> reported_;
+  NoiseModel found_;
   NoiseModel first_, last_;
   std::array<double, 3> sums_{};
   std::int64_t frames_ = 0;

@@ -78,6 +78,7 @@ TEST_F(DenoiseTest, WarnsIfItFindsNoNoise) {
   EXPECT_TRUE(warned(clean, {}));
   EXPECT_FALSE(warned(clean, {"--sigma", "0"}));
   EXPECT_FALSE(warned(clean + ",noise=alls=20", {}));
+  EXPECT_FALSE(warned(clean, {"--strength", "3"})) << "frames don't pass unchanged";
 }
 
 TEST_F(DenoiseTest, SaysWhichEngineItTookOnce) {

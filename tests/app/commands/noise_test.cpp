@@ -144,6 +144,29 @@ TEST_F(NoiseTest, AProfileIsWhatDenoisingTakes) {
   EXPECT_EQ(read_file(path("saved.y4m")), read_file(path("printed.y4m")));
 }
 
+TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
+  const std::string clip = yuv_clip("smooth.y4m", 8, true, 8);
+  const auto denoise = [&](const std::string& name, const std::string& noise) {
+    const Outcome outcome = limpid({"denoise", clip, "-o", path(name), "--noise", noise, "--profile", "fast",
+                                    "--strength", "1.5", "--engine", "cpu", "--json"});
+    expect_success(outcome);
+    return outcome;
+  };
+  const Outcome found = denoise("auto.y4m", "auto");
+  EXPECT_NE(found.err.find(", smooth (from frame 0 on)"), std::string::npos) << found.err;
+  const nlohmann::json noise = nlohmann::json::parse(found.out)["noise"];
+  EXPECT_EQ(noise["planes"], report({clip, "--frames", "8"})["planes"]) << "without the strength";
+  // It is a profile.
+  write_file(path("found.json"), noise.dump());
+  const nlohmann::json given = nlohmann::json::parse(denoise("given.y4m", path("found.json")).out);
+  EXPECT_EQ(given["noise"], noise);
+
+  const std::string white = yuv_clip("white.y4m", 10);
+  const Outcome outcome = limpid({"denoise", white, "-o", path("white-out.y4m"), "--profile", "fast"});
+  expect_success(outcome);
+  EXPECT_EQ(outcome.err.find("smooth"), std::string::npos) << outcome.err;
+}
+
 TEST_F(NoiseTest, LooksAtARegionAlone) {
   // Noise on the left half only.
   Noise noise(false);
