@@ -22,7 +22,8 @@ std::vector<std::string> to_lines(const Statistics& statistics, Detail detail) {
   for (std::size_t plane = 0; plane < s.planes.size() && plane < s.level.sigma.size(); ++plane) {
     sigma += fmt::format("  {} {:.1f}", s.planes[plane], s.level.sigma[plane]);
   }
-  sigma += s.estimated ? "   (estimated)" : "   (set)";
+  sigma += fmt::format("   ({}{}{})", s.estimated ? "estimated" : "set", s.noise_shape.empty() ? "" : ", ",
+                       s.noise_shape);
   const std::string filter =
       fmt::format("filter {}{}", s.filter, s.profile.empty() ? "" : "   profile " + s.profile);
   if (detail == Detail::kLeast) {

@@ -14,6 +14,7 @@
 
 #include "app/console/plane_names.h"
 #include "app/console/time_text.h"
+#include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "io/screen/png.h"
 
@@ -530,6 +531,7 @@ Statistics Viewer::statistics() const {
     statistics.planes.emplace_back(plane);
   }
   statistics.level = shown_->level;
+  statistics.noise_shape = shape_text(shown_->level, options_.format.color_model);
   statistics.estimated = !settings.noise.noise;
   statistics.loads = loads_;
   return statistics;

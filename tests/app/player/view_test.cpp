@@ -193,6 +193,8 @@ TEST(OsdTest, TellsTimesAndFigures) {
   EXPECT_NE(all.find("dropped 17"), std::string::npos);
   EXPECT_NE(all.find("sigma  Y 12.5  U 6.0  V 3.0   (estimated)"), std::string::npos) << all;
   EXPECT_NE(all.find("denoise 50%"), std::string::npos);
+  statistics.noise_shape = "smooth in Y";
+  EXPECT_EQ(to_lines(statistics, Detail::kFew)[2], "sigma  Y 12.5  U 6.0  V 3.0   (estimated, smooth in Y)");
   EXPECT_EQ(all.find("profile"), std::string::npos) << "of a filter without";
 }
 
