@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,17 @@ struct Bm3dComponent {
   /// Of the first step and, if there is one, of the second: the variances of its noise's 2D coefficients
   /// [patch_size v + u], relative to sigma^2. All are 1 for white noise.
   std::array<std::vector<float>, 2> coefficient_variances;
+  /// NoiseShape::curve unless it is 1 throughout: the noise of a group whose mean is m deviates by
+  /// deviation_at(m) times sigma. It is the mean of the noisy group in the first step, of the basic
+  /// estimate's in the second. RGB's U and V, which are no brightnesses, have no curve.
+  std::optional<NoiseShape::Curve> curve;
 };
+
+/// What a group's weight is multiplied by, given its deviation_at(): its least value's square over that of
+/// this one, so that weights remain at most 1.
+constexpr float weight_factor(float least_deviation, float deviation) {
+  return (least_deviation / deviation) * (least_deviation / deviation);
+}
 
 /// What the groups of one step are matched on.
 struct Bm3dGuide {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 namespace limpid {
@@ -15,9 +16,10 @@ struct NoiseShape {
   /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
   /// samples depends on each other, which demosaicking, scaling and codecs bring about.
   std::array<float, kFrequencies * kFrequencies> spectrum;
-  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane) relative to the plane's;
-  /// linear in between.
-  std::array<float, 256 / kBrightnessStep + 1> curve;
+  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane) relative to the plane's
+  /// (deviation_at()).
+  using Curve = std::array<float, 256 / kBrightnessStep + 1>;
+  Curve curve;
 
   constexpr NoiseShape() {
     spectrum.fill(1);
@@ -27,6 +29,21 @@ struct NoiseShape {
 
   bool is_white() const;
 };
+
+/// What a curve tells of a brightness: linear between its points, the nearest point's value beyond them. For
+/// device code, too.
+constexpr float deviation_at(const float* curve, float brightness) {
+  constexpr int kLast = std::tuple_size_v<NoiseShape::Curve> - 1;
+  const float position = brightness * (1.0F / NoiseShape::kBrightnessStep);
+  if (!(position > 0)) {
+    return curve[0];
+  }
+  if (position >= kLast) {
+    return curve[kLast];
+  }
+  const int i = static_cast<int>(position);
+  return curve[i] + (position - static_cast<float>(i)) * (curve[i + 1] - curve[i]);
+}
 
 /// The noise of one plane or channel.
 struct PlaneNoise {

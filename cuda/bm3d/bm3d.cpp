@@ -239,6 +239,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     job.lambda = parameters_.lambda;
     job.sigma = plan_->components[c].sigma;
     job.variances = plan_->components[c].coefficient_variances[wiener ? 1 : 0];
+    job.curve = plan_->components[c].curve;
     job.grid = grid;
     job.noisy = component.noisy;
     job.basic = wiener ? component.basic : FloatPlane{};

@@ -3,9 +3,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "core/bm3d/bm3d_parameters.h"
+#include "core/noise/noise_model.h"
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/variants.h"
 
@@ -62,8 +64,10 @@ struct FilterJob {
   Bm3dStep step;
   float lambda = 0;  ///< first step
   float sigma = 0;   ///< of the plane's noise
-  /// Bm3dComponent::coefficient_variances of the step. The Fourier transforms take all to be 1.
+  /// Bm3dComponent::coefficient_variances of the step, and its curve. The Fourier transforms take all to
+  /// be 1.
   std::span<const float> variances;
+  std::optional<NoiseShape::Curve> curve;
   ReferenceGrid grid;
   Groups groups;
   FloatPlane noisy;

@@ -3,6 +3,7 @@
 
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
+#include "cuda/bm3d/noise_curve.h"
 #include "cuda/runtime/launch.h"
 
 namespace limpid::cuda {
@@ -41,6 +42,7 @@ struct AnyArguments {
   bool wiener;
   float bound;                             // threshold or variance of noise whose relative variance is 1
   float variances[kMaxPatch * kMaxPatch];  // relative
+  NoiseCurve curve;
   float weight_scale;
   float sum_scale;
   float greatest_contribution;
@@ -178,10 +180,11 @@ struct Coefficient {
 
 // The first step: clears what does not exceed the threshold, but for the group's mean. Returns the relative
 // variance of the noise that the thread has kept.
-__device__ float threshold_group(const Noise& noise, const Group& group, int samples) {
+__device__ float threshold_group(const Noise& noise, float deviation, const Group& group, int samples) {
   float kept = 0;
   for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
-    const bool keep = i.of_group == 0 || fabsf(group.coefficients[i.of_group]) > noise.bounds[i.of_patch];
+    const bool keep =
+        i.of_group == 0 || fabsf(group.coefficients[i.of_group]) > noise.bounds[i.of_patch] * deviation;
     group.coefficients[i.of_group] = keep ? group.coefficients[i.of_group] : 0.0F;
     kept += keep ? noise.variances[i.of_patch] : 0.0F;
   }
@@ -189,11 +192,13 @@ __device__ float threshold_group(const Noise& noise, const Group& group, int sam
 }
 
 // The second step: multiplies by the Wiener factors. Returns what they leave of the noise, likewise.
-__device__ float shrink_group(const Noise& noise, const Group& group, int samples) {
+__device__ float shrink_group(const Noise& noise, float deviation, const Group& group, int samples) {
   float energy = 0;
   for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
     const float signal = group.basic[i.of_group] * group.basic[i.of_group];
-    const float factor = signal / (signal + noise.bounds[i.of_patch]);
+    // Rounded by itself, so that white noise's results are the same to the bit with a curve and without.
+    const float variance = __fmul_rn(noise.bounds[i.of_patch], deviation * deviation);
+    const float factor = signal / (signal + variance);
     group.coefficients[i.of_group] *= factor;
     const float kept = factor * noise.variances[i.of_patch];
     energy += kept * kept;
@@ -238,15 +243,25 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
     const Group group = group_of(arguments, number);
     load_patches(arguments, arguments.noisy, group.members, group.size, group.rx, group.ry,
                  group.coefficients);
-    float part = 0;
+    // Of the group's mean.
+    const auto deviation_by = [&](const float* coefficients) {
+      const float mean = coefficients[0] / (static_cast<float>(k) * sqrtf(static_cast<float>(group.size)));
+      __syncthreads();
+      return arguments.curve.at(mean);
+    };
+    float deviation;
+    float part;
     if (arguments.wiener) {
       load_patches(arguments, arguments.basic, group.members, group.size, group.rx, group.ry, group.basic);
-      part = shrink_group(noise, group, samples);
+      deviation = deviation_by(group.basic);
+      part = shrink_group(noise, deviation, group, samples);
     } else {
-      part = threshold_group(noise, group, samples);
+      deviation = deviation_by(group.coefficients);
+      part = threshold_group(noise, deviation, group, samples);
     }
-    const float weight = 1.0F / fmaxf(1.0F, sum_over_block(part));
-    const int weight_units = __float2int_rn(weight * arguments.weight_scale);
+    const float weight =
+        1.0F / fmaxf(1.0F, sum_over_block(part)) * weight_factor(arguments.curve.least, deviation);
+    const int weight_units = max(__float2int_rn(weight * arguments.weight_scale), 1);
     transform_across(arguments.haar, false, group.size, samples, group.coefficients);
     transform_patches(arguments.general.inverse, k, group.size, group.coefficients);
     add_group(arguments, group, k, weight_units);
@@ -268,6 +283,7 @@ void filter_any(const FilterJob& job, cudaStream_t stream) {
   arguments.wiener = job.basic.data != nullptr;
   arguments.bound = arguments.wiener ? job.sigma * job.sigma : coefficient_threshold(job.lambda, job.sigma);
   std::copy(job.variances.begin(), job.variances.end(), arguments.variances);
+  arguments.curve = make_curve(job);
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
   arguments.greatest_contribution = job.fixed_point.greatest_contribution;

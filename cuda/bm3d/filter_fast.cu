@@ -7,6 +7,7 @@
 
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
+#include "cuda/bm3d/noise_curve.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/warp.h"
@@ -122,6 +123,7 @@ struct Arguments {
   int tile_rows;
   float levels[6];  // threshold (first step) or sigma^2 after l levels across the group
   LaneNoise noise[kWarp];
+  NoiseCurve curve;
   float variance_scale;         // integers per relative variance, where lanes' variances are summed
   float variance_unit;          // the reciprocal
   float offset_coefficient;     // of the offset, for a group of one; second step
@@ -270,11 +272,13 @@ __device__ __forceinline__ void load_group(const Matrix& matrix, unsigned* lane_
 struct Ranged {
   float levels[6];
   float offset_coefficient;
+  float mean_scale;  // of a group of one's first coefficient
 
   __device__ void set(const Arguments& arguments, bool wiener, float unit) {
     for (int level = 0; level < 6; ++level) {
       levels[level] = arguments.levels[level] / (wiener ? unit * unit : unit);
     }
+    mean_scale = unit / 64;
     offset_coefficient = arguments.offset_coefficient / unit;
   }
 };
@@ -293,13 +297,20 @@ struct Added {
   float most;  // that one sum can have got of it
 };
 
-// The noise that kernels are for: white noise, which is known when they are compiled, or noise of any shape,
-// which lanes read from shared memory once in a group, for want of registers.
+// The noise that kernels are for: white noise of one deviation, which is known when they are compiled, or
+// noise of any shape, which lanes read from shared memory once in a group, for want of registers.
 template <bool kWhite>
 struct Noise {
   const LaneNoise* lanes;
+  const NoiseCurve& curve;
   float variance_scale;
   float variance_unit;
+
+  // The deviation of a group's noise relative to the plane's. `first` is lane 0's coefficient of the group's
+  // mean, less that of `offset`; `scale` makes it a mean.
+  __device__ __forceinline__ float deviation_of(float first, float scale, float offset) const {
+    return kWhite ? 1.0F : curve.at(fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
+  }
 
   __device__ __forceinline__ LaneNoise of(const Lane& lane) const {
     return kWhite ? LaneNoise{{1, 1}, {1, 1}} : lanes[lane.lane];
@@ -321,8 +332,9 @@ struct Noise {
 // weight.
 template <bool kWhite, bool kHaar, int N>
 __device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noise<kWhite>& noise,
-                                                 const Lane& lane, Group<kHaar, N>& group) {
+                                                 float deviation, const Lane& lane, Group<kHaar, N>& group) {
   const LaneNoise own = noise.of(lane);
+  const float bounds[2] = {own.deviations[0] * deviation, own.deviations[1] * deviation};
   int units[2] = {1, 1};
   if constexpr (!kWhite) {
     units[0] = noise.units_of(own.variances[0]);
@@ -334,8 +346,7 @@ __device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noi
     const float threshold = ranged.levels[group.level(i)];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const bool keep =
-          fabsf(group.x[i][j]) > threshold * own.deviations[j] || (i == 0 && j == 0 && lane.lane == 0);
+      const bool keep = fabsf(group.x[i][j]) > threshold * bounds[j] || (i == 0 && j == 0 && lane.lane == 0);
       kept += keep ? units[j] : 0;
       group.x[i][j] = keep ? group.x[i][j] : 0.0F;
     }
@@ -347,16 +358,18 @@ __device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noi
 // weight.
 template <bool kWhite, bool kHaar, int N>
 __device__ __forceinline__ float find_complements(const Ranged& ranged, const Noise<kWhite>& noise,
-                                                  const Lane& lane, const Group<kHaar, N>& basic,
-                                                  __half2 (&complement)[N]) {
+                                                  float deviation, const Lane& lane,
+                                                  const Group<kHaar, N>& basic, __half2 (&complement)[N]) {
   const LaneNoise own = noise.of(lane);
+  const float ratio = deviation * deviation;
+  const float variances[2] = {own.variances[0] * ratio, own.variances[1] * ratio};
   float energy = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     float factors[2];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const float variance = ranged.levels[basic.level(i)] * own.variances[j];
+      const float variance = ranged.levels[basic.level(i)] * variances[j];
       factors[j] = variance * reciprocal(fmaf(basic.x[i][j], basic.x[i][j], variance));
       const float kept = fmaf(-own.deviations[j], factors[j], own.deviations[j]);
       energy = fmaf(kept, kept, energy);
@@ -431,6 +444,8 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
   constexpr bool kExact = kMode != Mode::kWiener;
   Group<kHaar, N> group;
   group.size = size;
+  const float mean_scale = ranged.mean_scale * reciprocal(static_cast<float>(size));
+  float deviation;
   float weight;
   if constexpr (kMode == Mode::kWiener) {
     load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
@@ -438,17 +453,20 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
     const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
     group.x[0][0] += offset;
     __half2 complement[N];
-    weight = find_complements(ranged, noise, lane, group, complement);
+    deviation = noise.deviation_of(group.x[0][0], mean_scale, 0);
+    weight = find_complements(ranged, noise, deviation, lane, group, complement);
     load_group<false, false>(lane.forward, lane.words, members, group);
     shrink_group(complement, offset, group);
   } else {
     load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
-    weight = threshold_group(ranged, noise, lane, group);
+    deviation = noise.deviation_of(group.x[0][0], mean_scale, arguments.sums.offset);
+    weight = threshold_group(ranged, noise, deviation, lane, group);
   }
   float greatest = restore_group<kExact>(lane.inverse, group);
   if constexpr (!kWhite) {
     // No contribution may be greater than those of white noise.
     greatest = greatest_of_warp(greatest);
+    weight *= weight_factor(arguments.curve.least, deviation);
     weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest));
   }
   // Numerators and denominators must have the same weight, so it is rounded once, for both.
@@ -697,7 +715,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   if (!kWhite && threadIdx.x < kWarp) {
     lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
   }
-  const Noise<kWhite> noise{lane_noise, arguments.variance_scale, arguments.variance_unit};
+  const Noise<kWhite> noise{lane_noise, arguments.curve, arguments.variance_scale, arguments.variance_unit};
   load_tile<kMode == Mode::kHardFine, kPitch>(tile, arguments.noisy, arguments.sums.offset, 1 / unit,
                                               tile.words);
   if constexpr (kMode == Mode::kWiener) {
@@ -883,8 +901,9 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
                                   : coefficient_threshold(job.lambda, sigma) * std::sqrt(energy);
   }
   set_noise(job.variances, arguments);
-  const bool white =
-      std::all_of(job.variances.begin(), job.variances.end(), [](float variance) { return variance == 1; });
+  arguments.curve = make_curve(job);
+  const bool white = !job.curve && std::all_of(job.variances.begin(), job.variances.end(),
+                                               [](float variance) { return variance == 1; });
   arguments.offset_coefficient = 64 * job.sums.offset;
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);

@@ -26,7 +26,7 @@
 // sum f_i^2 v_i), at most 1 as well, but many coefficients of little noise may be kept with a great weight.
 // A filtered sample stays near the range of the picture's whatever is kept, so that the bounds are as far off
 // as ever, but this is no proof. The kernels enforce them: filter_fast() lowers the weight of such a group,
-// filter_any(), for comparisons, clamps its samples.
+// filter_any(), for comparisons, clamps its samples. A curve by brightness only lowers w (weight_factor()).
 //
 // filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
 // what each group can have added and moves great sums, into 64 bits, before they could overflow.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <tuple>
 
 #include "core/bm3d/matching.h"
@@ -190,6 +191,18 @@ double response(const NoiseShape& noise, const std::vector<double>& filter, int 
   return sum;
 }
 
+// The deviation of a group's noise at its mean brightness, relative to the plane's.
+double deviation_of(const Picture& picture, const Group& group, int k, const NoiseShape& noise) {
+  double sum = 0;
+  for (const std::vector<double>& patch : extract(picture, group, k)) {
+    sum = std::accumulate(patch.begin(), patch.end(), sum);
+  }
+  const double position = std::clamp(sum / static_cast<double>(group.size() * k * k) / 16, 0.0, 16.0);
+  const auto below = static_cast<std::size_t>(std::min(position, 15.0));
+  return std::lerp(double{noise.curve[below]}, double{noise.curve[below + 1]},
+                   position - static_cast<double>(below));
+}
+
 // What subsampling and the kernel of a smoothed guide leave of the noise's variance.
 double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed) {
   const auto line = [&](int shift) {
@@ -325,6 +338,16 @@ std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameF
     for (std::size_t i = 0; i < 64 && variance > 0; ++i) {
       opponent[c].shape.spectrum[i] = static_cast<float>(spectrum[i] / variance);
     }
+    for (std::size_t i = 0; i < opponent[c].shape.curve.size() && variance > 0; ++i) {
+      double total = 0;
+      for (std::size_t p = 0; p < 3; ++p) {
+        total += std::pow(factors[c][p] * double{noise.sigma[p]} * double{noise.shape[p].curve[i]}, 2);
+      }
+      opponent[c].shape.curve[i] = static_cast<float>(std::sqrt(total / variance));
+    }
+  }
+  for (std::size_t c = 1; c < 3; ++c) {
+    opponent[c].shape.curve.fill(1);  // these are no brightnesses
   }
   return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent));
 }
@@ -452,19 +475,21 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
   StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
+    const double deviation = deviation_of(noisy, group, step.patch_size, noise.shape);
     double kept = 0;
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const bool is_dc = patch == 0 && i == 0;
         // A coefficient of lambda sigma, which integers' transforms hit exactly, is kept.
-        if (is_dc || std::abs(spectrum[patch][i]) > lambda * std::sqrt(variances[i]) * (1 - 0x1p-14)) {
+        const double bound = lambda * std::sqrt(variances[i]) * deviation * (1 - 0x1p-14);
+        if (is_dc || std::abs(spectrum[patch][i]) > bound) {
           kept += variances[i] / variance;
         } else {
           spectrum[patch][i] = 0;
         }
       }
     }
-    filter.aggregate(spectrum, group, 1 / std::max(1.0, kept));
+    filter.aggregate(spectrum, group, 1 / (std::max(1.0, kept) * deviation * deviation));
   }
   return filter.estimate();
 }
@@ -477,16 +502,17 @@ Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Gro
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
     const Block basic_spectrum = filter.spectrum(basic, group);
+    const double deviation = deviation_of(basic, group, step.patch_size, noise.shape);
     double energy = 0;
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
         const double power = basic_spectrum[patch][i] * basic_spectrum[patch][i];
-        const double gain = power / (power + variances[i]);
+        const double gain = power / (power + variances[i] * deviation * deviation);
         spectrum[patch][i] *= gain;
         energy += gain * gain * variances[i] / variance;
       }
     }
-    filter.aggregate(spectrum, group, 1 / std::max(1.0, energy));
+    filter.aggregate(spectrum, group, 1 / (std::max(1.0, energy) * deviation * deviation));
   }
   return filter.estimate();
 }

@@ -230,8 +230,7 @@ void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
       const int c = set.plan.components[i];
       const Component& component = workspace_->components[c];
       job.planes.push_back({component.noisy.data(), component.basic.data(),
-                            make_coefficient_noise(*job.tables, job.wiener, plan.components[c].sigma,
-                                                   plan.components[c].coefficient_variances[step]),
+                            make_coefficient_noise(*job.tables, job.wiener, plan.components[c]),
                             &set.sums[i]});
     }
     const int references = tile_references(job.tables->step.step);

@@ -82,6 +82,15 @@ HWY_ATTR void load_group(const float* plane, int stride, const Position* positio
   }
 }
 
+// The mean of a group's samples, given its patches' transforms.
+inline float group_mean(const float* group, int size) {
+  float sum = 0;
+  for (int i = 0; i < size; ++i) {
+    sum += group[i / kPatchesPerBlock * kBlockFloats + i % kPatchesPerBlock * (kLanes / 2)];
+  }
+  return sum / static_cast<float>(8 * size);
+}
+
 // The lanes that hold patches: of a single patch in a vector made for two, only the lower half counts.
 template <int kSize>
 HWY_INLINE hn::Mask<FloatTag> patch_lanes() {
@@ -106,11 +115,11 @@ HWY_INLINE FloatVector of_coefficients(const std::vector<float>& table, int v) {
 }
 
 // Transforms across the group, zeroes the coefficients that do not exceed their bounds but for the group's
-// DC, and transforms back.
+// DC, and transforms back. `deviation` is the group's.
 template <class Group, int kSize>
-HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise) {
+HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise, float deviation) {
   const FloatTag d;
-  const auto gain = hn::Set(d, std::sqrt(Group::gain()));
+  const auto gain = hn::Set(d, std::sqrt(Group::gain()) * deviation);
   const auto lanes = patch_lanes<kSize>();
   auto kept = hn::Zero(d);  // variance, relative to the noise's
   for (int v = 0; v < kBlockVectors; ++v) {
@@ -140,9 +149,10 @@ HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise) {
 
 // Multiplies the noisy group's coefficients by the Wiener factors that the basic estimate's give.
 template <class Group, int kSize>
-HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const CoefficientNoise& noise) {
+HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const CoefficientNoise& noise,
+                          float deviation) {
   const FloatTag d;
-  const auto gain = hn::Set(d, Group::gain());
+  const auto gain = hn::Set(d, Group::gain() * (deviation * deviation));
   const auto lanes = patch_lanes<kSize>();
   auto energy = hn::Zero(d);
   for (int v = 0; v < kBlockVectors; ++v) {
@@ -279,11 +289,14 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
       load_group<decltype(transform)>(plane.basic, job.width, positions, size, basic);
     }
   });
-  const Shrinkage shrinkage =
+  const CoefficientNoise& noise = plane.noise;
+  const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : group, size)) : 1;
+  Shrinkage shrinkage =
       with_group_transform(tables.step.transform_1d, size, [&]<class Group, int kSize>() HWY_ATTR {
-        return job.wiener ? wiener<Group, kSize>(group, basic, plane.noise)
-                          : hard_threshold<Group, kSize>(group, plane.noise);
+        return job.wiener ? wiener<Group, kSize>(group, basic, noise, deviation)
+                          : hard_threshold<Group, kSize>(group, noise, deviation);
       });
+  shrinkage.weight *= weight_factor(noise.least_deviation, deviation);
   with_transform(tables.step.transform_2d, [&](auto transform) HWY_ATTR {
     aggregate_group<decltype(transform)>(group, positions, size, shrinkage, tables.window.data(), sums);
   });
@@ -372,31 +385,38 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
   const float* HWY_RESTRICT bounds = plane.noise.bounds.data();
   const float* HWY_RESTRICT variances = plane.noise.variances.data();
   load_group_any(tables, plane.noisy, job.width, positions, size, group);
+  // The group's DC is so many times its mean.
+  const float dc_gain = static_cast<float>(k) * std::sqrt(static_cast<float>(size));
+  float deviation = 1;
   float weight = 0;
   if (job.wiener) {
     float* HWY_RESTRICT factor = scratch.basic_group.data();
     load_group_any(tables, plane.basic, job.width, positions, size, factor);
+    deviation = plane.noise.deviation_of(factor[0] / dc_gain);
+    const float scale = deviation * deviation;
     float energy = 0;
     for (int first = 0; first < count; first += k * k) {
       for (int i = 0; i < k * k; ++i) {
         const float signal = factor[first + i] * factor[first + i];
-        const float kept = signal / (signal + bounds[i]);
+        const float kept = signal / (signal + bounds[i] * scale);
         group[first + i] *= kept;
         energy += kept * kept * variances[i];
       }
     }
     weight = 1.0F / std::max(1.0F, energy);
   } else {
+    deviation = plane.noise.deviation_of(group[0] / dc_gain);
     float kept = 0;
     for (int first = 0; first < count; first += k * k) {
       for (int i = 0; i < k * k; ++i) {
-        const bool keep = first + i == 0 || std::abs(group[first + i]) > bounds[i];
+        const bool keep = first + i == 0 || std::abs(group[first + i]) > bounds[i] * deviation;
         group[first + i] = keep ? group[first + i] : 0.0F;
         kept += keep ? variances[i] : 0.0F;
       }
     }
     weight = 1.0F / std::max(1.0F, kept);
   }
+  weight *= weight_factor(plane.noise.least_deviation, deviation);
   transform_group(tables.step.transform_1d, false, group, size, k * k);
   for (int i = 0; i < size; ++i) {
     float* HWY_RESTRICT patch = group + static_cast<std::ptrdiff_t>(i) * k * k;

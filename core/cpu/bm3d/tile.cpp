@@ -178,11 +178,16 @@ StepTables::StepTables(const Bm3dStep& step_parameters, float threshold_factor)
   sum_fraction_bits = 62 - kEstimateBits - std::bit_width(static_cast<unsigned>(patches));
 }
 
-CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener, float sigma,
-                                        const std::vector<float>& variances) {
+CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
+                                        const Bm3dComponent& component) {
+  const float sigma = component.sigma;
+  const std::vector<float>& variances = component.coefficient_variances[wiener ? 1 : 0];
   const auto k = static_cast<std::size_t>(tables.step.patch_size);
   const float bound = wiener ? sigma * sigma : coefficient_threshold(tables.lambda, sigma);
-  CoefficientNoise noise{std::vector<float>(k * k), std::vector<float>(k * k)};
+  CoefficientNoise noise{std::vector<float>(k * k), std::vector<float>(k * k), component.curve};
+  if (noise.curve) {
+    noise.least_deviation = *std::min_element(noise.curve->begin(), noise.curve->end());
+  }
   for (std::size_t v = 0; v < k; ++v) {
     for (std::size_t u = 0; u < k; ++u) {
       const float variance = variances[v * k + u];

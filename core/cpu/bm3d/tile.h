@@ -5,12 +5,15 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <vector>
 
+#include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
 #include "core/cpu/runtime/aligned_vector.h"
 #include "core/filter/filter.h"
+#include "core/noise/noise_model.h"
 
 // The inner part of BM3D: what happens to one tile of reference patches, on one thread. core/cpu/bm3d/bm3d.h
 // cuts planes into tiles and turns the sums into estimates.
@@ -46,8 +49,13 @@ struct AggregationSums {
 /// What shrinkage has to know of a plane's noise: tables of the 2D transform's coefficients, k x k;
 /// transposed for patches of 8x8, whose coefficients stand so (transforms-inl.h).
 struct CoefficientNoise {
-  std::vector<float> bounds;     ///< the first step's thresholds; the second step's variances
-  std::vector<float> variances;  ///< relative to the plane's
+  std::vector<float> bounds;               ///< the first step's thresholds; the second step's variances
+  std::vector<float> variances;            ///< relative to the plane's
+  std::optional<NoiseShape::Curve> curve;  ///< Bm3dComponent::curve
+  float least_deviation = 1;               ///< of the curve
+
+  /// Of a group with this mean, relative to the plane's.
+  float deviation_of(float mean) const { return curve ? deviation_at(curve->data(), mean) : 1; }
 };
 
 /// One plane that is filtered; all planes of a StepJob have the job's size.
@@ -76,9 +84,9 @@ struct StepTables {
   int sum_fraction_bits = 0;
 };
 
-/// `variances` are Bm3dComponent::coefficient_variances of the step, `sigma` is the component's, > 0.
-CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener, float sigma,
-                                        const std::vector<float>& variances);
+/// `component` is filtered, so that its sigma is > 0.
+CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
+                                        const Bm3dComponent& component);
 
 /// One step over planes that share their groups.
 struct StepJob {

@@ -169,6 +169,45 @@ TEST_P(Bm3dTest, NoiseThatIsNotWhiteAgreesWithTheOracle) {
   }
 }
 
+TEST_P(Bm3dTest, NoiseThatDependsOnBrightnessAgreesWithTheOracle) {
+  NoiseModel noise = equal_noise(kSigma);
+  for (std::size_t p = 0; p < 3; ++p) {
+    NoiseShape::Curve& curve = noise.shape[p].curve;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      const float brightness = static_cast<float>(i) / static_cast<float>(curve.size() - 1);
+      curve[i] = p == 1 ? 1.5F - brightness : 0.4F + 1.6F * brightness * brightness;
+    }
+  }
+  const auto check = [&](const FrameFormat& format, const Bm3dParameters& parameters,
+                         const NoiseModel& model) {
+    SCOPED_TRACE(to_string(format));
+    expect_agrees(engine(), noisy_picture(format), parameters, model);
+    expect_agrees(engine(), noisy_picture(format), first_step_only(parameters), model);
+  };
+  for (const int depth : {8, 9, 10, 12, 14, 16}) {
+    check(gray(60, 45, depth), bm3d_profile(Profile::kNp), noise);
+  }
+  for (const FrameFormat& format : {as_float(gray(60, 45)), yuv(60, 45, 1, 1), yuv(40, 33, 0, 0, 10),
+                                    rgb(40, 33), as_float(rgb(40, 33))}) {
+    check(format, bm3d_profile(Profile::kFast), noise);
+    check(format, bm3d_profile(Profile::kNp), noise);
+  }
+  NoiseModel of_channels = equal_noise(kSigma);
+  of_channels.opponent = {{{14, noise.shape[0]}, {5, noise.shape[1]}, {0, {}}}};
+  check(rgb(40, 33), bm3d_profile(Profile::kNp), of_channels);
+  noise.shape[0].spectrum = correlated(1.5, 0.6).spectrum;
+  check(gray(60, 45), bm3d_profile(Profile::kHigh), noise);
+  for (const int k : {4, 8, 11}) {
+    Bm3dParameters parameters = bm3d_profile(Profile::kNp);
+    for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
+      step->patch_size = k;
+      step->search_window = 15;
+      step->transform_2d = k == 11 ? Transform2d::kDct : Transform2d::kBior15;
+    }
+    check(gray(45, 40), parameters, noise);
+  }
+}
+
 TEST_P(Bm3dTest, AllPatchSizesAgreeWithTheOracle) {
   const Frame frame = noisy_picture(gray(37, 34));
   for (int k = 2; k <= 16; ++k) {

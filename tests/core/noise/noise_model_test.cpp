@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -117,6 +118,24 @@ TEST(NoiseModel, FiltersLeaveTheVarianceOfTheFilteredNoise) {
                           (covariance(kWide, 0) * covariance(kNarrow, 0));
   EXPECT_NEAR(filtered_variance(shape, filter, filter), expected, 1e-4 * expected);
   EXPECT_EQ(filtered_variance({}, filter, filter), 38.0 * 38);
+}
+
+TEST(NoiseModel, DeviationsBetweenBrightnessesAreInterpolated) {
+  NoiseShape::Curve curve;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    curve[i] = static_cast<float>(i * i);
+  }
+  for (const auto& [brightness, deviation] : {std::pair{-5.0F, 0.0F},
+                                              {0.0F, 0.0F},
+                                              {16.0F, 1.0F},
+                                              {20.0F, 1.75F},
+                                              {40.0F, 6.5F},
+                                              {252.0F, 248.25F},
+                                              {256.0F, 256.0F},
+                                              {1e9F, 256.0F}}) {
+    EXPECT_EQ(deviation_at(curve.data(), brightness), deviation) << brightness;
+  }
+  EXPECT_EQ(deviation_at(curve.data(), std::numeric_limits<float>::quiet_NaN()), 0);
 }
 
 TEST(NoiseModel, ImpossibleOnesAreRefused) {

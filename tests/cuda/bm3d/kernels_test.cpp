@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
@@ -394,14 +395,19 @@ class Filter : public CudaTest {
       variances.push_back(std::max(0.001F, 6 * std::exp(-0.5F * static_cast<float>(u + 2 * v))));
     }
     check_filter(step, wiener, brightness, variances);
+    NoiseShape::Curve curve;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      curve[i] = 0.5F + 0.01F * static_cast<float>(i * i);
+    }
+    check_filter(step, wiener, brightness, variances, curve);
   }
 
-  void check_filter(const Bm3dStep& step, bool wiener, float brightness,
-                    const std::vector<float>& variances) {
+  void check_filter(const Bm3dStep& step, bool wiener, float brightness, const std::vector<float>& variances,
+                    const std::optional<NoiseShape::Curve>& curve = std::nullopt) {
     SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", N " + std::to_string(step.max_group_size) +
                  ", " + std::string(to_string(step.transform_2d)) + " and " +
                  std::string(to_string(step.transform_1d)) + (wiener ? ", step 2" : ", step 1") +
-                 (variances.back() == 1 ? "" : ", not white"));
+                 (variances.back() == 1 ? "" : ", not white") + (curve ? ", by brightness" : ""));
     const int width = 71;
     const int height = 57;
     const auto texture = [&](int levels, int seed) {
@@ -438,6 +444,7 @@ class Filter : public CudaTest {
     job.lambda = 2.7F;
     job.sigma = 11.3F * brightness;
     job.variances = variances;
+    job.curve = curve;
     job.grid = grid;
     job.groups = {device_members.as<std::int16_t>(), capacity, 0, grid.rows};
     job.noisy = noisy.plane;
@@ -548,8 +555,17 @@ class Filter : public CudaTest {
       };
       auto blocks = spectrum(noisy);
       double weight = 0;
-      const auto sigma = static_cast<double>(job.sigma);
-      const auto threshold = static_cast<double>(coefficient_threshold(job.lambda, job.sigma));
+      double mean = 0;
+      for (const auto& [dx, dy] : offsets) {
+        for (int i = 0; i < k * k; ++i) {
+          mean += static_cast<double>((wiener ? basic : noisy).at(rx + dx + i % k, ry + dy + i / k));
+        }
+      }
+      mean /= static_cast<double>(offsets.size() * k * k);
+      const double deviation =
+          job.curve ? static_cast<double>(deviation_at(job.curve->data(), static_cast<float>(mean))) : 1;
+      const double sigma = static_cast<double>(job.sigma) * deviation;
+      const double threshold = static_cast<double>(coefficient_threshold(job.lambda, job.sigma)) * deviation;
       if (wiener) {
         const auto signal = spectrum(basic);
         for (std::size_t p = 0; p < blocks.size(); ++p) {
@@ -573,7 +589,7 @@ class Filter : public CudaTest {
           }
         }
       }
-      weight = 1 / std::max(1.0, weight);
+      weight = 1 / (std::max(1.0, weight) * deviation * deviation);
       blocks = across(group.inverse, blocks);
       for (std::size_t p = 0; p < blocks.size(); ++p) {
         const std::vector<double> block = multiply(patch.inverse, blocks[p]);

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/bm3d/bm3d_plan.h"
+#include "core/noise/noise_model.h"
+#include "cuda/bm3d/filter.h"
+
+namespace limpid::cuda {
+
+/// FilterJob::curve as kernels take it, all 1 if there is none.
+struct NoiseCurve {
+  float deviations[std::tuple_size_v<NoiseShape::Curve>];
+  float least;
+
+  __device__ float at(float brightness) const { return deviation_at(deviations, brightness); }
+};
+
+inline NoiseCurve make_curve(const FilterJob& job) {
+  const NoiseShape::Curve deviations = job.curve.value_or(NoiseShape().curve);
+  NoiseCurve curve{};
+  std::copy(deviations.begin(), deviations.end(), curve.deviations);
+  curve.least = *std::min_element(deviations.begin(), deviations.end());
+  return curve;
+}
+
+}  // namespace limpid::cuda
