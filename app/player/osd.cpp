@@ -91,6 +91,7 @@ const std::vector<KeyHelp>& key_help() {
       {"HOME END", "to the beginning, to the end"},
       {"[ ] BACKSPACE", "slower, faster, as the source"},
       {"UP DOWN + -", "sigma"},
+      {"right mouse drag", "takes the noise of what is marked"},
       {"a", "sigma estimated from the frames"},
       {"m c", "next filter, next profile"},
       {"0 1 2 3", "difference, noisy, denoised, split"},

@@ -77,6 +77,18 @@ int View::picture_column(double x, io::Size window) const {
   return std::clamp(static_cast<int>(std::lround(column)), 0, picture_.width);
 }
 
+io::Rectangle View::picture_part(double x0, double y0, double x1, double y1, io::Size window) const {
+  const Placement placement = place(window);
+  const auto row_of = [&](double y) {
+    const double row =
+        placement.source.y + (y - placement.target.y) * placement.source.height / placement.target.height;
+    return std::clamp(static_cast<int>(std::lround(row)), 0, picture_.height);
+  };
+  const auto [left, right] = std::minmax({picture_column(x0, window), picture_column(x1, window)});
+  const auto [top, bottom] = std::minmax({row_of(y0), row_of(y1)});
+  return {left, top, right - left, bottom - top};
+}
+
 namespace {
 
 // Pixels of the window: of either side that can always be seen, how near to the line it is meant, and by how

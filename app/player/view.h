@@ -40,6 +40,8 @@ class View {
 
   /// Column of the picture at a column of the window, cut to 0 to its width.
   int picture_column(double x, io::Size window) const;
+  /// The pixels of the picture between two places of the window, as far as there are.
+  io::Rectangle picture_part(double x0, double y0, double x1, double y1, io::Size window) const;
 
  private:
   io::Size picture_;

@@ -16,6 +16,8 @@
 #include "app/console/time_text.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
+#include "core/engine/noise_tracker.h"
+#include "core/frame/region.h"
 #include "io/screen/png.h"
 
 namespace limpid::app {
@@ -73,6 +75,21 @@ std::string sigma_text(const NoiseModel& level, const std::vector<std::string_vi
   return text;
 }
 
+// Less tells too little of noise.
+constexpr int kLeastMarkedSide = 64;
+
+// What a part of the picture on the screen is of the frame as it is stored.
+Region stored_region(io::Rectangle part, const ViewerOptions& options) {
+  const io::Orientation& turned = options.display.orientation;
+  const FrameFormat& format = options.format;
+  const int width = turned.transposed ? format.height : format.width;
+  const int height = turned.transposed ? format.width : format.height;
+  part.x = turned.mirrored_x ? width - part.x - part.width : part.x;
+  part.y = turned.mirrored_y ? height - part.y - part.height : part.y;
+  return turned.transposed ? Region{part.y, part.x, part.height, part.width}
+                           : Region{part.x, part.y, part.width, part.height};
+}
+
 // The picture's, or a multiple of it where that would be too small to see anything.
 io::Size window_size(const io::DisplayConverter& converter) {
   constexpr int kLeastWidth = 640;
@@ -114,6 +131,7 @@ Viewer::Viewer(ViewerOptions options, PlayerStages stages, PlayerOptions player_
       view_({converter_.width(), converter_.height()}, converter_.pixel_aspect()),
       side_(options_.side),
       split_(options_.split),
+      engine_(stages.engine),
       labels_(options_.statistics) {
   const io::Size size = window_size_ = window_.size();
   view_.set_zoom(options_.zoom, size.width / 2.0, size.height / 2.0, size);
@@ -184,6 +202,10 @@ void Viewer::run(const std::stop_token& stop) {
 }
 
 void Viewer::hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame) {
+  if (shown_ != nullptr && shown_->sequence != frame->sequence) {
+    before_ = shown_->noisy;
+    before_sequence_ = shown_->sequence;
+  }
   shown_ = frame;
   handed_at_ = Clock::now();
   noisy_ = frame->noisy_picture;
@@ -385,7 +407,29 @@ void Viewer::draw() {
       break;
   }
   draw_labels(split);
+  draw_mark();
   draw_text(Clock::now());
+}
+
+void Viewer::draw_mark() {
+  if (!mark_) {
+    return;
+  }
+  const auto outline = [this](int inset, io::Pixel color) {
+    const int left = static_cast<int>(std::min(mark_->x0, mark_->x1)) + inset;
+    const int top = static_cast<int>(std::min(mark_->y0, mark_->y1)) + inset;
+    const int width = static_cast<int>(std::abs(mark_->x1 - mark_->x0)) - 2 * inset;
+    const int height = static_cast<int>(std::abs(mark_->y1 - mark_->y0)) - 2 * inset;
+    for (const io::Rectangle& side :
+         {io::Rectangle{left, top, width, 1}, io::Rectangle{left, top + height - 1, width, 1},
+          io::Rectangle{left, top, 1, height}, io::Rectangle{left + width - 1, top, 1, height}}) {
+      if (side.width > 0 && side.height > 0) {
+        window_.fill(side, color);
+      }
+    }
+  };
+  outline(0, kLineColor);
+  outline(1, kLineEdgeColor);
 }
 
 void Viewer::draw_labels(int split) {
@@ -581,6 +625,12 @@ void Viewer::handle(const io::WindowEvent& event) {
       redraw_ = (split_.point(event.x, size.width) && side_ == Side::kSplit) || redraw_;
       break;
     case Kind::kDrag: {
+      if (event.right) {
+        mark_ = {mark_ ? mark_->x0 : event.x - event.dx, mark_ ? mark_->y0 : event.y - event.dy, event.x,
+                 event.y};
+        redraw_ = true;
+        break;
+      }
       const bool picture_moves = view_.zoom() > 0 || side_ != Side::kSplit;
       pointer_x_ = event.x;
       pointer_y_ = event.y;
@@ -591,6 +641,10 @@ void Viewer::handle(const io::WindowEvent& event) {
       break;
     }
     case Kind::kRelease:
+      if (event.right && mark_ && shown_ != nullptr) {
+        take_noise_of_mark();
+      }
+      mark_.reset();
       split_.release();
       break;
     case Kind::kLeave:
@@ -844,6 +898,31 @@ void Viewer::change_sigma(int direction) {
   settings.noise.noise = NoiseProfile{level, std::nullopt};
   settings.noise.strength = 1;
   change_settings(settings, sigma_text(level, color_plane_names(options_.format)));
+}
+
+void Viewer::take_noise_of_mark() {
+  const Region marked =
+      stored_region(view_.picture_part(mark_->x0, mark_->y0, mark_->x1, mark_->y1, window_.size()), options_);
+  if (marked.width < kLeastMarkedSide || marked.height < kLeastMarkedSide) {
+    return notice(fmt::format("{}x{} marked; {}x{} are needed to find noise", marked.width, marked.height,
+                              kLeastMarkedSide, kLeastMarkedSide));
+  }
+  const Region region = whole_samples(marked, options_.format, shown_->noisy.interlaced);
+  NoiseTracker tracker(*engine_);
+  NoiseModel noise;
+  if (before_sequence_ + 1 == shown_->sequence && before_.samples != nullptr) {
+    noise = tracker.next(part_of(engine_->in_host_memory(before_), region));
+  }
+  noise = tracker.next(part_of(engine_->in_host_memory(shown_->noisy), region));
+  if (noise == NoiseModel{}) {
+    return notice("no noise was found there");
+  }
+  DenoiseSettings settings = player_->settings();
+  settings.noise.noise = NoiseProfile{noise, options_.format.color_model};
+  const std::string shape = shape_text(noise, options_.format.color_model);
+  change_settings(settings, fmt::format("from what is marked: {}{}",
+                                        sigma_text(noise, color_plane_names(options_.format)),
+                                        shape.empty() ? "" : ", " + shape));
 }
 
 void Viewer::next_profile() {

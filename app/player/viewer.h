@@ -13,6 +13,7 @@
 #include "app/player/osd.h"
 #include "app/player/player.h"
 #include "app/player/view.h"
+#include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
 #include "io/screen/audio_output.h"
 #include "io/screen/display.h"
@@ -111,6 +112,7 @@ class Viewer {
   void seek_by(double seconds);
   void change_settings(const DenoiseSettings& settings, const std::string& text);
   void change_sigma(int direction);
+  void take_noise_of_mark();
   void next_profile();
   void next_filter();
   void change_zoom(int zoom, double x, double y);
@@ -124,6 +126,7 @@ class Viewer {
   void draw();
   void draw_text(Clock::time_point now);
   void draw_labels(int split);
+  void draw_mark();
   void measure(Clock::time_point now);
   void follow_audio();
   void seek_audio(double time);
@@ -148,7 +151,16 @@ class Viewer {
   double pointer_x_ = 0;
   double pointer_y_ = 0;
 
+  /// What is being marked, from where the right button was pressed to where the pointer is.
+  struct Mark {
+    double x0, y0, x1, y1;
+  };
+  std::optional<Mark> mark_;
+  std::shared_ptr<Engine> engine_;  ///< looks at the noise of what is marked
+
   std::shared_ptr<const PlayedFrame> shown_;
+  Frame before_;                       ///< the frame that was shown before, as it was decoded,
+  std::uint64_t before_sequence_ = 0;  ///< and its PlayedFrame::sequence
   std::shared_ptr<io::RgbImage> noisy_;
   std::shared_ptr<io::RgbImage> denoised_;
   io::RgbImage difference_;

@@ -215,6 +215,7 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
     case SDL_MOUSEMOTION:
       result.kind = event.motion.state == 0 ? Kind::kPointer : Kind::kDrag;
       result.touch = event.motion.which == SDL_TOUCH_MOUSEID;
+      result.right = event.motion.state == SDL_BUTTON_RMASK;
       result.dx = event.motion.xrel;
       result.dy = event.motion.yrel;
       place(result, event.motion.x, event.motion.y);
@@ -227,6 +228,7 @@ std::optional<WindowEvent> Window::State::translate(const SDL_Event& event) cons
     }
     case SDL_MOUSEBUTTONUP:
       result.kind = Kind::kRelease;
+      result.right = event.button.button == SDL_BUTTON_RIGHT;
       return result;
     case SDL_MOUSEBUTTONDOWN:
       if (event.button.button != SDL_BUTTON_LEFT || event.button.clicks % 2 != 0) {

@@ -41,6 +41,7 @@ struct WindowEvent {
   double x = 0;
   double y = 0;
   bool touch = false;  ///< of kDrag: by a finger
+  bool right = false;  ///< of kDrag and kRelease: by the right button
   double dx = 0;
   double dy = 0;
 };

@@ -104,6 +104,16 @@ TEST(SplitLineTest, IsDraggedAnywhereInTheWholePictureAndByItselfInACloseUp) {
   EXPECT_EQ(line.column(1000), 500);
 }
 
+TEST(ViewTest, FindsThePartOfThePictureBetweenTwoPlaces) {
+  View view({200, 100}, 1);
+  const io::Size window{400, 400};  // the picture in the rows 100 to 300
+  EXPECT_EQ(view.picture_part(20, 120, 220, 200, window), (io::Rectangle{10, 10, 100, 40}));
+  EXPECT_EQ(view.picture_part(220, 200, 20, 120, window), (io::Rectangle{10, 10, 100, 40}));
+  EXPECT_EQ(view.picture_part(-50, 0, 500, 399, window), (io::Rectangle{0, 0, 200, 100}));
+  view.set_zoom(4, 200, 200, window);
+  EXPECT_EQ(view.picture_part(200, 200, 240, 280, window), (io::Rectangle{100, 50, 10, 20}));
+}
+
 TEST(OsdTest, TellsNoRatesWhereNothingRuns) {
   Statistics statistics;
   statistics.position = 0.48;

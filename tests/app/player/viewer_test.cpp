@@ -422,6 +422,57 @@ std::string square(const Frame& picture, int x, int y) {
   return samples;
 }
 
+// Marks with the right button what lies between two places of the window.
+void mark(int x0, int y0, int x1, int y1) {
+  SDL_Event event{};
+  event.type = SDL_MOUSEMOTION;
+  event.motion.state = SDL_BUTTON_RMASK;
+  event.motion.x = x1;
+  event.motion.y = y1;
+  event.motion.xrel = x1 - x0;
+  event.motion.yrel = y1 - y0;
+  SDL_PushEvent(&event);
+  event = {};
+  event.type = SDL_MOUSEBUTTONUP;
+  event.button.button = SDL_BUTTON_RIGHT;
+  SDL_PushEvent(&event);
+}
+
+TEST(ViewerTest, TakesTheNoiseOfWhatIsMarked) {
+  ViewerScript script;
+  script.frames = 10'000;
+  script.options.window.size = {160, 160};
+  // Noise on the left half only; stored on its side, so in the upper half on the screen.
+  const FrameFormat format{.width = 160, .height = 160};
+  const auto fill = [](const Frame& frame, int x) {
+    const Plane& plane = frame.planes[0];
+    for (int y = 0; y < plane.height; ++y) {
+      std::fill_n(plane.row<std::uint8_t>(y) + x, plane.width - x, std::uint8_t{100});
+    }
+  };
+  const Frame flat = allocate_frame(format);
+  fill(flat, 0);
+  script.picture = oracle::add_noise(flat, 12, 1);
+  fill(script.picture, 80);
+  script.options.format = format;
+  script.options.display.orientation.transposed = true;
+  const DebugLog log;
+  const Statistics told = script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(ViewerScript::shows(viewer, 1));
+    press(" ");
+    mark(10, 10, 30, 80);
+    EXPECT_TRUE(log.says("70x20 marked; 64x64 are needed"));
+    mark(150, 155, 10, 85);
+    EXPECT_TRUE(log.says("no noise was found there"));
+    const std::int64_t seen = viewer.counters().shown;
+    mark(2, 2, 152, 76);
+    EXPECT_TRUE(log.says("from what is marked: sigma Y 1"));
+    EXPECT_TRUE(ViewerScript::shows(viewer, seen + 1));
+  });
+  EXPECT_FALSE(told.estimated);
+  EXPECT_NEAR(told.level.sigma[0], 12, 1);
+}
+
 TEST(ViewerTest, StatisticsComeWithLabelsAndGoAlone) {
   const test::TemporaryFolder folder;
   ViewerScript script;
