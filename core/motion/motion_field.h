@@ -47,7 +47,9 @@ struct MotionField {
 
   bool empty() const { return vectors.empty(); }
   /// The number of the block that a sample of the current picture goes with. The field must not be empty.
-  std::size_t block_at(int x, int y) const {
+  std::size_t block_at(int x, int y) const { return block_at(x, y, columns, rows); }
+  /// The same in any field of so many columns and rows. A constant expression, which device code may use.
+  static constexpr std::size_t block_at(int x, int y, int columns, int rows) {
     return static_cast<std::size_t>(std::min(y / kBlock, rows - 1)) * columns +
            std::min(x / kBlock, columns - 1);
   }

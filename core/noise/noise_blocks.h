@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -76,17 +77,21 @@ constexpr CellGrid cell_grid(int width, int height) {
   return grid;
 }
 
-constexpr void dct_columns(BlockSamples& block, const HalfDctMatrix& matrix) {
-  BlockSamples folded{};  // sums, then differences, of rows that mirror each other
+/// The DCT of each column of a block, or of some of its columns.
+template <std::size_t kColumns>
+constexpr void dct_columns(std::array<std::array<float, kColumns>, kBlock>& block,
+                           const HalfDctMatrix& matrix) {
+  // Sums, then differences, of rows that mirror each other.
+  std::array<std::array<float, kColumns>, kBlock> folded{};
   for (int i = 0; i < kBlock / 2; ++i) {
-    for (int x = 0; x < kBlock; ++x) {
+    for (std::size_t x = 0; x < kColumns; ++x) {
       folded[i][x] = block[i][x] + block[kBlock - 1 - i][x];
       folded[kBlock / 2 + i][x] = block[i][x] - block[kBlock - 1 - i][x];
     }
   }
   for (int k = 0; k < kBlock; ++k) {
     const int first = k % 2 == 0 ? 0 : kBlock / 2;
-    for (int x = 0; x < kBlock; ++x) {
+    for (std::size_t x = 0; x < kColumns; ++x) {
       block[k][x] = matrix[k][0] * folded[first][x] + matrix[k][1] * folded[first + 1][x] +
                     matrix[k][2] * folded[first + 2][x] + matrix[k][3] * folded[first + 3][x];
     }

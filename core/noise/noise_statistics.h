@@ -52,6 +52,7 @@ struct Energies {
   double blocks = 0;
   std::array<double, kCoefficients> energy{};
 
+  bool operator==(const Energies&) const = default;
   void add(const Energies& other);
 };
 
@@ -65,6 +66,7 @@ struct ChannelStatistics {
   /// Blocks that a codec has copied from the frame before, which tell nothing.
   double copied = 0;
 
+  bool operator==(const ChannelStatistics&) const = default;
   bool empty() const { return single[0].empty(); }
   void add(const ChannelStatistics& other);
 };
@@ -74,6 +76,7 @@ struct NoiseStatistics {
   bool rgb = false;  ///< channels are the opponent ones
   std::array<ChannelStatistics, 3> channels;
 
+  bool operator==(const NoiseStatistics&) const = default;
   void add(const NoiseStatistics& other);
 };
 

@@ -11,6 +11,7 @@
 #include "core/cpu/runtime/convert.h"
 #include "core/cpu/runtime/planes.h"
 #include "core/frame/code_values.h"
+#include "core/noise/measured_blocks.h"
 
 namespace limpid::cpu {
 namespace {
@@ -19,10 +20,6 @@ using noise::BlockSamples;
 using noise::ChannelStatistics;
 using noise::kBlock;
 using noise::kCoefficients;
-
-// Blocks that are looked at are spread over the picture, no more than these.
-constexpr std::int64_t kMostDifferences = 8192;
-constexpr std::int64_t kMostSingle = 16384;
 
 using Picture = std::array<Plane, kMaxPlanes>;
 
@@ -48,12 +45,6 @@ class Channels {
       block[row] = rgb[channel];
     }
     return block;
-  }
-
-  // What tells of brightness.
-  float brightness(int channel, float mean) const {
-    // Chroma's middle is no colour.
-    return channel == 0 ? mean : mean + (format_.color_model == ColorModel::kRgb ? 128.0F : 0.0F);
   }
 
  private:
@@ -89,30 +80,9 @@ struct Measured {
   std::array<float, kCoefficients> energy;
 };
 
-// Positions 0, step, 2 step, ... of blocks along both sides of a plane.
-struct Grid {
-  int step = 1;
-  int columns = 0;
-  int rows = 0;
-};
-
-Grid grid_of(int width, int height, int step, std::int64_t most) {
-  Grid grid{step};
-  if (width < kBlock || height < kBlock) {
-    return grid;
-  }
-  const auto count = [&](int side) { return (side - kBlock) / grid.step + 1; };
-  while (std::int64_t{count(width)} * count(height) > most) {
-    grid.step += step;
-  }
-  grid.columns = count(width);
-  grid.rows = count(height);
-  return grid;
-}
-
 // Calls measure(x, y) for the grid's blocks in parallel and add(result) for each in their order.
 template <typename Result, typename Measure, typename Add>
-void for_each_block(const Grid& grid, const Measure& measure, const Add& add) {
+void for_each_block(const noise::BlockGrid& grid, const Measure& measure, const Add& add) {
   std::vector<Result> results(static_cast<std::size_t>(grid.columns) * grid.rows);
   constexpr int kRowsAtATime = 8;
   for_each_index(grid.rows, kRowsAtATime, [&](int row) {
@@ -131,32 +101,37 @@ void add_to(noise::Energies& bin, const std::array<float, kCoefficients>& energy
   }
 }
 
+// Makes energies of a block's coefficients, the DC's 0, and tells what they add up to.
+noise::HalfEnergies energies_of(BlockSamples& block) {
+  noise::HalfEnergies sums{};
+  block[0][0] = 0;
+  for (int v = 0; v < kBlock; ++v) {
+    for (float& value : block[v]) {
+      value *= value;
+    }
+    noise::add_to(sums, noise::halves_of_row(v, block[v]));
+  }
+  return sums;
+}
+
 void measure_single(const Channels& channels, int channel, int width, int height, ChannelStatistics& result) {
   struct Halves {
     std::array<int, 2> bins = {-1, -1};
-    std::array<float, kCoefficients> energy;
+    BlockSamples energy;
   };
   for (auto& bins : result.single) {
     bins.resize(noise::kActivities);
   }
-  constexpr int kStep = 2;
   for_each_block<Halves>(
-      grid_of(width, height, kStep, kMostSingle),
+      noise::single_grid(width, height),
       [&](int x, int y) {
         Halves halves;
-        BlockSamples block = channels.block(channel, x, y);
-        if (is_constant(block)) {
+        halves.energy = channels.block(channel, x, y);
+        if (is_constant(halves.energy)) {
           return halves;
         }
-        transform(block);
-        std::array<float, 2> sums{};  // of even and of odd coefficients
-        for (int i = 1; i < kCoefficients; ++i) {
-          const float value = block[i / kBlock][i % kBlock];
-          halves.energy[i] = value * value;
-          sums[noise::is_odd(i) ? 1 : 0] += value * value;
-        }
-        halves.energy[0] = 0;
-        halves.bins = {noise::activity_of(sums[1] / 32), noise::activity_of(sums[0] / 31)};
+        transform(halves.energy);
+        halves.bins = noise::single_bins(energies_of(halves.energy));
         return halves;
       },
       [&](const Halves& halves) {
@@ -165,17 +140,11 @@ void measure_single(const Channels& channels, int channel, int width, int height
           ++bin.blocks;
           for (int i = 0; i < kCoefficients; ++i) {
             if (noise::is_odd(i) == (half == 1)) {
-              bin.energy[i] += static_cast<double>(halves.energy[i]);
+              bin.energy[i] += static_cast<double>(halves.energy[i / kBlock][i % kBlock]);
             }
           }
         }
       });
-}
-
-// The blocks of a channel go with those of luma under their upper left sample.
-MotionVector vector_at(const MotionField& field, int x, int y, int shift_x, int shift_y) {
-  const MotionVector luma = field.vectors[field.block_at(x << shift_x, y << shift_y)];
-  return {static_cast<std::int16_t>(luma.x >> shift_x), static_cast<std::int16_t>(luma.y >> shift_y)};
 }
 
 // A channel of two pictures, and how one becomes the other.
@@ -183,6 +152,7 @@ struct Pair {
   const Channels& now;
   const Channels& before;
   const MotionField& field;  // of luma
+  bool opponent;
   int channel;
   int width;
   int height;
@@ -193,10 +163,12 @@ struct Pair {
 void measure_differences(const Pair& pair, ChannelStatistics& result) {
   result.differences.resize(static_cast<std::size_t>(noise::kClasses) * noise::kActivities);
   for_each_block<Measured>(
-      grid_of(pair.width, pair.height, kBlock, kMostDifferences),
+      noise::difference_grid(pair.width, pair.height),
       [&](int x, int y) {
         Measured measured;
-        const MotionVector vector = vector_at(pair.field, x, y, pair.shift_x, pair.shift_y);
+        const MotionField& field = pair.field;
+        const MotionVector vector = noise::vector_of_block(field.vectors.data(), field.columns, field.rows, x,
+                                                           y, pair.shift_x, pair.shift_y);
         const int from_x = x + vector.x;
         const int from_y = y + vector.y;
         if (from_x < 0 || from_y < 0 || from_x + kBlock > pair.width || from_y + kBlock > pair.height) {
@@ -212,23 +184,18 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
         BlockSamples mean;
         for (int row = 0; row < kBlock; ++row) {
           for (int i = 0; i < kBlock; ++i) {
-            difference[row][i] = (a[row][i] - b[row][i]) * 0.707106781186548F;
-            mean[row][i] = (a[row][i] + b[row][i]) * 0.5F;
+            difference[row][i] = noise::difference_sample(a[row][i], b[row][i]);
+            mean[row][i] = noise::mean_sample(a[row][i], b[row][i]);
           }
         }
         transform(difference);
         transform(mean);
-        float texture = 0;
         for (int i = 0; i < kCoefficients; ++i) {
           const float value = difference[i / kBlock][i % kBlock];
           measured.energy[i] = value * value;
-          if (i > 0) {
-            texture += mean[i / kBlock][i % kBlock] * mean[i / kBlock][i % kBlock];
-          }
         }
-        measured.bin =
-            noise::class_of(pair.now.brightness(pair.channel, mean[0][0] / kBlock)) * noise::kActivities +
-            noise::activity_of(texture / (kCoefficients - 1));
+        const float dc = mean[0][0];
+        measured.bin = noise::difference_bin(dc, energies_of(mean), pair.opponent);
         return measured;
       },
       [&](const Measured& measured) {
@@ -265,9 +232,10 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
   }
   for (int c = 0; c < format.color_plane_count(); ++c) {
     const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
-    measure_differences({now, Channels(format, reference), field, c, picture[c].width, picture[c].height,
-                         chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0},
-                        statistics.channels[c]);
+    measure_differences(
+        {now, Channels(format, reference), field, statistics.rgb && c > 0, c, picture[c].width,
+         picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0},
+        statistics.channels[c]);
   }
   return statistics;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <vector>
 
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
@@ -77,5 +80,54 @@ inline double textured(int /*plane*/, int x, int y) {
 
 // Relative error of an estimate.
 inline double error_of(float estimate, double sigma) { return double{estimate} / sigma - 1; }
+
+// White noise of deviation `sigma` in every sample, or, smoothed by [1 2 1] / 4 in both directions before,
+// the same deviation.
+inline std::vector<double> make_noise(int width, int height, double sigma, bool smooth, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<double> gaussian(0, sigma);
+  std::vector<double> white(static_cast<std::size_t>(width) * height);
+  for (double& value : white) {
+    value = gaussian(generator);
+  }
+  if (!smooth) {
+    return white;
+  }
+  const auto at = [&](int x, int y) { return white[(y + height) % height * width + (x + width) % width]; };
+  std::vector<double> smoothed = white;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+          sum += (2 - std::abs(dx)) * (2 - std::abs(dy)) * at(x + dx, y + dy);
+        }
+      }
+      smoothed[y * width + x] = sum / 6;  // the weights' squares add up to 36
+    }
+  }
+  return smoothed;
+}
+
+struct Noise {
+  double sigma = 0;
+  bool smooth = false;
+};
+
+inline Frame noisy(const FrameFormat& format, const Scene& scene, const Noise& noise, unsigned seed) {
+  std::array<std::vector<double>, 3> added;
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    added[p] =
+        make_noise(format.plane_width(p), format.plane_height(p), noise.sigma, noise.smooth, 3 * seed + p);
+  }
+  return render(
+      format, [&](int p, int x, int y) { return scene(p, x, y) + added[p][y * format.plane_width(p) + x]; },
+      0);
+}
+
+// Flat in every second stripe of 64 rows, textured in the others.
+inline double striped(int plane, int x, int y) {
+  return (y & 64) == 0 ? 100 + 0.05 * x : textured(plane, x % 500, y % 240);
+}
 
 }  // namespace limpid::test

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/motion/motion_field.h"
+#include "core/noise/noise_blocks.h"
+#include "core/noise/noise_statistics.h"
+
+// Which blocks of a frame are measured for NoiseStatistics, and in which bins they go: the same in all
+// engines, to the bit. Constant expressions may be used in device code.
+
+namespace limpid::noise {
+
+/// Blocks that are looked at are spread over a channel, no more than these.
+inline constexpr int kMostSingle = 16384;
+inline constexpr int kMostDifferences = 8192;
+
+/// Positions 0, step, 2 step, ... of blocks along both sides of a channel. One that is smaller than a block
+/// has none.
+struct BlockGrid {
+  int step = 1;
+  int columns = 0;
+  int rows = 0;
+  constexpr int blocks() const { return columns * rows; }
+};
+
+/// The grid whose step is the smallest multiple of `step` with which there are no more than `most` blocks.
+constexpr BlockGrid block_grid(int width, int height, int step, int most) {
+  BlockGrid grid{step};
+  if (width < kBlock || height < kBlock) {
+    return grid;
+  }
+  const auto count = [&](int side) { return (side - kBlock) / grid.step + 1; };
+  while (std::int64_t{count(width)} * count(height) > most) {
+    grid.step += step;
+  }
+  grid.columns = count(width);
+  grid.rows = count(height);
+  return grid;
+}
+
+constexpr BlockGrid single_grid(int width, int height) { return block_grid(width, height, 2, kMostSingle); }
+constexpr BlockGrid difference_grid(int width, int height) {
+  return block_grid(width, height, kBlock, kMostDifferences);
+}
+
+/// How the block at (x, y) of a channel moves, given the vectors of a MotionField of luma, and how much
+/// smaller than luma the channel is: as the block of luma does that has the block's upper left sample.
+constexpr MotionVector vector_of_block(const MotionVector* vectors, int columns, int rows, int x, int y,
+                                       int shift_x, int shift_y) {
+  const MotionVector& luma = vectors[MotionField::block_at(x << shift_x, y << shift_y, columns, rows)];
+  return {static_cast<std::int16_t>(luma.x >> shift_x), static_cast<std::int16_t>(luma.y >> shift_y)};
+}
+
+/// A sample of a difference or a mean of two blocks.
+constexpr float difference_sample(float a, float b) { return (a - b) * 0.707106781186548F; }
+constexpr float mean_sample(float a, float b) { return (a + b) * 0.5F; }
+
+/// Energies of the even coefficients and of the odd ones (is_odd()), the DC's not among them.
+using HalfEnergies = std::array<float, 2>;
+
+constexpr void add_to(HalfEnergies& sums, const HalfEnergies& more) {
+  sums[0] += more[0];
+  sums[1] += more[1];
+}
+
+/// Of row v of a block's energies [u]. Engines add up a block's rows in their order.
+constexpr HalfEnergies halves_of_row(int v, const std::array<float, kBlock>& energies) {
+  HalfEnergies sums{};  // of even u and of odd u
+  for (int u = 0; u < kBlock; ++u) {
+    if (u > 0 || v > 0) {
+      sums[u % 2] += energies[u];
+    }
+  }
+  return v % 2 == 0 ? sums : HalfEnergies{sums[1], sums[0]};
+}
+
+/// The bins in which the even and the odd coefficients of a single block go.
+constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
+  constexpr int kOdd = kCoefficients / 2;
+  return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
+}
+
+/// The bin in which the difference of two blocks goes whose mean has this DC and these energies. The middle
+/// of opponent channels' range is no colour.
+constexpr int difference_bin(float dc, const HalfEnergies& energies, bool opponent) {
+  const float brightness = dc / kBlock + (opponent ? 128.0F : 0.0F);
+  return class_of(brightness) * kActivities + activity_of((energies[0] + energies[1]) / (kCoefficients - 1));
+}
+
+}  // namespace limpid::noise
