@@ -16,7 +16,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -27,6 +26,7 @@
 #include "cuda/engine/device_frame.h"
 #include "cuda/engine/stream_denoiser.h"
 #include "cuda/noise/noise.h"
+#include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {
@@ -89,7 +89,8 @@ class CudaEngine final : public Engine {
     const DeviceScope scope(device_);
     const Analysis& analysis = begin_analysis();
     enqueue_and_wait(analysis.stream, [&] {
-      copy(copied, upload(frame).planes(), cudaMemcpyDeviceToHost, analysis.stream.get());
+      copy(copied, upload(frame, workspace(frame.format).frame).planes(), cudaMemcpyDeviceToHost,
+           analysis.stream.get());
     });
     return copied;
   }
@@ -100,11 +101,34 @@ class CudaEngine final : public Engine {
     Analysis& analysis = begin_analysis();
     NoiseModel level;
     enqueue_and_wait(analysis.stream, [&] {
-      const DeviceFrame& samples = upload(frame);
+      const DeviceFrame& samples = upload(frame, workspace(frame.format).frame);
       analysis.uploaded.record(analysis.stream);
       level = analysis.noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis.uploaded);
     });
     return level;
+  }
+
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+    const std::scoped_lock lock(analysis_mutex_);
+    const DeviceScope scope(device_);
+    const Analysis& analysis = begin_analysis();
+    noise::NoiseStatistics statistics;
+    enqueue_and_wait(analysis.stream, [&] {
+      Workspace& work = workspace(frame.format);
+      if (!work.measurer) {
+        work.measurer.emplace(frame.format);
+      }
+      const SamplePlanes& samples = upload(frame, work.frame).planes();
+      const SamplePlanes* samples_before = nullptr;
+      if (before != nullptr) {
+        if (!work.before) {
+          work.before.emplace(frame.format);
+        }
+        samples_before = &upload(*before, *work.before).planes();
+      }
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis.stream.get());
+    });
+    return statistics;
   }
 
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
@@ -126,18 +150,27 @@ class CudaEngine final : public Engine {
   }
 
  private:
-  // What the analysis of single frames needs.
+  // What frames of one format are looked at in.
+  struct Workspace {
+    explicit Workspace(const FrameFormat& its_format) : format(its_format), frame(its_format) {}
+    FrameFormat format;
+    DeviceFrame frame;
+    std::optional<DeviceFrame> before;  // the frame before it
+    std::optional<NoiseMeasurer> measurer;
+  };
+
+  // What the analysis of frames needs.
   struct Analysis {
     NoiseEstimator noise;
     Event decoded;
     Event uploaded;
     Stream stream{Stream::Priority::kUrgent};
     // Of the formats that were looked at last, the newest first: streams of several may take turns.
-    std::list<std::pair<FrameFormat, DeviceFrame>> samples;
+    std::list<Workspace> workspaces;
   };
   static constexpr std::size_t kMostFormats = 4;
 
-  // The mutex is locked and the device is the current one for these two.
+  // The mutex is locked and the device is the current one for these.
   Analysis& begin_analysis() {
     if (!analysis_) {
       analysis_.emplace();
@@ -145,27 +178,29 @@ class CudaEngine final : public Engine {
     return *analysis_;
   }
 
-  // Enqueues the way of a frame's samples to the device.
-  const DeviceFrame& upload(const Frame& frame) {
-    auto& samples = analysis_->samples;
-    const auto known = std::ranges::find(samples, frame.format, &std::pair<FrameFormat, DeviceFrame>::first);
-    if (known != samples.end()) {
-      samples.splice(samples.begin(), samples, known);
+  Workspace& workspace(const FrameFormat& format) {
+    auto& workspaces = analysis_->workspaces;
+    const auto known = std::ranges::find(workspaces, format, &Workspace::format);
+    if (known != workspaces.end()) {
+      workspaces.splice(workspaces.begin(), workspaces, known);
     } else {
-      if (samples.size() == kMostFormats) {
-        samples.pop_back();
+      if (workspaces.size() == kMostFormats) {
+        workspaces.pop_back();
       }
-      samples.emplace_front(std::piecewise_construct, std::forward_as_tuple(frame.format),
-                            std::forward_as_tuple(frame.format));
+      workspaces.emplace_front(format);
     }
-    const DeviceFrame& device_frame = samples.front().second;
+    return workspaces.front();
+  }
+
+  // Enqueues the way of a frame's samples to the device, to `to`, which this returns.
+  const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to) {
     if (frame.memory == memory()) {
       analysis_->stream.wait(ready_event(frame, analysis_->decoded));
-      copy_from_decoder(frame, device_frame.planes(), analysis_->stream);
+      copy_from_decoder(frame, to.planes(), analysis_->stream);
     } else {
-      copy(frame, device_frame.planes(), cudaMemcpyHostToDevice, analysis_->stream.get());
+      copy(frame, to.planes(), cudaMemcpyHostToDevice, analysis_->stream.get());
     }
-    return device_frame;
+    return to;
   }
 
   int device_;

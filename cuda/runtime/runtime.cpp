@@ -193,18 +193,19 @@ double Event::milliseconds_since(const Event& earlier) const {
   return milliseconds;
 }
 
-Frame allocate_pinned_frame(const FrameFormat& format) {
-  const std::size_t bytes = frame_bytes(format);
+std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::string& purpose) {
   void* memory = nullptr;
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw Error("out of memory: a frame of " + to_string(format) + " needs " + mebibytes(bytes) +
-                " of page-locked memory");
+    throw Error("out of memory: " + purpose + " needs " + mebibytes(bytes) + " of page-locked memory");
   }
   check(status);
-  return place_frame(format, std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
-                                                        [](std::byte* data) { cudaFreeHost(data); }));
+  return {static_cast<std::byte*>(memory), [](std::byte* data) { cudaFreeHost(data); }};
+}
+
+Frame allocate_pinned_frame(const FrameFormat& format) {
+  return place_frame(format, allocate_pinned_memory(frame_bytes(format), "a frame of " + to_string(format)));
 }
 
 }  // namespace limpid::cuda

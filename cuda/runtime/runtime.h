@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -125,6 +126,10 @@ class Event {
   explicit Event(unsigned flags);
   cudaEvent_t event_ = nullptr;
 };
+
+/// Page-locked host memory, uninitialised. Throws Error if it does not suffice, which names `purpose`: what
+/// is to be in it.
+std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::string& purpose);
 
 /// A frame in page-locked host memory, which the device reads and writes by itself; frames of formats too
 /// large to be locked are an Error.

@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/edge_preserving/edge_preserving.h"
 #include "cuda/noise/noise.h"
+#include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
 
 namespace limpid::cuda {
@@ -209,6 +211,18 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& /*fo
                                                          const Plane& /*plane*/, int /*padding_bits*/,
                                                          cudaEvent_t /*ready*/) {
   return {};
+}
+
+// Tells the frames' first samples.
+NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_(1) {}
+noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
+                                              const std::array<SamplePlane, kMaxPlanes>* before,
+                                              bool /*interlaced*/, cudaStream_t stream) {
+  check(cudaStreamSynchronize(stream));
+  noise::NoiseStatistics statistics;
+  statistics.channels[0].copied = std::to_integer<int>(*frame[0].data);
+  statistics.channels[1].copied = before == nullptr ? -1 : std::to_integer<int>(*(*before)[0].data);
+  return statistics;
 }
 
 void unpack_plane(const FrameFormat& format, const Plane& from, int /*padding_bits*/, const SamplePlane& out,

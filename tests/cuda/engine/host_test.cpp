@@ -150,6 +150,33 @@ TEST_F(HostTest, WhereverACopyToTheHostFailsNoMemoryIsWrittenThatWasGivenBack) {
   EXPECT_GE(calls, 5);
 }
 
+TEST_F(HostTest, NoiseIsMeasuredOfAFrameAndTheOneBefore) {
+  const auto engine = open_cuda("cuda:0", {});
+  for (const bool on_device : {false, true}) {
+    Frame frame = fill(allocate_frame(format_), 7);
+    Frame before = fill(engine->allocate_frame(format_), 9);
+    frame.memory = on_device ? cuda_memory(0) : kHostMemory;
+    const auto measured = [&](const Frame* one_before) {
+      const noise::NoiseStatistics statistics = engine->measure_noise(frame, one_before);
+      return std::pair{statistics.channels[0].copied, statistics.channels[1].copied};
+    };
+    EXPECT_EQ(measured(&before), (std::pair{7.0, 9.0}));
+    EXPECT_EQ(measured(nullptr), (std::pair{7.0, -1.0}));
+    EXPECT_EQ(measured(&frame), (std::pair{7.0, 7.0}));
+    int calls = 0;
+    for (bool failed = true; failed; ++calls) {
+      stand_in::fail_after(calls, Failure::kOfOneCall);
+      try {
+        EXPECT_EQ(measured(&before), (std::pair{7.0, 9.0}));
+        failed = false;
+      } catch (const Error&) {
+      }
+      stand_in::fail_after(-1, Failure::kOfOneCall);
+    }
+    EXPECT_GE(calls, 2);
+  }
+}
+
 TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
   const auto engine = open_cuda("cuda:0", {});
   std::vector<std::unique_ptr<Denoiser>> denoisers;
@@ -161,6 +188,7 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
     for (int i = 0; i < 3; ++i) {
       const Frame frame = fill(engine->allocate_frame(yuv(64 + 2 * i, 48)), i);
       engine->estimate_noise(frame);
+      engine->measure_noise(frame, &frame);
       denoisers[i]->send(frame);
       if (round > 0) {
         EXPECT_TRUE(is_filled(denoisers[i]->receive().value(), i));
@@ -173,9 +201,11 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
   EXPECT_EQ(stand_in::counts(), before);
   // What single frames were looked at with is bounded.
   for (int i = 0; i < 40; ++i) {
-    engine->estimate_noise(allocate_frame(yuv(128 + 2 * i, 48)));
+    const Frame frame = allocate_frame(yuv(128 + 2 * i, 48));
+    engine->measure_noise(frame, &frame);
   }
-  EXPECT_LE(stand_in::counts().memory_blocks, before.memory_blocks + 1);
+  constexpr int kMemoryOfAFormat = 3;  // two frames' and what is measured
+  EXPECT_LE(stand_in::counts().memory_blocks, before.memory_blocks + kMemoryOfAFormat);
 }
 
 TEST_F(HostTest, APrimaryContextOfAHostsStaysAsItIs) {

@@ -1,6 +1,8 @@
 // The noise estimate's time on a GPU beside the CPU's, and that of what a stream's every frame is looked at
 // for. Without FFmpeg, so that it runs on a bare GPU machine:
 //   noise_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30]
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +12,8 @@
 #include <vector>
 
 #include "core/cpu/noise/noise_estimation.h"
+#include "core/cpu/noise/noise_measurement.h"
+#include "core/noise/noise_statistics.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/benchmarks/cuda/support/support.h"
@@ -30,6 +34,39 @@ Frame on_device(const Frame& host, const DeviceMemory& memory) {
     next += bytes;
   }
   return frame;
+}
+
+// What two successive frames tell of noise that isn't white, motion between them included.
+void measure(Engine& engine, const BenchmarkOptions& options, const std::vector<std::uint8_t>& picture,
+             nlohmann::ordered_json& json) {
+  std::printf("\n%-26s %10s %10s %10s %10s %8s\n", "noise of two frames, ms", "of host's", "of GPU's",
+              "of one", "by the CPU", "sigma");
+  const std::vector<std::pair<std::string, FrameFormat>> formats = {
+      {"yuv420p 1920x1080", yuv420p(1920, 1080)},
+      {"yuv420p10 1920x1080", yuv420p(1920, 1080, 10)},
+      {"yuv420p 3840x2160", yuv420p(3840, 2160)}};
+  for (const auto& [name, format] : formats) {
+    const std::array<Frame, 2> host = {make_frame(engine, format, picture, true, 1),
+                                       make_frame(engine, format, picture, true, 11)};
+    const std::size_t bytes = host[0].planes[0].stride * std::size_t{4} * format.height;
+    const std::array<DeviceMemory, 2> memory = {DeviceMemory(bytes), DeviceMemory(bytes)};
+    const std::array<Frame, 2> decoded = {on_device(host[0], memory[0]), on_device(host[1], memory[1])};
+    const auto time = [&](const Frame& frame, const Frame* before) {
+      return time_on_host_ms(options.repeats, [&] { engine.measure_noise(frame, before); });
+    };
+    nlohmann::ordered_json entry;
+    entry["frame"] = name;
+    entry["host_frames_ms"] = time(host[1], &host[0]);
+    entry["device_frames_ms"] = time(decoded[1], &decoded[0]);
+    entry["device_frame_ms"] = time(decoded[1], nullptr);
+    entry["cpu_ms"] = time_on_host_ms(3, [&] { cpu::measure_noise(host[1], host.data()); });
+    entry["sigma"] = noise::model_of(engine.measure_noise(decoded[1], decoded.data()), {}).sigma[0];
+    std::printf("%-26s %10.3f %10.3f %10.3f %10.3f %8.2f\n", name.c_str(),
+                entry["host_frames_ms"].get<double>(), entry["device_frames_ms"].get<double>(),
+                entry["device_frame_ms"].get<double>(), entry["cpu_ms"].get<double>(),
+                entry["sigma"].get<double>());
+    json["pairs"].push_back(entry);
+  }
 }
 
 void benchmark(int argc, char** argv) {
@@ -61,6 +98,7 @@ void benchmark(int argc, char** argv) {
                 entry["sigma"].get<double>());
     json["frames"].push_back(entry);
   }
+  measure(*engine, options, picture, json);
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
   }

@@ -87,8 +87,8 @@ FrameFormat gray(int width, int height, int bit_depth) {
   return format;
 }
 
-FrameFormat yuv420p(int width, int height) {
-  FrameFormat format = gray(width, height);
+FrameFormat yuv420p(int width, int height, int bit_depth) {
+  FrameFormat format = gray(width, height, bit_depth);
   format.color_model = ColorModel::kYuv;
   format.chroma_shift_x = 1;
   format.chroma_shift_y = 1;
@@ -152,13 +152,13 @@ double time_on_host_ms(int repeats, const std::function<void()>& work) {
 }
 
 Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,
-                 bool noisy) {
+                 bool noisy, unsigned seed) {
   Frame frame = engine.allocate_frame(format);
   const bool bytes = format.sample_type == SampleType::kUint8;
   for (int p = 0; p < format.plane_count(); ++p) {
     (bytes ? fill<std::uint8_t> : fill<std::uint16_t>)(frame.planes[p], format, picture);
     if (noisy) {
-      (bytes ? add_noise<std::uint8_t> : add_noise<std::uint16_t>)(frame.planes[p], format, 1 + p);
+      (bytes ? add_noise<std::uint8_t> : add_noise<std::uint16_t>)(frame.planes[p], format, seed + p);
     }
   }
   return frame;

@@ -17,7 +17,7 @@ namespace limpid::cuda {
 inline constexpr float kSigma = 20;  ///< of the noise in the pictures, 8-bit code values
 
 FrameFormat gray(int width, int height, int bit_depth = 8);
-FrameFormat yuv420p(int width, int height);
+FrameFormat yuv420p(int width, int height, int bit_depth = 8);
 
 /// Milliseconds on the device, the median of many. `prepare` is done before each and not timed.
 double time_ms(int repeats, const std::function<void()>& work, const std::function<void()>& prepare = {});
@@ -28,9 +28,9 @@ double time_in_graph_ms(int repeats, const std::function<void(cudaStream_t)>& wo
 double time_on_host_ms(int repeats, const std::function<void()>& work);
 
 /// A frame of the engine's, every plane of which shows `picture` (512x512 bytes), tiled and mirrored. 8 to 16
-/// bits.
+/// bits. Another seed makes other noise.
 Frame make_frame(Engine& engine, const FrameFormat& format, const std::vector<std::uint8_t>& picture,
-                 bool noisy);
+                 bool noisy, unsigned seed = 1);
 
 /// dB between the first planes of 8- to 16-bit frames of one format.
 double psnr(const Frame& a, const Frame& b);

@@ -1,0 +1,394 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/frame/code_values.h"
+#include "core/frame/fields.h"
+#include "core/noise/measured_blocks.h"
+#include "cuda/noise/noise_measurement.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/runtime/warp.h"
+
+// Eight threads measure a block: each transforms one column, then one row of what becomes of all columns.
+// Compiled without fused multiply-adds, so that blocks have the CPU's coefficients to the last bit: they
+// decide on the bins. Bound by latency and by atomic additions, many of which go to the same few bins.
+
+namespace limpid::cuda {
+namespace {
+
+using noise::kActivities;
+using noise::kBlock;
+using noise::kClasses;
+using noise::kCoefficients;
+
+constexpr int kMeasuringThreads = 128;
+constexpr int kBlocksAtATime = kMeasuringThreads / kBlock;
+constexpr int kChannels = 3;
+
+// Sums of energies are integers, so that their order doesn't matter, in units of 2^-16. None overflows:
+// usable_code_value() limits samples to 2^12, and so the opponent channels, which are averages of them or of
+// their differences. So 64 of them have an energy of 2^30 at most, of a difference / sqrt 2 of 2^31, and a
+// coefficient of an orthonormal transform has no more. Of 2^14 single blocks or 2^13 differences that makes
+// 2^44, or 2^60 units; rounding in single precision adds less than a thousandth.
+constexpr int kEnergyBits = 16;
+static_assert(noise::kMostSingle <= 1 << 14 && noise::kMostDifferences <= 1 << 13);
+using EnergySum = unsigned long long;
+
+__device__ EnergySum fixed(float energy) { return __float2ull_rn(energy * (1 << kEnergyBits)); }
+
+// [8 u + v]: a block's threads, which have a row each, add to neighbours.
+using EnergySums = EnergySum[kCoefficients];
+
+struct SingleSums {
+  EnergySums energy[kActivities];  // of the even coefficients in one bin, of the odd ones in another
+  int blocks[2][kActivities];
+};
+
+struct DifferenceSums {
+  EnergySums energy[kClasses * kActivities];
+  int blocks[kClasses * kActivities];
+  int copied;
+};
+
+// The first part of this is cleared and downloaded: without differences, or those of some channels only.
+struct Sums {
+  SingleSums single[kChannels];
+  DifferenceSums differences[kChannels];
+};
+
+struct Grids {
+  noise::BlockGrid of_channel[kChannels];
+};
+
+// A picture's channels in 8-bit code values.
+template <typename Sample, bool kRgb>
+struct Channels {
+  SamplePlane planes[kChannels];
+  float scale;
+
+  __device__ float sample(int plane, int x, int y) const {
+    const auto* row = reinterpret_cast<const Sample*>(planes[plane].data + y * planes[plane].stride);
+    return usable_code_value(static_cast<float>(row[x]) * scale);
+  }
+  __device__ float at(int channel, int x, int y) const {
+    if constexpr (kRgb) {
+      const float red = sample(0, x, y);
+      const float green = sample(1, x, y);
+      const float blue = sample(2, x, y);
+      return channel == 0   ? (red + green + blue) / 3.0F
+             : channel == 1 ? (red - blue) * 0.5F
+                            : (red - 2.0F * green + blue) * 0.25F;
+    } else {
+      return sample(channel, x, y);
+    }
+  }
+};
+
+// What one of a block's threads has: a column, or a row of coefficients.
+using Line = std::array<std::array<float, 1>, kBlock>;
+
+__device__ int own_line() { return static_cast<int>(threadIdx.x) % kBlock; }
+
+template <typename Sample, bool kRgb>
+__device__ Line load_column(const Channels<Sample, kRgb>& channels, int channel, int x, int y) {
+  Line column;
+  for (int row = 0; row < kBlock; ++row) {
+    column[row][0] = channels.at(channel, x + own_line(), y + row);
+  }
+  return column;
+}
+
+// A row of the coefficients of the block of which this is a column.
+__device__ Line coefficients_of(Line column, const noise::HalfDctMatrix& matrix) {
+  __shared__ float exchanged[kBlocksAtATime][kBlock][kBlock + 1];
+  auto& block = exchanged[threadIdx.x / kBlock];
+  noise::dct_columns(column, matrix);
+  for (int v = 0; v < kBlock; ++v) {
+    block[v][own_line()] = column[v][0];
+  }
+  __syncwarp();
+  Line row;
+  for (int x = 0; x < kBlock; ++x) {
+    row[x][0] = block[own_line()][x];
+  }
+  __syncwarp();
+  noise::dct_columns(row, matrix);
+  return row;
+}
+
+__device__ std::array<float, kBlock> energies_of(const Line& coefficients) {
+  std::array<float, kBlock> energies;
+  for (int u = 0; u < kBlock; ++u) {
+    energies[u] = coefficients[u][0] * coefficients[u][0];
+  }
+  return energies;
+}
+
+__device__ noise::HalfEnergies sum_of_block(const std::array<float, kBlock>& energies) {
+  const noise::HalfEnergies own = noise::halves_of_row(own_line(), energies);
+  noise::HalfEnergies sums{};
+  for (int v = 0; v < kBlock; ++v) {
+    noise::add_to(sums,
+                  {__shfl_sync(kAllLanes, own[0], v, kBlock), __shfl_sync(kAllLanes, own[1], v, kBlock)});
+  }
+  return sums;
+}
+
+// Whether it is so for all of a block's threads.
+__device__ bool all_of_block(bool own) {
+  const unsigned lanes = 0xFFU << (threadIdx.x % kWarp / kBlock * kBlock);
+  return (__ballot_sync(kAllLanes, own) & lanes) == lanes;
+}
+
+// The number of the block that a thread works on. Whole warps stay together: blocks that aren't there are
+// others, which then don't count.
+__device__ int block_number() { return blockIdx.x * kBlocksAtATime + threadIdx.x / kBlock; }
+
+template <typename Sample, bool kRgb>
+__global__ void __launch_bounds__(kMeasuringThreads)
+    single_kernel(Channels<Sample, kRgb> channels, Grids grids, noise::HalfDctMatrix matrix, Sums* sums) {
+  follow_stream();
+  const int channel = blockIdx.y;
+  const noise::BlockGrid& grid = grids.of_channel[channel];
+  if (static_cast<int>(blockIdx.x) * kBlocksAtATime >= grid.blocks()) {
+    return;
+  }
+  const int number = min(block_number(), grid.blocks() - 1);
+  const Line column =
+      load_column(channels, channel, number % grid.columns * grid.step, number / grid.columns * grid.step);
+  const float first = __shfl_sync(kAllLanes, column[0][0], 0, kBlock);
+  bool same = true;
+  for (const auto& sample : column) {
+    same = same && sample[0] == first;
+  }
+  const bool constant = all_of_block(same);
+  const std::array<float, kBlock> energies = energies_of(coefficients_of(column, matrix));
+  const std::array<int, 2> bins = noise::single_bins(sum_of_block(energies));
+  if (constant || number != block_number()) {
+    return;
+  }
+  SingleSums& own = sums->single[channel];
+  const int v = own_line();
+  const int of_even_u = v % 2 == 0 ? bins[0] : bins[1];
+  const int of_odd_u = v % 2 == 0 ? bins[1] : bins[0];
+  for (int u = 0; u < kBlock; ++u) {
+    if (u + v > 0) {
+      atomicAdd(&own.energy[u % 2 == 0 ? of_even_u : of_odd_u][u * kBlock + v], fixed(energies[u]));
+    }
+  }
+  if (v < 2) {
+    atomicAdd(&own.blocks[v][of_even_u], 1);
+  }
+}
+
+// How luma moves, and how much smaller than luma the other channels are.
+struct Vectors {
+  const MotionVector* vectors;
+  int columns;
+  int rows;
+  int shift_x;
+  int shift_y;
+};
+
+struct Sizes {
+  int width[kChannels];
+  int height[kChannels];
+};
+
+template <typename Sample, bool kRgb>
+__global__ void __launch_bounds__(kMeasuringThreads)
+    difference_kernel(Channels<Sample, kRgb> now, Channels<Sample, kRgb> before, Sizes sizes, Grids grids,
+                      Vectors motion, noise::HalfDctMatrix matrix, Sums* sums) {
+  follow_stream();
+  const int channel = blockIdx.y;
+  const noise::BlockGrid& grid = grids.of_channel[channel];
+  if (static_cast<int>(blockIdx.x) * kBlocksAtATime >= grid.blocks()) {
+    return;
+  }
+  const int number = min(block_number(), grid.blocks() - 1);
+  const int x = number % grid.columns * grid.step;
+  const int y = number / grid.columns * grid.step;
+  const MotionVector vector =
+      noise::vector_of_block(motion.vectors, motion.columns, motion.rows, x, y,
+                             channel == 0 ? 0 : motion.shift_x, channel == 0 ? 0 : motion.shift_y);
+  const int from_x = x + vector.x;
+  const int from_y = y + vector.y;
+  const bool inside = from_x >= 0 && from_y >= 0 && from_x + kBlock <= sizes.width[channel] &&
+                      from_y + kBlock <= sizes.height[channel];
+  const Line a = load_column(now, channel, x, y);
+  const Line b = load_column(before, channel, inside ? from_x : x, inside ? from_y : y);
+  Line difference;
+  Line mean;
+  bool same = true;
+  for (int row = 0; row < kBlock; ++row) {
+    same = same && a[row][0] == b[row][0];
+    difference[row][0] = noise::difference_sample(a[row][0], b[row][0]);
+    mean[row][0] = noise::mean_sample(a[row][0], b[row][0]);
+  }
+  const bool copied = all_of_block(same);
+  const std::array<float, kBlock> energies = energies_of(coefficients_of(difference, matrix));
+  const Line texture = coefficients_of(mean, matrix);
+  const float dc = __shfl_sync(kAllLanes, texture[0][0], 0, kBlock);
+  const int bin = noise::difference_bin(dc, sum_of_block(energies_of(texture)), kRgb && channel > 0);
+  if (!inside || number != block_number()) {
+    return;
+  }
+  DifferenceSums& own = sums->differences[channel];
+  const int v = own_line();
+  if (!copied) {
+    for (int u = 0; u < kBlock; ++u) {
+      atomicAdd(&own.energy[bin][u * kBlock + v], fixed(energies[u]));
+    }
+  }
+  if (v == 0) {
+    atomicAdd(copied ? &own.copied : &own.blocks[bin], 1);
+  }
+}
+
+template <typename Sample, bool kRgb>
+Channels<Sample, kRgb> channels_of(const FrameFormat& format,
+                                   const std::array<SamplePlane, kMaxPlanes>& planes) {
+  return {{planes[0], planes[1], planes[2]}, static_cast<float>(1.0 / format.code_value())};
+}
+
+// Calls measure(sample, is_rgb), with a sample and std::bool_constant, for the kernels' variant.
+template <typename Measure>
+void with_variant(const FrameFormat& format, const Measure& measure) {
+  const auto with_sample = [&](auto sample) {
+    if (format.color_model == ColorModel::kRgb) {
+      measure(sample, std::true_type());
+    } else {
+      measure(sample, std::false_type());
+    }
+  };
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return with_sample(std::uint8_t());
+    case SampleType::kUint16:
+      return with_sample(std::uint16_t());
+    case SampleType::kFloat32:
+      return with_sample(float());
+  }
+}
+
+dim3 launch_grid(const Grids& grids, int channels) {
+  int most = 0;
+  for (const noise::BlockGrid& grid : grids.of_channel) {
+    most = std::max(most, grid.blocks());
+  }
+  return {static_cast<unsigned>(blocks_for(most, kBlocksAtATime)), static_cast<unsigned>(channels)};
+}
+
+double in_code_values(EnergySum sum) { return static_cast<double>(sum) / (1 << kEnergyBits); }
+
+// Adds the sums of a bin: of all coefficients, or, given `half`, of the even or the odd ones.
+void add_sums(const EnergySums& sums, int blocks, noise::Energies& bin, int half = -1) {
+  if (blocks == 0) {
+    return;
+  }
+  bin.blocks = blocks;
+  for (int i = 0; i < kCoefficients; ++i) {
+    if (half < 0 || noise::is_odd(i) == (half == 1)) {
+      bin.energy[i] = in_code_values(sums[i % kBlock * kBlock + i / kBlock]);
+    }
+  }
+}
+
+void add_single(const SingleSums& sums, noise::ChannelStatistics& channel) {
+  for (int half = 0; half < 2; ++half) {
+    channel.single[half].resize(kActivities);
+    for (int i = 0; i < kActivities; ++i) {
+      add_sums(sums.energy[i], sums.blocks[half][i], channel.single[half][i], half);
+    }
+  }
+}
+
+void add_differences(const DifferenceSums& sums, noise::ChannelStatistics& channel) {
+  channel.differences.resize(std::size_t{kClasses} * kActivities);
+  for (std::size_t i = 0; i < channel.differences.size(); ++i) {
+    add_sums(sums.energy[i], sums.blocks[i], channel.differences[i]);
+  }
+  channel.copied = sums.copied;
+}
+
+}  // namespace
+
+NoiseMeasurer::Motion::Motion(int width, int height)
+    : reference(width, height), current(width, height), estimator(width, height), field(width, height) {}
+
+NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
+    : format_(format),
+      sums_(sizeof(Sums)),
+      sums_in_host_(allocate_pinned_memory(sizeof(Sums), "what frames tell of their noise")) {}
+
+noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
+                                              const std::array<SamplePlane, kMaxPlanes>* before,
+                                              bool interlaced, cudaStream_t stream) {
+  const PictureRows rows = pictures_of(interlaced).front();
+  const int channels = format_.color_plane_count();
+  const auto picture_of = [&](std::array<SamplePlane, kMaxPlanes> planes) {
+    for (SamplePlane& plane : planes) {
+      plane.stride *= rows.step;
+    }
+    return planes;
+  };
+  const std::array<SamplePlane, kMaxPlanes> picture = picture_of(frame);
+  Sizes sizes{};
+  Grids single{};
+  Grids differences{};
+  for (int c = 0; c < channels; ++c) {
+    sizes.width[c] = format_.plane_width(c);
+    sizes.height[c] = rows.count(format_.plane_height(c));
+    single.of_channel[c] = noise::single_grid(sizes.width[c], sizes.height[c]);
+    differences.of_channel[c] = noise::difference_grid(sizes.width[c], sizes.height[c]);
+  }
+  // Without a block of luma there are no vectors.
+  const bool compared = before != nullptr && differences.of_channel[0].blocks() > 0;
+  const std::size_t bytes = offsetof(Sums, differences) + (compared ? channels * sizeof(DifferenceSums) : 0);
+  const noise::HalfDctMatrix matrix = noise::half_dct_matrix();
+  auto* sums = sums_.as<Sums>();
+  check(cudaMemsetAsync(sums, 0, bytes, stream));
+  const dim3 single_launch = launch_grid(single, channels);
+  if (single_launch.x > 0) {
+    with_variant(format_, [&](auto sample, auto rgb) {
+      using Sample = decltype(sample);
+      launch(single_kernel<Sample, rgb()>, single_launch, kMeasuringThreads, 0, stream,
+             channels_of<Sample, rgb()>(format_, picture), single, matrix, sums);
+    });
+  }
+  if (compared) {
+    const std::array<SamplePlane, kMaxPlanes> reference = picture_of(*before);
+    std::optional<Motion>& motion = motion_[interlaced ? 1 : 0];
+    if (!motion) {
+      motion.emplace(sizes.width[0], sizes.height[0]);
+    }
+    motion->reference.enqueue(format_, reference, stream);
+    motion->current.enqueue(format_, picture, stream);
+    motion->estimator.enqueue(motion->reference, motion->current, motion->field, stream);
+    const bool chroma = format_.color_model == ColorModel::kYuv;
+    const Vectors vectors = {motion->field.vectors(), motion->field.columns(), motion->field.rows(),
+                             chroma ? format_.chroma_shift_x : 0, chroma ? format_.chroma_shift_y : 0};
+    with_variant(format_, [&](auto sample, auto rgb) {
+      using Sample = decltype(sample);
+      launch(difference_kernel<Sample, rgb()>, launch_grid(differences, channels), kMeasuringThreads, 0,
+             stream, channels_of<Sample, rgb()>(format_, picture),
+             channels_of<Sample, rgb()>(format_, reference), sizes, differences, vectors, matrix, sums);
+    });
+  }
+  check(cudaMemcpyAsync(sums_in_host_.get(), sums, bytes, cudaMemcpyDeviceToHost, stream));
+  check(cudaStreamSynchronize(stream));
+  const auto& found = *reinterpret_cast<const Sums*>(sums_in_host_.get());
+  noise::NoiseStatistics statistics;
+  statistics.rgb = format_.color_model == ColorModel::kRgb;
+  for (int c = 0; c < channels; ++c) {
+    add_single(found.single[c], statistics.channels[c]);
+    if (compared) {
+      add_differences(found.differences[c], statistics.channels[c]);
+    }
+  }
+  return statistics;
+}
+
+}  // namespace limpid::cuda
