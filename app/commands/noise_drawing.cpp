@@ -109,7 +109,7 @@ void draw_spectrum(const PlaneNoise& noise, int top, SvgPicture& svg) {
   const float most = std::sqrt(*std::max_element(spectrum.begin(), spectrum.end()));
   for (int v = 0; v < kRow; ++v) {
     const int y = top + v * kSquareSide;
-    svg.text(kSquaresX - 8, y + kSquareSide / 2 + 4, std::to_string(v), Anchor::kEnd);
+    svg.text(kSquaresX - 8, y + kSquareSide / 2.0 + 4, std::to_string(v), Anchor::kEnd);
     svg.text(kSquaresX + (v + 0.5) * kSquareSide, top + kPlotSide + kSmallLine, std::to_string(v));
     for (int u = 0; u < kRow; ++u) {
       const int x = kSquaresX + u * kSquareSide;
