@@ -145,7 +145,7 @@ TEST_P(Bm3dTest, NoiseThatIsNotWhiteAgreesWithTheOracle) {
   for (const FrameFormat& format : {gray(60, 45), gray(60, 45, 10), as_float(gray(60, 45)), yuv(60, 45, 1, 1),
                                     yuv(49, 42, 1, 0), yuv(40, 33, 0, 0), rgb(40, 33)}) {
     SCOPED_TRACE(to_string(format));
-    for (const Profile profile : {Profile::kFast, Profile::kNp}) {
+    for (const Profile profile : {Profile::kLc, Profile::kNp}) {
       expect_agrees(engine(), noisy_picture(format), bm3d_profile(profile), noise);
     }
   }
@@ -189,7 +189,7 @@ TEST_P(Bm3dTest, NoiseThatDependsOnBrightnessAgreesWithTheOracle) {
   }
   for (const FrameFormat& format : {as_float(gray(60, 45)), yuv(60, 45, 1, 1), yuv(40, 33, 0, 0, 10),
                                     rgb(40, 33), as_float(rgb(40, 33))}) {
-    check(format, bm3d_profile(Profile::kFast), noise);
+    check(format, bm3d_profile(Profile::kLc), noise);
     check(format, bm3d_profile(Profile::kNp), noise);
   }
   NoiseModel of_channels = equal_noise(kSigma);
