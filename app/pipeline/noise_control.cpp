@@ -70,10 +70,12 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     found_ = tracker_.take();
     report(found_, frame);
     level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
-    if (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0) {
-      for (const int plane : {1, 2}) {
-        level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
-      }
+  }
+  // Levels are used as they are given; models are of what is there, not of what is best.
+  const bool is_level = settings_.noise && !settings_.noise->color_model;
+  if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
+    for (const int plane : {1, 2}) {
+      level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
     }
   }
   if (settings_.planes != PlaneChoice::kAll && frame.format.color_model != ColorModel::kYuv) {
