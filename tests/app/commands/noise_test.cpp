@@ -125,9 +125,11 @@ TEST_F(NoiseTest, AProfileIsWhatDenoisingTakes) {
   EXPECT_EQ(used["estimated"], false);
   std::string sigmas;
   for (const char* plane : {"Y", "U", "V"}) {
-    EXPECT_NEAR(used["first"][plane], planes[plane]["sigma"], 1e-5);
+    // Subsampled chroma takes more.
+    const double factor = plane == std::string("Y") ? 1 : 1.2;
+    EXPECT_NEAR(used["first"][plane], factor * planes[plane]["sigma"].get<double>(), 1e-4);
     // A curve that hardly differs from 1 may be there, which white noise of one level lacks.
-    sigmas += (sigmas.empty() ? "" : ",") + planes[plane]["sigma"].dump();
+    sigmas += (sigmas.empty() ? "" : ",") + used["first"][plane].dump();
   }
   denoise("sigma.y4m", "--sigma", sigmas);
   EXPECT_EQ(read_file(path("profile.y4m")), read_file(path("sigma.y4m")));
