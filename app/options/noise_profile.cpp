@@ -22,24 +22,24 @@ constexpr int kVersion = 1;
 constexpr std::array<std::string_view, 3> kOpponentNames = {"Y", "U", "V"};
 
 // Three decimals more than anybody can measure keep files readable.
-double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+double to_four_decimals(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json plane_to_json(const PlaneNoise& noise) {
   constexpr int kRow = NoiseShape::kFrequencies;
   Json json;
-  json["sigma"] = rounded(static_cast<double>(noise.sigma));
+  json["sigma"] = to_four_decimals(static_cast<double>(noise.sigma));
   if (!noise.shape.is_white()) {
     for (int v = 0; v < kRow; ++v) {
       Json row;
       for (int u = 0; u < kRow; ++u) {
-        row.push_back(rounded(std::sqrt(static_cast<double>(noise.shape.spectrum[v * kRow + u]))));
+        row.push_back(to_four_decimals(std::sqrt(static_cast<double>(noise.shape.spectrum[v * kRow + u]))));
       }
       json["spectrum"].push_back(row);
     }
   }
   if (noise.shape.curve != NoiseShape().curve) {
     for (const float deviation : noise.shape.curve) {
-      json["curve"].push_back(rounded(static_cast<double>(deviation)));
+      json["curve"].push_back(to_four_decimals(static_cast<double>(deviation)));
     }
   }
   return json;

@@ -205,7 +205,8 @@ std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::
 }
 
 Frame allocate_pinned_frame(const FrameFormat& format) {
-  return place_frame(format, allocate_pinned_memory(frame_bytes(format), "a frame of " + to_string(format)));
+  const std::size_t bytes = frame_bytes(format);  // refuses what is no format before it is put into words
+  return place_frame(format, allocate_pinned_memory(bytes, "a frame of " + to_string(format)));
 }
 
 }  // namespace limpid::cuda

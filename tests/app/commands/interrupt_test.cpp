@@ -29,7 +29,7 @@ TEST_F(InterruptTest, LeavesAValidFileOfWhatWasDone) {
     const std::string name = std::string("out.partial") + extension;
     Process process(
         limpid_command({"denoise", input, "-y", "-o", path(std::string("out") + extension), "--profile",
-                        "fast", "--sigma", "10", "--progress", "json", "--threads", "1"}));
+                        "fast", "--sigma", "10", "--progress", "json", "--engine", "cpu", "--threads", "1"}));
     ASSERT_TRUE(process.wait_for_frames());
     process.send_signal(SIGINT);
     const Outcome outcome = process.wait();

@@ -117,7 +117,8 @@ TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
   const std::string first = make_clip("a.mkv", 2);
   const std::string last = make_clip("c.mkv", 2);
   const std::vector<std::string> arguments =
-      denoise({first, long_one, last, "-o", path("out"), "--json", "--progress", "json", "--threads", "1"});
+      denoise({first, long_one, last, "-o", path("out"), "--json", "--progress", "json", "--engine", "cpu",
+               "--threads", "1"});
   Process process(limpid_command(arguments));
   ASSERT_TRUE(process.wait_for_frames(long_one));
   process.send_signal(SIGINT);

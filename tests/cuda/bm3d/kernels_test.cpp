@@ -497,10 +497,11 @@ class Filter : public CudaTest {
       // By brightness a group's deviation is right to single precision, and a coefficient at its threshold
       // may fall either way.
       const double greatest = curve ? differences[differences.size() * 97 / 100] : differences.back();
-      EXPECT_LE(differences.back(), 1 * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
+      EXPECT_LE(differences.back(), 3 * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
       // The fast one's second step has half floats' precision, of samples about mid-grey.
       const bool reference = &variant == &filter_variants().back();
-      const double tolerance = !reference && wiener ? 0.3 : 0.05;
+      // Errors grow with the noise, which the curve multiplies by 3.
+      const double tolerance = (!reference && wiener ? 0.3 : 0.05) * (curve ? 3 : 1);
       EXPECT_LE(greatest, tolerance * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
     }
   }
