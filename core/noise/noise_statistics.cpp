@@ -324,6 +324,8 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
     const double gain =
         gain_of_repetition(single && is_even(channel, luma) ? repetition(spectrum, *single) : 0);
     variance *= gain * gain;
+    // What codecs leave depends on more than brightness.
+    found.curve = NoiseShape().curve;
   }
   variance -= luma ? kResidualOfLuma : kResidualOfChroma;
   if (!(variance > 0)) {

@@ -155,7 +155,7 @@ TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
   NoiseModel white;
   Frame before;
   for (int i = 0; i < 4; ++i) {
-    const std::vector<double> noise = make_noise(320, 240, 1, true, static_cast<unsigned>(i));
+    const std::vector<double> noise = make_noise(320, 240, 1, false, static_cast<unsigned>(i));
     const Frame frame = test::render(
         gray_format(320, 240),
         [&](int p, int x, int y) { return scene(p, x, y) + ((y & 64) == 0 ? 12 : 6) * noise[y * 320 + x]; },
