@@ -49,9 +49,6 @@ struct NoiseCommandOptions {
   EngineChoice engine;
 };
 
-// Less tells too little.
-constexpr int kLeastRegionSide = 64;
-
 Region parse_region(const std::string& text) {
   std::array<int, 4> numbers{};
   static constexpr std::array<char, 4> kBehind = {',', ',', 'x', '\0'};
@@ -65,9 +62,9 @@ Region parse_region(const std::string& text) {
     at = behind + 1;
   }
   const Region region{numbers[0], numbers[1], numbers[2], numbers[3]};
-  if (region.width < kLeastRegionSide || region.height < kLeastRegionSide) {
+  if (region.width < NoiseTracker::kLeastSide || region.height < NoiseTracker::kLeastSide) {
     throw UsageError("--region: " + text + " is too small to find noise in: at least " +
-                     fmt::format("{0}x{0}", kLeastRegionSide) + " samples are needed");
+                     fmt::format("{0}x{0}", NoiseTracker::kLeastSide) + " samples are needed");
   }
   return region;
 }

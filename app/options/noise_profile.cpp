@@ -19,7 +19,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kMark = "limpid_noise_profile";
 constexpr int kVersion = 1;
-constexpr std::array<std::string_view, 3> kOpponentNames = {"Y", "U", "V"};
 
 // Three decimals more than anybody can measure keep files readable.
 double to_four_decimals(double value) { return std::round(value * 1e4) / 1e4; }
@@ -139,8 +138,9 @@ NoiseProfile from_json(const Json& json) {
     if (profile.color_model != ColorModel::kRgb || color_model_of(json["opponent"]) != ColorModel::kYuv) {
       throw UsageError("'opponent' goes with R, G and B, and has Y, U and V");
     }
-    for (std::size_t c = 0; c < kOpponentNames.size(); ++c) {
-      const std::string name(kOpponentNames[c]);
+    const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      const std::string name(channels[c]);
       profile.noise.opponent[c] = plane_from_json(json["opponent"][name], "opponent " + name);
     }
   }
@@ -158,9 +158,10 @@ Json to_json(const NoiseProfile& profile) {
   for (std::size_t p = 0; p < names.size(); ++p) {
     json["planes"][std::string(names[p])] = plane_to_json(noise.plane(static_cast<int>(p)));
   }
-  for (std::size_t c = 0; c < kOpponentNames.size(); ++c) {
-    if (noise.opponent != NoiseModel().opponent) {
-      json["opponent"][std::string(kOpponentNames[c])] = plane_to_json(noise.opponent[c]);
+  if (noise.opponent != NoiseModel().opponent) {
+    const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+      json["opponent"][std::string(channels[c])] = plane_to_json(noise.opponent[c]);
     }
   }
   return json;

@@ -28,14 +28,6 @@ bool differs_markedly(float a, float b) {
   return std::max(a, b) > std::min(a, b) * kMarkedRatio && std::abs(a - b) > kMarkedDifference;
 }
 
-std::string joined(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string(name);
-  }
-  return text;
-}
-
 }  // namespace
 
 NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
@@ -61,8 +53,9 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   if (settings_.noise) {
     const auto& [noise, color_model] = *settings_.noise;
     if (color_model && *color_model != frame.format.color_model) {
-      throw UsageError("the noise profile is of a source in " + joined(color_plane_names(*color_model)) +
-                       ", and this one is " + to_string(frame.format));
+      throw UsageError(fmt::format("the noise profile is of a source in {}, and this one is {}",
+                                   fmt::join(color_plane_names(*color_model), ", "),
+                                   to_string(frame.format)));
     }
     found_ = noise;
     level = scaled(noise, settings_.strength);

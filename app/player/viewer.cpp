@@ -52,7 +52,6 @@ constexpr int kReliable = 3;
 constexpr double kSpeedStep = 1.1;
 constexpr double kSlowest = 0.05;
 constexpr double kFastest = 20;
-constexpr float kGreatestSigma = 255;
 constexpr io::Pixel kLineColor = make_pixel(255, 255, 255);
 constexpr io::Pixel kLineEdgeColor = make_pixel(0, 0, 0, 128);
 
@@ -64,7 +63,7 @@ float step_sigma(float value, int direction) {
   const float step = probe < 5 ? 0.5F : probe < 20 ? 1 : probe < 50 ? 2 : 5;
   const float stepped = direction > 0 ? (std::floor(value / step + 0.001F) + 1) * step
                                       : (std::ceil(value / step - 0.001F) - 1) * step;
-  return std::clamp(stepped, 0.0F, kGreatestSigma);
+  return std::clamp(stepped, 0.0F, kMaxSigma);
 }
 
 std::string sigma_text(const NoiseModel& level, const std::vector<std::string_view>& planes) {
@@ -74,9 +73,6 @@ std::string sigma_text(const NoiseModel& level, const std::vector<std::string_vi
   }
   return text;
 }
-
-// Less tells too little of noise.
-constexpr int kLeastMarkedSide = 64;
 
 // What a part of the picture on the screen is of the frame as it is stored.
 Region stored_region(io::Rectangle part, const ViewerOptions& options) {
@@ -903,9 +899,10 @@ void Viewer::change_sigma(int direction) {
 void Viewer::take_noise_of_mark() {
   const Region marked =
       stored_region(view_.picture_part(mark_->x0, mark_->y0, mark_->x1, mark_->y1, window_.size()), options_);
-  if (marked.width < kLeastMarkedSide || marked.height < kLeastMarkedSide) {
+  constexpr int kLeast = NoiseTracker::kLeastSide;
+  if (marked.width < kLeast || marked.height < kLeast) {
     return notice(fmt::format("{}x{} marked; {}x{} are needed to find noise", marked.width, marked.height,
-                              kLeastMarkedSide, kLeastMarkedSide));
+                              kLeast, kLeast));
   }
   const Region region = whole_samples(marked, options_.format, shown_->noisy.interlaced);
   NoiseTracker tracker(*engine_);

@@ -23,6 +23,8 @@ class NoiseTracker {
  public:
   /// How many frames of a scene are summed up, unless asked otherwise.
   static constexpr int kFramesToAverage = 8;
+  /// Pictures less wide or high than this tell too little.
+  static constexpr int kLeastSide = 64;
 
   /// `engine` looks at the frames, and must outlive this.
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)

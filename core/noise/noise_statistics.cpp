@@ -40,8 +40,7 @@ constexpr double kLowestRatioOfChroma = 7;
 /// and, in a single frame, in noise that is taken to be none.
 constexpr double kWhiteRatio = 0.85;
 constexpr double kColouredRatio = 0.45;
-/// White noise whose level differs less than so from what is found where noise is taken to be white has that
-/// level.
+/// White noise whose level differs by less than this share from what noise_blocks.h finds has that level.
 constexpr double kSameWhite = 0.08;
 /// Codecs take high frequencies, and copy a part of the noise from frame to frame, which differences lack.
 constexpr double kCodedSlope = 0.45;
@@ -279,10 +278,10 @@ PlaneNoise to_noise(const Spectrum& spectrum) {
 }
 
 // Whether the flattest blocks of single frames are so much alike that they have noise rather than texture.
-bool is_even(const ChannelStatistics& channel, bool luma) {
+// `flat` is their spectrum.
+bool is_even(const ChannelStatistics& channel, bool luma, const Spectrum& flat) {
   const std::optional<Spectrum> flattest = single_spectrum(channel, luma, kSingleShare / 6);
-  const std::optional<Spectrum> flat = single_spectrum(channel, luma);
-  return flattest && flat && mean_of(*flattest, 3, 14) > kLeastEvenness * mean_of(*flat, 3, 14);
+  return flattest && mean_of(*flattest, 3, 14) > kLeastEvenness * mean_of(flat, 3, 14);
 }
 
 // By how much greater deviations are in single frames than in differences: in repeating noise at all
@@ -322,7 +321,7 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
     spectrum.fill(variance);
   } else if (luma && slope < kCodedSlope) {
     const double gain =
-        gain_of_repetition(single && is_even(channel, luma) ? repetition(spectrum, *single) : 0);
+        gain_of_repetition(single && is_even(channel, luma, *single) ? repetition(spectrum, *single) : 0);
     variance *= gain * gain;
     // What codecs leave depends on more than brightness.
     found.curve = NoiseShape().curve;
@@ -347,7 +346,7 @@ std::optional<PlaneNoise> noise_of_single(const Spectrum& spectrum) {
 // Whether a single frame's luma has noise that isn't white.
 bool single_is_coloured(const ChannelStatistics& luma) {
   const std::optional<Spectrum> spectrum = single_spectrum(luma, true);
-  return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true);
+  return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true, *spectrum);
 }
 
 // The noise of one channel; nothing where `white` tells it. `most`: the greatest that single frames may tell.
