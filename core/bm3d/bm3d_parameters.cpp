@@ -28,10 +28,10 @@ constexpr Names<GroupTransform, 3> kGroupTransforms = {{{GroupTransform::kSepara
                                                         {GroupTransform::kDft2dAnd1d, "dft2d+1d"},
                                                         {GroupTransform::kFft3d, "fft3d"}}};
 
-Bm3dStep make_step(Transform2d transform, int step, int group_size, int search_window, float tau,
+Bm3dStep make_step(Transform2d transform, int spacing, int group_size, int search_window, float tau,
                    float beta) {
   return {.patch_size = 8,
-          .step = step,
+          .spacing = spacing,
           .max_group_size = group_size,
           .search_window = search_window,
           .max_distance = tau,
@@ -61,7 +61,7 @@ void describe_step(Description& description, const StepOf& step_of, const std::s
   number(text("patch-size", "patch_size", "a patch size", "2 to 16", "Side of a patch"),
          &Bm3dStep::patch_size, [](int side) { return side >= 2 && side <= 16; });
   number(text("step", "step", "a step", "1 to the patch size", "Distance between reference patches"),
-         &Bm3dStep::step, [](int step) { return step >= 1 && step <= 16; });
+         &Bm3dStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= 16; });
   number(text("group-size", "group_size", "a group size", "1 to 64", "Most patches in a group"),
          &Bm3dStep::max_group_size, [](int size) { return size >= 1 && size <= 64; });
   number(text("search-window", "search_window", "a search window", "odd, 1 to 129",
@@ -90,8 +90,8 @@ void check_step(const Bm3dStep& step, const std::string& where) {
       !std::has_single_bit(static_cast<unsigned>(step.patch_size))) {
     complain("a patch size", step.patch_size, "a power of two unless the 2D transform is the DCT");
   }
-  if (step.step > step.patch_size) {
-    complain("a step", step.step, "1 to the patch size");
+  if (step.spacing > step.patch_size) {
+    complain("a step", step.spacing, "1 to the patch size");
   }
 }
 

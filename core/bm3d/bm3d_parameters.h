@@ -23,8 +23,8 @@ enum class Matching : std::uint8_t { kNearest, kStatistical };
 /// The parameters that both steps of BM3D have ([Dabov 2007], Table I).
 struct Bm3dStep {
   int patch_size =
-      8;         ///< k: patches are k x k samples; 2 to 16, a power of two unless the transform is the DCT
-  int step = 3;  ///< p: distance between reference patches, 1 to patch_size
+      8;            ///< k: patches are k x k samples; 2 to 16, a power of two unless the transform is the DCT
+  int spacing = 3;  ///< p: distance between reference patches, 1 to patch_size
   int max_group_size =
       16;                  ///< N: most patches in a group, 1 to 64; groups are rounded down to a power of two
   int search_window = 39;  ///< side of the square of positions searched, odd, 1 to 129

@@ -10,10 +10,10 @@ namespace limpid {
 /// The rows of a frame that are filtered as one picture: all of them, or every second one, which are a field.
 struct PictureRows {
   int first = 0;
-  int step = 1;
+  int spacing = 1;
 
   /// How many of `height` rows these are.
-  constexpr int count(int height) const { return (height - first + step - 1) / step; }
+  constexpr int count(int height) const { return (height - first + spacing - 1) / spacing; }
 };
 
 /// The pictures of a frame, in the order in which they are filtered: the frame itself, or its two fields.

@@ -60,7 +60,7 @@ struct Plane {
   std::ptrdiff_t stride = 0;  ///< bytes from one row to the next
   int width = 0;              ///< samples
   int height = 0;             ///< samples
-  int step = 1;               ///< from one sample of a row to the next, in samples; 1 in host memory
+  int sample_stride = 1;      ///< from one sample of a row to the next, in samples; 1 in host memory
 
   template <typename Sample>
   Sample* row(int y) const {
@@ -82,8 +82,8 @@ struct Frame {
   /// No result is wanted: it is there for the results of the frames around it.
   bool context_only = false;
   /// Where the samples are. Those in a device's memory are laid out as its video decoder or encoder has them:
-  /// the planes have a `step`, and samples have `padding_bits` unused low bits. Samples of a decoder are read
-  /// only. In host memory `step` is 1 and `padding_bits` 0.
+  /// the planes have a `sample_stride`, and samples have `padding_bits` unused low bits. Samples of a decoder
+  /// are read only. In host memory `sample_stride` is 1 and `padding_bits` 0.
   MemoryDomain memory;
   int padding_bits = 0;
   /// In a device's memory, what says that the samples are there, kept alive by this: an event of the device's

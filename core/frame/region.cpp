@@ -33,7 +33,8 @@ Frame part_of(const Frame& frame, const Region& region) {
     const int x = region.x >> (is_chroma ? frame.format.chroma_shift_x : 0);
     const int y = region.y >> (is_chroma ? frame.format.chroma_shift_y : 0);
     Plane& plane = part.planes[p];
-    plane.data += y * plane.stride + std::ptrdiff_t{x} * plane.step * frame.format.bytes_per_sample();
+    plane.data +=
+        y * plane.stride + std::ptrdiff_t{x} * plane.sample_stride * frame.format.bytes_per_sample();
     plane.width = part.format.plane_width(p);
     plane.height = part.format.plane_height(p);
   }

@@ -17,24 +17,25 @@ namespace limpid::noise {
 inline constexpr int kMostSingle = 16384;
 inline constexpr int kMostDifferences = 8192;
 
-/// Positions 0, step, 2 step, ... of blocks along both sides of a channel. One that is smaller than a block
-/// has none.
+/// Positions 0, spacing, 2 spacing, ... of blocks along both sides of a channel. One that is smaller than a
+/// block has none.
 struct BlockGrid {
-  int step = 1;
+  int spacing = 1;
   int columns = 0;
   int rows = 0;
   constexpr int blocks() const { return columns * rows; }
 };
 
-/// The grid whose step is the smallest multiple of `step` with which there are no more than `most` blocks.
-constexpr BlockGrid block_grid(int width, int height, int step, int most) {
-  BlockGrid grid{step};
+/// The grid whose spacing is the smallest multiple of `spacing` with which there are no more than `most`
+/// blocks.
+constexpr BlockGrid block_grid(int width, int height, int spacing, int most) {
+  BlockGrid grid{spacing};
   if (width < kBlock || height < kBlock) {
     return grid;
   }
-  const auto count = [&](int side) { return (side - kBlock) / grid.step + 1; };
+  const auto count = [&](int side) { return (side - kBlock) / grid.spacing + 1; };
   while (std::int64_t{count(width)} * count(height) > most) {
-    grid.step += step;
+    grid.spacing += spacing;
   }
   grid.columns = count(width);
   grid.rows = count(height);

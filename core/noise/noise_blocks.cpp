@@ -15,7 +15,7 @@ constexpr double kResidualVariance = 0.5;
 // Less than this changes no 8-bit sample.
 constexpr double kNegligibleSigma = 0.1;
 
-constexpr int kMostSteps = 4;
+constexpr int kMostRounds = 4;
 constexpr float kSmallChange = 0.01F;  // of all gains
 
 // The variance of the noise in those shares of the blocks, the last of which is all, that has the lowest
@@ -73,7 +73,7 @@ Censoring::Censoring() {
   // Remaining means under that of a plane at the very end are chance; they get its variance.
   double distance_before = 0;
   for (std::size_t i = 0; i < variances_.size(); ++i) {
-    while (remaining_mean(distance_before) * kStepsPerUnit < static_cast<double>(i)) {
+    while (remaining_mean(distance_before) * kEntriesPerUnit < static_cast<double>(i)) {
       distance_before += 1.0 / 1024;
     }
     const double x = distance_before;
@@ -94,11 +94,11 @@ SigmaSearch::SigmaSearch(const Counts& counts, std::int64_t samples)
       done_(counts.blocks == 0 || 2 * counts.constant > counts.blocks) {}
 
 void SigmaSearch::refine(const std::vector<FlattestBlocks>& shares) {
-  ++steps_;
+  ++rounds_;
   if (!shares.empty()) {
     variance_ = lowest_variance(shares, independence_);
   }
-  done_ = shares.empty() || variance_ <= 0 || !censored_ || steps_ == kMostSteps;
+  done_ = shares.empty() || variance_ <= 0 || !censored_ || rounds_ == kMostRounds;
 }
 
 void SigmaSearch::gains_changed_by(float most) { done_ = done_ || most < kSmallChange; }

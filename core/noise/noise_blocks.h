@@ -54,10 +54,10 @@ struct Block {
   constexpr bool is_constant() const { return least == greatest; }
 };
 
-/// Where a plane's cells are: their corners are `step` samples apart. A plane that is smaller than a cell has
-/// none.
+/// Where a plane's cells are: their corners are `spacing` samples apart. A plane that is smaller than a cell
+/// has none.
 struct CellGrid {
-  int step = 1;
+  int spacing = 1;
   int columns = 0;
   int rows = 0;
   constexpr int blocks() const { return columns * rows * kBlocksPerCell; }
@@ -68,9 +68,9 @@ constexpr CellGrid cell_grid(int width, int height) {
   if (width < kCell || height < kCell) {
     return grid;
   }
-  const auto cells_along = [&](int side) { return (side - kCell) / grid.step + 1; };
+  const auto cells_along = [&](int side) { return (side - kCell) / grid.spacing + 1; };
   while (std::int64_t{cells_along(width)} * cells_along(height) * kBlocksPerCell > kMaxBlocks) {
-    ++grid.step;
+    ++grid.spacing;
   }
   grid.columns = cells_along(width);
   grid.rows = cells_along(height);
@@ -165,18 +165,18 @@ class Censoring {
   }
 
  private:
-  static constexpr int kStepsPerUnit = 64;
+  static constexpr int kEntriesPerUnit = 64;
   static constexpr int kReach = 4;  // beyond which nothing is lost
 
   // The variance that is left of noise of unit variance when its values beyond one end of the range are moved
   // to that end. `distance`: from that end to the mean of what results.
   constexpr float variance(float distance) const {
     const float within = std::min(std::max(distance, 0.0F), float{kReach});
-    const int half_steps = static_cast<int>(within * (2 * kStepsPerUnit));
-    return variances_[(half_steps + 1) / 2];
+    const int half_entries = static_cast<int>(within * (2 * kEntriesPerUnit));
+    return variances_[(half_entries + 1) / 2];
   }
 
-  std::array<float, kReach * kStepsPerUnit + 1> variances_{};
+  std::array<float, kReach * kEntriesPerUnit + 1> variances_{};
 };
 
 /// Goes through the growing shares of `blocks` blocks at which the estimate is made, from the smallest to
@@ -215,9 +215,9 @@ struct FlattestBlocks {
 };
 
 /// Finds sigma of a plane's noise from such sums. How strongly the range of the samples censors the noise
-/// depends on its sigma, so it goes by steps: while it isn't done, refine() it with the sums for each of the
+/// depends on its sigma, so it goes by rounds: while it isn't done, refine() it with the sums for each of the
 /// Shares of those blocks that are neither constant nor of a gain under kLeastGain, in the order of their
-/// textures divided by their gains (then of their numbers); then, unless that was the last step, give each
+/// textures divided by their gains (then of their numbers); then, unless that was the last round, give each
 /// block the gain of deviation(), before which it is 1, and tell how much that has changed the gains.
 class SigmaSearch {
  public:
@@ -234,7 +234,7 @@ class SigmaSearch {
   void gains_changed_by(float most);
 
   bool done() const { return done_; }
-  /// The deviation that the last step measured.
+  /// The deviation that the last round measured.
   float deviation() const;
   /// The result: the deviation, less what is measured in clean pictures too.
   float sigma() const;
@@ -243,7 +243,7 @@ class SigmaSearch {
   double independence_;  // the share of a block's samples that it doesn't have in common with others
   bool censored_;
   bool done_;
-  int steps_ = 0;
+  int rounds_ = 0;
   double variance_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace limpid {
 /// NoiseShape that nobody has changed tells.
 struct NoiseShape {
   static constexpr int kFrequencies = 8;
-  static constexpr int kBrightnessStep = 16;
+  static constexpr int kBrightnessSpacing = 16;
 
   /// Relative variances of the coefficients of the orthonormal 8x8 DCT-II of the noise, [8 v + u] for the
   /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
@@ -18,7 +18,7 @@ struct NoiseShape {
   std::array<float, kFrequencies * kFrequencies> spectrum;
   /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane) relative to the plane's
   /// (deviation_at()).
-  using Curve = std::array<float, 256 / kBrightnessStep + 1>;
+  using Curve = std::array<float, 256 / kBrightnessSpacing + 1>;
   Curve curve;
 
   constexpr NoiseShape() {
@@ -34,7 +34,7 @@ struct NoiseShape {
 /// device code, too.
 constexpr float deviation_at(const float* curve, float brightness) {
   constexpr int kLast = std::tuple_size_v<NoiseShape::Curve> - 1;
-  const float position = brightness * (1.0F / NoiseShape::kBrightnessStep);
+  const float position = brightness * (1.0F / NoiseShape::kBrightnessSpacing);
   if (!(position > 0)) {
     return curve[0];
   }

@@ -24,7 +24,7 @@ namespace limpid::noise {
 inline constexpr int kCoefficients = kBlock * kBlock;
 
 /// Blocks are told apart by brightness, in classes of so many code values,
-inline constexpr int kClassWidth = NoiseShape::kBrightnessStep;
+inline constexpr int kClassWidth = NoiseShape::kBrightnessSpacing;
 inline constexpr int kClasses = 256 / kClassWidth;
 /// and by how much texture they have: its mean energy per coefficient, from 2^-5 on in half octaves.
 inline constexpr int kActivities = 36;

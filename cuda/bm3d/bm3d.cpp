@@ -93,7 +93,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     std::size_t step_groups = 0;
     for (int p = 0; p < format.color_plane_count(); ++p) {
       const ReferenceGrid grid = make_grid(std::max(format.plane_width(p), k),
-                                           std::max(format.plane_height(p), k), k, step->parameters.step);
+                                           std::max(format.plane_height(p), k), k, step->parameters.spacing);
       const std::size_t count = grid.columns * std::min(group_rows_per_band(grid, step->capacity),
                                                         static_cast<std::size_t>(grid.rows));
       step_groups = std::max(step_groups, count);
@@ -218,7 +218,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
   plane.samples = matching_.as<std::int16_t>();
   prepare_matching(guide_plane, guide.smoothed, plane, stream);
 
-  const ReferenceGrid grid = make_grid(set.width, set.height, k, step.parameters.step);
+  const ReferenceGrid grid = make_grid(set.width, set.height, k, step.parameters.spacing);
   const auto band = static_cast<int>(
       std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
   // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at

@@ -761,13 +761,13 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
 int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
 
 std::size_t tile_bytes(const Bm3dStep& step, int tile_rows, bool two_parts) {
-  return static_cast<std::size_t>((tile_rows - 1) * step.step + reach_of(step)) * tile_pitch(two_parts) *
+  return static_cast<std::size_t>((tile_rows - 1) * step.spacing + reach_of(step)) * tile_pitch(two_parts) *
          sizeof(int);
 }
 
 // How many reference patches fit into so many samples.
 int references_in(int samples, const Bm3dStep& step, int most) {
-  return std::clamp((samples - reach_of(step)) / step.step + 1, 1, most);
+  return std::clamp((samples - reach_of(step)) / step.spacing + 1, 1, most);
 }
 
 // The rows of reference patches of a tile, and how many tiles a multiprocessor has at once.
@@ -808,7 +808,7 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
     const dim3 tiles = tiles_of(rows);
     const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), device.multiprocessors * fit.blocks);
     return static_cast<float>(waves) *
-           (static_cast<float>(rows * step.step) + 0.25F * static_cast<float>(reach_of(step)));
+           (static_cast<float>(rows * step.spacing) + 0.25F * static_cast<float>(reach_of(step)));
   };
   arguments.tile_rows = fit.rows;
   for (int rows = fit.rows - 1; rows >= 1; --rows) {

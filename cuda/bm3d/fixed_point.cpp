@@ -121,7 +121,7 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bo
   const double per_group = std::accumulate(window.begin(), window.end(), 0.0);
   // Reference patches along one axis whose groups can have a member at a given position, with the extra one
   // at the border.
-  const int reach = (step.search_window - 1) / step.step + 2;
+  const int reach = (step.search_window - 1) / step.spacing + 2;
 
   FixedPoint result;
   result.most_hits = static_cast<float>(per_group);

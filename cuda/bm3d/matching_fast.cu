@@ -33,7 +33,7 @@
 // rows of candidates; a lane which walks down needs one new word per row. With a pitch of 4 mod 8 words, the
 // loads have no bank conflicts.
 //
-// 8 warps of 4 x 2 x (4 x 4) references, 112 KiB of shared memory at step 3 and windows of 39, at most 128
+// 8 warps of 4 x 2 x (4 x 4) references, 112 KiB of shared memory at spacing 3 and windows of 39, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: four matrix products, two loads, and
 // four additions and minima or comparisons per row of 8 candidates and lane.
 //
@@ -352,7 +352,7 @@ struct Tile {
   }
   // Whether every reference has candidates in all of rows y to y + 3.
   __device__ __forceinline__ bool all_valid(int row) const {
-    return row >= 3 * arguments.grid.step && row + 3 <= diameter;
+    return row >= 3 * arguments.grid.spacing && row + 3 <= diameter;
   }
   // Whether any of the references h has in one of them. Asked where references are far apart.
   __device__ __forceinline__ bool any_valid(int row, int h) const {
@@ -856,7 +856,7 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   write_tile<kParts, kWide>(tile, part, selections + warp - part);
 }
 
-int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.step; }
+int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.spacing; }
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -866,7 +866,7 @@ FastArguments regions_of(const Bm3dStep& step, int tiles_x) {
   arguments.tiles_x = tiles_x;
   arguments.union_rows = round_up(union_size(step), 4);
   arguments.union_columns = round_up(union_size(step), 8);
-  const int further_tiles = (kTilesY - 1) * 4 * step.step;
+  const int further_tiles = (kTilesY - 1) * 4 * step.spacing;
   arguments.sample_rows = further_tiles + arguments.union_rows + 12;
   arguments.position_rows = further_tiles + arguments.union_rows + 4;
   return arguments;
@@ -882,7 +882,7 @@ bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device) {
 
 void match_fast(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
                 const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
-  int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.step) + 1;
+  int tiles_x = (kPitch - round_up(union_size(step), 8) - kExtraColumns) / (4 * grid.spacing) + 1;
   tiles_x = std::min(tiles_x, union_size(step) > kMaxUnion ? kMaxTilesX / 2 : kMaxTilesX);
   const std::size_t most = device_limits().shared_memory;
   while (tiles_x > 1 && SharedRegion::bytes(regions_of(step, tiles_x)) > most) {

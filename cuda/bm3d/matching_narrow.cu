@@ -23,7 +23,7 @@
 // ones, so that the words of B lie in 16 consecutive banks; with a pitch of 16 mod 32 words, the other row's
 // lie in the others. The pitch of energies is 8 mod 32 for the same reason.
 //
-// 8 warps, up to 16 x 16 references, 96 KiB of shared memory at step 8 and windows of 19, at most 128
+// 8 warps, up to 16 x 16 references, 96 KiB of shared memory at spacing 8 and windows of 19, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: about 1200 instructions for two
 // references, of which a quarter are products and what they need.
 
@@ -540,7 +540,7 @@ int max_radius_of(const Bm3dStep& step) {
 }
 
 int sample_rows_of(const Bm3dStep& step, int rows) {
-  return (rows - 1) * step.step + 2 * iterations_of(max_radius_of(step)) + kPatch - 1;
+  return (rows - 1) * step.spacing + 2 * iterations_of(max_radius_of(step)) + kPatch - 1;
 }
 
 std::size_t shared_bytes_of(const Bm3dStep& step, int rows) {
@@ -552,7 +552,7 @@ std::size_t shared_bytes_of(const Bm3dStep& step, int rows) {
 bool can_match_narrow(const Bm3dStep& step, const DeviceLimits& device) {
   const int radius = step.search_window / 2;
   return fits_products(step, device) && radius >= 1 && radius <= kGreatRadius &&
-         2 * radius + 1 + step.step <= kReach && shared_bytes_of(step, 1) <= device.shared_memory;
+         2 * radius + 1 + step.spacing <= kReach && shared_bytes_of(step, 1) <= device.shared_memory;
 }
 
 void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3dStep& step,
@@ -571,7 +571,7 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
   };
   // Larger blocks load fewer samples for each reference, but may leave the last wave of blocks empty.
   const int last_base = 2 * kWords - (kReach + kPatch) - (kAlignment - 1);
-  const int most_columns = std::min(last_base / step.step + 2, kMostReferences) / 2 * 2;
+  const int most_columns = std::min(last_base / step.spacing + 2, kMostReferences) / 2 * 2;
   float least_cost = 0;
   for (int rows = 1; rows <= kMostReferences; ++rows) {
     const int sample_rows = sample_rows_of(step, rows);

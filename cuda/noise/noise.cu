@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(kThreads)
     return;
   }
   const int cell = number / kBlocksPerCell;
-  const int x = cell % grid.columns * grid.step + number % 2 * kBlock;
-  const int y = cell / grid.columns * grid.step + number % kBlocksPerCell / 2 * kBlock;
+  const int x = cell % grid.columns * grid.spacing + number % 2 * kBlock;
+  const int y = cell / grid.columns * grid.spacing + number % kBlocksPerCell / 2 * kBlock;
   noise::BlockSamples samples;
   for (int row = 0; row < kBlock; ++row) {
     const auto* from = reinterpret_cast<const Sample*>(plane.data + (y + row) * plane.stride) + x;
@@ -179,7 +179,8 @@ __global__ void __launch_bounds__(kBrightnessThreads)
     const int x = brightness_point(plane.width, i % kBrightnessPoints);
     const int y = brightness_point(plane.height, i / kBrightnessPoints);
     const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
-    const auto sample = static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.step] >> padding_bits);
+    const auto sample =
+        static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.sample_stride] >> padding_bits);
     atomicAdd(&levels[brightness_level(sample * scale)], 1);
   }
   __syncthreads();
@@ -251,7 +252,7 @@ class NoiseEstimator::PlaneSearch {
 
   bool under_way() const { return under_way_; }
 
-  // Waits for the device, and has it do the next step if there is one.
+  // Waits for the device, and has it do the next round if there is one.
   void proceed() {
     Report report;
     check(cudaMemcpyAsync(&report, &work_->report, sizeof report, cudaMemcpyDeviceToHost, stream()));
@@ -312,7 +313,7 @@ NoiseModel NoiseEstimator::estimate(const FrameFormat& format,
   const PictureRows rows = pictures_of(interlaced).front();
   std::vector<PlaneSearch> searches;
   for (int p = 0; p < format.color_plane_count(); ++p) {
-    const SamplePlane plane = {planes[p].data, planes[p].stride * rows.step};
+    const SamplePlane plane = {planes[p].data, planes[p].stride * rows.spacing};
     memory_[p].stream.wait(uploaded.get());
     searches.emplace_back(memory_[p])
         .begin(format, plane, format.plane_width(p), rows.count(format.plane_height(p)));

@@ -156,8 +156,8 @@ __global__ void __launch_bounds__(kMeasuringThreads)
     return;
   }
   const int number = min(block_number(), grid.blocks() - 1);
-  const Line column =
-      load_column(channels, channel, number % grid.columns * grid.step, number / grid.columns * grid.step);
+  const Line column = load_column(channels, channel, number % grid.columns * grid.spacing,
+                                  number / grid.columns * grid.spacing);
   const float first = __shfl_sync(kAllLanes, column[0][0], 0, kBlock);
   bool same = true;
   for (const auto& sample : column) {
@@ -208,8 +208,8 @@ __global__ void __launch_bounds__(kMeasuringThreads)
     return;
   }
   const int number = min(block_number(), grid.blocks() - 1);
-  const int x = number % grid.columns * grid.step;
-  const int y = number / grid.columns * grid.step;
+  const int x = number % grid.columns * grid.spacing;
+  const int y = number / grid.columns * grid.spacing;
   const MotionVector vector =
       noise::vector_of_block(motion.vectors, motion.columns, motion.rows, x, y,
                              channel == 0 ? 0 : motion.shift_x, channel == 0 ? 0 : motion.shift_y);
@@ -330,7 +330,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   const int channels = format_.color_plane_count();
   const auto picture_of = [&](std::array<SamplePlane, kMaxPlanes> planes) {
     for (SamplePlane& plane : planes) {
-      plane.stride *= rows.step;
+      plane.stride *= rows.spacing;
     }
     return planes;
   };

@@ -29,7 +29,7 @@ __global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
   for_each_sample(from, [&](int x, int y) {
     const auto* in = reinterpret_cast<const Sample*>(from.data + y * from.stride);
     reinterpret_cast<Sample*>(out.data + y * out.stride)[x] =
-        static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.step] >> padding_bits);
+        static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.sample_stride] >> padding_bits);
   });
 }
 
@@ -38,7 +38,7 @@ __global__ void pack_kernel(SamplePlane from, int padding_bits, Plane to) {
   follow_stream();
   for_each_sample(to, [&](int x, int y) {
     auto* out = reinterpret_cast<Sample*>(to.data + y * to.stride);
-    out[static_cast<std::ptrdiff_t>(x) * to.step] =
+    out[static_cast<std::ptrdiff_t>(x) * to.sample_stride] =
         static_cast<Sample>(reinterpret_cast<const Sample*>(from.data + y * from.stride)[x] << padding_bits);
   });
 }

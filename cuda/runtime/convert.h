@@ -20,13 +20,13 @@ struct SamplePlane {
 };
 
 /// out = the samples of a plane in the device's memory, as a video decoder has left them
-/// (Frame::memory): `from.step` samples apart, with `padding_bits` low bits that don't count. For
+/// (Frame::memory): `from.sample_stride` samples apart, with `padding_bits` low bits that don't count. For
 /// integer samples.
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);
 
-/// The reverse, for a video encoder: `to.step` samples apart, `padding_bits` low bits zero. What lies between
-/// the samples is left as it is.
+/// The reverse, for a video encoder: `to.sample_stride` samples apart, `padding_bits` low bits zero. What
+/// lies between the samples is left as it is.
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream);
 

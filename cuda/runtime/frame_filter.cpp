@@ -12,8 +12,8 @@ void SpatialFilter::enqueue(const SamplePlanes& in, const SamplePlanes& out, boo
     SamplePlanes picture_in;
     SamplePlanes picture_out;
     for (int p = 0; p < format_.plane_count(); ++p) {
-      picture_in[p] = {in[p].data + rows.first * in[p].stride, rows.step * in[p].stride};
-      picture_out[p] = {out[p].data + rows.first * out[p].stride, rows.step * out[p].stride};
+      picture_in[p] = {in[p].data + rows.first * in[p].stride, rows.spacing * in[p].stride};
+      picture_out[p] = {out[p].data + rows.first * out[p].stride, rows.spacing * out[p].stride};
     }
     filter_picture(picture_in, picture_out, plane_heights(format_, rows), noise, stream);
   }

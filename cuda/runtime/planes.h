@@ -21,32 +21,32 @@ struct FloatPlane {
   int pitch = 0;  ///< floats
 };
 
-/// The reference patches of a plane: columns and rows 0, step, 2 step, ... and the last position.
+/// The reference patches of a plane: columns and rows 0, spacing, 2 spacing, ... and the last position.
 struct ReferenceGrid {
   int width = 0;   ///< of the plane
   int height = 0;  ///< of the plane
   int patch = 0;
-  int step = 0;
+  int spacing = 0;
   int columns = 0;
   int rows = 0;
 
   LIMPID_HOST_DEVICE int x(int column) const {
-    const int regular = column * step;
+    const int regular = column * spacing;
     return regular < width - patch ? regular : width - patch;
   }
   LIMPID_HOST_DEVICE int y(int row) const {
-    const int regular = row * step;
+    const int regular = row * spacing;
     return regular < height - patch ? regular : height - patch;
   }
 };
 
-inline ReferenceGrid make_grid(int width, int height, int patch, int step) {
+inline ReferenceGrid make_grid(int width, int height, int patch, int spacing) {
   return {width,
           height,
           patch,
-          step,
-          (width - patch + step - 1) / step + 1,
-          (height - patch + step - 1) / step + 1};
+          spacing,
+          (width - patch + spacing - 1) / spacing + 1,
+          (height - patch + spacing - 1) / spacing + 1};
 }
 
 /// Groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is number

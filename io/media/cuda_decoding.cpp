@@ -152,7 +152,7 @@ Frame device_view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format, i
                        .stride = stride,
                        .width = format.plane_width(p),
                        .height = format.plane_height(p),
-                       .step = component.step / format.bytes_per_sample()};
+                       .sample_stride = component.step / format.bytes_per_sample()};
   }
   frame.samples = std::move(from);
   return frame;

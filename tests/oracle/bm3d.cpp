@@ -35,7 +35,7 @@ std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& s
 std::vector<int> reference_positions(int size, const Bm3dStep& step) {
   std::vector<int> positions;
   const int last = size - step.patch_size;
-  for (int position = 0; position < last; position += step.step) {
+  for (int position = 0; position < last; position += step.spacing) {
     positions.push_back(position);
   }
   positions.push_back(last);

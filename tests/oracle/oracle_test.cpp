@@ -22,7 +22,7 @@ Picture random_picture(int width, int height) {
 }
 
 TEST(OracleGroups, ReferencesLieOnTheGridAndOnTheLastRowAndColumn) {
-  const Bm3dStep step{.patch_size = 4, .step = 3, .max_group_size = 1};
+  const Bm3dStep step{.patch_size = 4, .spacing = 3, .max_group_size = 1};
   std::set<std::pair<int, int>> references;
   for (const Group& group : find_groups(random_picture(12, 10), step)) {
     ASSERT_EQ(group.size(), 1U);
@@ -39,7 +39,7 @@ TEST(OracleGroups, ReferencesLieOnTheGridAndOnTheLastRowAndColumn) {
 
 TEST(OracleGroups, TiesAreBrokenByRowThenColumnAfterTheReference) {
   const Picture flat{6, 6, std::vector<double>(36, 50.0)};
-  const Bm3dStep step{.patch_size = 4, .step = 2, .max_group_size = 4, .search_window = 5};
+  const Bm3dStep step{.patch_size = 4, .spacing = 2, .max_group_size = 4, .search_window = 5};
   const std::vector<Group> groups = find_groups(flat, step);
   ASSERT_EQ(groups.size(), 4U);
   const Group& last = groups.back();
@@ -55,7 +55,8 @@ TEST(OracleGroups, MatchesAreWithinTauAndRoundedDownToAPowerOfTwo) {
   // Columns 0, 0, 0, 9: from x = 0 the patches of 2x2 at x = 0 and 1 are equal, the one at 2 differs by
   // (81 + 81) / 4 = 40.5.
   const Picture picture{4, 2, {0, 0, 0, 9, 0, 0, 0, 9}};
-  Bm3dStep step{.patch_size = 2, .step = 2, .max_group_size = 16, .search_window = 7, .max_distance = 40.5F};
+  Bm3dStep step{
+      .patch_size = 2, .spacing = 2, .max_group_size = 16, .search_window = 7, .max_distance = 40.5F};
   step.transform_2d = Transform2d::kHaar;
   EXPECT_EQ(find_groups(picture, step)[0].size(), 2U);
   step.max_group_size = 3;

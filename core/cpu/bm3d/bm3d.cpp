@@ -21,12 +21,12 @@ namespace {
 // small enough for many tiles and for its samples and sums to stay in a core's second-level cache.
 // Independent of the number of threads, since the order of additions within a tile shows in the result's last
 // bits.
-int tile_references(int step) { return step >= 6 ? 16 : step >= 3 ? 24 : 32; }
+int tile_references(int spacing) { return spacing >= 6 ? 16 : spacing >= 3 ? 24 : 32; }
 
-// Positions 0, step, 2 step, ... and the last one.
-std::vector<int> reference_grid(int size, int patch, int step) {
+// Positions 0, spacing, 2 spacing, ... and the last one.
+std::vector<int> reference_grid(int size, int patch, int spacing) {
   std::vector<int> grid;
-  for (int i = 0; i < size - patch; i += step) {
+  for (int i = 0; i < size - patch; i += spacing) {
     grid.push_back(i);
   }
   grid.push_back(size - patch);
@@ -222,8 +222,8 @@ void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
     job.matching = set.matching.data();
     job.scale = set.plan.guides[step].scale;
     job.distances = set.plan.guides[step].distances;
-    job.grid_x = reference_grid(width, job.tables->step.patch_size, job.tables->step.step);
-    job.grid_y = reference_grid(height, job.tables->step.patch_size, job.tables->step.step);
+    job.grid_x = reference_grid(width, job.tables->step.patch_size, job.tables->step.spacing);
+    job.grid_y = reference_grid(height, job.tables->step.patch_size, job.tables->step.spacing);
     job.locks = &set.locks;
     job.planes.clear();
     for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
@@ -233,7 +233,7 @@ void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
                             make_coefficient_noise(*job.tables, job.wiener, plan.components[c]),
                             &set.sums[i]});
     }
-    const int references = tile_references(job.tables->step.step);
+    const int references = tile_references(job.tables->step.spacing);
     const int columns = static_cast<int>(job.grid_x.size());
     const int rows = static_cast<int>(job.grid_y.size());
     set.tiles[step].clear();

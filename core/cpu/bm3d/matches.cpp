@@ -44,12 +44,13 @@ std::vector<std::int16_t> matching_values(const Frame& frame, const Bm3dGuide& g
   return values;
 }
 
-// The position of the grid 0, step, 2 step, ..., size - patch whose patch's centre is nearest to `sample`.
-int nearest_reference(int sample, int size, int patch, int step) {
+// The position of the grid 0, spacing, 2 spacing, ..., size - patch whose patch's centre is nearest to
+// `sample`.
+int nearest_reference(int sample, int size, int patch, int spacing) {
   const int last = size - patch;
   const int wanted = std::clamp(sample - patch / 2, 0, last);
-  const int below = wanted / step * step;
-  const int above = std::min(below + step, last);
+  const int below = wanted / spacing * spacing;
+  const int above = std::min(below + spacing, last);
   return wanted - below <= above - wanted ? below : above;
 }
 
@@ -93,8 +94,8 @@ MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, 
   job.distances = guide.distances;
   const std::vector<std::int16_t> values = matching_values(frame, guide);
   job.matching = values.data();
-  job.grid_x = {nearest_reference(x, format.width, k, step.step)};
-  job.grid_y = {nearest_reference(y, format.height, k, step.step)};
+  job.grid_x = {nearest_reference(x, format.width, k, step.spacing)};
+  job.grid_y = {nearest_reference(y, format.height, k, step.spacing)};
   TileScratch scratch;
   const std::vector<Position> positions = match_tile(job, {0, 1, 0, 1}, scratch).front();
 

@@ -409,8 +409,8 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
   Bounds bounds = {hn::GetLane(hn::MinOfLanes(d, least)) - 1,
                    std::min(greatest, hn::GetLane(hn::MaxOfLanes(d, most)))};
   std::int32_t low = bounds.low;
-  constexpr int kSteps = 3;  // more cost more time than they save
-  for (int step = 0; step < kSteps; ++step) {
+  constexpr int kRounds = 3;  // more cost more time than they save
+  for (int round = 0; round < kRounds; ++round) {
     const std::int32_t middle = low + (bounds.high - low) / 2;
     const IntVector over = hn::Set(d, middle + 1);
     IntVector within = hn::Zero(d);
@@ -434,7 +434,7 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
 }
 
 // Brings the bounds nearer to each other, until no more than Candidates::kMost distances are within the upper
-// one or none lies between them. Where few different distances occur, few steps do.
+// one or none lies between them. Where few different distances occur, few rounds do.
 inline HWY_ATTR void tighten(const DistanceWindow& window, int wanted, Bounds& bounds) {
   const IntTag d;
   int within = Candidates::kMost + 1;
@@ -543,7 +543,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
   std::array<std::int32_t, Candidates::kMost> places;
   // Neighbours share loads; that pays where the union of their windows needs no more vectors than one window.
   const auto vectors = [&](int references_at_once) {
-    return (2 * radius + (references_at_once - 1) * step.step) / kIntLanes + 1;
+    return (2 * radius + (references_at_once - 1) * step.spacing) / kIntLanes + 1;
   };
   const int at_once = vectors(4) == vectors(1) ? 4 : vectors(2) == vectors(1) ? 2 : 1;
   for (int first = 0; first < count;) {

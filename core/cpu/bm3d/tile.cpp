@@ -173,7 +173,7 @@ StepTables::StepTables(const Bm3dStep& step_parameters, float threshold_factor)
 
   constexpr int kEstimateBits = 17;
   const int k = step.patch_size;
-  const int groups_across = (step.search_window + k - 2) / step.step + 2;
+  const int groups_across = (step.search_window + k - 2) / step.spacing + 2;
   const int patches = groups_across * groups_across * std::min(step.max_group_size, k * k);
   sum_fraction_bits = 62 - kEstimateBits - std::bit_width(static_cast<unsigned>(patches));
 }

@@ -72,10 +72,10 @@ HWY_INLINE void plain_bilateral_vectors(const BilateralJob& job, const float* ce
 inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* HWY_RESTRICT out) {
   const int radius = job.weights.radius;
   const bool inner_row = job.bounded && y >= radius && y < job.height - radius;
-  constexpr int kStep = kBilateralVectors * kLanes;
-  for (int x = 0; x < job.width; x += kStep) {
+  constexpr int kPixels = kBilateralVectors * kLanes;
+  for (int x = 0; x < job.width; x += kPixels) {
     const float* centre = job.row(y) + x;
-    if (inner_row && x >= radius && x + kStep + radius <= job.width) {
+    if (inner_row && x >= radius && x + kPixels + radius <= job.width) {
       plain_bilateral_vectors<true>(job, centre, out + x);
     } else {
       plain_bilateral_vectors<false>(job, centre, out + x);

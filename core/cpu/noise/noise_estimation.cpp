@@ -30,7 +30,7 @@ std::vector<Block> analyse(const Plane& plane, const FrameFormat& format) {
     std::array<std::array<float, kCell>, kCell> cell;
     for (int column = 0; column < grid.columns; ++column) {
       for (int row = 0; row < kCell; ++row) {
-        load_code_values(plane, format, column * grid.step, row_of_cells * grid.step + row, kCell,
+        load_code_values(plane, format, column * grid.spacing, row_of_cells * grid.spacing + row, kCell,
                          cell[row].data());
       }
       if (format.sample_type == SampleType::kFloat32) {

@@ -88,7 +88,7 @@ void for_each_block(const noise::BlockGrid& grid, const Measure& measure, const 
   for_each_index(grid.rows, kRowsAtATime, [&](int row) {
     for (int column = 0; column < grid.columns; ++column) {
       results[static_cast<std::size_t>(row) * grid.columns + column] =
-          measure(column * grid.step, row * grid.step);
+          measure(column * grid.spacing, row * grid.spacing);
     }
   });
   std::for_each(results.begin(), results.end(), add);

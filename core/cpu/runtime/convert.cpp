@@ -130,10 +130,10 @@ HWY_ATTR void from_opponent(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float*
 
 HWY_ATTR void subsample(const float* const* rows, int row_count, int shift_x, int in_count, int out_count,
                         float* out) {
-  const int step = 1 << shift_x;
+  const int merged = 1 << shift_x;
   for (int i = 0; i < out_count; ++i) {
-    const int first = i * step;
-    const int last = std::min(first + step, in_count);
+    const int first = i * merged;
+    const int last = std::min(first + merged, in_count);
     float sum = 0;
     for (int r = 0; r < row_count; ++r) {
       for (int x = first; x < last; ++x) {

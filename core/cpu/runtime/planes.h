@@ -33,7 +33,7 @@ inline std::array<Plane, kMaxPlanes> picture_of(const FrameFormat& format,
   std::array<Plane, kMaxPlanes> picture;
   for (int p = 0; p < format.plane_count(); ++p) {
     const Plane& plane = planes[p];
-    picture[p] = {plane.data + rows.first * plane.stride, plane.stride * rows.step, plane.width,
+    picture[p] = {plane.data + rows.first * plane.stride, plane.stride * rows.spacing, plane.width,
                   rows.count(plane.height)};
   }
   return picture;

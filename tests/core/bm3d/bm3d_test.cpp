@@ -219,7 +219,7 @@ TEST_P(Bm3dTest, AllPatchSizesAgreeWithTheOracle) {
       Bm3dParameters parameters = bm3d_profile(Profile::kNp);
       for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
         step->patch_size = k;
-        step->step = std::min(k, 4);
+        step->spacing = std::min(k, 4);
         step->search_window = 15;
         step->transform_2d = transform;
       }
@@ -233,7 +233,7 @@ TEST_P(Bm3dTest, StepsWithDifferentPatchSizesAgreeWithTheOracle) {
   parameters.wiener->patch_size = 11;
   expect_agrees(engine(), noisy_picture(gray(50, 40), 50.7), parameters, equal_noise(50.7F));
   parameters.hard_threshold.patch_size = 4;
-  parameters.hard_threshold.step = 3;
+  parameters.hard_threshold.spacing = 3;
   parameters.wiener->patch_size = 8;
   expect_agrees(engine(), noisy_picture(yuv(40, 36, 1, 1)), parameters, equal_noise(kSigma));
 }
@@ -414,8 +414,8 @@ TEST_P(Bm3dTest, ExtremesOfTheParametersAgreeWithTheOracle) {
   check("greatest tau", with([](Bm3dStep& step) { step.max_distance = 65025; }));
   check("flat window", with([](Bm3dStep& step) { step.kaiser_beta = 0; }));
   check("narrowest window", with([](Bm3dStep& step) { step.kaiser_beta = 8; }));
-  check("step 1", with([](Bm3dStep& step) { step.step = 1; }));
-  check("step k", with([](Bm3dStep& step) { step.step = step.patch_size; }));
+  check("step 1", with([](Bm3dStep& step) { step.spacing = 1; }));
+  check("step k", with([](Bm3dStep& step) { step.spacing = step.patch_size; }));
   Bm3dParameters parameters = bm3d_profile(Profile::kLc);
   parameters.lambda = 100;
   check("lambda 100", parameters);
@@ -468,7 +468,7 @@ TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
       Bm3dParameters parameters;
       parameters.lambda = 100;
       parameters.hard_threshold = {.patch_size = k,
-                                   .step = k,
+                                   .spacing = k,
                                    .max_group_size = group_size,
                                    .search_window = 21,
                                    .max_distance = 85 * 85,
@@ -492,7 +492,7 @@ Bm3dStep random_step(std::mt19937_64& random) {
   step.transform_2d = kTransforms2d[draw(0, 3)];
   step.transform_1d = kTransforms1d[draw(0, 1)];
   step.patch_size = step.transform_2d == Transform2d::kDct ? draw(2, 16) : 1 << draw(1, 4);
-  step.step = draw((step.patch_size + 1) / 2, step.patch_size);
+  step.spacing = draw((step.patch_size + 1) / 2, step.patch_size);
   step.max_group_size = draw(1, 64);
   step.search_window = 2 * draw(3, 12) + 1;
   step.max_distance = static_cast<float>(draw(0, 8000));
@@ -691,7 +691,7 @@ TEST_P(Bm3dSimdTest, OtherPatchSizesAgreeWithTheOracle) {
     Bm3dParameters parameters = bm3d_profile(Profile::kLc);
     for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
       step->patch_size = k;
-      step->step = std::min(k, 4);
+      step->spacing = std::min(k, 4);
       if (!std::has_single_bit(static_cast<unsigned>(k))) {
         step->transform_2d = Transform2d::kDct;
       }

@@ -72,7 +72,7 @@ TEST(Matches, TellDistanceWindowAndPatch) {
 
 TEST(Matches, TheReferenceIsTheNearestOfTheGrid) {
   const Frame frame = noisy_picture(oracle::gray(40, 30));
-  const Bm3dParameters parameters = bm3d_profile(Profile::kNp);  // step 3
+  const Bm3dParameters parameters = bm3d_profile(Profile::kNp);  // spacing 3
   const auto reference = [&](int x, int y) {
     return find_matches(frame, parameters, {{kSigma}}, x, y).matches.front().position;
   };

@@ -50,7 +50,7 @@ std::vector<std::int16_t> make_samples(const Case& c, const MatchingScale& scale
 
 std::vector<int> make_grid(int size, const Bm3dStep& step) {
   std::vector<int> grid;
-  for (int i = 0; i < size - step.patch_size; i += step.step) {
+  for (int i = 0; i < size - step.patch_size; i += step.spacing) {
     grid.push_back(i);
   }
   grid.push_back(size - step.patch_size);
@@ -110,8 +110,8 @@ void expect_plain_groups(const Case& c, std::mt19937& random) {
       if (index % 7 == 0) {  // the plain search is slow
         ASSERT_EQ(group, plain_group(job, x, y))
             << "reference " << x << "," << y << " of " << c.width << "x" << c.height << ", patch "
-            << c.step.patch_size << ", step " << c.step.step << ", N " << c.step.max_group_size << ", window "
-            << c.step.search_window << ", tau " << c.step.max_distance << ", sigma " << c.sigma
+            << c.step.patch_size << ", spacing " << c.step.spacing << ", N " << c.step.max_group_size
+            << ", window " << c.step.search_window << ", tau " << c.step.max_distance << ", sigma " << c.sigma
             << (c.bytes ? ", bytes" : "");
       }
     }
@@ -140,7 +140,7 @@ TEST_P(BlockMatching, FindsThePlainSearchsGroupsForRandomParameters) {
   for (int i = 0; i < 60; ++i) {
     Case c;
     c.step.patch_size = pick(0, 1) == 0 ? 8 : pick(2, 16);
-    c.step.step = pick(1, c.step.patch_size);
+    c.step.spacing = pick(1, c.step.patch_size);
     c.step.max_group_size = pick(1, 64);
     c.step.search_window = 2 * pick(0, 25) + 1;
     c.step.max_distance = pick(0, 2) == 0 ? 65025.0F : static_cast<float>(pick(0, 2000));

@@ -246,7 +246,7 @@ TEST_P(EngineTest, IllegalNoiseIsAUsageError) {
   EXPECT_NO_THROW(denoiser->set_noise({{0, 5, 200}}));
 }
 
-// Before anything is made of them: no division by a step of 0, no memory for patches of 2^31 samples.
+// Before anything is made of them: no division by a spacing of 0, no memory for patches of 2^31 samples.
 TEST_P(EngineTest, IllegalParametersAreAUsageErrorThatNamesThem) {
   for (const auto& [named, filter] : illegal_filters()) {
     std::string complaint = "nothing was thrown";

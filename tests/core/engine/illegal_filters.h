@@ -55,7 +55,7 @@ inline std::vector<IllegalFilter> illegal_filters() {
     Bm3dParameters haar = bm3d;
     of_step (&Bm3dStep::transform_2d)(haar) = Transform2d::kHaar;
     spoil(haar, "patch size", of_step(&Bm3dStep::patch_size), std::vector{7, 12});
-    integer(bm3d, "step", of_step(&Bm3dStep::step), {0, 9});
+    integer(bm3d, "step", of_step(&Bm3dStep::spacing), {0, 9});
     integer(bm3d, "group size", of_step(&Bm3dStep::max_group_size), {0, 65});
     integer(bm3d, "search window", of_step(&Bm3dStep::search_window), {0, 20, 130, 131});
     number(bm3d, "tau", of_step(&Bm3dStep::max_distance), {65026});

@@ -44,7 +44,7 @@ TEST(Profiles, HaveTheirValues) {
     const Bm3dParameters parameters = bm3d_profile(row.profile);
     const Bm3dStep& first = parameters.hard_threshold;
     EXPECT_EQ(first.patch_size, row.k1);
-    EXPECT_EQ(first.step, row.p1);
+    EXPECT_EQ(first.spacing, row.p1);
     EXPECT_EQ(first.max_group_size, row.n1);
     EXPECT_EQ(first.search_window, row.window1);
     EXPECT_EQ(first.max_distance, row.tau1);
@@ -53,7 +53,7 @@ TEST(Profiles, HaveTheirValues) {
     ASSERT_TRUE(parameters.wiener.has_value());
     const Bm3dStep& second = *parameters.wiener;
     EXPECT_EQ(second.patch_size, row.k2);
-    EXPECT_EQ(second.step, row.p2);
+    EXPECT_EQ(second.spacing, row.p2);
     EXPECT_EQ(second.max_group_size, row.n2);
     EXPECT_EQ(second.search_window, row.window2);
     EXPECT_EQ(second.max_distance, row.tau2);
@@ -87,7 +87,7 @@ TEST(Bm3dParameters, TheComplaintSaysWhatIsLegal) {
 TEST(Bm3dParameters, TheEndsOfEveryRangeAreLegal) {
   Bm3dParameters parameters;
   parameters.hard_threshold = {.patch_size = 2,
-                               .step = 1,
+                               .spacing = 1,
                                .max_group_size = 1,
                                .search_window = 1,
                                .max_distance = 0,
@@ -95,7 +95,7 @@ TEST(Bm3dParameters, TheEndsOfEveryRangeAreLegal) {
                                .transform_2d = Transform2d::kHaar,
                                .transform_1d = Transform1d::kHaar};
   parameters.wiener = Bm3dStep{.patch_size = 16,
-                               .step = 16,
+                               .spacing = 16,
                                .max_group_size = 64,
                                .search_window = 129,
                                .max_distance = 65025,

@@ -11,7 +11,7 @@ TEST(Fields, OfAProgressiveFrameAreItself) {
   const auto pictures = pictures_of(false);
   ASSERT_EQ(pictures.size(), 1U);
   EXPECT_EQ(pictures[0].first, 0);
-  EXPECT_EQ(pictures[0].step, 1);
+  EXPECT_EQ(pictures[0].spacing, 1);
   EXPECT_EQ(pictures[0].count(7), 7);
 }
 
@@ -20,7 +20,7 @@ TEST(Fields, AreEvenThenOddRows) {
   ASSERT_EQ(pictures.size(), 2U);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(pictures[i].first, i);
-    EXPECT_EQ(pictures[i].step, 2);
+    EXPECT_EQ(pictures[i].spacing, 2);
   }
   EXPECT_EQ(pictures[0].count(7), 4);
   EXPECT_EQ(pictures[1].count(7), 3);

@@ -79,10 +79,10 @@ TEST(NoiseBlocks, CellsFillThePlaneWithoutBeingTooMany) {
     const CellGrid grid = cell_grid(width, height);
     EXPECT_GT(grid.blocks(), 0);
     EXPECT_LE(grid.blocks(), kMaxBlocks);
-    const auto left_over = [&](int side, int count) { return side - kCell - (count - 1) * grid.step; };
+    const auto left_over = [&](int side, int count) { return side - kCell - (count - 1) * grid.spacing; };
     for (const int left : {left_over(width, grid.columns), left_over(height, grid.rows)}) {
       EXPECT_GE(left, 0);
-      EXPECT_LT(left, grid.step);
+      EXPECT_LT(left, grid.spacing);
     }
   }
   EXPECT_EQ(cell_grid(15, 300).blocks(), 0);

@@ -64,7 +64,7 @@ TEST_P(Fourier, AgreesWithTheOracleForPatchesAndGroupsOfAnySize) {
     Bm3dParameters parameters = with_transform(bm3d_profile(Profile::kNp));
     for (Bm3dStep* step : {&parameters.hard_threshold, &*parameters.wiener}) {
       step->patch_size = patch;
-      step->step = std::min(patch, 4);
+      step->spacing = std::min(patch, 4);
       step->max_group_size = group_size;
       step->search_window = 15;
       step->transform_2d = Transform2d::kDct;

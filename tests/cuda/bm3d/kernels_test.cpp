@@ -195,7 +195,7 @@ class BlockMatching : public CudaTest {
 
   bool check_matching(const Bm3dStep& step, bool bytes, int levels, int width, int height,
                       limpid::Matching kind) {
-    SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", step " + std::to_string(step.step) +
+    SCOPED_TRACE("k " + std::to_string(step.patch_size) + ", spacing " + std::to_string(step.spacing) +
                  ", window " + std::to_string(step.search_window) + ", N " +
                  std::to_string(step.max_group_size) + (bytes ? ", bytes, " : ", words, ") +
                  std::string(to_string(kind)) + ", levels " + std::to_string(levels));
@@ -216,7 +216,7 @@ class BlockMatching : public CudaTest {
     prepare_matching(guide.plane, statistical, plane, nullptr);
     const MatchingDistances distances = matching_distances(kind, false, step, plane.scale, 12);
 
-    const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.step);
+    const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.spacing);
     const std::vector<PlainGroup> expected =
         plain_groups(guide, statistical, grid, step, plane.scale, distances);
     const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
@@ -249,9 +249,9 @@ class BlockMatching : public CudaTest {
   }
 };
 
-Bm3dStep make_step(int k, int step, int group_size, int window, float tau) {
+Bm3dStep make_step(int k, int spacing, int group_size, int window, float tau) {
   return {.patch_size = k,
-          .step = step,
+          .spacing = spacing,
           .max_group_size = group_size,
           .search_window = window,
           .max_distance = tau,
@@ -419,7 +419,7 @@ class Filter : public CudaTest {
     };
     const TestPlane noisy(width, height, texture(256, 3));
     const TestPlane basic(width, height, texture(32, 4));
-    const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.step);
+    const ReferenceGrid grid = make_grid(width, height, step.patch_size, step.spacing);
     const MatchingScale scale = matching_scale(false);
     std::vector<PlainGroup> plain =
         plain_groups(basic, false, grid, step, scale,

@@ -81,10 +81,10 @@ TEST_F(CudaEngine, DenoisersOfSeveralThreadsDoNotDisturbEachOther) {
   const Frame frame = noisy_picture(gray(201, 153), 20);
   constexpr int kRounds = 30;
   std::vector<Filter> filters;
-  for (const auto& [step, window] : {std::pair{3, 39}, {2, 39}, {6, 39}, {3, 31}, {4, 61}}) {
+  for (const auto& [spacing, window] : {std::pair{3, 39}, {2, 39}, {6, 39}, {3, 31}, {4, 61}}) {
     Bm3dParameters parameters = bm3d_profile(Profile::kNp);
     for (Bm3dStep* one : {&parameters.hard_threshold, &*parameters.wiener}) {
-      one->step = step;
+      one->spacing = spacing;
       one->search_window = window;
     }
     filters.emplace_back(parameters);
@@ -161,12 +161,12 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
       Plane& plane = frame.planes[p];
       const std::ptrdiff_t start =
           interleaved && p == 2 ? pitch * format.height + bytes : p * pitch * format.height;
-      plane.step = interleaved && p > 0 ? 2 : 1;
+      plane.sample_stride = interleaved && p > 0 ? 2 : 1;
       plane.stride = pitch;
       plane.data = memory.as() + start;
       for (int y = 0; y < plane.height; ++y) {
         for (int x = 0; x < plane.width; ++x) {
-          std::byte* to = samples.data() + start + y * pitch + x * plane.step * bytes;
+          std::byte* to = samples.data() + start + y * pitch + x * plane.sample_stride * bytes;
           if (bytes == 1) {
             *to = host.planes[p].row<std::byte>(y)[x];
           } else {

@@ -31,7 +31,7 @@ class Uploaded {
       const auto bytes = static_cast<std::size_t>(plane.stride) * plane.height;
       memory_.emplace_back(bytes);
       check(cudaMemcpy(memory_.back().as(), plane.data, bytes, cudaMemcpyHostToDevice));
-      planes_[p] = {memory_.back().as() + rows.first * plane.stride, plane.stride * rows.step};
+      planes_[p] = {memory_.back().as() + rows.first * plane.stride, plane.stride * rows.spacing};
     }
   }
   const std::array<SamplePlane, kMaxPlanes>& planes() const { return planes_; }
@@ -132,7 +132,7 @@ TEST_F(MotionTest, IsTheCpusInEveryFormat) {
     const Frame current = oracle::add_noise(picture, 20, 2);
     for (const PictureRows& rows : {PictureRows{0, 1}, PictureRows{1, 2}}) {
       EXPECT_EQ(estimate_on_gpu(reference, current, rows), estimate_on_cpu(reference, current, rows))
-          << to_string(format) << ", every row but " << rows.step - 1;
+          << to_string(format) << ", every row but " << rows.spacing - 1;
     }
   }
 }

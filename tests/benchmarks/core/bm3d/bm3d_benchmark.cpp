@@ -31,12 +31,12 @@ struct Setting {
   Bm3dParameters parameters;
 };
 
-// Both steps with the same step and search window and groups of 8; all else is np's.
-Bm3dParameters groups_of_eight(int step, int radius) {
+// Both steps with the same spacing and search window and groups of 8; all else is np's.
+Bm3dParameters groups_of_eight(int spacing, int radius) {
   Bm3dParameters parameters = bm3d_profile(Profile::kNp);
   for (Bm3dStep* one : {&parameters.hard_threshold, &*parameters.wiener}) {
     one->max_group_size = 8;
-    one->step = step;
+    one->spacing = spacing;
     one->search_window = 2 * radius + 1;
   }
   return parameters;

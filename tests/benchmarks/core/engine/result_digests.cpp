@@ -57,7 +57,7 @@ struct NamedFilter {
   Filter filter;
 };
 
-Filter bm3d(Transform2d transform, int patch_size, int step, int group, Transform1d across,
+Filter bm3d(Transform2d transform, int patch_size, int spacing, int group, Transform1d across,
             Matching matching) {
   Bm3dParameters parameters = bm3d_profile(Profile::kNp);
   parameters.matching = matching;
@@ -65,7 +65,7 @@ Filter bm3d(Transform2d transform, int patch_size, int step, int group, Transfor
     each->transform_2d = transform;
     each->transform_1d = across;
     each->patch_size = patch_size;
-    each->step = step;
+    each->spacing = spacing;
     each->max_group_size = group;
     each->search_window = 15;
   }

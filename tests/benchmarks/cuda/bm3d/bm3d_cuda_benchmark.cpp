@@ -41,10 +41,10 @@ struct Setting {
   bool streamed = false;
 };
 
-Bm3dParameters groups_of_eight(int step, int radius) {
+Bm3dParameters groups_of_eight(int spacing, int radius) {
   Bm3dParameters parameters = bm3d_profile(Profile::kFast);
   for (Bm3dStep* which : {&parameters.hard_threshold, &*parameters.wiener}) {
-    which->step = step;
+    which->spacing = spacing;
     which->search_window = 2 * radius + 1;
   }
   return parameters;
@@ -99,7 +99,7 @@ class StepKernels {
         wiener_(wiener),
         noisy_{noisy.as<float>(), kWidth, kHeight, kWidth},
         basic_{basic.as<float>(), kWidth, kHeight, kWidth},
-        grid_(make_grid(kWidth, kHeight, step.patch_size, step.step)),
+        grid_(make_grid(kWidth, kHeight, step.patch_size, step.spacing)),
         tables_(make_filter_tables(step)),
         variances_(static_cast<std::size_t>(step.patch_size) * step.patch_size, 1.0F),
         distances_(matching_distances(Matching::kStatistical, wiener, step, matching_scale(!wiener),

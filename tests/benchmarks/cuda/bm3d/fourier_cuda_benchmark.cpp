@@ -31,7 +31,7 @@ std::vector<Setting> settings() {
   thesis.wiener.reset();
   Bm3dParameters groups_of_eight = bm3d_profile(Profile::kNp);
   for (Bm3dStep* step : {&groups_of_eight.hard_threshold, &*groups_of_eight.wiener}) {
-    step->step = 4;
+    step->spacing = 4;
     step->max_group_size = 8;
     step->search_window = 65;
   }
