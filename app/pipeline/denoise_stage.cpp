@@ -47,6 +47,14 @@ void DenoiseStage::flush() {
   }
 }
 
+void DenoiseStage::reset() {
+  if (denoiser_) {
+    denoiser_->reset();
+  }
+  sent_.clear();
+  wants_more_ = false;
+}
+
 void DenoiseStage::abandon() {
   own(nullptr);
   sent_.clear();

@@ -39,10 +39,12 @@ class DenoiseStage {
   std::optional<Frame> receive();
   /// No more frames will be sent to this denoiser: all its results can be received.
   void flush();
+  /// Drops the frames that are with the denoiser, which begins anew.
+  void reset();
   /// Drops the denoiser, with the frames that are with it.
   void abandon();
-  /// Has it end soon with what it is at, of which there may be no result then: it is to be abandoned. May be
-  /// called on any thread.
+  /// Has it end soon with what it is at, of which there may be no result then: it is to be reset or
+  /// abandoned. May be called on any thread.
   void cancel();
   /// Since when it has been working on what is not in the counters yet; nothing if it isn't. On any thread.
   std::optional<std::chrono::steady_clock::time_point> at_work_since() const;

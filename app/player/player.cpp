@@ -91,7 +91,11 @@ class Player::Denoising {
 
   void begin_epoch() {
     epoch_ = player_.epoch_;
-    stage_.abandon();
+    if (player_.settings_.same_denoiser(settings_)) {
+      stage_.reset();
+    } else {
+      stage_.abandon();
+    }
     sent_.clear();
     again_.clear();
     if (std::exchange(player_.elsewhere_, false)) {

@@ -115,7 +115,8 @@ struct PlayerCounters {
 ///
 /// Work that takes the denoiser long (0.2 s) is cancelled for new settings, a seek or the end, if the engine
 /// can be stopped. Meanwhile the first frame, and the first behind a seek, is shown undenoised. For another
-/// filter or profile a new denoiser is made before the old one's results are waited for.
+/// filter or profile a new denoiser is made before the old one's results are waited for; otherwise one
+/// denoiser does for all, and is reset where frames that are with it aren't wanted any more.
 ///
 /// All members may be called from any thread.
 class Player {

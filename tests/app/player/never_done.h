@@ -31,7 +31,10 @@ class NeverDone final : public Denoiser {
   }
   void flush() override {}
   std::vector<std::string> warnings() const override { return {}; }
-  void reset() override {}
+  void reset() override {
+    frame_.reset();
+    cancelled_ = false;
+  }
 
  private:
   std::atomic<int>& begun_;

@@ -87,12 +87,20 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 
 namespace {
 
-/// A denoiser that hands frames through, `latency` later, each after `time`.
+/// A denoiser that hands frames through, `latency` later, each after `time`. Tells with which frames it
+/// began, as new or after a reset().
 class Slow final : public Denoiser {
  public:
-  Slow(int latency, std::chrono::milliseconds time) : latency_(latency), time_(time) {}
+  Slow(int latency, std::chrono::milliseconds time, std::vector<std::int64_t>& began_with)
+      : latency_(latency), time_(time), began_with_(began_with) {}
   void set_noise(const NoiseModel& /*noise*/) override {}
-  void send(Frame frame) override { held_.push_back(std::move(frame)); }
+  void send(Frame frame) override {
+    if (begins_) {
+      began_with_.push_back(frame.index);
+    }
+    begins_ = false;
+    held_.push_back(std::move(frame));
+  }
   std::optional<Frame> receive() override {
     if (held_.empty() || (!flushed_ && held_.size() <= static_cast<std::size_t>(latency_))) {
       return std::nullopt;
@@ -105,12 +113,18 @@ class Slow final : public Denoiser {
   void flush() override { flushed_ = true; }
   std::vector<std::string> warnings() const override { return {}; }
   Reach reach() const override { return {.before = 0, .after = latency_}; }
-  void reset() override {}
+  void reset() override {
+    held_.clear();
+    flushed_ = false;
+    begins_ = true;
+  }
 
  private:
   int latency_;
   std::chrono::milliseconds time_;
+  std::vector<std::int64_t>& began_with_;
   std::deque<Frame> held_;
+  bool begins_ = true;
   bool flushed_ = false;
 };
 
@@ -127,6 +141,7 @@ class Playing {
   std::size_t kept_bytes = 0;
   std::atomic<int> alive = 0;  // frames that somebody holds
   std::atomic<int> seeks = 0;
+  std::vector<std::int64_t> began_with;  // see Slow; of the denoiser's thread
 
   Playing() {
     stages.read = [this]() -> io::Reader::Item {
@@ -146,7 +161,7 @@ class Playing {
     };
     stages.engine = engine_registry().open("cpu");
     stages.make_denoiser = [this](const DenoiseSettings&, const Frame&, const NoiseModel&) {
-      return std::make_unique<Slow>(latency, time);
+      return std::make_unique<Slow>(latency, time, began_with);
     };
     stages.prepare = [](PlayedFrame&) {};
     stages.wake = [this] {
@@ -428,16 +443,9 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainWithNewSettings) {
 
 TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds) {
   constexpr int kShown = 6;
-  std::vector<std::int64_t> first_frames;  // that each denoiser was made for
   Playing playing;
   playing.latency = 3;
   playing.rate = 10;
-  const auto make = playing.stages.make_denoiser;
-  playing.stages.make_denoiser = [&](const DenoiseSettings& settings, const Frame& frame,
-                                     const NoiseModel& level) {
-    first_frames.push_back(frame.index);
-    return make(settings, frame, level);
-  };
   Player& player = playing.start();
   player.set_paused(true);  // so that none is dropped
   for (int i = 0; i <= kShown; ++i) {
@@ -446,14 +454,15 @@ TEST(PlayerTest, PausedFramesAreDenoisedAgainBehindThoseThatATemporalFilterNeeds
       player.step_forward();
     }
   }
+  std::size_t begun = 1;
   for (const float sigma : {3.0F, 7.0F, 0.5F}) {
     set_sigma(player, sigma);
     const std::shared_ptr<const PlayedFrame> again = playing.next();
     ASSERT_NE(again, nullptr);
     EXPECT_EQ(again->noisy.index, kShown);
-    ASSERT_FALSE(first_frames.empty());
-    EXPECT_LE(first_frames.back(), kShown - playing.latency);
-    EXPECT_GT(first_frames.back(), 0);
+    ASSERT_EQ(playing.began_with.size(), ++begun);
+    EXPECT_LE(playing.began_with.back(), kShown - playing.latency);
+    EXPECT_GT(playing.began_with.back(), 0);
   }
 }
 
@@ -682,6 +691,35 @@ TEST(PlayerTest, AStepBackThatIsAskedForAgainGoesOn) {
   EXPECT_EQ(begun, 2);
 }
 
+TEST(PlayerTest, ASeekKeepsTheDenoiser) {
+  Playing playing;
+  playing.latency = 2;
+  std::atomic<int> made = 0;
+  playing.stages.make_denoiser = [&made, make = playing.stages.make_denoiser](const DenoiseSettings& settings,
+                                                                              const Frame& frame,
+                                                                              const NoiseModel& level) {
+    ++made;
+    return make(settings, frame, level);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  for (const int from : {20, 5, 25}) {  // while it plays, and behind the end, where nothing more was to come
+    player.seek(from / playing.rate);
+    std::shared_ptr<const PlayedFrame> frame = playing.next();
+    ASSERT_NE(frame, nullptr);
+    EXPECT_EQ(frame->noisy.index, from);
+    EXPECT_EQ(frame->denoised.index, from) << "a result of a frame from before the seek";
+    static_cast<void>(playing.play_to_the_end());
+  }
+  EXPECT_EQ(made, 1);
+  DenoiseSettings settings = player.settings();
+  settings.filter = "bilateral";
+  player.set_settings(settings);
+  player.seek(0);
+  EXPECT_NE(playing.next(), nullptr);
+  EXPECT_EQ(made, 2) << "for another filter";
+}
+
 TEST(PlayerTest, TheFirstFrameIsShownBeforeItIsDenoisedAndNewSettingsDoNotWaitForIt) {
   for (const bool behind_a_seek : {false, true}) {
     std::atomic<int> begun = 0;
@@ -794,7 +832,7 @@ TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
   playing.stages.make_denoiser = [&](const DenoiseSettings&, const Frame&, const NoiseModel&) {
     begun.set_value();
     done.get_future().wait();
-    return std::make_unique<Slow>(0, 0ms);
+    return std::make_unique<Slow>(0, 0ms, playing.began_with);
   };
   Player& player = playing.start();
   begun.get_future().wait();
