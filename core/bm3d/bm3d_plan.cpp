@@ -96,13 +96,16 @@ Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format
   guide.basic_estimate = second_step && luma.sigma > 0;
   guide.smoothed = parameters.matching == Matching::kStatistical && !second_step && luma.sigma > 0;
   guide.scale = matching_scale(bytes);
-  // Each of the guide's samples is the mean of so many.
-  const double sigma = static_cast<double>(luma.sigma) / std::sqrt(1 << (shift_x + shift_y)) *
-                       std::sqrt(remaining_variance(luma.shape, guide.smoothed, shift_x, shift_y));
-  guide.distances =
-      matching_distances(parameters.matching, second_step,
-                         second_step ? *parameters.wiener : parameters.hard_threshold, guide.scale, sigma);
+  guide.distances = matching_distances(parameters.matching, second_step,
+                                       second_step ? *parameters.wiener : parameters.hard_threshold,
+                                       guide.scale, guide_deviation(luma, guide.smoothed, shift_x, shift_y));
   return guide;
+}
+
+double guide_deviation(const PlaneNoise& luma, bool smoothed, int shift_x, int shift_y) {
+  // Each of the guide's samples is the mean of so many.
+  return static_cast<double>(luma.sigma) / std::sqrt(1 << (shift_x + shift_y)) *
+         std::sqrt(remaining_variance(luma.shape, smoothed, shift_x, shift_y));
 }
 
 Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,

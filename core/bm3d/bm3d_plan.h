@@ -83,6 +83,9 @@ std::array<PlaneNoise, 3> component_noise(const FrameFormat& format, const Noise
 Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format, bool second_step,
                      int shift_x, int shift_y, const PlaneNoise& luma);
 
+/// The deviation of the noise in such a guide of the noisy samples, of the luma that has that noise.
+double guide_deviation(const PlaneNoise& luma, bool smoothed, int shift_x, int shift_y);
+
 /// A sentence for each plane that is smaller than a patch of either step: such planes pass through unchanged.
 std::vector<std::string> warnings_of_small_planes(const Bm3dParameters& parameters,
                                                   const FrameFormat& format);

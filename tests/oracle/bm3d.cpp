@@ -20,6 +20,52 @@ namespace {
 // since what lies between two steps of the scale is rounded to one of them.
 std::int64_t matching_scale(const Search& search) { return search.whole_code_values ? 1 : 4; }
 
+// The spectrum of a group, or the group of a spectrum: values[patch][row * k + column].
+using Block = std::vector<std::vector<double>>;
+
+Block extract(const Picture& picture, const Group& group, int k) {
+  Block block;
+  for (const Position& position : group) {
+    std::vector<double> patch;
+    for (int y = 0; y < k; ++y) {
+      for (int x = 0; x < k; ++x) {
+        patch.push_back(picture.at(position.x + x, position.y + y));
+      }
+    }
+    block.push_back(patch);
+  }
+  return block;
+}
+
+// Sums f(p) f(q) covariance(p - q) over all pairs of a filter's samples, h x w.
+double response(const NoiseShape& noise, const std::vector<double>& filter, int width) {
+  const std::array<double, 64> covariance = noise_covariance(noise);
+  const int height = static_cast<int>(filter.size()) / width;
+  double sum = 0;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int v = 0; v < height; ++v) {
+        for (int u = 0; u < width; ++u) {
+          if (std::abs(y - v) < 8 && std::abs(x - u) < 8) {
+            sum += filter[y * width + x] * filter[v * width + u] *
+                   covariance[8 * std::abs(y - v) + std::abs(x - u)];
+          }
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+template <typename Sample>
+void copy_samples(const Plane& from, const Plane& to) {
+  for (int y = 0; y < from.height; ++y) {
+    std::copy_n(from.row<const Sample>(y), from.width, to.row<Sample>(y));
+  }
+}
+
+}  // namespace
+
 std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search) {
   const float limit = search.whole_code_values ? 128 : 1023;
   const auto scale = static_cast<float>(matching_scale(search));
@@ -42,22 +88,151 @@ std::vector<int> reference_positions(int size, const Bm3dStep& step) {
   return positions;
 }
 
-// The spectrum of a group, or the group of a spectrum: values[patch][row * k + column].
-using Block = std::vector<std::vector<double>>;
+// The mean of the luma samples that each chroma sample covers, those inside the picture.
+Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height) {
+  Picture guide{width, height, std::vector<double>(static_cast<std::size_t>(width) * height)};
+  const int cell_width = 1 << format.chroma_shift_x;
+  const int cell_height = 1 << format.chroma_shift_y;
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      int count = 0;
+      for (int v = y * cell_height; v < std::min((y + 1) * cell_height, luma.height); ++v) {
+        for (int u = x * cell_width; u < std::min((x + 1) * cell_width, luma.width); ++u) {
+          sum += luma.at(u, v);
+          ++count;
+        }
+      }
+      guide.at(x, y) = sum / count;
+    }
+  }
+  return guide;
+}
 
-Block extract(const Picture& picture, const Group& group, int k) {
-  Block block;
-  for (const Position& position : group) {
-    std::vector<double> patch;
-    for (int y = 0; y < k; ++y) {
-      for (int x = 0; x < k; ++x) {
-        patch.push_back(picture.at(position.x + x, position.y + y));
+// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
+double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed) {
+  const auto line = [&](int shift) {
+    std::vector<double> taps(std::size_t{3} << shift, 0.0);
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      const bool centre = i >> shift == 1;
+      taps[i] = centre ? (smoothed ? 6.0 / 8 : 1.0) : (smoothed ? 1.0 / 8 : 0.0);
+      taps[i] /= 1 << shift;
+    }
+    return taps;
+  };
+  const std::vector<double> columns = line(shift_x);
+  std::vector<double> filter;
+  for (const double row : line(shift_y)) {
+    for (const double column : columns) {
+      filter.push_back(row * column);
+    }
+  }
+  return response(noise, filter, static_cast<int>(columns.size()));
+}
+
+double curve_at(const NoiseShape& noise, double mean) {
+  const double position = std::clamp(mean / 16, 0.0, 16.0);
+  const auto below = static_cast<std::size_t>(std::min(position, 15.0));
+  return std::lerp(double{noise.curve[below]}, double{noise.curve[below + 1]},
+                   position - static_cast<double>(below));
+}
+
+// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4.
+std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
+  std::vector<Picture> result = rgb;
+  for (std::size_t i = 0; i < rgb[0].samples.size(); ++i) {
+    const double r = rgb[0].samples[i];
+    const double g = rgb[1].samples[i];
+    const double b = rgb[2].samples[i];
+    // In single precision, as the engines: thirds of integers are often between two steps of the matching
+    // scale, and the rounding of Y decides which is taken.
+    result[0].samples[i] = static_cast<double>(static_cast<float>((r + g + b) / 3));
+    result[1].samples[i] = (r - b) / 2;
+    result[2].samples[i] = (r - 2 * g + b) / 4;
+  }
+  return result;
+}
+
+std::vector<Picture> from_opponent(const std::vector<Picture>& yuv) {
+  std::vector<Picture> result = yuv;
+  for (std::size_t i = 0; i < yuv[0].samples.size(); ++i) {
+    const double y = yuv[0].samples[i];
+    const double u = yuv[1].samples[i];
+    const double v = yuv[2].samples[i];
+    result[0].samples[i] = y + u + 2 * v / 3;
+    result[1].samples[i] = y - 4 * v / 3;
+    result[2].samples[i] = y - u + 2 * v / 3;
+  }
+  return result;
+}
+
+std::vector<PlaneNoise> opponent_noise(const NoiseModel& noise) {
+  const std::array<std::array<double, 3>, 3> factors = {
+      {{1. / 3, 1. / 3, 1. / 3}, {0.5, 0, 0.5}, {0.25, 0.5, 0.25}}};
+  std::vector<PlaneNoise> opponent(3);
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (noise.opponent[c].sigma > 0) {
+      opponent[c] = noise.opponent[c];
+      continue;
+    }
+    std::array<double, 64> spectrum{};
+    double variance = 0;
+    for (std::size_t p = 0; p < 3; ++p) {
+      const double part = std::pow(factors[c][p] * double{noise.sigma[p]}, 2);
+      variance += part;
+      for (std::size_t i = 0; i < 64; ++i) {
+        spectrum[i] += part * double{noise.shape[p].spectrum[i]};
       }
     }
-    block.push_back(patch);
+    opponent[c].sigma = static_cast<float>(std::sqrt(variance));
+    for (std::size_t i = 0; i < 64 && variance > 0; ++i) {
+      opponent[c].shape.spectrum[i] = static_cast<float>(spectrum[i] / variance);
+    }
+    for (std::size_t i = 0; i < opponent[c].shape.curve.size() && variance > 0; ++i) {
+      double total = 0;
+      for (std::size_t p = 0; p < 3; ++p) {
+        total += std::pow(factors[c][p] * double{noise.sigma[p]} * double{noise.shape[p].curve[i]}, 2);
+      }
+      opponent[c].shape.curve[i] = static_cast<float>(std::sqrt(total / variance));
+    }
   }
-  return block;
+  for (std::size_t c = 1; c < 3; ++c) {
+    opponent[c].shape.curve.fill(1);  // these are no brightnesses
+  }
+  return opponent;
 }
+
+Picture field_of(const Picture& picture, int parity) {
+  Picture field{picture.width, 0, {}};
+  for (int y = parity; y < picture.height; y += 2) {
+    for (int x = 0; x < picture.width; ++x) {
+      field.samples.push_back(picture.at(x, y));
+    }
+    ++field.height;
+  }
+  return field;
+}
+
+void insert_field(const Picture& field, int parity, Picture& picture) {
+  for (int y = 0; y < field.height; ++y) {
+    for (int x = 0; x < field.width; ++x) {
+      picture.at(x, 2 * y + parity) = field.at(x, y);
+    }
+  }
+}
+
+void copy_plane(const Frame& from, const Frame& to, int plane) {
+  switch (from.format.sample_type) {
+    case SampleType::kUint8:
+      return copy_samples<std::uint8_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kUint16:
+      return copy_samples<std::uint16_t>(from.planes[plane], to.planes[plane]);
+    case SampleType::kFloat32:
+      return copy_samples<float>(from.planes[plane], to.planes[plane]);
+  }
+}
+
+namespace {
 
 // M X M^t for each patch X.
 Block transformed_2d(const Block& block, const Matrix& matrix) {
@@ -150,78 +325,13 @@ class StepFilter {
   Picture denominator_;
 };
 
-// The mean of the luma samples that each chroma sample covers, those inside the picture.
-Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height) {
-  Picture guide{width, height, std::vector<double>(static_cast<std::size_t>(width) * height)};
-  const int cell_width = 1 << format.chroma_shift_x;
-  const int cell_height = 1 << format.chroma_shift_y;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      double sum = 0;
-      int count = 0;
-      for (int v = y * cell_height; v < std::min((y + 1) * cell_height, luma.height); ++v) {
-        for (int u = x * cell_width; u < std::min((x + 1) * cell_width, luma.width); ++u) {
-          sum += luma.at(u, v);
-          ++count;
-        }
-      }
-      guide.at(x, y) = sum / count;
-    }
-  }
-  return guide;
-}
-
-// Sums f(p) f(q) covariance(p - q) over all pairs of a filter's samples, h x w.
-double response(const NoiseShape& noise, const std::vector<double>& filter, int width) {
-  const std::array<double, 64> covariance = noise_covariance(noise);
-  const int height = static_cast<int>(filter.size()) / width;
-  double sum = 0;
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      for (int v = 0; v < height; ++v) {
-        for (int u = 0; u < width; ++u) {
-          if (std::abs(y - v) < 8 && std::abs(x - u) < 8) {
-            sum += filter[y * width + x] * filter[v * width + u] *
-                   covariance[8 * std::abs(y - v) + std::abs(x - u)];
-          }
-        }
-      }
-    }
-  }
-  return sum;
-}
-
 // The deviation of a group's noise at its mean brightness, relative to the plane's.
 double deviation_of(const Picture& picture, const Group& group, int k, const NoiseShape& noise) {
   double sum = 0;
   for (const std::vector<double>& patch : extract(picture, group, k)) {
     sum = std::accumulate(patch.begin(), patch.end(), sum);
   }
-  const double position = std::clamp(sum / static_cast<double>(group.size() * k * k) / 16, 0.0, 16.0);
-  const auto below = static_cast<std::size_t>(std::min(position, 15.0));
-  return std::lerp(double{noise.curve[below]}, double{noise.curve[below + 1]},
-                   position - static_cast<double>(below));
-}
-
-// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
-double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed) {
-  const auto line = [&](int shift) {
-    std::vector<double> taps(std::size_t{3} << shift, 0.0);
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      const bool centre = i >> shift == 1;
-      taps[i] = centre ? (smoothed ? 6.0 / 8 : 1.0) : (smoothed ? 1.0 / 8 : 0.0);
-      taps[i] /= 1 << shift;
-    }
-    return taps;
-  };
-  const std::vector<double> columns = line(shift_x);
-  std::vector<double> filter;
-  for (const double row : line(shift_y)) {
-    for (const double column : columns) {
-      filter.push_back(row * column);
-    }
-  }
-  return response(noise, filter, static_cast<int>(columns.size()));
+  return curve_at(noise, sum / static_cast<double>(group.size() * k * k));
 }
 
 bool fits(const Picture& picture, const Bm3dParameters& parameters) {
@@ -286,107 +396,9 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   return result;
 }
 
-// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4.
-std::vector<Picture> to_opponent(const std::vector<Picture>& rgb) {
-  std::vector<Picture> result = rgb;
-  for (std::size_t i = 0; i < rgb[0].samples.size(); ++i) {
-    const double r = rgb[0].samples[i];
-    const double g = rgb[1].samples[i];
-    const double b = rgb[2].samples[i];
-    // In single precision, as the engines: thirds of integers are often between two steps of the matching
-    // scale, and the rounding of Y decides which is taken.
-    result[0].samples[i] = static_cast<double>(static_cast<float>((r + g + b) / 3));
-    result[1].samples[i] = (r - b) / 2;
-    result[2].samples[i] = (r - 2 * g + b) / 4;
-  }
-  return result;
-}
-
-std::vector<Picture> from_opponent(const std::vector<Picture>& yuv) {
-  std::vector<Picture> result = yuv;
-  for (std::size_t i = 0; i < yuv[0].samples.size(); ++i) {
-    const double y = yuv[0].samples[i];
-    const double u = yuv[1].samples[i];
-    const double v = yuv[2].samples[i];
-    result[0].samples[i] = y + u + 2 * v / 3;
-    result[1].samples[i] = y - 4 * v / 3;
-    result[2].samples[i] = y - u + 2 * v / 3;
-  }
-  return result;
-}
-
 std::vector<Picture> denoise_rgb(const std::vector<Picture>& noisy, const FrameFormat& format,
                                  const Bm3dParameters& parameters, const NoiseModel& noise) {
-  const std::array<std::array<double, 3>, 3> factors = {
-      {{1. / 3, 1. / 3, 1. / 3}, {0.5, 0, 0.5}, {0.25, 0.5, 0.25}}};
-  std::vector<PlaneNoise> opponent(3);
-  for (std::size_t c = 0; c < 3; ++c) {
-    if (noise.opponent[c].sigma > 0) {
-      opponent[c] = noise.opponent[c];
-      continue;
-    }
-    std::array<double, 64> spectrum{};
-    double variance = 0;
-    for (std::size_t p = 0; p < 3; ++p) {
-      const double part = std::pow(factors[c][p] * double{noise.sigma[p]}, 2);
-      variance += part;
-      for (std::size_t i = 0; i < 64; ++i) {
-        spectrum[i] += part * double{noise.shape[p].spectrum[i]};
-      }
-    }
-    opponent[c].sigma = static_cast<float>(std::sqrt(variance));
-    for (std::size_t i = 0; i < 64 && variance > 0; ++i) {
-      opponent[c].shape.spectrum[i] = static_cast<float>(spectrum[i] / variance);
-    }
-    for (std::size_t i = 0; i < opponent[c].shape.curve.size() && variance > 0; ++i) {
-      double total = 0;
-      for (std::size_t p = 0; p < 3; ++p) {
-        total += std::pow(factors[c][p] * double{noise.sigma[p]} * double{noise.shape[p].curve[i]}, 2);
-      }
-      opponent[c].shape.curve[i] = static_cast<float>(std::sqrt(total / variance));
-    }
-  }
-  for (std::size_t c = 1; c < 3; ++c) {
-    opponent[c].shape.curve.fill(1);  // these are no brightnesses
-  }
-  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent));
-}
-
-Picture field_of(const Picture& picture, int parity) {
-  Picture field{picture.width, 0, {}};
-  for (int y = parity; y < picture.height; y += 2) {
-    for (int x = 0; x < picture.width; ++x) {
-      field.samples.push_back(picture.at(x, y));
-    }
-    ++field.height;
-  }
-  return field;
-}
-
-void insert_field(const Picture& field, int parity, Picture& picture) {
-  for (int y = 0; y < field.height; ++y) {
-    for (int x = 0; x < field.width; ++x) {
-      picture.at(x, 2 * y + parity) = field.at(x, y);
-    }
-  }
-}
-
-template <typename Sample>
-void copy_samples(const Plane& from, const Plane& to) {
-  for (int y = 0; y < from.height; ++y) {
-    std::copy_n(from.row<const Sample>(y), from.width, to.row<Sample>(y));
-  }
-}
-
-void copy_plane(const Frame& from, const Frame& to, int plane) {
-  switch (from.format.sample_type) {
-    case SampleType::kUint8:
-      return copy_samples<std::uint8_t>(from.planes[plane], to.planes[plane]);
-    case SampleType::kUint16:
-      return copy_samples<std::uint16_t>(from.planes[plane], to.planes[plane]);
-    case SampleType::kFloat32:
-      return copy_samples<float>(from.planes[plane], to.planes[plane]);
-  }
+  return from_opponent(denoise_planes(to_opponent(noisy), format, parameters, opponent_noise(noise)));
 }
 
 }  // namespace

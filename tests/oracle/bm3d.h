@@ -55,6 +55,33 @@ Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Gro
 /// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
 Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise);
 
+// What filters over time share with BM3D.
+
+/// The values that matching compares, row-major.
+std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search);
+
+/// 0, p, 2 p, ... and always the last position.
+std::vector<int> reference_positions(int size, const Bm3dStep& step);
+
+/// The mean of the luma samples that each chroma sample covers, those inside the picture.
+Picture shrunk(const Picture& luma, const FrameFormat& format, int width, int height);
+
+/// What subsampling and the kernel of a smoothed guide leave of the noise's variance.
+double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed);
+
+/// The deviation of the noise at a mean brightness, relative to the plane's.
+double curve_at(const NoiseShape& noise, double mean);
+
+/// R, G, B to Y, U, V: (R + G + B) / 3, (R - B) / 2, (R - 2G + B) / 4; and back; and the noise there.
+std::vector<Picture> to_opponent(const std::vector<Picture>& rgb);
+std::vector<Picture> from_opponent(const std::vector<Picture>& yuv);
+std::vector<PlaneNoise> opponent_noise(const NoiseModel& noise);
+
+Picture field_of(const Picture& picture, int parity);
+void insert_field(const Picture& field, int parity, Picture& picture);
+
+void copy_plane(const Frame& from, const Frame& to, int plane);
+
 /// The samples of a plane of `frame` in 8-bit code values.
 Picture to_picture(const Frame& frame, int plane);
 

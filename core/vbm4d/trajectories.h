@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/bm3d/matching.h"
+#include "core/motion/motion_field.h"
+
+// Groups of V-BM4D as all engines find them (core/README.md). Constant expressions may be used in device
+// code.
+//
+// A reference patch is followed from frame to frame: block motion predicts its place in the next frame, and
+// of that place and the eight around it the one is taken whose patch is most like the reference patch; a
+// little more unlike for each sample away from the prediction, so that noise doesn't lead it astray.
+// The trajectory ends before the frame where even that patch is too unlike. A group is the trajectory and,
+// if it is short, those of similar patches of the reference's frame, which move as the reference does.
+
+namespace limpid::vbm4d {
+
+inline constexpr int kPatch = 8;
+inline constexpr int kMostReach = 8;
+inline constexpr int kMostFrames = 2 * kMostReach + 1;
+inline constexpr int kMostMembers = 16;  ///< of a group: trajectories
+inline constexpr int kMostPatches = 17;  ///< of a group
+
+/// Bounds in sums of squared differences of matching values (core/bm3d/matching.h), for one step.
+struct TrajectoryBounds {
+  std::int32_t greatest = 0;     ///< of a patch that continues a trajectory
+  std::int32_t sample_cost = 0;  ///< for each sample away from the predicted place, along either axis
+  MatchingDistances similar;     ///< of the patches whose trajectories join
+};
+
+/// The candidates around a predicted place, in the order in which they are tried; of equally cheap ones the
+/// first is taken.
+inline constexpr int kCandidates = 9;
+constexpr int candidate_x(int i) { return i % 3 - 1; }
+constexpr int candidate_y(int i) { return i / 3 - 1; }
+constexpr int candidate_cost(int i, const TrajectoryBounds& bounds) {
+  return bounds.sample_cost * ((candidate_x(i) != 0 ? 1 : 0) + (candidate_y(i) != 0 ? 1 : 0));
+}
+
+/// A vector of luma in samples of a plane subsampled by 2^shift, to the nearest one, halves up.
+constexpr int scaled(int vector, int shift) {
+  return shift == 0 ? vector : (vector + (1 << shift >> 1)) >> shift;
+}
+
+/// The block of luma's field that predicts where the patch at (x, y) of a plane goes: the one that its centre
+/// is in.
+constexpr std::size_t predicting_block(int x, int y, int shift_x, int shift_y, int columns, int rows) {
+  return MotionField::block_at((x + kPatch / 2) << shift_x, (y + kPatch / 2) << shift_y, columns, rows);
+}
+
+/// How many trajectories a group has, if there are enough: the greatest power of two that does not make it
+/// greater than max_group_size.
+constexpr int members_of(int frames, int max_group_size) {
+  int members = 1;
+  while (2 * members * frames <= max_group_size) {
+    members *= 2;
+  }
+  return members;
+}
+
+/// Coordinate `value`, inside of 0 .. most.
+constexpr int confined(int value, int most) { return value < 0 ? 0 : value > most ? most : value; }
+
+}  // namespace limpid::vbm4d

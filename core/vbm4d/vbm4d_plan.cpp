@@ -1,0 +1,98 @@
+#include "core/vbm4d/vbm4d_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/bm3d/matching.h"
+#include "core/bm3d/transforms.h"
+
+namespace limpid {
+namespace {
+
+Bm3dStep bm3d_step(const Vbm4dStep& step) {
+  return {.patch_size = vbm4d::kPatch,
+          .spacing = step.spacing,
+          .max_group_size = step.max_group_size,
+          .search_window = step.search_window,
+          .max_distance = step.max_distance,
+          .kaiser_beta = step.kaiser_beta,
+          .transform_2d = Transform2d::kDct,
+          .transform_1d = Transform1d::kHaar};
+}
+
+// What a sample away from the predicted place costs, in units of sigma^2 per sample of a patch. Found by
+// trial on seven clips: less lets noise choose in what is still, more leaves moving textures behind.
+constexpr double kSampleCost = 0.2;
+// The basic estimate's noise is a tenth of the noise's variance.
+constexpr double kSampleCostOfBasic = 0.02;
+
+std::int32_t bounded(double value) {
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 4;
+  return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
+}
+
+// For a guide with noise of deviation `guide_sigma`, that of the noisy guide in both steps.
+vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, const MatchingScale& scale,
+                                  double guide_sigma) {
+  const double unit = static_cast<double>(vbm4d::kPatch * vbm4d::kPatch * scale.scale * scale.scale);
+  const double variance = guide_sigma * guide_sigma * unit;
+  vbm4d::TrajectoryBounds bounds;
+  bounds.greatest = bounded(static_cast<double>(step.end_distance) * variance);
+  bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
+  // Patches of the same content differ by their noise (core/bm3d/matching.h), but for the basic estimate's,
+  // which has next to none.
+  const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * unit));
+  const double expected = second_step ? 0 : std::floor(std::min(2 * variance, limit / 2));
+  bounds.similar = {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};
+  return bounds;
+}
+
+}  // namespace
+
+Bm3dParameters bm3d_of(const Vbm4dParameters& parameters) {
+  Bm3dParameters result;
+  result.hard_threshold = bm3d_step(parameters.hard_threshold);
+  result.lambda = parameters.lambda;
+  if (parameters.wiener) {
+    result.wiener = bm3d_step(*parameters.wiener);
+  }
+  // Guides as they are, not smoothed.
+  result.matching = Matching::kNearest;
+  return result;
+}
+
+Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
+                    const PlaneHeights& heights) {
+  Vbm4dPlan plan;
+  plan.planes = make_plan(bm3d_of(parameters), format, noise, heights);
+  for (std::size_t s = 0; s < plan.planes.sets.size(); ++s) {
+    const Bm3dComponentSet& set = plan.planes.sets[s];
+    const double sigma =
+        guide_deviation({plan.planes.components[0].sigma, component_noise(format, noise)[0].shape}, false,
+                        set.shift_x, set.shift_y);
+    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, set.guides[0].scale, sigma);
+    if (parameters.wiener) {
+      plan.bounds[s][1] =
+          bounds_of(*parameters.wiener, set.guides[1].basic_estimate, set.guides[1].scale, sigma);
+    }
+  }
+  return plan;
+}
+
+std::vector<double> group_transform(int frames, int members) {
+  const std::vector<double> over_time = transform_matrices(Transform2d::kDct, frames).forward;
+  const std::vector<double> across = transform_matrices(Transform1d::kHaar, members).forward;
+  const int size = frames * members;
+  std::vector<double> result(static_cast<std::size_t>(size) * size);
+  for (int row = 0; row < size; ++row) {
+    for (int column = 0; column < size; ++column) {
+      result[static_cast<std::size_t>(row) * size + column] =
+          over_time[static_cast<std::size_t>(row / members) * frames + column / members] *
+          across[static_cast<std::size_t>(row % members) * members + column % members];
+    }
+  }
+  return result;
+}
+
+}  // namespace limpid

@@ -1,0 +1,494 @@
+#include "tests/oracle/vbm4d.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "core/motion/motion_blocks.h"
+#include "tests/oracle/bm3d.h"
+#include "tests/oracle/motion.h"
+#include "tests/oracle/transforms.h"
+
+namespace limpid::oracle {
+namespace {
+
+constexpr int kPatchSide = 8;
+
+// A stretch of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
+struct Stretch {
+  FrameFormat format;
+  std::vector<std::vector<Picture>> planes;  // of each picture
+  std::vector<std::vector<PlaneNoise>> noise;
+  std::vector<BytePicture> guides;  // of motion
+  // Of each picture, to the one before and to the one after it.
+  std::vector<MotionField> back;
+  std::vector<MotionField> ahead;
+
+  int size() const { return static_cast<int>(planes.size()); }
+};
+
+// A patch's place in each picture from `first` on.
+struct Trajectory {
+  int first = 0;
+  std::vector<Position> places;
+};
+
+struct Sums {
+  Picture numerator;
+  Picture denominator;
+};
+
+int floor_divided(int value, int shift) {
+  return static_cast<int>(std::floor(static_cast<double>(value) / (1 << shift)));
+}
+
+class StepOfStretch {
+ public:
+  StepOfStretch(const Stretch& stretch, const Vbm4dParameters& parameters, bool second)
+      : stretch_(stretch),
+        parameters_(parameters),
+        span_(temporal_span(parameters)),
+        second_(second),
+        step_(second ? *parameters.wiener : parameters.hard_threshold),
+        window_(kaiser_line(kPatchSide, static_cast<double>(step_.kaiser_beta))) {}
+
+  // The estimates of one plane of all pictures; `basic` are those of the first step.
+  std::vector<Picture> run(std::size_t plane, const std::vector<std::vector<Picture>>& basic) {
+    plane_ = plane;
+    shift_x_ = plane > 0 ? stretch_.format.chroma_shift_x : 0;
+    shift_y_ = plane > 0 ? stretch_.format.chroma_shift_y : 0;
+    const int count = stretch_.size();
+    guides_.clear();
+    std::vector<Sums> sums;
+    std::vector<Picture> estimates;
+    for (int t = 0; t < count; ++t) {
+      const Picture& noisy = stretch_.planes[t][plane];
+      const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
+      const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
+      const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
+      guides_.push_back(matching_samples(guide, search()));
+      Picture empty = noisy;
+      std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
+      sums.push_back({empty, empty});
+      estimates.push_back(noisy);
+    }
+    width_ = stretch_.planes[0][plane].width;
+    height_ = stretch_.planes[0][plane].height;
+    for (int t = 0; t < count; ++t) {
+      if (stretch_.noise[t][plane].sigma > 0) {
+        for (const int y : reference_positions(height_, grid())) {
+          for (const int x : reference_positions(width_, grid())) {
+            filter_group(t, {x, y}, basic, sums);
+          }
+        }
+      }
+    }
+    for (int t = 0; t < count; ++t) {
+      if (stretch_.noise[t][plane].sigma > 0) {
+        for (std::size_t i = 0; i < estimates[t].samples.size(); ++i) {
+          estimates[t].samples[i] = sums[t].numerator.samples[i] / sums[t].denominator.samples[i];
+        }
+      }
+    }
+    return estimates;
+  }
+
+ private:
+  Bm3dStep grid() const { return {.patch_size = kPatchSide, .spacing = step_.spacing}; }
+
+  Search search() const {
+    const bool bytes =
+        stretch_.format.sample_type == SampleType::kUint8 && stretch_.format.color_model != ColorModel::kRgb;
+    return {.whole_code_values = bytes && !second_ && shift_x_ == 0 && shift_y_ == 0};
+  }
+
+  std::int64_t distance(int t, Position a, int u, Position b) const {
+    std::int64_t sum = 0;
+    for (int y = 0; y < kPatchSide; ++y) {
+      for (int x = 0; x < kPatchSide; ++x) {
+        const std::int64_t difference = guides_[t][static_cast<std::size_t>(a.y + y) * width_ + a.x + x] -
+                                        guides_[u][static_cast<std::size_t>(b.y + y) * width_ + b.x + x];
+        sum += difference * difference;
+      }
+    }
+    return sum;
+  }
+
+  bool is_inside(Position p) const {
+    return p.x >= 0 && p.y >= 0 && p.x <= width_ - kPatchSide && p.y <= height_ - kPatchSide;
+  }
+  Position confined(int x, int y) const {
+    return {std::clamp(x, 0, width_ - kPatchSide), std::clamp(y, 0, height_ - kPatchSide)};
+  }
+
+  // A multiple of the variance of the guide's noise in picture t, as matching compares it.
+  double variances(int t, double factor) const {
+    const double scale = search().whole_code_values ? 1 : 4;
+    const PlaneNoise& luma = stretch_.noise[t][0];
+    const double variance = std::pow(double{luma.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
+                            left_of(luma.shape, shift_x_, shift_y_, false) /
+                            left_of({}, shift_x_, shift_y_, false);
+    return factor * variance * kPatchSide * kPatchSide * scale * scale;
+  }
+  bool guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
+
+  Trajectory follow(int t, Position reference) const {
+    const auto greatest =
+        static_cast<std::int64_t>(std::floor(variances(t, static_cast<double>(step_.end_distance))));
+    const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
+    Trajectory trajectory{t, {reference}};
+    for (const int direction : {-1, 1}) {
+      Position place = reference;
+      for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
+        const int u = t + direction * i;
+        if (u < 0 || u >= stretch_.size()) {
+          break;
+        }
+        const MotionField& field =
+            direction < 0 ? stretch_.back[u - direction] : stretch_.ahead[u - direction];
+        const MotionVector& vector = field.vectors[field.block_at((place.x + kPatchSide / 2) << shift_x_,
+                                                                  (place.y + kPatchSide / 2) << shift_y_)];
+        const auto scaled = [](int whole, int shift) {
+          return floor_divided(whole + (1 << shift >> 1), shift);
+        };
+        const Position predicted =
+            confined(place.x + scaled(vector.x, shift_x_), place.y + scaled(vector.y, shift_y_));
+        std::int64_t least = INT64_MAX;
+        std::int64_t its_distance = 0;
+        Position best;
+        for (int dy = -1; dy <= 1; ++dy) {
+          for (int dx = -1; dx <= 1; ++dx) {
+            const Position candidate = {predicted.x + dx, predicted.y + dy};
+            if (!is_inside(candidate)) {
+              continue;
+            }
+            const std::int64_t d = distance(t, reference, u, candidate);
+            const std::int64_t whole = d + cost * (std::abs(dx) + std::abs(dy));
+            if (whole < least) {
+              least = whole;
+              its_distance = d;
+              best = candidate;
+            }
+          }
+        }
+        if (its_distance > greatest) {
+          break;
+        }
+        place = best;
+        if (direction < 0) {
+          trajectory.places.insert(trajectory.places.begin(), place);
+          --trajectory.first;
+        } else {
+          trajectory.places.push_back(place);
+        }
+      }
+    }
+    return trajectory;
+  }
+
+  // The reference patch and those like it, in picture t.
+  std::vector<Position> members(int t, Position reference, int frames) const {
+    std::vector<Position> result = {reference};
+    int wanted = 1;
+    while (2 * wanted * frames <= step_.max_group_size) {
+      wanted *= 2;
+    }
+    if (wanted == 1) {
+      return result;
+    }
+    const double unit = kPatchSide * kPatchSide * (search().whole_code_values ? 1 : 16);
+    const double limit = std::floor(static_cast<double>(step_.max_distance) * unit);
+    const auto expected =
+        static_cast<std::int64_t>(guide_is_clean(t) ? 0 : std::floor(std::min(variances(t, 2), limit / 2)));
+    std::vector<std::tuple<std::int64_t, int, int>> found;
+    const int radius = step_.search_window / 2;
+    for (int y = reference.y - radius; y <= reference.y + radius; ++y) {
+      for (int x = reference.x - radius; x <= reference.x + radius; ++x) {
+        if (!is_inside({x, y}) || (x == reference.x && y == reference.y)) {
+          continue;
+        }
+        const std::int64_t off = std::abs(distance(t, reference, t, {x, y}) - expected);
+        if (static_cast<double>(off) <= limit - static_cast<double>(expected)) {
+          found.emplace_back(off, y, x);
+        }
+      }
+    }
+    std::sort(found.begin(), found.end());
+    int count = 1;
+    while (2 * count <= wanted && 2 * count <= static_cast<int>(found.size()) + 1) {
+      count *= 2;
+    }
+    for (int i = 0; i + 1 < count; ++i) {
+      result.push_back({std::get<2>(found[i]), std::get<1>(found[i])});
+    }
+    return result;
+  }
+
+  using Spectrum = std::vector<std::array<double, 64>>;
+
+  // The patches' 2D spectra, transformed over time and across members; or back.
+  void transform(Spectrum& group, int frames, bool forward) const {
+    const Matrix dct = make_transform(Transform2d::kDct, kPatchSide).forward;
+    const auto in_2d = [&](std::array<double, 64>& patch) {
+      const auto entry = [&](int row, int column) {
+        return forward ? dct.at(row, column) : dct.at(column, row);
+      };
+      std::array<double, 64> half{};
+      std::array<double, 64> whole{};
+      for (int v = 0; v < kPatchSide; ++v) {
+        for (int x = 0; x < kPatchSide; ++x) {
+          for (int y = 0; y < kPatchSide; ++y) {
+            half[v * kPatchSide + x] += entry(v, y) * patch[y * kPatchSide + x];
+          }
+        }
+      }
+      for (int v = 0; v < kPatchSide; ++v) {
+        for (int u = 0; u < kPatchSide; ++u) {
+          for (int x = 0; x < kPatchSide; ++x) {
+            whole[v * kPatchSide + u] += entry(u, x) * half[v * kPatchSide + x];
+          }
+        }
+      }
+      patch = whole;
+    };
+    const int members = static_cast<int>(group.size()) / frames;
+    const Transform over_time = make_transform(Transform2d::kDct, frames);
+    const Transform across = make_transform(Transform1d::kHaar, members);
+    std::for_each(group.begin(), group.end(), in_2d);
+    Spectrum result(group.size());
+    for (int k = 0; k < frames; ++k) {
+      for (int j = 0; j < members; ++j) {
+        for (int f = 0; f < frames; ++f) {
+          for (int m = 0; m < members; ++m) {
+            const double factor = (forward ? over_time.forward : over_time.inverse).at(k, f) *
+                                  (forward ? across.forward : across.inverse).at(j, m);
+            for (int i = 0; i < 64; ++i) {
+              result[k * members + j][i] += factor * group[f * members + m][i];
+            }
+          }
+        }
+      }
+    }
+    group = result;
+  }
+
+  void filter_group(int t, Position reference, const std::vector<std::vector<Picture>>& basic,
+                    std::vector<Sums>& sums) {
+    const Trajectory trajectory = follow(t, reference);
+    const int frames = static_cast<int>(trajectory.places.size());
+    const std::vector<Position> similar = members(t, reference, frames);
+    std::vector<std::pair<int, Position>> places;
+    for (int f = 0; f < frames; ++f) {
+      for (const Position& member : similar) {
+        const Position& now = trajectory.places[f];
+        places.emplace_back(trajectory.first + f,
+                            confined(member.x + now.x - reference.x, member.y + now.y - reference.y));
+      }
+    }
+    const auto load = [&](const std::function<const Picture&(int)>& picture) {
+      Spectrum group;
+      for (const auto& [u, place] : places) {
+        std::array<double, 64> patch{};
+        for (int i = 0; i < 64; ++i) {
+          patch[i] = picture(u).at(place.x + i % kPatchSide, place.y + i / kPatchSide);
+        }
+        group.push_back(patch);
+      }
+      return group;
+    };
+    Spectrum noisy = load([&](int u) -> const Picture& { return stretch_.planes[u][plane_]; });
+    Spectrum guide = second_ ? load([&](int u) -> const Picture& { return basic[u][plane_]; }) : noisy;
+    double mean = 0;
+    for (const auto& patch : guide) {
+      for (const double sample : patch) {
+        mean += sample / static_cast<double>(64 * guide.size());
+      }
+    }
+    transform(noisy, frames, true);
+    transform(guide, frames, true);
+    const PlaneNoise& noise = stretch_.noise[t][plane_];
+    const std::vector<double> variance = coefficient_variances(noise, {.patch_size = kPatchSide});
+    const double deviation = curve_at(noise.shape, mean);
+    const double sigma2 = std::pow(double{noise.sigma}, 2);
+    double left = 0;
+    for (std::size_t p = 0; p < noisy.size(); ++p) {
+      for (int i = 0; i < 64; ++i) {
+        const double coefficient_variance = variance[i] * deviation * deviation;
+        if (second_) {
+          const double signal = guide[p][i] * guide[p][i];
+          const double factor = signal / (signal + coefficient_variance);
+          noisy[p][i] *= factor;
+          left += factor * factor * variance[i] / sigma2;
+        } else if ((p > 0 || i > 0) && std::abs(noisy[p][i]) <= double{parameters_.lambda} *
+                                                                    std::sqrt(coefficient_variance) *
+                                                                    (1 - 0x1p-14)) {
+          noisy[p][i] = 0;
+        } else {
+          left += variance[i] / sigma2;
+        }
+      }
+    }
+    // Relative to the group in whose brightness there is least noise.
+    const auto least = double{*std::min_element(noise.shape.curve.begin(), noise.shape.curve.end())};
+    const double weight = std::pow(least / deviation, 2) / std::max(left, 1.0);
+    transform(noisy, frames, false);
+    for (std::size_t p = 0; p < noisy.size(); ++p) {
+      const auto& [u, place] = places[p];
+      if (u < t - span_.spread) {
+        continue;
+      }
+      for (int i = 0; i < 64; ++i) {
+        const int x = i % kPatchSide;
+        const int y = i / kPatchSide;
+        const double sample_weight = weight * window_[x] * window_[y];
+        sums[u].numerator.at(place.x + x, place.y + y) += sample_weight * noisy[p][i];
+        sums[u].denominator.at(place.x + x, place.y + y) += sample_weight;
+      }
+    }
+  }
+
+  const Stretch& stretch_;
+  const Vbm4dParameters& parameters_;
+  TemporalSpan span_;
+  bool second_;
+  Vbm4dStep step_;
+  std::vector<double> window_;
+  std::size_t plane_ = 0;
+  int shift_x_ = 0;
+  int shift_y_ = 0;
+  int width_ = 0;
+  int height_ = 0;
+  std::vector<std::vector<std::int64_t>> guides_;
+};
+
+std::vector<std::vector<Picture>> denoise_stretch(const Stretch& stretch, const Vbm4dParameters& parameters) {
+  const auto fits = [&](std::size_t plane) {
+    return stretch.planes[0][plane].width >= kPatchSide && stretch.planes[0][plane].height >= kPatchSide;
+  };
+  const auto filtered = [&](bool second, const std::vector<std::vector<Picture>>& basic) {
+    std::vector<std::vector<Picture>> result = stretch.planes;
+    for (std::size_t plane = 0; plane < stretch.planes[0].size(); ++plane) {
+      if (fits(0) && fits(plane)) {
+        const std::vector<Picture> estimates = StepOfStretch(stretch, parameters, second).run(plane, basic);
+        for (std::size_t t = 0; t < estimates.size(); ++t) {
+          result[t][plane] = estimates[t];
+        }
+      }
+    }
+    return result;
+  };
+  std::vector<std::vector<Picture>> result = filtered(false, {});
+  return parameters.wiener ? filtered(true, result) : result;
+}
+
+template <typename Sample>
+int guide_value_at(const Frame& frame, int plane, int x, int y) {
+  return motion::guide_value(frame.planes[plane].row<const Sample>(y)[x], frame.format.bit_depth);
+}
+
+BytePicture motion_guide(const Frame& frame, int first_row, int row_spacing) {
+  const FrameFormat& format = frame.format;
+  BytePicture guide{format.width, (format.height - first_row + row_spacing - 1) / row_spacing, {}};
+  const auto value = [&](int plane, int x, int y) {
+    switch (format.sample_type) {
+      case SampleType::kUint8:
+        return guide_value_at<std::uint8_t>(frame, plane, x, y);
+      case SampleType::kUint16:
+        return guide_value_at<std::uint16_t>(frame, plane, x, y);
+      case SampleType::kFloat32:
+        return guide_value_at<float>(frame, plane, x, y);
+    }
+    return 0;
+  };
+  for (int y = first_row; y < format.height; y += row_spacing) {
+    for (int x = 0; x < format.width; ++x) {
+      const int sample = format.color_model == ColorModel::kRgb
+                             ? motion::guide_value_of_rgb(value(0, x, y), value(1, x, y), value(2, x, y))
+                             : value(0, x, y);
+      guide.samples.push_back(static_cast<std::uint8_t>(sample));
+    }
+  }
+  return guide;
+}
+
+}  // namespace
+
+std::vector<Frame> denoise(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
+                           const std::vector<NoiseModel>& noise) {
+  std::vector<Frame> results;
+  for (std::size_t begin = 0; begin < frames.size();) {
+    std::size_t end = begin + 1;
+    while (end < frames.size() && !frames[end].begins_anew &&
+           frames[end].interlaced == frames[begin].interlaced) {
+      ++end;
+    }
+    const FrameFormat& format = frames[begin].format;
+    const bool rgb = format.color_model == ColorModel::kRgb;
+    const int fields = frames[begin].interlaced ? 2 : 1;
+    for (std::size_t t = begin; t < end; ++t) {
+      results.push_back(allocate_frame(format));
+      for (int p = 0; p < format.plane_count(); ++p) {
+        copy_plane(frames[t], results.back(), p);
+      }
+    }
+    std::vector<std::vector<Picture>> whole(end - begin);
+    for (std::size_t t = begin; t < end; ++t) {
+      for (int p = 0; p < format.color_plane_count(); ++p) {
+        whole[t - begin].push_back(to_picture(frames[t], p));
+      }
+    }
+    for (int parity = 0; parity < fields; ++parity) {
+      Stretch stretch;
+      stretch.format = format;
+      for (std::size_t t = begin; t < end; ++t) {
+        std::vector<Picture> planes = whole[t - begin];
+        if (fields == 2) {
+          for (Picture& plane : planes) {
+            plane = field_of(plane, parity);
+          }
+        }
+        const NoiseModel& model = noise[noise.size() == 1 ? 0 : t];
+        stretch.planes.push_back(rgb ? to_opponent(planes) : planes);
+        stretch.noise.push_back(
+            rgb ? opponent_noise(model)
+                : std::vector<PlaneNoise>{model.plane(0), model.plane(1), model.plane(2)});
+        stretch.guides.push_back(motion_guide(frames[t], parity, fields));
+      }
+      for (std::size_t t = 0; t < stretch.guides.size(); ++t) {
+        stretch.back.push_back(t > 0 ? find_motion(stretch.guides[t - 1], stretch.guides[t]) : MotionField());
+        stretch.ahead.push_back(t + 1 < stretch.guides.size()
+                                    ? find_motion(stretch.guides[t + 1], stretch.guides[t])
+                                    : MotionField());
+      }
+      const std::vector<std::vector<Picture>> filtered = denoise_stretch(stretch, parameters);
+      for (std::size_t t = begin; t < end; ++t) {
+        const std::vector<Picture>& planes = filtered[t - begin];
+        const std::vector<Picture> back = rgb ? from_opponent(planes) : planes;
+        for (std::size_t p = 0; p < back.size(); ++p) {
+          if (fields == 2) {
+            insert_field(back[p], parity, whole[t - begin][p]);
+          } else {
+            whole[t - begin][p] = back[p];
+          }
+        }
+      }
+    }
+    for (std::size_t t = begin; t < end; ++t) {
+      const NoiseModel& model = noise[noise.size() == 1 ? 0 : t];
+      for (int p = 0; p < format.color_plane_count(); ++p) {
+        if (model.sigma[p] > 0) {
+          store(whole[t - begin][p], results[t], p);
+        }
+      }
+    }
+    begin = end;
+  }
+  return results;
+}
+
+}  // namespace limpid::oracle
