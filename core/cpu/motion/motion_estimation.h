@@ -19,9 +19,10 @@ class MotionEstimator {
                 const MotionParameters& parameters = {});
 
  private:
-  std::vector<MotionVector> before_;   // of the level under way, before a sweep
-  std::vector<MotionVector> coarser_;  // of the coarser level
-  std::vector<std::uint8_t> changed_;  // whether a sweep has changed them
+  // With margins (motion_kernels.h).
+  std::vector<MotionVector> vectors_;  // of the level under way
+  std::vector<MotionVector> before_;   // before a sweep, then of the coarser level
+  std::vector<std::uint8_t> changed_;  // which vectors a sweep has changed
   std::vector<std::uint8_t> changed_before_;
 };
 

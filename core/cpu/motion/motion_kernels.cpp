@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/cpu/motion/motion_kernels.cpp"
@@ -84,6 +86,10 @@ using ColumnsTag = hn::Repartition<std::uint64_t, WindowTag>;
 constexpr int kWindowLanes = static_cast<int>(hn::MaxLanes(WindowTag()));
 constexpr int kWindowVectors = kWindowBytes / kWindowLanes;
 
+// Motion vectors, and the coordinates of eight of them.
+using PackedTag = hn::FixedTag<std::uint32_t, 4>;
+using LaneTag = hn::FixedTag<std::int16_t, 8>;
+
 HWY_INLINE HWY_ATTR hn::Vec<ColumnsTag> sums_of_differences(hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES >= 32
   return hn::Vec<ColumnsTag>{_mm256_sad_epu8(a.raw, b.raw)};
@@ -93,6 +99,40 @@ HWY_INLINE HWY_ATTR hn::Vec<ColumnsTag> sums_of_differences(hn::Vec<WindowTag> a
   return hn::SumsOf8(hn::Or(hn::SaturatedSub(a, b), hn::SaturatedSub(b, a)));
 #endif
 }
+
+// Sums of a window's differences in each of its columns of cells.
+class Sums {
+ public:
+  HWY_INLINE HWY_ATTR void clear() {
+    for (auto& vector : vectors_) {
+      vector = hn::Zero(ColumnsTag());
+    }
+  }
+  // For the i-th vector of a row.
+  HWY_INLINE HWY_ATTR void add(int i, hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
+    vectors_[i] = hn::Add(vectors_[i], sums_of_differences(a, b));
+  }
+  // Has GCC add up to here before it goes on. Left to itself it adds one sum after the other, and spills all
+  // rows that they share.
+  HWY_INLINE HWY_ATTR void settle() {
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
+    for (auto& vector : vectors_) {
+      asm("" : "+v"(vector.raw));
+    }
+#endif
+  }
+  HWY_INLINE HWY_ATTR std::int32_t weighted() const {
+    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
+    alignas(kWindowBytes) std::array<std::uint64_t, kWindowBytes / kBlock> columns;
+    for (int i = 0; i < kWindowVectors; ++i) {
+      hn::Store(vectors_[i], ColumnsTag(), columns.data() + i * (kWindowLanes / kBlock));
+    }
+    return static_cast<std::int32_t>(columns[0] + 2 * columns[1] + columns[2]);
+  }
+
+ private:
+  hn::Vec<ColumnsTag> vectors_[kWindowVectors];
+};
 
 // The window around one block of the current picture, in registers as far as there are enough.
 class Window {
@@ -115,6 +155,28 @@ class Window {
     return sum_of_differences([&](int row, int i) HWY_ATTR { return load(from, row, i); });
   }
 
+  // The differences along the eight vectors around one, in the order of motion::neighbour_x(). A row of the
+  // reference is loaded once for all window rows that are compared with it.
+  HWY_INLINE HWY_ATTR std::array<std::int32_t, motion::kNeighbours> differences_around(
+      const MotionVector& centre) const {
+    Sums sums[motion::kNeighbours];
+    for (Sums& sum : sums) {
+      sum.clear();
+    }
+    constexpr int kAbove = motion::window_row(0) - 1;
+    constexpr int kBelow = motion::window_row(motion::kWindowRows - 1) + 1;
+    const std::uint8_t* from = reference_ + centre.y * stride_ + centre.x;
+    const auto add_rows = [&]<int... kRows>(std::integer_sequence<int, kRows...>) HWY_ATTR {
+      (add_reference_row<kAbove + kRows>(from, sums), ...);
+    };
+    add_rows(std::make_integer_sequence<int, kBelow - kAbove + 1>());
+    std::array<std::int32_t, motion::kNeighbours> differences;
+    for (int i = 0; i < motion::kNeighbours; ++i) {
+      differences[i] = sums[i].weighted();
+    }
+    return differences;
+  }
+
   // The difference of the window and its mean.
   HWY_INLINE HWY_ATTR std::int32_t texture() const {
     const auto zero = hn::Zero(WindowTag());
@@ -131,22 +193,59 @@ class Window {
   // The weighted sum of the window's differences from the samples of other(row, vector of the row).
   template <typename Other>
   HWY_INLINE HWY_ATTR std::int32_t sum_of_differences(const Other& other) const {
-    hn::Vec<ColumnsTag> sums[kWindowVectors];
-    for (auto& sum : sums) {
-      sum = hn::Zero(ColumnsTag());
-    }
+    Sums sums;
+    sums.clear();
     HWY_UNROLL(16)
     for (int row = 0; row < motion::kWindowRows; ++row) {
       for (int i = 0; i < kWindowVectors; ++i) {
-        sums[i] = hn::Add(sums[i], sums_of_differences(samples_[row * kWindowVectors + i], other(row, i)));
+        sums.add(i, samples_[row * kWindowVectors + i], other(row, i));
       }
     }
-    static_assert(motion::kColumnWeights == std::array{1, 2, 1});
-    alignas(kWindowBytes) std::array<std::uint64_t, kWindowBytes / kBlock> columns;
-    for (int i = 0; i < kWindowVectors; ++i) {
-      hn::Store(sums[i], ColumnsTag(), columns.data() + i * (kWindowLanes / kBlock));
+    return sums.weighted();
+  }
+
+  // Adds what one row of the reference contributes to the differences around a vector that leads to `from`.
+  template <int kY>
+  HWY_INLINE HWY_ATTR void add_reference_row(const std::uint8_t* from, Sums* sums) const {
+    add_reference_row<kY, -1>(from, sums);
+    add_reference_row<kY, 0>(from, sums);
+    add_reference_row<kY, 1>(from, sums);
+    for (int i = 0; i < motion::kNeighbours; ++i) {
+      sums[i].settle();
     }
-    return static_cast<std::int32_t>(columns[0] + 2 * columns[1] + columns[2]);
+  }
+  template <int kY, int kX>
+  HWY_INLINE HWY_ATTR void add_reference_row(const std::uint8_t* from, Sums* sums) const {
+    for (int i = 0; i < kWindowVectors; ++i) {
+      const auto samples = hn::LoadU(WindowTag(), from + kY * stride_ + kX + i * kWindowLanes);
+      add_neighbours_row<kY + 1, kX, -1>(samples, i, sums);
+      add_neighbours_row<kY, kX, 0>(samples, i, sums);
+      add_neighbours_row<kY - 1, kX, 1>(samples, i, sums);
+    }
+  }
+  template <int kOfWindow, int kX, int kY>
+  HWY_INLINE HWY_ATTR void add_neighbours_row(hn::Vec<WindowTag> samples, int i, Sums* sums) const {
+    constexpr int kRow = number_of_row(kOfWindow);
+    if constexpr (kRow >= 0 && (kX != 0 || kY != 0)) {
+      constexpr int kNeighbour = number_of_neighbour(kX, kY);
+      sums[kNeighbour].add(i, samples_[kRow * kWindowVectors + i], samples);
+    }
+  }
+
+  // The i for which motion::window_row(i) is `row`; -1 if there is none.
+  static constexpr int number_of_row(int row) {
+    int i = motion::kWindowRows - 1;
+    while (i >= 0 && motion::window_row(i) != row) {
+      --i;
+    }
+    return i;
+  }
+  static constexpr int number_of_neighbour(int x, int y) {
+    int i = 0;
+    while (motion::neighbour_x(i) != x || motion::neighbour_y(i) != y) {
+      ++i;
+    }
+    return i;
   }
 
   std::ptrdiff_t stride_;
@@ -172,61 +271,158 @@ HWY_INLINE HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, c
   return best;
 }
 
-template <std::size_t kCount>
-using Vectors = std::array<MotionVector, kCount>;
-
-// A bit for each of the vectors, set if it differs from `tried` and from those before it: only these need be
-// tried.
-template <std::size_t kCount>
-HWY_INLINE HWY_ATTR unsigned untried(const Vectors<kCount>& vectors, const MotionVector& tried) {
-  const auto bits = [](const MotionVector& vector) { return std::bit_cast<std::uint32_t>(vector); };
-  unsigned untried = 0;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    auto same = static_cast<unsigned>(bits(vectors[i]) == bits(tried));
-    for (std::size_t before = 0; before < i; ++before) {
-      same |= static_cast<unsigned>(bits(vectors[before]) == bits(vectors[i]));
-    }
-    untried |= (same ^ 1U) << i;
+// Eight vectors, some of which may be the same: candidates, or a block's neighbours.
+class Vectors {
+ public:
+  HWY_INLINE HWY_ATTR Vectors(hn::Vec<PackedTag> first, hn::Vec<PackedTag> second)
+      : x_(hn::ConcatEven(LaneTag(), hn::BitCast(LaneTag(), second), hn::BitCast(LaneTag(), first))),
+        y_(hn::ConcatOdd(LaneTag(), hn::BitCast(LaneTag(), second), hn::BitCast(LaneTag(), first))) {
+    hn::Store(first, PackedTag(), packed_.data());
+    hn::Store(second, PackedTag(), packed_.data() + kCount / 2);
   }
-  return untried;
+
+  HWY_INLINE HWY_ATTR MotionVector operator[](int i) const { return std::bit_cast<MotionVector>(packed_[i]); }
+
+  // A bit for each of them that is not `vector`.
+  HWY_INLINE HWY_ATTR unsigned others_than(const MotionVector& vector) const {
+    std::array<std::uint8_t, 8> bits;  // of which the first is written
+    hn::StoreMaskBits(
+        LaneTag(),
+        hn::And(hn::Eq(x_, hn::Set(LaneTag(), vector.x)), hn::Eq(y_, hn::Set(LaneTag(), vector.y))),
+        bits.data());
+    return bits[0] ^ 0xFFU;
+  }
+
+  // Calls use(vector) for each of them that is neither `tried` nor one of those before it.
+  template <typename Use>
+  HWY_INLINE HWY_ATTR void for_each_untried(const MotionVector& tried, const Use& use) const {
+    for (unsigned left = others_than(tried); left != 0;) {
+      const MotionVector vector = (*this)[std::countr_zero(left)];
+      left &= others_than(vector);
+      use(vector);
+    }
+  }
+
+  // The sum of motion::disagreement() with `vector`.
+  HWY_INLINE HWY_ATTR int disagreements(const MotionVector& vector) const {
+    const hn::RebindToUnsigned<LaneTag> unsigned16;
+    const auto most = hn::Set(unsigned16, motion::kGreatestDisagreement);
+    const auto distance = [&](hn::Vec<LaneTag> own, std::int16_t other) HWY_ATTR {
+      const auto others = hn::Set(LaneTag(), other);
+      return hn::Min(hn::BitCast(unsigned16, hn::Sub(hn::Max(own, others), hn::Min(own, others))), most);
+    };
+    const auto sum = hn::Min(hn::Add(distance(x_, vector.x), distance(y_, vector.y)), most);
+    const hn::Repartition<std::uint64_t, LaneTag> halves;
+    const auto sums = hn::SumsOf8(hn::BitCast(hn::Repartition<std::uint8_t, LaneTag>(), sum));
+    return static_cast<int>(hn::GetLane(hn::SumOfLanes(halves, sums)));
+  }
+
+ private:
+  static constexpr int kCount = 8;
+  hn::Vec<LaneTag> x_;
+  hn::Vec<LaneTag> y_;
+  alignas(16) std::array<std::uint32_t, kCount> packed_;
+};
+
+// What motion::neighbour() gives for each of the eight, around `vector` of a field with a margin.
+HWY_INLINE HWY_ATTR Vectors neighbours_of(const MotionVector* vector, int stride) {
+  const PackedTag d;
+  const auto load = [&](int row) HWY_ATTR {  // three and one in vain
+    return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(vector + row * stride - 1));
+  };
+  const auto beside = load(0);
+  const auto last = hn::Eq(hn::Iota(d, 0), hn::Set(d, 3));
+  return {hn::IfThenElse(last, hn::Broadcast<0>(beside), load(-1)),
+          hn::CombineShiftRightBytes<12>(d, load(1), hn::Broadcast<2>(beside))};
 }
 
-HWY_INLINE HWY_ATTR motion::Choice search_near_predictions(const MotionLevel& level, const Window& window,
-                                                           int column, int row) {
-  Vectors<motion::kPredictions> predictions;
-  HWY_UNROLL(8)
-  for (int i = 0; i < motion::kPredictions; ++i) {
-    predictions[i] = motion::prediction(i, column, row, level.coarser_shape, level.coarser);
+// What motion::prediction() gives, the first once more in place of an eighth.
+HWY_INLINE HWY_ATTR Vectors predictions_of(const MotionLevel& level, int column, int row) {
+  static_assert(motion::kPredictions == 7);
+  const MotionVector* over = level.coarser + (row / 2) * level.coarser_stride + column / 2;
+  const int across = column % 2 == 0 ? -1 : 1;
+  const int along = row % 2 == 0 ? -level.coarser_stride : level.coarser_stride;
+  alignas(16) std::array<MotionVector, 8> vectors = {
+      over[0], over[across], over[along], over[along + across], over[-across], over[-along], {}, over[0]};
+  const PackedTag d;
+  const auto doubled = [&](int i) HWY_ATTR {
+    const auto vector = hn::Load(LaneTag(), reinterpret_cast<const std::int16_t*>(vectors.data() + i));
+    return hn::BitCast(d, hn::Add(vector, vector));
+  };
+  return {doubled(0), doubled(4)};
+}
+
+// The vectors that are tried for a block. The choice is motion::Choice's, without branches, which would be
+// foreseen badly.
+class Tried {
+ public:
+  HWY_INLINE void add(const MotionVector& vector, std::int32_t difference, int cost) {
+    vectors_[count_] = vector;
+    differences_[count_] = difference;
+    best_ = std::min(best_, static_cast<std::uint64_t>(cost) << 32 | count_);
+    ++count_;
   }
-  motion::Choice best;
+  HWY_INLINE MotionVector vector() const { return vectors_[best_ & 0xFFFFFFFFU]; }
+  HWY_INLINE std::int32_t difference() const { return differences_[best_ & 0xFFFFFFFFU]; }
+
+ private:
+  static constexpr int kMost = motion::kPredictions + motion::kNeighbours;
+  std::array<MotionVector, kMost> vectors_;
+  std::array<std::int32_t, kMost> differences_;
+  unsigned count_ = 0;
+  std::uint64_t best_ = ~std::uint64_t{0};  // cost and number
+};
+
+HWY_INLINE HWY_ATTR Tried search_near_predictions(const MotionLevel& level, const Window& window, int column,
+                                                  int row) {
+  const Vectors predictions = predictions_of(level, column, row);
+  Tried tried;
   const auto predict = [&](const MotionVector& prediction) HWY_ATTR {
     const MotionVector vector = motion::limited(level.shape, column, row, prediction.x, prediction.y);
     const std::int32_t difference = window.difference(vector);
-    best.consider(vector, difference, motion::prediction_cost(vector, difference));
+    tried.add(vector, difference, motion::prediction_cost(vector, difference));
   };
   predict(predictions[0]);
-  for (unsigned left = untried(predictions, predictions[0]); left != 0; left &= left - 1) {
-    predict(predictions[std::countr_zero(left)]);
+  predictions.for_each_untried(predictions[0], predict);
+  const MotionVector centre = tried.vector();
+  const auto limited = [&](int x, int y) {
+    return motion::limited(level.shape, column, row, centre.x + x, centre.y + y);
+  };
+  const auto refine = [&](const MotionVector& vector, std::int32_t difference) HWY_ATTR {
+    tried.add(vector, difference, motion::refinement_cost(vector, difference));
+  };
+  const auto beside = [&](int i) {
+    return MotionVector{static_cast<std::int16_t>(centre.x + motion::neighbour_x(i)),
+                        static_cast<std::int16_t>(centre.y + motion::neighbour_y(i))};
+  };
+  if (limited(-1, -1) == beside(0) && limited(1, 1) == beside(motion::kNeighbours - 1)) {
+    const std::array<std::int32_t, motion::kNeighbours> differences = window.differences_around(centre);
+    HWY_UNROLL(8)
+    for (int i = 0; i < motion::kNeighbours; ++i) {
+      refine(beside(i), differences[i]);
+    }
+  } else {
+    for (int i = 0; i < motion::kNeighbours; ++i) {
+      const MotionVector vector = limited(motion::neighbour_x(i), motion::neighbour_y(i));
+      refine(vector, window.difference(vector));
+    }
   }
-  const MotionVector centre = best.vector;
-  for (int i = 0; i < motion::kNeighbours; ++i) {
-    const MotionVector vector = motion::limited(level.shape, column, row, centre.x + motion::neighbour_x(i),
-                                                centre.y + motion::neighbour_y(i));
-    const std::int32_t difference = window.difference(vector);
-    best.consider(vector, difference, motion::refinement_cost(vector, difference));
-  }
-  return best;
+  return tried;
 }
 
 HWY_ATTR void search_row_of_blocks(const MotionLevel& level, int row, MotionVector* vectors,
                                    std::int32_t* differences, std::int32_t* textures) {
   for (int column = 0; column < level.shape.columns; ++column) {
     const Window window(level, column, row);
-    const motion::Choice best = level.coarser == nullptr
-                                    ? search_everywhere(level, window, column, row)
-                                    : search_near_predictions(level, window, column, row);
-    vectors[column] = best.vector;
-    differences[column] = best.difference;
+    if (level.coarser == nullptr) {
+      const motion::Choice best = search_everywhere(level, window, column, row);
+      vectors[column] = best.vector;
+      differences[column] = best.difference;
+    } else {
+      const Tried tried = search_near_predictions(level, window, column, row);
+      vectors[column] = tried.vector();
+      differences[column] = tried.difference();
+    }
     if (textures != nullptr) {
       textures[column] = window.texture();
     }
@@ -234,53 +430,44 @@ HWY_ATTR void search_row_of_blocks(const MotionLevel& level, int row, MotionVect
 }
 
 HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const MotionSweep& sweep) {
-  const int columns = level.shape.columns;
-  const auto changed_around = [&](int column) {
-    unsigned changed = 0;
-    for (int y = std::max(row - 1, 0); y <= std::min(row + 1, level.shape.rows - 1); ++y) {
-      for (int x = std::max(column - 1, 0); x <= std::min(column + 1, columns - 1); ++x) {
-        changed |= sweep.changed_before[y * columns + x];
-      }
+  const int stride = sweep.stride;
+  const auto changed_around = [&](int block) {
+    std::uint32_t changed = 0;
+    for (const int y : {-1, 0, 1}) {
+      std::uint32_t three_and_one;
+      std::memcpy(&three_and_one, sweep.changed_before + block + y * stride - 1, sizeof(three_and_one));
+      changed |= three_and_one;
     }
-    return changed != 0;
+    return (changed & 0xFFFFFFU) != 0;
   };
-  for (int column = 0; column < columns; ++column) {
-    const int block = row * columns + column;
+  for (int column = 0; column < level.shape.columns; ++column) {
+    const int block = row * stride + column;
     const MotionVector own = sweep.before[block];
     sweep.after[block] = own;
     sweep.changed[block] = 0;
-    if (!changed_around(column)) {
+    if (sweep.changed_before != nullptr && !changed_around(block)) {
       continue;
     }
-    Vectors<motion::kNeighbours> neighbours;
-    HWY_UNROLL(8)
-    for (int i = 0; i < motion::kNeighbours; ++i) {
-      neighbours[i] = motion::neighbour(i, level.shape, column, row, sweep.before);
-    }
-    unsigned left = untried(neighbours, own);
-    if (left == 0) {
+    const Vectors neighbours = neighbours_of(sweep.before + block, stride);
+    if (neighbours.others_than(own) == 0) {
       continue;
     }
     const Window window(level, column, row);
-    const std::int32_t own_difference = sweep.differences[block];
-    motion::Choice best;
-    const auto consider = [&](const MotionVector& vector, std::int32_t difference) HWY_ATTR {
-      int disagreements = 0;
-      for (const MotionVector& neighbour : neighbours) {
-        disagreements += motion::disagreement(vector, neighbour);
-      }
-      best.consider(vector, difference,
-                    motion::sweep_cost(vector, difference, own_difference, disagreements));
+    std::int32_t& difference = sweep.differences[row * level.shape.columns + column];
+    const std::int32_t own_difference = difference;
+    Tried tried;
+    const auto consider = [&](const MotionVector& vector, std::int32_t its_difference) HWY_ATTR {
+      tried.add(vector, its_difference,
+                motion::sweep_cost(vector, its_difference, own_difference, neighbours.disagreements(vector)));
     };
     consider(own, own_difference);
-    for (; left != 0; left &= left - 1) {
-      const MotionVector& neighbour = neighbours[std::countr_zero(left)];
+    neighbours.for_each_untried(own, [&](const MotionVector& neighbour) HWY_ATTR {
       const MotionVector vector = motion::limited(level.shape, column, row, neighbour.x, neighbour.y);
       consider(vector, window.difference(vector));
-    }
-    sweep.after[block] = best.vector;
-    sweep.changed[block] = best.vector == own ? 0 : 1;
-    sweep.differences[block] = best.difference;
+    });
+    sweep.after[block] = tried.vector();
+    sweep.changed[block] = tried.vector() == own ? 0 : 1;
+    difference = tried.difference();
   }
 }
 
