@@ -47,26 +47,13 @@ std::optional<NoiseModel> parse_levels(const std::string& text) {
   return values.size() == 3 ? std::optional(NoiseModel{{values[0], values[1], values[2]}}) : std::nullopt;
 }
 
-// Nothing for "auto".
-std::optional<NoiseProfile> parse_sigma(const std::string& text) {
-  if (text == "auto") {
-    return std::nullopt;
-  }
-  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
-    return NoiseProfile{*levels, std::nullopt};
-  }
+[[noreturn]] NoiseProfile refuse_as_sigma(const std::string& text) {
   throw UsageError(
       "--sigma: '" + text +
       "' is not a noise level: a number from 0 to 255, three of them separated by commas, or auto");
 }
 
-std::optional<NoiseProfile> parse_noise(const std::string& text) {
-  if (text == "auto") {
-    return std::nullopt;
-  }
-  if (const std::optional<NoiseModel> levels = parse_levels(text)) {
-    return NoiseProfile{*levels, std::nullopt};
-  }
+NoiseProfile read_named_profile(const std::string& text) {
   if (std::filesystem::path(text).extension() != ".json") {
     throw UsageError(
         "--noise: '" + text +
@@ -74,6 +61,16 @@ std::optional<NoiseProfile> parse_noise(const std::string& text) {
         "commas), nor a profile (a file that ends in .json)");
   }
   return read_noise_profile(text);
+}
+
+// Nothing for "auto"; `otherwise` is asked for what is no level either.
+std::optional<NoiseProfile> parse_noise(const std::string& text,
+                                        NoiseProfile (*otherwise)(const std::string&)) {
+  if (text == "auto") {
+    return std::nullopt;
+  }
+  const std::optional<NoiseModel> levels = parse_levels(text);
+  return levels ? NoiseProfile{*levels, std::nullopt} : otherwise(text);
 }
 
 float parse_strength(const std::string& text) {
@@ -130,7 +127,8 @@ NoiseSettings NoiseOptions::settings() const {
   if (noise_ && sigma_) {
     throw UsageError("--noise and --sigma exclude each other");
   }
-  return {.noise = noise_ ? parse_noise(*noise_) : parse_sigma(sigma_.value_or("auto")),
+  return {.noise = noise_ ? parse_noise(*noise_, read_named_profile)
+                          : parse_noise(sigma_.value_or("auto"), refuse_as_sigma),
           .strength = parse_strength(strength_),
           .planes = luma_only_     ? PlaneChoice::kLuma
                     : chroma_only_ ? PlaneChoice::kChroma
