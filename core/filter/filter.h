@@ -8,13 +8,14 @@
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/parameters/filter_description.h"
+#include "core/vbm4d/vbm4d_parameters.h"
 
 namespace limpid {
 
 /// A filter with its parameters. This is the list of all filters: each is what the description() of its
 /// parameters says.
-using Filter = std::variant<Bm3dParameters, BilateralParameters, AdaptiveBilateralParameters, NlmParameters,
-                            NlmBilateralParameters>;
+using Filter = std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
+                            NlmParameters, NlmBilateralParameters>;
 using FilterType = FilterDescription<Filter>;
 
 /// All of them, in the variant's order.

@@ -234,6 +234,11 @@ EngineInfo describe_device(int device) {
 
 }  // namespace
 
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& /*parameters*/,
+                                               const FrameFormat& /*format*/) {
+  throw Error("the CUDA engine can't filter along motion yet; --engine cpu can");
+}
+
 // By the make_frame_filter() of each filter's own folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);

@@ -126,7 +126,9 @@ Picture filter_picture(const Picture& in, const FrameFormat& format, const Filte
   Picture out = in;
   std::visit(
       [&](const auto& parameters) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(parameters)>, Bm3dParameters>) {
+        using Parameters = std::decay_t<decltype(parameters)>;
+        if constexpr (!std::is_same_v<Parameters, Bm3dParameters> &&
+                      !std::is_same_v<Parameters, Vbm4dParameters>) {
           const auto resolved = resolve(parameters, sigma);
           for (int y = 0; y < in.height; ++y) {
             for (int x = 0; x < in.width; ++x) {

@@ -82,6 +82,8 @@ struct StepTables {
   /// code values, float samples clamped to 2^12, and a transform pair overshoots by no more than the patch's
   /// norm, 2^4. From 24 bits at the extremes of the parameters to 31 for np.
   int sum_fraction_bits = 0;
+  /// A unit of the numerators, in units of the weights.
+  float numerator_unit = 1;
 };
 
 /// `component` is filtered, so that its sigma is > 0.

@@ -1,0 +1,529 @@
+#include "core/cpu/vbm4d/trajectory_tile.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <span>
+
+#include "core/bm3d/transforms.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/cpu/vbm4d/trajectory_tile.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "core/cpu/bm3d/group_filter-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Following patches
+
+// The sum of squared differences of two patches of matching values.
+HWY_INLINE std::int32_t patch_distance(const std::int16_t* a, const std::int16_t* b, std::ptrdiff_t stride) {
+  const hn::CappedTag<std::int16_t, vbm4d::kPatch> d16;
+  const hn::RepartitionToWide<decltype(d16)> d32;
+  auto sum = hn::Zero(d32);
+  auto more = hn::Zero(d32);  // stays 0 on x86
+  for (int row = 0; row < vbm4d::kPatch; ++row) {
+    const auto difference = hn::Sub(hn::LoadU(d16, a + row * stride), hn::LoadU(d16, b + row * stride));
+    sum = hn::ReorderWidenMulAccumulate(d32, difference, difference, sum, more);
+  }
+  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
+}
+
+// The place at which the reference patch is found in picture `u`, given that it was at `place` in the one
+// beside it, `from`. False if it is nowhere.
+HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, int from, int u,
+                     Position& place) {
+  const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
+  const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
+                                                                     job.shift_y, field.columns, field.rows)];
+  const int most_x = job.width - vbm4d::kPatch;
+  const int most_y = job.height - vbm4d::kPatch;
+  const int x = vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x);
+  const int y = vbm4d::confined(place.y + vbm4d::scaled(vector.y, job.shift_y), most_y);
+  const std::int16_t* guide = job.pictures[u].guide;
+  std::int32_t least = INT32_MAX;
+  std::int32_t its_distance = 0;
+  for (int i = 0; i < vbm4d::kCandidates; ++i) {
+    const int cx = x + vbm4d::candidate_x(i);
+    const int cy = y + vbm4d::candidate_y(i);
+    if (cx < 0 || cy < 0 || cx > most_x || cy > most_y) {
+      continue;
+    }
+    const std::int32_t distance =
+        patch_distance(reference, guide + static_cast<std::ptrdiff_t>(cy) * job.width + cx, job.width);
+    const std::int32_t cost = distance + vbm4d::candidate_cost(i, job.bounds);
+    if (cost < least) {
+      least = cost;
+      its_distance = distance;
+      place = {cx, cy};
+    }
+  }
+  return its_distance <= job.bounds.greatest;
+}
+
+// The places of the reference patch and of those that are like it, at most `wanted`, a power of two of them.
+HWY_ATTR int find_similar(const TrajectoryJob& job, Position reference, int wanted, Position* places) {
+  const std::int16_t* guide = job.pictures[job.current].guide;
+  const auto patch_at = [&](int x, int y) { return guide + static_cast<std::ptrdiff_t>(y) * job.width + x; };
+  const std::int16_t* patch = patch_at(reference.x, reference.y);
+  std::array<std::int32_t, vbm4d::kMostMembers> keys{};
+  places[0] = reference;
+  int count = 1;
+  const int x0 = std::max(reference.x - job.search_radius, 0);
+  const int x1 = std::min(reference.x + job.search_radius, job.width - vbm4d::kPatch);
+  const int y0 = std::max(reference.y - job.search_radius, 0);
+  const int y1 = std::min(reference.y + job.search_radius, job.height - vbm4d::kPatch);
+  for (int y = y0; y <= y1; ++y) {
+    for (int x = x0; x <= x1; ++x) {
+      const std::int32_t key =
+          std::abs(patch_distance(patch, patch_at(x, y), job.width) - job.bounds.similar.expected);
+      const bool full = count == wanted;
+      if (key > job.bounds.similar.greatest || (full && key >= keys[count - 1]) ||
+          (x == reference.x && y == reference.y)) {
+        continue;
+      }
+      int at = full ? count - 1 : count++;
+      for (; at > 1 && keys[at - 1] > key; --at) {
+        keys[at] = keys[at - 1];
+        places[at] = places[at - 1];
+      }
+      keys[at] = key;
+      places[at] = {x, y};
+    }
+  }
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(count)));
+}
+
+HWY_ATTR void find_group(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
+  const std::int16_t* patch =
+      job.pictures[job.current].guide + static_cast<std::ptrdiff_t>(reference.y) * job.width + reference.x;
+  std::array<Position, vbm4d::kMostFrames> trajectory;
+  constexpr int kCentre = vbm4d::kMostReach;
+  trajectory[kCentre] = reference;
+  int before = 0;
+  for (Position place = reference; job.current - before > 0; ++before) {
+    const int from = job.current - before;
+    if (!follow(job, patch, from, from - 1, place)) {
+      break;
+    }
+    trajectory[kCentre - before - 1] = place;
+  }
+  int after = 0;
+  for (Position place = reference; job.current + after + 1 < static_cast<int>(job.pictures.size()); ++after) {
+    const int from = job.current + after;
+    if (!follow(job, patch, from, from + 1, place)) {
+      break;
+    }
+    trajectory[kCentre + after + 1] = place;
+  }
+  group.first = job.current - before;
+  group.frames = before + 1 + after;
+  group.members = 1;
+  const Position* places = trajectory.data() + kCentre - before;
+  const int wanted = vbm4d::members_of(group.frames, job.max_group_size);
+  if (wanted == 1) {
+    std::copy_n(places, group.frames, group.places.begin());
+    return;
+  }
+  std::array<Position, vbm4d::kMostMembers> similar;
+  group.members = find_similar(job, reference, wanted, similar.data());
+  for (int f = 0; f < group.frames; ++f) {
+    for (int m = 0; m < group.members; ++m) {
+      group.places[f * group.members + m] = {
+          vbm4d::confined(similar[m].x + places[f].x - reference.x, job.width - vbm4d::kPatch),
+          vbm4d::confined(similar[m].y + places[f].y - reference.y, job.height - vbm4d::kPatch)};
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Filtering. Patches are transformed in blocks (transforms-inl.h); across the group, a vector has a patch's
+// coefficients alone.
+
+using PatchTag = hn::CappedTag<float, 8>;
+using PatchVector = hn::Vec<PatchTag>;
+constexpr int kPatchLanes = static_cast<int>(hn::MaxLanes(PatchTag()));
+constexpr int kPatchVectors = 64 / kPatchLanes;
+
+// Where the coefficients of patch i begin in a group, and how far it is from one vector of them to the next.
+constexpr int patch_begin(int i) {
+  return i / kPatchesPerBlock * kBlockFloats + i % kPatchesPerBlock * kPatchLanes;
+}
+constexpr int kPatchSpacing = kPatchLanes * kPatchesPerBlock;
+
+HWY_ATTR void load_patches(const float* const* patches, int size, std::ptrdiff_t stride, float* group) {
+  const FloatTag d;
+  for (int i = 0; i < size; i += kPatchesPerBlock) {
+    const float* first = patches[i];
+    const float* second = patches[std::min(i + kPatchesPerBlock - 1, size - 1)];
+    FloatVector x[kBlockVectors];
+    for (int row = 0; row < 8; ++row) {
+      for (int part = 0; part < kParts; ++part) {
+        const std::ptrdiff_t offset = row * stride + part * kLanes;
+        x[row * kParts + part] = load_row(d, first + offset, second + offset);
+      }
+    }
+    forward_2d<Dct8>(x);
+    for (int v = 0; v < kBlockVectors; ++v) {
+      hn::Store(x[v], d, group + v * kLanes);
+    }
+    group += kBlockFloats;
+  }
+}
+
+// The transform across a group: over time, by sums and differences of the coefficients that are as far from
+// either end, to which the DCT's even and odd coefficients belong; and Haar's across members.
+struct AcrossGroup {
+  const float* over_time;
+  int frames;
+  int members;
+
+  HWY_INLINE void forward(PatchVector* x) const {
+    const PatchTag d;
+    for (int half = 1; half < members; half *= 2) {
+      butterflies(x, half);
+    }
+    if (frames == 1) {
+      return;
+    }
+    const int pairs = frames / 2;
+    const bool odd = frames % 2 != 0;
+    for (int m = 0; m < members; ++m) {
+      PatchVector sums[vbm4d::kMostFrames];
+      PatchVector differences[vbm4d::kMostFrames];
+      for (int f = 0; f < pairs; ++f) {
+        const PatchVector a = x[f * members + m];
+        const PatchVector b = x[(frames - 1 - f) * members + m];
+        sums[f] = hn::Add(a, b);
+        differences[f] = hn::Sub(a, b);
+      }
+      const PatchVector middle = odd ? x[pairs * members + m] : hn::Zero(d);
+      for (int k = 0; k < frames; ++k) {
+        const float* factors = over_time + k * frames;
+        const PatchVector* in = k % 2 == 0 ? sums : differences;
+        PatchVector sum = hn::Mul(middle, hn::Set(d, odd ? factors[pairs] : 0.0F));
+        for (int f = 0; f < pairs; ++f) {
+          sum = hn::MulAdd(in[f], hn::Set(d, factors[f]), sum);
+        }
+        x[k * members + m] = sum;
+      }
+    }
+  }
+
+  HWY_INLINE void inverse(PatchVector* x) const {
+    const PatchTag d;
+    if (frames > 1) {
+      for (int m = 0; m < members; ++m) {
+        PatchVector in[vbm4d::kMostFrames];
+        for (int k = 0; k < frames; ++k) {
+          in[k] = x[k * members + m];
+        }
+        for (int f = 0; f < (frames + 1) / 2; ++f) {
+          PatchVector even = hn::Zero(d);
+          PatchVector odd = hn::Zero(d);
+          for (int k = 0; k < frames; k += 2) {
+            even = hn::MulAdd(in[k], hn::Set(d, over_time[k * frames + f]), even);
+          }
+          for (int k = 1; k < frames; k += 2) {
+            odd = hn::MulAdd(in[k], hn::Set(d, over_time[k * frames + f]), odd);
+          }
+          x[f * members + m] = hn::Add(even, odd);
+          x[(frames - 1 - f) * members + m] = hn::Sub(even, odd);
+        }
+      }
+    }
+    for (int half = members / 2; half >= 1; half /= 2) {
+      butterflies(x, half);
+    }
+  }
+
+ private:
+  HWY_INLINE void butterflies(PatchVector* x, int half) const {
+    const auto scale = hn::Set(PatchTag(), kHalfSqrt);
+    for (int f = 0; f < frames; ++f) {
+      for (int m = 0; m < members; m += 2 * half) {
+        PatchVector& a = x[f * members + m];
+        PatchVector& b = x[f * members + m + half];
+        const PatchVector sum = hn::Mul(hn::Add(a, b), scale);
+        b = hn::Mul(hn::Sub(a, b), scale);
+        a = sum;
+      }
+    }
+  }
+};
+
+// Shrinks a group's coefficients, as hard_threshold() and wiener() of group_filter-inl.h do. Returns the
+// group's weight.
+template <bool kWiener>
+HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basic,
+                      const CoefficientNoise& noise, float deviation) {
+  const PatchTag d;
+  const int size = across.frames * across.members;
+  const auto gain = hn::Set(d, kWiener ? deviation * deviation : deviation);
+  auto left = hn::Zero(d);
+  PatchVector x[vbm4d::kMostPatches];
+  PatchVector factors[kWiener ? vbm4d::kMostPatches : 1];
+  for (int v = 0; v < kPatchVectors; ++v) {
+    const auto bound = hn::Mul(hn::LoadU(d, noise.bounds.data() + v * kPatchLanes), gain);
+    const auto variance = hn::LoadU(d, noise.variances.data() + v * kPatchLanes);
+    const std::ptrdiff_t offset = std::ptrdiff_t{v} * kPatchSpacing;
+    if constexpr (kWiener) {
+      for (int i = 0; i < size; ++i) {
+        factors[i] = hn::Load(d, basic + patch_begin(i) + offset);
+      }
+      across.forward(factors);
+      for (int i = 0; i < size; ++i) {
+        const auto signal = hn::Mul(factors[i], factors[i]);
+        factors[i] = hn::Div(signal, hn::Add(signal, bound));
+        left = hn::MulAdd(hn::Mul(factors[i], variance), factors[i], left);
+      }
+    }
+    for (int i = 0; i < size; ++i) {
+      x[i] = hn::Load(d, noisy + patch_begin(i) + offset);
+    }
+    across.forward(x);
+    for (int i = 0; i < size; ++i) {
+      if constexpr (kWiener) {
+        x[i] = hn::Mul(x[i], factors[i]);
+      } else {
+        auto keep = hn::Gt(hn::Abs(x[i]), bound);
+        if (v == 0 && i == 0) {
+          keep = hn::Or(keep, hn::FirstN(d, 1));
+        }
+        left = hn::Add(left, hn::IfThenElseZero(keep, variance));
+        x[i] = hn::IfThenElseZero(keep, x[i]);
+      }
+    }
+    across.inverse(x);
+    for (int i = 0; i < size; ++i) {
+      hn::Store(x[i], d, noisy + patch_begin(i) + offset);
+    }
+  }
+  return weight_factor(noise.least_deviation, deviation) /
+         std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, left)));
+}
+
+// Transforms the patches from `first_patch` on back and adds them, less kSumsOffset, to the sums, one of
+// which each frame has.
+HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& group, int first_patch,
+                                float weight, const float* window, const LocalSums* sums) {
+  const FloatTag d;
+  constexpr double kGain = Dct8::kForwardDc * Dct8::kInverseDc;
+  const auto factor = hn::Set(d, static_cast<float>(double{weight} / (kGain * kGain)));
+  const auto grey = hn::IfThenElseZero(
+      first_coefficients(),
+      hn::Set(d, static_cast<float>(double{kSumsOffset} * Dct8::kForwardDc * Dct8::kForwardDc)));
+  FloatVector scale[kBlockVectors];
+  for (int row = 0; row < 8; ++row) {
+    for (int part = 0; part < kParts; ++part) {
+      const float* in = window + row * 8 + part * kLanes;
+      scale[row * kParts + part] = hn::Mul(factor, load_row(d, in, in));
+    }
+  }
+  const int size = group.size();
+  for (int i = first_patch / kPatchesPerBlock * kPatchesPerBlock; i < size; i += kPatchesPerBlock) {
+    FloatVector x[kBlockVectors];
+    const float* block = coefficients + i / kPatchesPerBlock * kBlockFloats;
+    for (int v = 0; v < kBlockVectors; ++v) {
+      x[v] = hn::Load(d, block + v * kLanes);
+    }
+    x[0] = hn::Sub(x[0], grey);
+    inverse_2d<Dct8>(x);
+    const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
+      const LocalSums& into = sums[group.first + patch / group.members];
+      const std::ptrdiff_t offset = into.offset(group.places[patch]);
+      into.weight[offset] += weight;
+      for (int row = 0; row < 8; ++row) {
+        for (int part = 0; part < kParts; ++part) {
+          float* out =
+              into.numerator + offset + static_cast<std::ptrdiff_t>(row) * into.pitch + part * kLanes;
+          const int v = row * kParts + part;
+          hn::StoreU(hn::Add(hn::LoadU(tag, out), part_of(hn::Mul(x[v], scale[v]))), tag, out);
+        }
+      }
+    };
+    if constexpr (kPatchesPerBlock == 2) {
+      const hn::Half<FloatTag> half;
+      if (i >= first_patch) {
+        add(i, half, [&](FloatVector v) HWY_ATTR { return hn::LowerHalf(half, v); });
+      }
+      if (i + 1 < size) {
+        add(i + 1, half, [&](FloatVector v) HWY_ATTR { return hn::UpperHalf(half, v); });
+      }
+    } else {
+      add(i, d, [](FloatVector v) HWY_ATTR { return v; });
+    }
+  }
+}
+
+HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const TrajectoryGroup& group, int first_patch,
+                           TrajectoryScratch& scratch, const LocalSums* sums) {
+  const int size = group.size();
+  std::array<const float*, vbm4d::kMostPatches> patches{};
+  const auto load = [&](bool of_basic, float* into) HWY_ATTR {
+    for (int i = 0; i < size; ++i) {
+      const FollowedPicture::Plane& from = job.pictures[group.first + i / group.members].planes[plane];
+      patches[i] = (of_basic ? from.basic : from.noisy) +
+                   static_cast<std::ptrdiff_t>(group.places[i].y) * job.width + group.places[i].x;
+    }
+    load_patches(patches.data(), size, job.width, into);
+  };
+  float* const noisy = scratch.noisy_group.data();
+  float* const basic = scratch.basic_group.data();
+  load(false, noisy);
+  if (job.wiener) {
+    load(true, basic);
+  }
+  const CoefficientNoise& noise = job.noise[plane];
+  const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
+  const AcrossGroup across = {(*job.over_time)[group.frames].data(), group.frames, group.members};
+  const float weight = job.wiener ? shrink<true>(across, noisy, basic, noise, deviation)
+                                  : shrink<false>(across, noisy, basic, noise, deviation);
+  aggregate_patches(noisy, group, first_patch, weight, job.tables->window.data(), sums);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Tiles
+
+// The first patch of a group whose picture wants estimates.
+inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
+  int frame = 0;
+  while (job.pictures[group.first + frame].planes[0].sums == nullptr) {
+    ++frame;
+  }
+  return frame * group.members;
+}
+
+HWY_ATTR void add_sums(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out, int count) {
+  for (int i = 0; i < count; ++i) {
+    out[i] += static_cast<std::int64_t>(in[i] * scale);
+  }
+}
+
+HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
+                             const LocalSums& sums, const Area& area) {
+  const TrajectoryFractions fractions = trajectory_fractions(job.width, job.height, job.tables->step.spacing);
+  const float numerator_scale = std::ldexp(1.0F, fractions.numerator);
+  const float weight_scale = std::ldexp(1.0F, fractions.weight);
+  const int blocks_across = block_count(job.width, kLockedColumns);
+  AggregationSums& out = *picture.planes[plane].sums;
+  for (int y0 = area.y0; y0 < area.y1;) {
+    const int block_y = y0 / kLockedRows;
+    const int y1 = std::min(area.y1, (block_y + 1) * kLockedRows);
+    for (int x0 = area.x0; x0 < area.x1;) {
+      const int block_x = x0 / kLockedColumns;
+      const int x1 = std::min(area.x1, (block_x + 1) * kLockedColumns);
+      const std::scoped_lock guard((*picture.locks)[block_y * blocks_across + block_x]);
+      for (int y = y0; y < y1; ++y) {
+        const std::ptrdiff_t from = sums.offset({x0, y});
+        const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x0;
+        add_sums(sums.numerator + from, numerator_scale, out.numerator.data() + to, x1 - x0);
+        add_sums(sums.weight + from, weight_scale, out.weight.data() + to, x1 - x0);
+      }
+      x0 = x1;
+    }
+    y0 = y1;
+  }
+}
+
+// Motion that differs widely within a tile makes its groups reach far. If what they reach is more than this,
+// in samples, they are filtered in two halves; the sums of a part stay in a core's second-level cache or
+// nearly so.
+constexpr std::size_t kMostLocalSamples = std::size_t{1} << 18;
+
+HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const TrajectoryGroup> groups,
+                            TrajectoryScratch& scratch) {
+  std::array<Area, vbm4d::kMostFrames> areas;
+  areas.fill({job.width, job.height, 0, 0});
+  for (const TrajectoryGroup& group : groups) {
+    for (int i = first_wanted(job, group); i < group.size(); ++i) {
+      Area& area = areas[group.first + i / group.members];
+      const Position& place = group.places[i];
+      area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
+              std::max(area.x1, place.x + vbm4d::kPatch), std::max(area.y1, place.y + vbm4d::kPatch)};
+    }
+  }
+  std::size_t samples = 0;
+  for (const Area& area : areas) {
+    samples += static_cast<std::size_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
+  }
+  if (samples > kMostLocalSamples && groups.size() > 1) {
+    const std::size_t half = groups.size() / 2;
+    filter_groups(job, groups.first(half), scratch);
+    return filter_groups(job, groups.subspan(half), scratch);
+  }
+  for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
+    scratch.sums.assign(2 * samples, 0.0F);
+    std::array<LocalSums, vbm4d::kMostFrames> sums;
+    float* next = scratch.sums.data();
+    for (std::size_t f = 0; f < sums.size(); ++f) {
+      const Area& area = areas[f];
+      const std::ptrdiff_t count =
+          static_cast<std::ptrdiff_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
+      sums[f] = {next, next + count, area.x0, area.y0, area.x1 - area.x0};
+      next += 2 * count;
+    }
+    for (const TrajectoryGroup& group : groups) {
+      filter_group(job, plane, group, first_wanted(job, group), scratch, sums.data());
+    }
+    for (std::size_t f = 0; f < sums.size(); ++f) {
+      if (areas[f].x1 > areas[f].x0) {
+        add_to_picture(job, job.pictures[f], plane, sums[f], areas[f]);
+      }
+    }
+  }
+}
+
+HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
+  constexpr std::size_t kGroupFloats =
+      std::size_t{(vbm4d::kMostPatches + kPatchesPerBlock - 1) / kPatchesPerBlock} * kBlockFloats;
+  scratch.noisy_group.resize(kGroupFloats);
+  scratch.basic_group.resize(kGroupFloats);
+  scratch.groups.clear();
+  for (int y = tile.first_y; y < tile.last_y; ++y) {
+    for (int x = tile.first_x; x < tile.last_x; ++x) {
+      find_group(job, {job.grid_x[x], job.grid_y[y]}, scratch.groups.emplace_back());
+    }
+  }
+  filter_groups(job, scratch.groups, scratch);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::cpu {
+
+HWY_EXPORT(process_tile_groups);
+
+void process_trajectories(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
+  HWY_DYNAMIC_DISPATCH(process_tile_groups)(job, tile, scratch);
+}
+
+TimeTransforms make_time_transforms() {
+  TimeTransforms transforms;
+  for (int frames = 1; frames <= vbm4d::kMostFrames; ++frames) {
+    const std::vector<double> matrix = transform_matrices(Transform2d::kDct, frames).forward;
+    transforms[frames].assign(matrix.begin(), matrix.end());
+  }
+  return transforms;
+}
+
+TrajectoryFractions trajectory_fractions(int width, int height, int spacing) {
+  constexpr int kEstimateBits = 17;
+  const auto references = [spacing](int size) { return static_cast<std::uint64_t>(size / spacing + 2); };
+  const std::uint64_t patches =
+      references(width) * references(height) * (vbm4d::kMostFrames * vbm4d::kMostMembers);
+  const int bits = 62 - static_cast<int>(std::bit_width(patches));
+  return {bits - kEstimateBits, std::min(bits, 40)};
+}
+
+}  // namespace limpid::cpu
+#endif

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "core/cpu/bm3d/tile.h"
+#include "core/cpu/runtime/aligned_vector.h"
+#include "core/motion/motion_field.h"
+#include "core/vbm4d/trajectories.h"
+
+// The inner part of V-BM4D: what happens to one tile of reference patches, on one thread.
+// core/cpu/vbm4d/vbm4d.h cuts pictures into tiles and turns the sums into estimates.
+
+namespace limpid::cpu {
+
+/// A picture of the stream as groups see it. All planes have the job's size.
+struct FollowedPicture {
+  struct Plane {
+    const float* noisy = nullptr;     ///< width * height samples in 8-bit code values
+    const float* basic = nullptr;     ///< basic estimate, likewise; null in the first step
+    AggregationSums* sums = nullptr;  ///< null if estimates are not wanted
+  };
+  const std::int16_t* guide = nullptr;       ///< width * height values as MatchingScale says
+  const MotionField* back = nullptr;         ///< luma's motion to the picture before
+  const MotionField* ahead = nullptr;        ///< and to the one after it
+  std::vector<std::mutex>* locks = nullptr;  ///< of the sums, as StepJob's
+  std::array<Plane, 3> planes;
+};
+
+/// The transform over time of trajectories of each length, [coefficient][picture], row-major.
+using TimeTransforms = std::array<std::vector<float>, vbm4d::kMostFrames + 1>;
+TimeTransforms make_time_transforms();
+
+/// One step over the reference patches of one picture, in planes that share their groups.
+struct TrajectoryJob {
+  const StepTables* tables = nullptr;  ///< of patches of 8x8
+  const TimeTransforms* over_time = nullptr;
+  bool wiener = false;
+  int width = 0;
+  int height = 0;
+  int shift_x = 0;  ///< luma's samples to one of the planes'
+  int shift_y = 0;
+  vbm4d::TrajectoryBounds bounds;
+  int max_group_size = 0;
+  int search_radius = 0;
+  std::vector<int> grid_x;              ///< columns of the reference patches, ascending
+  std::vector<int> grid_y;              ///< rows, likewise
+  std::vector<CoefficientNoise> noise;  ///< of each plane
+  /// Those that groups may reach, in their order, and which of them the reference patches are in.
+  std::vector<FollowedPicture> pictures;
+  int current = 0;
+};
+
+/// Where a group's patches are: patch frame * members + member is in picture first + frame.
+struct TrajectoryGroup {
+  int first = 0;
+  int frames = 0;
+  int members = 0;
+  std::array<Position, vbm4d::kMostPatches> places;
+
+  int size() const { return frames * members; }
+};
+
+/// A thread's working memory.
+struct TrajectoryScratch {
+  std::vector<TrajectoryGroup> groups;
+  AlignedVector<float> noisy_group;
+  AlignedVector<float> basic_group;
+  AlignedVector<float> sums;
+};
+
+/// Follows, filters and aggregates one tile into the pictures' sums. Thread-safe for different scratches.
+void process_trajectories(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch);
+
+/// Fractional bits of the sums of planes of that size, for numerators and weights. Nothing but their number
+/// limits how many groups meet in a sample: there are at most one for each reference patch of the pictures in
+/// reach, with at most kMostMembers patches. Estimates are under 2^17, weights at most 1 (StepTables).
+struct TrajectoryFractions {
+  int numerator = 0;
+  int weight = 0;
+};
+TrajectoryFractions trajectory_fractions(int width, int height, int spacing);
+
+}  // namespace limpid::cpu

@@ -1,0 +1,459 @@
+#include "tests/oracle/vbm4d.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/engine/denoiser.h"
+#include "core/filter/filter.h"
+#include "core/frame/code_values.h"
+#include "core/frame/metrics.h"
+#include "core/vbm4d/vbm4d_parameters.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "tests/core/cpu/simd_level.h"
+#include "tests/core/engine/engine_suite.h"
+#include "tests/core/motion/moving_pictures.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid {
+namespace {
+
+using oracle::as_float;
+using oracle::gray;
+using oracle::rgb;
+using oracle::yuv;
+
+template <typename Sample>
+void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
+  const double value = code_value * static_cast<double>(frame.format.code_value());
+  frame.planes[plane].row<Sample>(y)[x] =
+      static_cast<Sample>(frame.format.sample_type == SampleType::kFloat32 ? value : std::round(value));
+}
+
+void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
+  switch (frame.format.sample_type) {
+    case SampleType::kUint8:
+      return store_sample<std::uint8_t>(frame, plane, x, y, code_value);
+    case SampleType::kUint16:
+      return store_sample<std::uint16_t>(frame, plane, x, y, code_value);
+    case SampleType::kFloat32:
+      return store_sample<float>(frame, plane, x, y, code_value);
+  }
+}
+
+// Picture t of a clip in which a texture goes by behind a still frame, with a patch that is in no other
+// picture; its upper and lower halves differ in speed.
+Frame clean_picture(const FrameFormat& format, int t, unsigned scene = 0) {
+  Frame frame = allocate_frame(format);
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const int shift_x = p == 1 || p == 2 ? format.chroma_shift_x : 0;
+    const int shift_y = p == 1 || p == 2 ? format.chroma_shift_y : 0;
+    for (int y = 0; y < format.plane_height(p); ++y) {
+      for (int x = 0; x < format.plane_width(p); ++x) {
+        const int luma_x = x << shift_x;
+        const int luma_y = y << shift_y;
+        const bool lower = 2 * luma_y > format.height;
+        double value = test::endless_texture(luma_x + (lower ? 3 : 1) * t, luma_y, scene);
+        if (luma_x < 12) {
+          value = luma_y % 9 < 4 ? 200 : 40;
+        } else if (t % 4 == 2 && luma_x > format.width - 14 && luma_y < 14) {
+          value = 255 - value;
+        }
+        value = p == 0 ? value : 128 + (p == 1 ? 0.4 : -0.3) * (value - 128);
+        store_sample(frame, p, x, y, std::clamp(value, 16.0, 235.0));
+      }
+    }
+  }
+  frame.index = t;
+  return frame;
+}
+
+std::vector<Frame> noisy_clip(const FrameFormat& format, int count, double sigma, unsigned scene = 0) {
+  std::vector<Frame> frames;
+  for (int t = 0; t < count; ++t) {
+    frames.push_back(oracle::add_noise(clean_picture(format, t, scene), sigma, 100 + t));
+    frames.back().index = t;
+  }
+  return frames;
+}
+
+// All results that frames give which are sent one after the other.
+std::vector<Frame> run_stream(Denoiser& denoiser, const std::vector<Frame>& frames) {
+  std::vector<Frame> results;
+  const auto take_all = [&] {
+    while (std::optional<Frame> result = denoiser.receive()) {
+      results.push_back(std::move(*result));
+    }
+  };
+  for (const Frame& frame : frames) {
+    denoiser.send(frame);
+    take_all();
+  }
+  denoiser.flush();
+  take_all();
+  return results;
+}
+
+Vbm4dParameters small_parameters() {
+  Vbm4dParameters parameters;
+  parameters.before = 2;
+  parameters.after = 1;
+  parameters.hard_threshold.spacing = 5;
+  parameters.wiener->spacing = 4;
+  parameters.hard_threshold.search_window = parameters.wiener->search_window = 9;
+  parameters.wiener->max_distance = 800;
+  parameters.wiener->end_distance = 1.5F;
+  return parameters;
+}
+
+constexpr float kSigma = 12;
+
+NoiseModel white_noise(float sigma = kSigma) { return {{sigma, sigma, sigma}}; }
+
+class Vbm4dTest : public EngineSuite {
+ protected:
+  std::vector<Frame> run(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
+                         const NoiseModel& noise = white_noise()) {
+    return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
+  }
+
+  void expect_as_defined(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
+                         const NoiseModel& noise = white_noise()) {
+    const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
+    const std::vector<Frame> results = run(frames, parameters, noise);
+    ASSERT_EQ(results.size(), frames.size());
+    for (std::size_t t = 0; t < results.size(); ++t) {
+      const oracle::Agreement agreement = oracle::compare(results[t], expected[t]);
+      EXPECT_TRUE(oracle::within_contract(agreement)) << "frame " << t << ": " << to_string(agreement);
+      EXPECT_EQ(results[t].index, frames[t].index);
+    }
+  }
+};
+
+TEST_P(Vbm4dTest, IsAsDefinedInEveryFormat) {
+  const FrameFormat formats[] = {
+      gray(41, 35),      gray(40, 33, 10),      gray(33, 40, 16),     as_float(gray(40, 33)),
+      yuv(44, 38, 1, 1), yuv(43, 37, 1, 1, 10), yuv(42, 30, 1, 0),    yuv(40, 34, 2, 0),
+      yuv(34, 33, 0, 0), rgb(36, 33),           as_float(rgb(33, 35))};
+  for (const FrameFormat& format : formats) {
+    SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
+    expect_as_defined(noisy_clip(format, 6, static_cast<double>(kSigma)), small_parameters());
+  }
+}
+
+TEST_P(Vbm4dTest, IsAsDefinedForAllParameters) {
+  const std::vector<Frame> frames = noisy_clip(gray(48, 40), 9, static_cast<double>(kSigma));
+  Vbm4dParameters parameters = small_parameters();
+  parameters.before = 8;
+  parameters.after = 8;
+  expect_as_defined(frames, parameters);
+  parameters.wiener.reset();
+  expect_as_defined(frames, parameters);
+  parameters = small_parameters();
+  parameters.delay = 0;
+  expect_as_defined(frames, parameters);
+  parameters.delay = 3;
+  expect_as_defined(frames, parameters);
+  parameters = small_parameters();
+  parameters.before = 0;
+  parameters.after = 0;
+  expect_as_defined(frames, parameters);
+  parameters = small_parameters();
+  parameters.hard_threshold.max_group_size = 1;
+  parameters.wiener->max_group_size = 4;
+  parameters.hard_threshold.kaiser_beta = 0;
+  parameters.lambda = 3.2F;
+  expect_as_defined(frames, parameters);
+  parameters.hard_threshold.end_distance = 2;
+  parameters.wiener->end_distance = 0.1F;
+  expect_as_defined(frames, parameters);
+}
+
+TEST_P(Vbm4dTest, IsAsDefinedForNoiseOfAnyShape) {
+  const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 6, static_cast<double>(kSigma));
+  NoiseModel noise = white_noise();
+  for (int p = 0; p < 3; ++p) {
+    double sum = 0;
+    for (int i = 0; i < 64; ++i) {
+      noise.shape[p].spectrum[i] = 1.0F / (1 + 0.2F * static_cast<float>(i / 8 + i % 8));
+      sum += double{noise.shape[p].spectrum[i]};
+    }
+    for (float& variance : noise.shape[p].spectrum) {
+      variance *= static_cast<float>(64 / sum);
+    }
+    for (std::size_t i = 0; i < noise.shape[p].curve.size(); ++i) {
+      noise.shape[p].curve[i] = 0.7F + 0.04F * static_cast<float>(i);
+    }
+  }
+  expect_as_defined(frames, small_parameters(), noise);
+  // Of planes with different noise, and one without.
+  noise = {{12, 0, 20}};
+  expect_as_defined(frames, small_parameters(), noise);
+  noise = {{0, 9, 9}};
+  expect_as_defined(frames, small_parameters(), noise);
+  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), {{9, 4, 14}});
+}
+
+TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
+  const std::vector<Frame> frames = noisy_clip(gray(40, 34), 7, static_cast<double>(kSigma));
+  std::vector<NoiseModel> noise;
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    noise.push_back({{t == 3 ? 0 : 8 + static_cast<float>(t)}});
+  }
+  const std::unique_ptr<Denoiser> denoiser =
+      engine().make_denoiser(small_parameters(), noise[0], frames[0].format);
+  std::vector<Frame> results;
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    denoiser->set_noise(noise[t]);
+    denoiser->send(frames[t]);
+  }
+  denoiser->flush();
+  const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), noise);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    const Frame result = denoiser->receive().value();
+    EXPECT_TRUE(oracle::within_contract(oracle::compare(result, expected[t]))) << t;
+  }
+  // Where there is no noise nothing changes.
+  EXPECT_TRUE(oracle::same_bits(expected[3], frames[3]));
+}
+
+TEST_P(Vbm4dTest, FiltersFieldsByThemselves) {
+  std::vector<Frame> frames = noisy_clip(yuv(40, 70, 1, 1), 6, static_cast<double>(kSigma));
+  for (Frame& frame : frames) {
+    frame.interlaced = true;
+  }
+  expect_as_defined(frames, small_parameters());
+  // A stream that changes in its middle.
+  frames[0].interlaced = frames[1].interlaced = frames[4].interlaced = false;
+  expect_as_defined(frames, small_parameters());
+}
+
+TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
+  const FrameFormat format = gray(48, 40);
+  std::vector<Frame> frames = noisy_clip(format, 5, static_cast<double>(kSigma));
+  for (Frame& frame : noisy_clip(format, 6, static_cast<double>(kSigma), 7)) {
+    frames.push_back(std::move(frame));
+  }
+  frames[5].begins_anew = true;
+  expect_as_defined(frames, small_parameters());
+  // Nothing follows the first scene's patches into the second, even if nobody says that there is a cut.
+  const std::vector<Frame> told = run(frames, small_parameters());
+  frames[5].begins_anew = false;
+  const std::vector<Frame> not_told = run(frames, small_parameters());
+  double worst = 0;
+  for (const int t : {4, 5}) {
+    const Frame clean = t == 4 ? clean_picture(format, 4) : clean_picture(format, 0, 7);
+    worst = std::max(worst, measure(clean, told[t])[0].psnr - measure(clean, not_told[t])[0].psnr);
+  }
+  EXPECT_LT(worst, 0.3);
+}
+
+TEST_P(Vbm4dTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
+  const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 16, static_cast<double>(kSigma));
+  for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
+    Vbm4dParameters parameters = small_parameters();
+    parameters.before = 1;
+    parameters.delay = delay;
+    const std::vector<Frame> whole = run(frames, parameters);
+    ASSERT_EQ(whole.size(), frames.size());
+    const Reach reach = reach_of(parameters);
+    const std::unique_ptr<Denoiser> denoiser =
+        engine().make_denoiser(parameters, white_noise(), frames[0].format);
+    EXPECT_EQ(denoiser->reach(), reach);
+    for (int first = 0; first < 16; first += 3) {
+      for (int last = first + 1; last <= 16; last += 5) {
+        std::vector<Frame> stretch;
+        for (int t = std::max(first - reach.before, 0); t < std::min(last + reach.after, 16); ++t) {
+          stretch.push_back(frames[t]);
+          stretch.back().context_only = t < first || t >= last;
+        }
+        denoiser->reset();
+        const std::vector<Frame> results = run_stream(*denoiser, stretch);
+        ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
+        for (int t = first; t < last; ++t) {
+          EXPECT_TRUE(oracle::same_bits(results[t - first], whole[t]))
+              << first << " to " << last << ", " << t;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Vbm4dTest, WaitsForNoMoreFramesThanItMay) {
+  const std::vector<Frame> frames = noisy_clip(gray(32, 32), 12, static_cast<double>(kSigma));
+  for (const int delay : {0, 1, 2, 5, 32}) {
+    Vbm4dParameters parameters = small_parameters();
+    parameters.delay = delay;
+    const std::unique_ptr<Denoiser> denoiser =
+        engine().make_denoiser(parameters, white_noise(), frames[0].format);
+    EXPECT_LE(denoiser->latency(), delay);
+    for (int t = 0; t < 12; ++t) {
+      denoiser->send(frames[t]);
+      EXPECT_EQ(denoiser->receive().has_value(), t >= denoiser->latency()) << delay << ", frame " << t;
+    }
+  }
+}
+
+TEST_P(Vbm4dTest, PlanesThatAreTooSmallPassThrough) {
+  for (const FrameFormat& format : {gray(7, 40), gray(40, 7), yuv(14, 14, 1, 1), yuv(8, 8, 1, 1), gray(8, 8),
+                                    gray(9, 8), yuv(15, 9, 0, 0)}) {
+    SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
+    expect_as_defined(noisy_clip(format, 4, static_cast<double>(kSigma)), small_parameters());
+  }
+}
+
+TEST_P(Vbm4dTest, IsAlikeFromRunToRun) {
+  const std::vector<Frame> frames = noisy_clip(yuv(96, 80, 1, 1), 6, static_cast<double>(kSigma));
+  const std::vector<Frame> first = run(frames, small_parameters());
+  const std::vector<Frame> second = run(frames, small_parameters());
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    EXPECT_TRUE(oracle::same_bits(first[t], second[t])) << t;
+  }
+}
+
+TEST_P(Vbm4dTest, OddContentStaysWhatItIs) {
+  // Black, flat and repeated pictures, without noise though noise is told.
+  const FrameFormat format = yuv(64, 48, 1, 1);
+  for (const double level : {0.0, 100.0, 255.0}) {
+    std::vector<Frame> frames;
+    for (int t = 0; t < 6; ++t) {
+      Frame frame = allocate_frame(format);
+      for (int p = 0; p < 3; ++p) {
+        for (int y = 0; y < format.plane_height(p); ++y) {
+          for (int x = 0; x < format.plane_width(p); ++x) {
+            store_sample(frame, p, x, y, level);
+          }
+        }
+      }
+      frames.push_back(frame);
+    }
+    for (const Frame& result : run(frames, small_parameters())) {
+      EXPECT_TRUE(oracle::same_bits(result, frames[0])) << level;
+    }
+  }
+}
+
+// What the filter is for: frames have more to tell than one.
+TEST_P(Vbm4dTest, MoreFramesGiveBetterPictures) {
+  const FrameFormat format = gray(96, 80);
+  const std::vector<Frame> frames = noisy_clip(format, 9, 20);
+  const auto psnr = [&](int before, int after) {
+    Vbm4dParameters parameters = small_parameters();
+    parameters.before = before;
+    parameters.after = after;
+    const std::vector<Frame> results = run(frames, parameters, white_noise(20));
+    return measure(clean_picture(format, 4), results[4])[0].psnr;
+  };
+  const double alone = psnr(0, 0);
+  const double past = psnr(4, 0);
+  const double both = psnr(4, 4);
+  EXPECT_GT(past, alone + 1);
+  EXPECT_GT(both, past + 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Vbm4dTest, kSuiteEngines, suite_name);
+
+class Vbm4dSimdTest : public SimdLevelTest {};
+
+TEST_P(Vbm4dSimdTest, IsAsDefined) {
+  const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 6, static_cast<double>(kSigma));
+  const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), {white_noise()});
+  const std::vector<Frame> results =
+      run_stream(*engine().make_denoiser(small_parameters(), white_noise(), frames[0].format), frames);
+  ASSERT_EQ(results.size(), frames.size());
+  for (std::size_t t = 0; t < results.size(); ++t) {
+    EXPECT_TRUE(oracle::within_contract(oracle::compare(results[t], expected[t]))) << t;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, Vbm4dSimdTest, kSimdLevels, simd_level_name);
+
+TEST(Vbm4dThreads, MakeNoDifference) {
+  const std::vector<Frame> frames = noisy_clip(yuv(130, 90, 1, 1), 5, static_cast<double>(kSigma));
+  const auto results_with = [&](int threads) {
+    const std::shared_ptr<Engine> engine = engine_registry().open("cpu", {.threads = threads});
+    return run_stream(*engine->make_denoiser(small_parameters(), white_noise(), frames[0].format), frames);
+  };
+  const std::vector<Frame> one = results_with(1);
+  const std::vector<Frame> three = results_with(3);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    EXPECT_TRUE(oracle::same_bits(one[t], three[t])) << t;
+  }
+}
+
+TEST(Vbm4dParameters, TellWhatIsIllegal) {
+  const auto message = [](const auto& change) {
+    Vbm4dParameters parameters;
+    change(parameters);
+    return message_of([&] { parameters.validate(); });
+  };
+  EXPECT_EQ(message([](Vbm4dParameters&) {}), "");
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.before = 9; }).find("reach"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.after = -1; }).find("reach"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.delay = 33; }).find("delay"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.lambda = NAN; }).find("lambda"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.hard_threshold.end_distance = 0; }).find("end distance"),
+            std::string::npos);
+}
+
+TEST(Vbm4dParameters, AReachIsOneNumberOrTwo) {
+  const FilterType& type = filter_type("vbm4d");
+  Filter filter = type.make("np");
+  const auto found = std::find_if(type.parameters.begin(), type.parameters.end(),
+                                  [](const auto& parameter) { return parameter.text.option == "reach"; });
+  ASSERT_NE(found, type.parameters.end());
+  found->set(filter, std::string("6,2"));
+  EXPECT_EQ(std::get<Vbm4dParameters>(filter).before, 6);
+  EXPECT_EQ(std::get<Vbm4dParameters>(filter).after, 2);
+  EXPECT_EQ(found->get(filter), ParameterValue("6,2"));
+  found->set(filter, std::string("3"));
+  EXPECT_EQ(std::get<Vbm4dParameters>(filter).after, 3);
+  for (const char* const text : {"", ",", "3,", "9", "-1", "1,2,3", "x"}) {
+    EXPECT_THROW(found->set(filter, std::string(text)), UsageError) << text;
+  }
+}
+
+TEST(Vbm4dSpan, SharesTheDelayBetweenWhatIsWaitedFor) {
+  Vbm4dParameters parameters;
+  parameters.before = 4;
+  parameters.after = 4;
+  EXPECT_EQ(reach_of(parameters), (Reach{.before = 16, .after = 16}));
+  for (int delay = 0; delay <= 32; ++delay) {
+    parameters.delay = delay;
+    EXPECT_LE(reach_of(parameters).after, delay);
+    EXPECT_GE(reach_of(parameters).after, std::min(delay - 1, 16));
+  }
+  parameters.delay = 0;
+  EXPECT_EQ(reach_of(parameters), (Reach{.before = 8, .after = 0}));
+  parameters.wiener.reset();
+  EXPECT_EQ(reach_of(parameters), (Reach{.before = 4, .after = 0}));
+}
+
+TEST(Vbm4dGroupTransform, IsOrthonormalAndItsFirstCoefficientTheMeans) {
+  for (const auto& [frames, members] : {std::pair(1, 16), {3, 4}, {4, 4}, {9, 1}, {17, 1}}) {
+    const std::vector<double> matrix = group_transform(frames, members);
+    const int size = frames * members;
+    for (int a = 0; a < size; ++a) {
+      EXPECT_NEAR(matrix[a], 1 / std::sqrt(size), 1e-12);
+      for (int b = 0; b < size; ++b) {
+        double product = 0;
+        for (int i = 0; i < size; ++i) {
+          product += matrix[a * size + i] * matrix[b * size + i];
+        }
+        EXPECT_NEAR(product, a == b ? 1 : 0, 1e-12);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limpid
