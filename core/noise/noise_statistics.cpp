@@ -6,10 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/noise/coded_noise.h"
+#include "core/noise/spectrum.h"
+
 namespace limpid::noise {
 namespace {
-
-using Spectrum = std::array<double, kCoefficients>;
 
 // All found by trial on clips of a simulated camera, camera pictures of which the truth is known, and clean
 // ones.
@@ -17,6 +18,8 @@ using Spectrum = std::array<double, kCoefficients>;
 /// A single frame's noise is measured on this share of its blocks, or so many if that is more.
 constexpr double kSingleShare = 0.03;
 constexpr double kLeastSingleBlocks = 64;
+/// coded_noise() asks for that of this share.
+constexpr double kFlatShare = 0.1;
 /// A class of brightness is measured on so many differences at least.
 constexpr double kLeastBlocks = 24;
 /// In chroma, where texture is rare, on this share of the class's at least.
@@ -31,11 +34,6 @@ constexpr double kRiseToDarker = 1.12;
 /// Curves stay within these.
 constexpr double kLeastOfCurve = 0.5;
 constexpr double kMostOfCurve = 2;
-/// Frequencies u + v of up to 2 have so many times the mean variance of those of 3 and 4 at most; above that
-/// is shading.
-constexpr int kLowest = 2;
-constexpr double kLowestRatioOfLuma = 2;
-constexpr double kLowestRatioOfChroma = 7;
 /// Of deviations of frequencies u + v >= 10, relative to those of 3 to 6, in noise that is taken to be white,
 /// and, in a single frame, in noise that is taken to be none.
 constexpr double kWhiteRatio = 0.85;
@@ -71,50 +69,6 @@ constexpr double kLeastSingleSigma = 1.2;
 
 // The deviation of the mean of squares of so many Gaussian variables, relative to it.
 double relative_error(double coefficients) { return std::sqrt(2 / coefficients); }
-
-double mean_of(const Spectrum& spectrum, int first, int last) {
-  double sum = 0;
-  int count = 0;
-  for (int i = 1; i < kCoefficients; ++i) {
-    const int frequency = i / kBlock + i % kBlock;
-    if (frequency >= first && frequency <= last) {
-      sum += spectrum[i];
-      ++count;
-    }
-  }
-  return sum / count;
-}
-
-double mean_of(const Spectrum& spectrum) {
-  double sum = 0;
-  for (const double value : spectrum) {
-    sum += value;
-  }
-  return sum / kCoefficients;
-}
-
-// How much weaker high frequencies are than medium ones.
-double slope_of(const Spectrum& spectrum) {
-  return std::sqrt(mean_of(spectrum, 10, 14) / std::max(mean_of(spectrum, 3, 6), 1e-9));
-}
-
-Spectrum scaled(Spectrum spectrum, double variance) {
-  const double factor = variance / mean_of(spectrum);
-  for (double& value : spectrum) {
-    value *= factor;
-  }
-  return spectrum;
-}
-
-Spectrum limited(Spectrum spectrum, bool luma) {
-  const double most = (luma ? kLowestRatioOfLuma : kLowestRatioOfChroma) * mean_of(spectrum, 3, 4);
-  for (int i = 0; i < kCoefficients; ++i) {
-    if (i / kBlock + i % kBlock <= kLowest) {
-      spectrum[i] = std::min(spectrum[i], most);
-    }
-  }
-  return spectrum;
-}
 
 // The sums of the first bins that have at least so many blocks.
 Energies flattest(const std::vector<Energies>& bins, double blocks) {
@@ -153,7 +107,7 @@ std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool l
     }
   }
   spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
-  return limited(spectrum, luma);
+  return without_shading(spectrum, luma);
 }
 
 using Curve = decltype(NoiseShape::curve);
@@ -259,7 +213,7 @@ std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bin
     return std::nullopt;
   }
   DifferenceNoise noise;
-  noise.spectrum = scaled(limited(result, luma), variance / all);
+  noise.spectrum = scaled(without_shading(result, luma), variance / all);
   std::array<double, kClasses> levels{};
   std::transform(classes.begin(), classes.end(), levels.begin(),
                  [](const Class& each) { return each.level; });
@@ -319,12 +273,21 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
       return std::nullopt;
     }
     spectrum.fill(variance);
-  } else if (luma && slope < kCodedSlope) {
-    const double gain =
-        gain_of_repetition(single && is_even(channel, luma, *single) ? repetition(spectrum, *single) : 0);
-    variance *= gain * gain;
-    // What codecs leave depends on more than brightness.
-    found.curve = NoiseShape().curve;
+  } else if (luma) {
+    if (slope < kCodedSlope) {
+      const double gain =
+          gain_of_repetition(single && is_even(channel, luma, *single) ? repetition(spectrum, *single) : 0);
+      variance *= gain * gain;
+      // What codecs leave depends on more than brightness.
+      found.curve = NoiseShape().curve;
+    }
+    const std::optional<Spectrum> flat = single_spectrum(channel, luma, kFlatShare);
+    const std::optional<Spectrum> coded = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
+    if (coded && mean_of(*coded) > variance) {
+      spectrum = *coded;
+      variance = mean_of(spectrum);
+      found.curve = NoiseShape().curve;
+    }
   }
   variance -= luma ? kResidualOfLuma : kResidualOfChroma;
   if (!(variance > 0)) {

@@ -1,0 +1,150 @@
+#include "core/noise/coded_noise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace limpid::noise {
+namespace {
+
+// All found by trial on clips of a simulated camera, coded weakly and strongly, and clean ones, coded or not.
+
+/// Blocks in the order of their texture are looked at in strips that end at these shares of all.
+constexpr std::array<double, 5> kShares = {0, 0.05, 0.15, 0.3, 0.5};
+constexpr double kLeastBlocksOfStrip = 24;
+/// A codec's noise has a slope (slope_of()) below this.
+constexpr double kMostSlope = 0.45;
+/// Its deviations of frequencies u + v of 5 and 6, relative to those of 3 and 4, tell how much was done to
+/// it: little, and all that can be.
+constexpr double kLittleWorked = 0.88;
+constexpr double kMuchWorked = 0.52;
+/// Texture that is not followed exactly leaves up to this share of its energy in differences.
+constexpr double kMissedOfLittleWorked = 0.55;
+constexpr double kMissedOfMuchWorked = 0.35;
+/// Its energy in differences grows with texture by a power beyond this; noise does by less, and below the
+/// second it is all noise.
+constexpr double kPowerOfTexture = 0.62;
+constexpr double kPowerOfNoise = 0.47;
+/// That it does not tells of repeating noise only where this much was done to it, or, less and less, down to
+/// the second; and not of more than so many times what a single frame's blocks have.
+constexpr double kSteadyWorked = 0.7;
+constexpr double kUnsteadyWorked = 0.8;
+constexpr double kMostOfRepeating = 1.6;
+/// Squared code values that clean clips have, too.
+constexpr double kClean = 1.8;
+/// How many times as great noise is as in differences: by this, and exponentially by how much was done to it.
+constexpr double kGainOfLittleWorked = 1.15;
+constexpr double kGainPower = 3.7;
+/// None of it repeats, whatever its spectrum, if its deviation in differences is, relative to that of the
+/// mean of both frames, beyond the second, or where its variance in differences is the same in all blocks:
+/// codecs take most of it from the flattest.
+constexpr double kDependent = 1.25;
+constexpr double kIndependent = 1.45;
+constexpr double kUniform = 1.1;
+constexpr double kUneven = 1.4;
+/// The flattest blocks of single frames have so much less than the mean of all, where differences do.
+constexpr double kMostOfFlat = 1.2;
+
+// Blocks of similar texture. In squared code values.
+struct Strip {
+  double texture = 0;  // of the mean of both blocks
+  double difference = 0;
+  Spectrum differences{};
+
+  double ratio() const { return std::sqrt(difference / texture); }
+  double energy() const { return texture + difference / 2; }  // of single blocks
+};
+
+// The mean texture of the blocks that activity_of() puts into a bin, by their mean in octaves.
+double texture_of(int activity) { return std::exp2(kLeastActivityExponent + (activity + 0.5) / 2); }
+
+// 0 below `from`, 1 above `to`, linear between.
+double ramp(double value, double from, double to) {
+  return std::clamp((value - from) / (to - from), 0.0, 1.0);
+}
+
+std::optional<std::array<Strip, kShares.size() - 1>> strips_of(const std::vector<Energies>& differences) {
+  std::array<Energies, kActivities> bins;
+  double all = 0;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    bins[i % kActivities].add(differences[i]);
+    all += differences[i].blocks;
+  }
+  std::array<Strip, kShares.size() - 1> strips;
+  for (std::size_t s = 0; s < strips.size(); ++s) {
+    const double first = kShares[s] * all;
+    const double last = kShares[s + 1] * all;
+    if (last - first < kLeastBlocksOfStrip) {
+      return std::nullopt;
+    }
+    double before = 0;
+    for (int a = 0; a < kActivities; ++a) {
+      const double after = before + bins[a].blocks;
+      const double blocks = std::min(after, last) - std::max(before, first);
+      before = after;
+      if (blocks <= 0) {
+        continue;
+      }
+      strips[s].texture += blocks * texture_of(a);
+      for (int i = 0; i < kCoefficients; ++i) {
+        strips[s].differences[i] += blocks * bins[a].energy[i] / bins[a].blocks;
+      }
+    }
+    strips[s].texture /= last - first;
+    for (double& value : strips[s].differences) {
+      value /= last - first;
+    }
+    strips[s].difference = mean_of(strips[s].differences, 1, 2 * (kBlock - 1));
+  }
+  return strips;
+}
+
+}  // namespace
+
+std::optional<Spectrum> coded_noise(const ChannelStatistics& luma, double flat) {
+  const auto strips = strips_of(luma.differences);
+  if (!strips) {
+    return std::nullopt;
+  }
+  const auto& [flattest, low, middle, high] = *strips;
+  Spectrum spectrum;
+  for (int i = 0; i < kCoefficients; ++i) {
+    spectrum[i] = (low.differences[i] + middle.differences[i]) / 2;
+  }
+  if (!(flattest.difference > 0) || slope_of(spectrum) > kMostSlope) {
+    return std::nullopt;
+  }
+  const auto fall_of = [](const Strip& strip) {
+    return std::sqrt(mean_of(strip.differences, 5, 6) / mean_of(strip.differences, 3, 4));
+  };
+  const double fall = std::clamp((fall_of(low) + fall_of(middle)) / 2, kMuchWorked, kLittleWorked);
+
+  const double dependent = (1 - ramp(flattest.ratio(), kDependent, kIndependent)) *
+                           ramp(middle.difference / flattest.difference, kUniform, kUneven);
+  const double gain = kGainOfLittleWorked * std::exp(dependent * kGainPower * (kLittleWorked - fall));
+
+  // Texture and motion leave no more than a share of texture, or grow with it.
+  const double missed = kMissedOfMuchWorked + (kMissedOfLittleWorked - kMissedOfMuchWorked) *
+                                                  ramp(fall, kMuchWorked, kLittleWorked);
+  const auto beyond = [&](const Strip& strip) {
+    return std::max(strip.difference - missed * strip.texture, 0.0) / (1 - missed / 2);
+  };
+  const double power = std::log(high.difference / low.difference) / std::log(high.texture / low.texture);
+  const double steady =
+      (1 - ramp(power, kPowerOfNoise, kPowerOfTexture)) * (1 - ramp(fall, kSteadyWorked, kUnsteadyWorked));
+  const auto noise = [&](double measured) {
+    return measured > kClean ? gain * gain * (measured - kClean * kClean / measured) : 0;
+  };
+  const double independent = noise(std::sqrt(beyond(low) * beyond(middle)));
+  const double repeating = std::min(noise(std::sqrt(low.difference * middle.difference) * steady),
+                                    kMostOfRepeating * kMostOfRepeating * low.energy());
+  const double variance =
+      std::min(std::max(independent, repeating), gain * gain * kMostOfFlat * kMostOfFlat * flat);
+  if (!(variance > 0)) {
+    return std::nullopt;
+  }
+  return scaled(without_shading(spectrum, true), variance);
+}
+
+}  // namespace limpid::noise

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+
+#include "core/noise/noise_statistics.h"
+
+namespace limpid::noise {
+
+/// Variances of the coefficients [8 v + u] of 8x8 blocks.
+using Spectrum = std::array<double, kCoefficients>;
+
+/// Of all coefficients, the DC's among them.
+double mean_of(const Spectrum& spectrum);
+/// Of the coefficients of frequencies u + v from `first` to `last`, the DC's not among them.
+double mean_of(const Spectrum& spectrum, int first, int last);
+
+/// How much weaker high frequencies are than medium ones: the quotient of their deviations.
+double slope_of(const Spectrum& spectrum);
+
+/// The same spectrum with the mean `variance`.
+Spectrum scaled(Spectrum spectrum, double variance);
+
+/// Without what the lowest frequencies have of shading.
+Spectrum without_shading(Spectrum spectrum, bool luma);
+
+}  // namespace limpid::noise

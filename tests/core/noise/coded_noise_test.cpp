@@ -1,0 +1,210 @@
+// Noise that a codec has worked on: clips through a toy codec, which copies what it doesn't find worth coding
+// from the frame before.
+#include "core/noise/coded_noise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cpu/noise/noise_estimation.h"
+#include "core/cpu/noise/noise_measurement.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_blocks.h"
+#include "core/noise/noise_model.h"
+#include "core/noise/noise_statistics.h"
+#include "core/noise/spectrum.h"
+#include "tests/core/noise/scenes.h"
+
+namespace limpid::noise {
+namespace {
+
+using test::gray_format;
+using test::make_noise;
+using test::Scene;
+
+constexpr int kWidth = 320;
+constexpr int kHeight = 240;
+constexpr int kFrames = 6;
+using Samples = std::vector<double>;
+
+// D^T x D where `inverse`, D x D^T otherwise, of an 8x8 block of doubles and the DCT-II's matrix D.
+using Coefficients = std::array<std::array<double, kBlock>, kBlock>;
+Coefficients dct(const Coefficients& block, bool inverse) {
+  static const HalfDctMatrix half = half_dct_matrix();
+  const auto matrix = [&](int k, int i) {
+    const double value = double{half[k][i < kBlock / 2 ? i : kBlock - 1 - i]};
+    return i < kBlock / 2 || k % 2 == 0 ? value : -value;
+  };
+  const auto at = [&](int k, int i) { return inverse ? matrix(i, k) : matrix(k, i); };
+  Coefficients rows{};
+  Coefficients result{};
+  for (int y = 0; y < kBlock; ++y) {
+    for (int k = 0; k < kBlock; ++k) {
+      for (int i = 0; i < kBlock; ++i) {
+        rows[y][k] += at(k, i) * block[y][i];
+      }
+    }
+  }
+  for (int k = 0; k < kBlock; ++k) {
+    for (int x = 0; x < kBlock; ++x) {
+      for (int i = 0; i < kBlock; ++i) {
+        result[k][x] += at(k, i) * rows[i][x];
+      }
+    }
+  }
+  return result;
+}
+
+// Codes `source` as a change of `decoded`, which becomes what a decoder gets.
+void code(const Samples& source, double step, Samples& decoded) {
+  for (int y = 0; y < kHeight; y += kBlock) {
+    for (int x = 0; x < kWidth; x += kBlock) {
+      Coefficients block;
+      const auto index = [&](int row, int i) { return (y + row) * kWidth + x + i; };
+      for (int row = 0; row < kBlock; ++row) {
+        for (int i = 0; i < kBlock; ++i) {
+          block[row][i] = source[index(row, i)] - decoded[index(row, i)];
+        }
+      }
+      block = dct(block, false);
+      for (auto& row : block) {
+        for (double& value : row) {
+          value = std::copysign(std::floor(std::abs(value) / step + 1.0 / 6), value) * step;
+        }
+      }
+      block = dct(block, true);
+      for (int row = 0; row < kBlock; ++row) {
+        for (int i = 0; i < kBlock; ++i) {
+          decoded[index(row, i)] += block[row][i];
+        }
+      }
+    }
+  }
+}
+
+struct Clip {
+  NoiseStatistics statistics;
+  NoiseModel white;  // of the last frame
+  double error = 0;  // root mean square, against the scene
+
+  double deviation() const {  // by coded_noise()
+    const std::optional<Spectrum> found = coded_noise(statistics.channels[0], 1e9);
+    return found ? std::sqrt(mean_of(*found)) : 0;
+  }
+};
+
+// The scene, clipped, with smooth or white noise, through the codec if there is a `step`. It moves by
+// `motion` to the left from frame to frame.
+struct Making {
+  Scene scene;
+  double sigma = 0;
+  double step = 0;
+  bool smooth = true;
+  double motion = 0;
+};
+
+Clip make_clip(const Making& making) {
+  Samples decoded(kWidth * kHeight);
+  Clip clip;
+  Frame before;
+  for (int t = 0; t < kFrames; ++t) {
+    const auto scene = [&](int x, int y) {
+      const double at = x + t * making.motion;
+      const int left = static_cast<int>(std::floor(at));
+      const double a = making.scene(0, left, y);
+      return std::min(a + (at - left) * (making.scene(0, left + 1, y) - a), 255.0);
+    };
+    Samples source = make_noise(kWidth, kHeight, making.sigma, making.smooth, static_cast<unsigned>(t));
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        double& sample = source[y * kWidth + x];
+        sample = std::min(sample + scene(x, y), 255.0);
+      }
+    }
+    if (making.step > 0) {
+      code(source, making.step, decoded);
+    } else {
+      decoded = source;
+    }
+    const Frame frame = test::render(
+        gray_format(kWidth, kHeight), [&](int, int x, int y) { return decoded[y * kWidth + x]; }, 0);
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        clip.error += std::pow(decoded[y * kWidth + x] - scene(x, y), 2);
+      }
+    }
+    clip.statistics.add(cpu::measure_noise(frame, t > 0 ? &before : nullptr));
+    clip.white = cpu::estimate_noise(frame);
+    before = frame;
+  }
+  clip.error = std::sqrt(clip.error / (double{kFrames} * kWidth * kHeight));
+  return clip;
+}
+
+// From dark to beyond the greatest sample, where there is no noise, with some texture in the lower half.
+double slopes(int /*plane*/, int x, int y) {
+  return 60 + 0.65 * x + (y < 120 ? 0 : 0.1 * (y - 120)) * std::sin(0.6 * x) +
+         10 * std::sin(0.05 * (x + 2 * y));
+}
+
+TEST(CodedNoise, IsFoundThoughMuchOfItIsGoneOrRepeats) {
+  for (const double step : {20.0, 30.0, 40.0, 50.0}) {
+    SCOPED_TRACE(step);
+    const Clip clip = make_clip({.scene = slopes, .sigma = 10, .step = step});
+    EXPECT_GT(clip.deviation(), 0.75 * clip.error);
+    EXPECT_LT(clip.deviation(), 1.1 * clip.error);
+  }
+}
+
+TEST(CodedNoise, OfBrightPartsThatHaveNoneTheModelTellsIt) {
+  const Clip clip = make_clip({.scene = slopes, .sigma = 10, .step = 20});
+  const NoiseModel model = model_of(clip.statistics, clip.white);
+  EXPECT_NEAR(test::error_of(model.sigma[0], clip.error), 0, 0.15);
+  EXPECT_GT(model.shape[0].spectrum[9], 4);
+}
+
+TEST(CodedNoise, IsNotGreaterWhereNoCodecWas) {
+  for (const double motion : {0.0, 1.0}) {
+    SCOPED_TRACE(motion);
+    EXPECT_NEAR(make_clip({.scene = slopes, .sigma = 10, .motion = motion}).deviation(), 11, 1.5);
+  }
+}
+
+TEST(CodedNoise, IsNotFoundInCleanClips) {
+  for (const double step : {0.0, 10.0, 40.0}) {
+    for (const double motion : {0.0, 0.25, 0.5}) {
+      SCOPED_TRACE(std::to_string(step) + ", " + std::to_string(motion));
+      EXPECT_EQ(make_clip({.scene = slopes, .step = step, .motion = motion}).deviation(), 0);
+    }
+  }
+}
+
+TEST(CodedNoise, IsNotWhite) {
+  EXPECT_EQ(make_clip({.scene = slopes, .sigma = 10, .smooth = false}).deviation(), 0);
+}
+
+TEST(CodedNoise, AFewBlocksDoNotTellOfIt) {
+  const NoiseStatistics all = make_clip({.scene = slopes, .sigma = 10, .step = 30}).statistics;
+  ChannelStatistics few;
+  double blocks = 0;
+  for (const Energies& bin : all.channels[0].differences) {
+    few.differences.push_back(blocks < 300 ? bin : Energies{});
+    blocks += bin.blocks;
+  }
+  EXPECT_FALSE(coded_noise(few, 1e9));
+  EXPECT_FALSE(coded_noise({}, 1e9));
+}
+
+TEST(CodedNoise, IsBoundByTheFlattestPlaces) {
+  const ChannelStatistics channel =
+      make_clip({.scene = slopes, .sigma = 10, .step = 30}).statistics.channels[0];
+  EXPECT_LT(mean_of(*coded_noise(channel, 1)), mean_of(*coded_noise(channel, 1e9)) / 4);
+}
+
+}  // namespace
+}  // namespace limpid::noise
