@@ -19,6 +19,39 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using motion::kBlock;
 
+// Plain loops, which compilers make vectors of.
+template <typename Sample>
+HWY_ATTR void guide_row_of(const FrameFormat& format, const Plane* planes, int y,
+                           std::uint8_t* HWY_RESTRICT out) {
+  const int depth = format.bit_depth;
+  const int width = planes[0].width;
+  const Sample* first = planes[0].row<const Sample>(y);
+  if (format.color_model != ColorModel::kRgb) {
+    for (int x = 0; x < width; ++x) {
+      out[x] = static_cast<std::uint8_t>(motion::guide_value(first[x], depth));
+    }
+    return;
+  }
+  const Sample* green = planes[1].row<const Sample>(y);
+  const Sample* blue = planes[2].row<const Sample>(y);
+  for (int x = 0; x < width; ++x) {
+    out[x] = static_cast<std::uint8_t>(motion::guide_value_of_rgb(motion::guide_value(first[x], depth),
+                                                                  motion::guide_value(green[x], depth),
+                                                                  motion::guide_value(blue[x], depth)));
+  }
+}
+
+HWY_ATTR void guide_row_of_samples(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return guide_row_of<std::uint8_t>(format, planes, y, out);
+    case SampleType::kUint16:
+      return guide_row_of<std::uint16_t>(format, planes, y, out);
+    case SampleType::kFloat32:
+      return guide_row_of<float>(format, planes, y, out);
+  }
+}
+
 HWY_ATTR void smooth_row_of_guide(const std::uint8_t* HWY_RESTRICT above,
                                   const std::uint8_t* HWY_RESTRICT row,
                                   const std::uint8_t* HWY_RESTRICT below, int width,
@@ -495,45 +528,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace limpid::cpu {
 
+HWY_EXPORT(guide_row_of_samples);
 HWY_EXPORT(smooth_row_of_guide);
 HWY_EXPORT(halve_row_of_guide);
 HWY_EXPORT(search_row_of_blocks);
 HWY_EXPORT(sweep_row_of_blocks);
 HWY_EXPORT(quarter_row_of_blocks);
 
-namespace {
-
-template <typename Sample>
-void guide_row_of(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
-  const int depth = format.bit_depth;
-  const int width = planes[0].width;
-  const Sample* first = planes[0].row<const Sample>(y);
-  if (format.color_model != ColorModel::kRgb) {
-    for (int x = 0; x < width; ++x) {
-      out[x] = static_cast<std::uint8_t>(motion::guide_value(first[x], depth));
-    }
-    return;
-  }
-  const Sample* green = planes[1].row<const Sample>(y);
-  const Sample* blue = planes[2].row<const Sample>(y);
-  for (int x = 0; x < width; ++x) {
-    out[x] = static_cast<std::uint8_t>(motion::guide_value_of_rgb(motion::guide_value(first[x], depth),
-                                                                  motion::guide_value(green[x], depth),
-                                                                  motion::guide_value(blue[x], depth)));
-  }
-}
-
-}  // namespace
-
 void guide_row(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return guide_row_of<std::uint8_t>(format, planes, y, out);
-    case SampleType::kUint16:
-      return guide_row_of<std::uint16_t>(format, planes, y, out);
-    case SampleType::kFloat32:
-      return guide_row_of<float>(format, planes, y, out);
-  }
+  HWY_DYNAMIC_DISPATCH(guide_row_of_samples)(format, planes, y, out);
 }
 
 void smooth_guide_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
