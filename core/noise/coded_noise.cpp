@@ -13,29 +13,36 @@ namespace {
 /// Blocks in the order of their texture are looked at in strips that end at these shares of all.
 constexpr std::array<double, 5> kShares = {0, 0.05, 0.15, 0.3, 0.5};
 constexpr double kLeastBlocksOfStrip = 24;
-/// A codec's noise has a slope (slope_of()) below this.
+/// A codec's noise has a slope (slope_of()) below this. Noise and texture of less than the last are from
+/// scaling, which says nothing of repetition, less and less up to the other.
 constexpr double kMostSlope = 0.45;
+constexpr double kSlopeOfCodecs = 0.2;
+constexpr double kSlopeOfScaling = 0.15;
 /// Its deviations of frequencies u + v of 5 and 6, relative to those of 3 and 4, tell how much was done to
-/// it: little, and all that can be.
-constexpr double kLittleWorked = 0.88;
-constexpr double kMuchWorked = 0.52;
-/// Texture that is not followed exactly leaves up to this share of its energy in differences.
-constexpr double kMissedOfLittleWorked = 0.55;
-constexpr double kMissedOfMuchWorked = 0.35;
+/// it: nothing, and all that can be.
+constexpr double kFallOfNothing = 0.88;
+constexpr double kFallOfAll = 0.52;
+/// Texture that is not followed exactly leaves up to this share of its energy in differences: where nothing
+/// was done, and all.
+constexpr double kMissedIfNothing = 0.55;
+constexpr double kMissedIfAll = 0.35;
 /// Its energy in differences grows with texture by a power beyond this; noise does by less, and below the
 /// second it is all noise.
 constexpr double kPowerOfTexture = 0.62;
 constexpr double kPowerOfNoise = 0.47;
-/// That it does not tells of repeating noise only where this much was done to it, or, less and less, down to
-/// the second; and not of more than so many times what a single frame's blocks have.
-constexpr double kSteadyWorked = 0.7;
-constexpr double kUnsteadyWorked = 0.8;
+/// That it does not tells of repeating noise where this part of all was done and differences have this
+/// deviation, relative to that of the mean of both frames, or, less and less, down to the second; and not of
+/// more than so many times what a single frame's blocks have.
+constexpr double kSteadyPart = 0.5;
+constexpr double kUnsteadyPart = 0.22;
+constexpr double kSteadyRatio = 0.65;
+constexpr double kUnsteadyRatio = 0.5;
 constexpr double kMostOfRepeating = 1.6;
 /// Squared code values that clean clips have, too.
 constexpr double kClean = 1.8;
-/// How many times as great noise is as in differences: by this, and exponentially by how much was done to it.
-constexpr double kGainOfLittleWorked = 1.15;
-constexpr double kGainPower = 3.7;
+/// How many times as great noise is as in differences: this, and as many times more where all was done.
+constexpr double kGain = 1.15;
+constexpr double kMostRepetition = 3.8;
 /// None of it repeats, whatever its spectrum, if its deviation in differences is, relative to that of the
 /// mean of both frames, beyond the second, or where its variance in differences is the same in all blocks:
 /// codecs take most of it from the flattest.
@@ -112,27 +119,29 @@ std::optional<Spectrum> coded_noise(const ChannelStatistics& luma, double flat) 
   for (int i = 0; i < kCoefficients; ++i) {
     spectrum[i] = (low.differences[i] + middle.differences[i]) / 2;
   }
-  if (!(flattest.difference > 0) || slope_of(spectrum) > kMostSlope) {
+  const double slope = slope_of(spectrum);
+  if (!(flattest.difference > 0) || slope > kMostSlope) {
     return std::nullopt;
   }
   const auto fall_of = [](const Strip& strip) {
     return std::sqrt(mean_of(strip.differences, 5, 6) / mean_of(strip.differences, 3, 4));
   };
-  const double fall = std::clamp((fall_of(low) + fall_of(middle)) / 2, kMuchWorked, kLittleWorked);
-
+  // What was done to it, as a part of all that can be.
+  const double done = (1 - ramp((fall_of(low) + fall_of(middle)) / 2, kFallOfAll, kFallOfNothing)) *
+                      ramp(slope, kSlopeOfScaling, kSlopeOfCodecs);
   const double dependent = (1 - ramp(flattest.ratio(), kDependent, kIndependent)) *
                            ramp(middle.difference / flattest.difference, kUniform, kUneven);
-  const double gain = kGainOfLittleWorked * std::exp(dependent * kGainPower * (kLittleWorked - fall));
+  const double gain = kGain * std::pow(kMostRepetition, dependent * done);
 
   // Texture and motion leave no more than a share of texture, or grow with it.
-  const double missed = kMissedOfMuchWorked + (kMissedOfLittleWorked - kMissedOfMuchWorked) *
-                                                  ramp(fall, kMuchWorked, kLittleWorked);
+  const double missed = kMissedIfNothing + (kMissedIfAll - kMissedIfNothing) * done;
   const auto beyond = [&](const Strip& strip) {
     return std::max(strip.difference - missed * strip.texture, 0.0) / (1 - missed / 2);
   };
   const double power = std::log(high.difference / low.difference) / std::log(high.texture / low.texture);
-  const double steady =
-      (1 - ramp(power, kPowerOfNoise, kPowerOfTexture)) * (1 - ramp(fall, kSteadyWorked, kUnsteadyWorked));
+  const double steady = (1 - ramp(power, kPowerOfNoise, kPowerOfTexture)) *
+                        ramp(done, kUnsteadyPart, kSteadyPart) *
+                        ramp(low.ratio(), kUnsteadyRatio, kSteadyRatio);
   const auto noise = [&](double measured) {
     return measured > kClean ? gain * gain * (measured - kClean * kClean / measured) : 0;
   };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,12 +26,12 @@ namespace {
 
 using test::gray_format;
 using test::make_noise;
-using test::Scene;
 
 constexpr int kWidth = 320;
 constexpr int kHeight = 240;
 constexpr int kFrames = 6;
 using Samples = std::vector<double>;
+using Scene = std::function<double(double x, double y)>;
 
 // D^T x D where `inverse`, D x D^T otherwise, of an 8x8 block of doubles and the DCT-II's matrix D.
 using Coefficients = std::array<std::array<double, kBlock>, kBlock>;
@@ -98,14 +99,15 @@ struct Clip {
   }
 };
 
-// The scene, clipped, with smooth or white noise, through the codec if there is a `step`. It moves by
-// `motion` to the left from frame to frame.
+// The scene, clipped, with smooth or white noise, through the codec if there is a `step`. From frame to frame
+// it moves by `motion` to the left and turns by `turn`.
 struct Making {
   Scene scene;
   double sigma = 0;
   double step = 0;
   bool smooth = true;
   double motion = 0;
+  double turn = 0;
 };
 
 Clip make_clip(const Making& making) {
@@ -113,11 +115,10 @@ Clip make_clip(const Making& making) {
   Clip clip;
   Frame before;
   for (int t = 0; t < kFrames; ++t) {
+    const double cosine = std::cos(t * making.turn);
+    const double sine = std::sin(t * making.turn);
     const auto scene = [&](int x, int y) {
-      const double at = x + t * making.motion;
-      const int left = static_cast<int>(std::floor(at));
-      const double a = making.scene(0, left, y);
-      return std::min(a + (at - left) * (making.scene(0, left + 1, y) - a), 255.0);
+      return std::min(making.scene(cosine * x - sine * y + t * making.motion, sine * x + cosine * y), 255.0);
     };
     Samples source = make_noise(kWidth, kHeight, making.sigma, making.smooth, static_cast<unsigned>(t));
     for (int y = 0; y < kHeight; ++y) {
@@ -147,7 +148,7 @@ Clip make_clip(const Making& making) {
 }
 
 // From dark to beyond the greatest sample, where there is no noise, with some texture in the lower half.
-double slopes(int /*plane*/, int x, int y) {
+double slopes(double x, double y) {
   return 60 + 0.65 * x + (y < 120 ? 0 : 0.1 * (y - 120)) * std::sin(0.6 * x) +
          10 * std::sin(0.05 * (x + 2 * y));
 }
@@ -181,6 +182,22 @@ TEST(CodedNoise, IsNotFoundInCleanClips) {
       SCOPED_TRACE(std::to_string(step) + ", " + std::to_string(motion));
       EXPECT_EQ(make_clip({.scene = slopes, .step = step, .motion = motion}).deviation(), 0);
     }
+  }
+}
+
+// Textured everywhere, the more the further down, without high frequencies.
+double blurred(double x, double y) {
+  double sum = 0;
+  for (int i = 1; i <= 12; ++i) {
+    sum += std::sin((0.1 + 0.05 * i) * (x * std::cos(2.4 * i) + y * std::sin(2.4 * i)) + i);
+  }
+  return 120 + 0.1 * y * sum;
+}
+
+TEST(CodedNoise, IsNotFoundInTextureThatTurns) {
+  for (const double step : {0.0, 10.0, 30.0}) {
+    SCOPED_TRACE(step);
+    EXPECT_EQ(make_clip({.scene = blurred, .step = step, .turn = 0.01}).deviation(), 0);
   }
 }
 
