@@ -1,21 +1,48 @@
 #include "core/noise/brightness_histogram.h"
 
-#include "core/frame/code_values.h"
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 
 namespace limpid {
+namespace {
 
-BrightnessHistogram brightness_histogram(const Frame& frame) {
-  const Plane& plane = frame.planes[brightness_plane(frame.format)];
+// `Sum` is exact for integers.
+template <typename Sample, typename Sum>
+BrightnessHistogram brightness_of_cells(const Plane& plane, float scale) {
+  const int width = std::min(plane.width, kBrightnessCellSide);
+  const int height = std::min(plane.height, kBrightnessCellSide);
   BrightnessHistogram shares{};
-  for (int i = 0; i < kBrightnessPoints; ++i) {
-    for (int j = 0; j < kBrightnessPoints; ++j) {
-      float value = 0;
-      load_code_values(plane, frame.format, brightness_point(plane.width, j),
-                       brightness_point(plane.height, i), 1, &value);
-      shares[brightness_level(value)] += 1.0F / (kBrightnessPoints * kBrightnessPoints);
+  for (int i = 0; i < kBrightnessCells; ++i) {
+    const int top = brightness_cell(plane.height, height, i);
+    for (int j = 0; j < kBrightnessCells; ++j) {
+      const int left = brightness_cell(plane.width, width, j);
+      Sum sum = 0;
+      for (int y = top; y < top + height; ++y) {
+        const Sample* const row = plane.row<const Sample>(y) + left;
+        sum = std::accumulate(row, row + width, sum);
+      }
+      const float mean = static_cast<float>(sum) * scale / static_cast<float>(width * height);
+      shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
     }
   }
   return shares;
+}
+
+}  // namespace
+
+BrightnessHistogram brightness_histogram(const Frame& frame) {
+  const Plane& plane = frame.planes[brightness_plane(frame.format)];
+  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
+  switch (frame.format.sample_type) {
+    case SampleType::kUint8:
+      return brightness_of_cells<std::uint8_t, int>(plane, scale);
+    case SampleType::kUint16:
+      return brightness_of_cells<std::uint16_t, int>(plane, scale);
+    case SampleType::kFloat32:
+      return brightness_of_cells<float, float>(plane, scale);
+  }
+  return {};
 }
 
 }  // namespace limpid

@@ -8,18 +8,22 @@
 
 namespace limpid {
 
-/// How a picture's brightness is distributed: the shares of its levels, dark ones first, at points all over
-/// it. Small and robust to motion, so that a change tells of a scene cut.
+/// How a picture's brightness is distributed: the shares of its levels, dark ones first, among the means of
+/// cells all over it. Small and robust to motion and, as cells are, to noise, so that a change tells of a
+/// scene cut.
 using BrightnessHistogram = std::array<float, 32>;
 
 /// The histogram of a frame in host memory.
 BrightnessHistogram brightness_histogram(const Frame& frame);
 
-// The points and levels, constant expressions that device code may use.
+// The cells and levels, constant expressions that device code may use.
 
-inline constexpr int kBrightnessPoints = 64;  ///< along each side
-constexpr int brightness_point(int side, int i) {
-  return static_cast<int>(std::int64_t{side} * i / kBrightnessPoints);
+inline constexpr int kBrightnessCells = 32;  ///< along each side
+/// How many samples a cell has along a side, if the picture has so many.
+inline constexpr int kBrightnessCellSide = 8;
+/// Where the i-th cell begins that has `length` samples of a side's.
+constexpr int brightness_cell(int side, int length, int i) {
+  return static_cast<int>(std::int64_t{side - length + 1} * i / kBrightnessCells);
 }
 
 constexpr int brightness_level(float code_value) {

@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(kParts* kColumns) sum_kernel(Workspace* work) 
   (column < kNoiseCoefficients ? share.spectrum[column] : share.gain) = sum;
 }
 
-constexpr int kBrightnessThreads = 1024;
+constexpr int kBrightnessThreads = kBrightnessCells * kBrightnessCells;  // a cell each
 
 template <typename Sample>
 __global__ void __launch_bounds__(kBrightnessThreads)
@@ -175,14 +175,20 @@ __global__ void __launch_bounds__(kBrightnessThreads)
     levels[threadIdx.x] = 0;
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < kBrightnessPoints * kBrightnessPoints; i += kBrightnessThreads) {
-    const int x = brightness_point(plane.width, i % kBrightnessPoints);
-    const int y = brightness_point(plane.height, i / kBrightnessPoints);
+  const int width = min(plane.width, kBrightnessCellSide);
+  const int height = min(plane.height, kBrightnessCellSide);
+  const int left = brightness_cell(plane.width, width, static_cast<int>(threadIdx.x) % kBrightnessCells);
+  const int top = brightness_cell(plane.height, height, static_cast<int>(threadIdx.x) / kBrightnessCells);
+  float sum = 0;
+  for (int y = top; y < top + height; ++y) {
     const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
-    const auto sample =
-        static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.sample_stride] >> padding_bits);
-    atomicAdd(&levels[brightness_level(sample * scale)], 1);
+    for (int x = left; x < left + width; ++x) {
+      const auto sample =
+          static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.sample_stride] >> padding_bits);
+      sum += sample * scale;
+    }
   }
+  atomicAdd(&levels[brightness_level(sum / static_cast<float>(width * height))], 1);
   __syncthreads();
   if (threadIdx.x < kLevels) {
     work->levels[threadIdx.x] = levels[threadIdx.x];
@@ -346,7 +352,7 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
   check(cudaStreamSynchronize(memory.stream.get()));
   BrightnessHistogram shares{};
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    shares[i] = static_cast<float>(levels[i]) / (kBrightnessPoints * kBrightnessPoints);
+    shares[i] = static_cast<float>(levels[i]) / kBrightnessThreads;
   }
   return shares;
 }

@@ -83,6 +83,15 @@ TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
   EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
 }
 
+TEST_F(NoiseTrackerTest, StartsAgainAtASceneCutInStrongNoise) {
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < 12; ++i) {
+    tracker.next(moving(i, 50));
+  }
+  const Frame first = moving(12, 50, -30);
+  EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
+}
+
 TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
   NoiseTracker tracker(*engine_);
   for (int i = 0; i < 20; ++i) {
