@@ -163,6 +163,7 @@ class Benchmark {
   void keep_frames() {
     io::Reader reader(options_.input, reader_options_);
     report_decoding(options_.engine, reader);
+    filter_ = options_.filter.filter(is_frame_by_frame(*engine_, reader.video().still_picture));
     const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
     const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
     while (static_cast<std::int64_t>(kept_.size()) < std::min(most, options_.frames)) {
@@ -198,8 +199,7 @@ class Benchmark {
   /// As many frames at a time as the denoiser can work on; then, for latencies(), one at a time.
   Rate denoise() {
     DenoiseStage stage(alone_);
-    denoise(stage, 1);  // what is made once
-    denoised_.clear();
+    fill(stage);
     Latencies before = alone_.latency.latencies();
     RateMeter meter(options_.frames);
     denoise(stage, options_.frames, &meter);
@@ -225,7 +225,7 @@ class Benchmark {
     cuda_frames_ = writer.cuda_frames();
     if (cuda_frames_) {
       DenoiseStage stage(alone_);
-      denoised_.clear();
+      fill(stage);
       denoise(stage, static_cast<std::int64_t>(kept_.size()));
     }
     RateMeter meter(options_.frames);
@@ -284,11 +284,19 @@ class Benchmark {
   }
 
   std::unique_ptr<Denoiser> make_denoiser(const Frame& frame, const NoiseModel& level) const {
-    auto denoiser = engine_->make_denoiser(options_.filter.filter(), level, frame.format);
+    auto denoiser = engine_->make_denoiser(filter_, level, frame.format);
     if (cuda_frames_) {
       denoiser->set_result_frames(cuda_frames_);
     }
     return denoiser;
+  }
+
+  /// Has the denoiser made, with all that it makes once, and gives it the frames for which results wait. From
+  /// then on there is a result for each frame.
+  void fill(DenoiseStage& stage) {
+    denoise(stage, 1);
+    denoise(stage, stage.latency());
+    denoised_.clear();
   }
 
   void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
@@ -318,6 +326,7 @@ class Benchmark {
   const BenchmarkOptions& options_;
   NoiseSettings noise_;
   std::shared_ptr<Engine> engine_;
+  Filter filter_;
   io::ReaderOptions reader_options_;
   io::WriterOptions writer_options_;
   std::vector<Frame> kept_;
@@ -418,7 +427,7 @@ void print(const std::vector<Part>& parts) {
 
 int benchmark(const BenchmarkOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
-  static_cast<void>(options.filter.filter());
+  options.filter.check();
   Benchmark run(options);
   Results results;
   run.keep_frames();

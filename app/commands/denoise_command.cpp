@@ -179,10 +179,9 @@ Job settle_job(const DenoiseOptions& options) {
   Job job;
   job.noise = options.noise.settings();
   job.strength = options.noise.strength();
-  job.filter = options.filter.filter();
-  if (!type_of(job.filter).profiles.empty()) {
-    job.profile = options.filter.profile();
-  }
+  options.filter.check();
+  job.filter = [&options](bool frame_by_frame) { return options.filter.filter(frame_by_frame); };
+  job.profile = options.filter.profile();
   // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
   // many frames come out.
   options.input.apply_to(job.reader);

@@ -17,6 +17,7 @@
 #include "app/commands/denoise_report.h"
 #include "app/commands/diagnostics.h"
 #include "app/console/logging.h"
+#include "app/options/filter_options.h"
 #include "app/pipeline/broken_off.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
@@ -109,6 +110,7 @@ class OpenJob {
         reader_(reader),
         writer_(writer),
         failed_(failed),
+        filter_(job.filter(is_frame_by_frame(*session.engine, reader.video().still_picture))),
         noise_(job.noise, *session.engine),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
@@ -117,6 +119,7 @@ class OpenJob {
     FinishedJob finished{.job = job_,
                          .reader = reader_,
                          .writer = writer_,
+                         .filter = filter_,
                          .noise = noise_,
                          .counters = counters_,
                          .diagnostics = {},
@@ -213,7 +216,7 @@ class OpenJob {
   }
 
   std::unique_ptr<Denoiser> make_denoiser(const FrameFormat& format, const NoiseModel& level) {
-    std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(job_.filter, level, format);
+    std::unique_ptr<Denoiser> denoiser = session_.engine->make_denoiser(filter_, level, format);
     if (const auto cuda_frames = writer_.cuda_frames()) {
       denoiser->set_result_frames(cuda_frames);
     }
@@ -226,6 +229,7 @@ class OpenJob {
   io::Reader& reader_;
   io::Writer& writer_;
   std::atomic<bool>& failed_;
+  Filter filter_;
   NoiseControl noise_;
   PipelineCounters counters_;
   std::int64_t expected_;

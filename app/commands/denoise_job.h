@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,9 +25,9 @@ enum class Existing : std::uint8_t { kAsk, kOverwrite, kSkip };
 /// A file to be denoised, with all that is settled before it is opened.
 struct Job {
   std::string input;
-  std::string output;  ///< empty if it is to be named after the input
-  Filter filter;
-  std::string profile;  ///< of the filter; empty if it has none
+  std::string output;                                 ///< empty if it is to be named after the input
+  std::function<Filter(bool frame_by_frame)> filter;  ///< FilterOptions::filter()
+  std::string profile;                                ///< of the filter, if it has profiles
   NoiseSettings noise;
   std::string strength;  ///< of the noise, by its name
   io::ReaderOptions reader;

@@ -15,8 +15,8 @@ namespace {
 
 nlohmann::ordered_json filter_report(const FinishedJob& finished) {
   nlohmann::ordered_json report =
-      to_json(finished.job.filter, finished.noise.levels().first, finished.reader.video().format);
-  if (!finished.job.profile.empty()) {
+      to_json(finished.filter, finished.noise.levels().first, finished.reader.video().format);
+  if (!type_of(finished.filter).profiles.empty()) {
     report["profile"] = finished.job.profile;
   }
   return report;

@@ -20,6 +20,7 @@ struct FinishedJob {
   const Job& job;
   const io::Reader& reader;
   const io::Writer& writer;
+  const Filter& filter;
   const NoiseControl& noise;
   const PipelineCounters& counters;
   io::Diagnostics diagnostics;  ///< of both

@@ -30,6 +30,7 @@ struct MeasureOptions {
 class TextReport {
  public:
   void begin(const std::vector<std::string_view>& planes) {
+    planes_ = planes;
     std::string line = fmt::format("{:>8}", "frame");
     for (const std::string_view plane : planes) {
       line += fmt::format("  {:>8}", fmt::format("PSNR {}", plane));
@@ -40,7 +41,17 @@ class TextReport {
     std::cout << line << '\n';
   }
   void add(std::int64_t frame, const Qualities& planes) { print(std::to_string(frame), planes); }
-  void end(const Qualities& average) { print("average", average); }
+  void end(const Qualities& average, const std::vector<Flicker>& flicker) {
+    print("average", average);
+    std::string line;
+    for (std::size_t i = 0; i < flicker.size(); ++i) {
+      line += fmt::format("{} {} {:.3f} ({:.2f} of the errors)", i == 0 ? "" : ",", planes_[i],
+                          flicker[i].deviation(), flicker[i].share());
+    }
+    if (!line.empty()) {
+      std::cout << "flicker where nothing moves, code values:" << line << '\n';
+    }
+  }
 
  private:
   static void print(const std::string& name, const Qualities& planes) {
@@ -53,6 +64,8 @@ class TextReport {
     }
     std::cout << line << '\n';
   }
+
+  std::vector<std::string_view> planes_;
 };
 
 class JsonReport {
@@ -68,8 +81,13 @@ class JsonReport {
     entry["frame"] = frame;
     json_["frames"].push_back(entry);
   }
-  void end(const Qualities& average) {
+  void end(const Qualities& average, const std::vector<Flicker>& flicker) {
     json_["average"] = to_json(average);
+    for (std::size_t i = 0; i < flicker.size(); ++i) {
+      json_["flicker"][std::string(planes_[i])] = {{"deviation", flicker[i].deviation()},
+                                                   {"share_of_errors", flicker[i].share()},
+                                                   {"samples", flicker[i].samples}};
+    }
     print_report(json_);
   }
 
@@ -95,6 +113,9 @@ int compare(const MeasureOptions& options, Report report) {
   io::Reader reference = open_video(options.reference);
   io::Reader test = open_video(options.test);
   AverageQuality average;
+  std::vector<Flicker> flicker;  // none of a single frame
+  std::optional<Frame> reference_before;
+  std::optional<Frame> test_before;
   while (true) {
     const std::optional<Frame> reference_frame = next_frame(reference);
     const std::optional<Frame> test_frame = next_frame(test);
@@ -113,19 +134,30 @@ int compare(const MeasureOptions& options, Report report) {
     }
     report.add(average.count(), qualities);
     average.add(qualities);
+    if (reference_before) {
+      const std::vector<Flicker> change =
+          measure_flicker(*reference_before, *test_before, *reference_frame, *test_frame);
+      flicker.resize(change.size());
+      for (std::size_t i = 0; i < change.size(); ++i) {
+        flicker[i] += change[i];
+      }
+    }
+    reference_before = reference_frame;
+    test_before = test_frame;
   }
   if (average.count() == 0) {
     throw Error(options.reference + ": has no frames");
   }
-  report.end(average.result());
+  report.end(average.result(), flicker);
   return kExitDone;
 }
 
 }  // namespace
 
 void add_measure_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand(
-      "measure", "Print PSNR and SSIM of a video against a reference, for each plane and frame");
+  CommandLine* command = program.add_subcommand("measure",
+                                                "Print PSNR and SSIM of a video against a reference, for "
+                                                "each plane and frame, and how its errors flicker");
   auto options = std::make_shared<MeasureOptions>();
   command->add_option("REFERENCE", options->reference, "The clean video or picture")->required();
   command->add_option("TEST", options->test, "What is compared with it")->required();

@@ -135,8 +135,8 @@ void ViewingOptions::add_to(CommandLine& command) {
 }
 
 void ViewingOptions::check() {
-  static_cast<void>(filter_.filter());
-  settings_ = {.filter = filter_.name(), .profile = filter_.profile(), .noise = noise_.settings()};
+  filter_.check();
+  settings_ = {.filter = "", .profile = filter_.profile(), .noise = noise_.settings()};
   static_cast<void>(parse_side(view_));
   if (!window_size_.empty()) {
     static_cast<void>(parse_size(window_size_));
@@ -160,7 +160,7 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   stages.engine = denoising_engine;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                   const NoiseModel& level) {
-    const Filter filter = filter_.filter(settings.filter, settings.profile);
+    const Filter filter = live(filter_.filter(settings.filter, settings.profile));
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
@@ -168,10 +168,11 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   return stages;
 }
 
-PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
+PlayerOptions ViewingOptions::player_options(const io::Reader& source, const Engine& denoising_engine) const {
   PlayerOptions options;
-  options.settings = settings_;
   const io::VideoProperties& video = source.video();
+  options.settings = settings_;
+  options.settings.filter = filter_.name(is_frame_by_frame(denoising_engine, video.still_picture));
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;
   return options;

@@ -37,13 +37,17 @@ std::string list_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
+bool is_frame_by_frame(const Engine& engine, bool still_picture) {
+  return still_picture || engine.name().starts_with("cuda");
+}
+
 FilterOptions::FilterOptions(std::string_view only) {
   for (const FilterType& type : filter_types()) {
     if (only.empty() || type.name == only) {
       types_.push_back(&type);
     }
   }
-  name_ = types_.front()->name;
+  name_ = only;
 }
 
 void FilterOptions::add_to(CommandLine& command) {
@@ -52,7 +56,10 @@ void FilterOptions::add_to(CommandLine& command) {
     for (const FilterType* type : types_) {
       help += (help.empty() ? "" : "; ") + type->name + " " + type->help;
     }
-    command.add_option("--filter", name_, help + " [" + name_ + "]")
+    command
+        .add_option(
+            "--filter", name_,
+            fmt::format("{} [{}; of a single picture {}]", help, default_filter(false), default_filter(true)))
         ->type_name("NAME")
         ->any_case()
         ->group("Denoising");
@@ -146,16 +153,29 @@ std::string FilterOptions::profile() const {
   return first == types_.end() ? "" : (*first)->default_profile;
 }
 
-Filter FilterOptions::filter() const {
+void FilterOptions::check() const {
+  try {
+    static_cast<void>(filter(false));
+  } catch (const UsageError&) {
+    // Options may be right for a picture alone.
+    if (!name_.empty()) {
+      throw;
+    }
+    static_cast<void>(filter(true));
+  }
+}
+
+Filter FilterOptions::filter(bool frame_by_frame) const {
+  const std::string chosen_name = name(frame_by_frame);
   const FilterType* chosen = nullptr;
   try {
-    chosen = &filter_type(name_);
+    chosen = &filter_type(chosen_name);
   } catch (const UsageError& error) {
     throw UsageError(std::string("--filter: ") + error.what());
   }
   const auto refuse = [&](const Option& option, const std::string& filters) {
     throw UsageError(
-        fmt::format("{} is no option of the filter {}, but of {}", option.get_name(), name_, filters));
+        fmt::format("{} is no option of the filter {}, but of {}", option.get_name(), chosen_name, filters));
   };
   if (profile_ && chosen->profiles.empty()) {
     std::vector<const FilterType*> with_profiles = types_;
@@ -169,7 +189,7 @@ Filter FilterOptions::filter() const {
       refuse(*parameter.option, names_of(parameter.filters));
     }
   }
-  return filter(name_, profile());
+  return filter(chosen_name, profile());
 }
 
 Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {

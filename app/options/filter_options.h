@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "app/options/command_line.h"
+#include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
 
 namespace limpid::app {
+
+/// Whether those who ask for no filter get one that takes each frame by itself: for pictures; and on CUDA's
+/// engines, whose kernels that filter along motion have not run on a GPU yet.
+bool is_frame_by_frame(const Engine& engine, bool still_picture);
 
 /// --filter, --profile and an option for each parameter that a filter has, as the filters describe them
 /// (core/filter/filter.h).
@@ -23,12 +28,16 @@ class FilterOptions {
   void add_to(CommandLine& command);
 
   /// Throws UsageError for an unknown name, options that don't belong to the filter or contradict each other,
-  /// and illegal values.
-  Filter filter() const;
+  /// and illegal values. `frame_by_frame` decides if no name is given.
+  Filter filter(bool frame_by_frame = false) const;
+  /// Throws what filter() would throw either way.
+  void check() const;
   /// That of another name and, if it has profiles, profile, with those of the options that belong to it.
   Filter filter(const std::string& name, const std::string& profile) const;
 
-  const std::string& name() const { return name_; }
+  std::string name(bool frame_by_frame) const {
+    return name_.empty() ? std::string(default_filter(frame_by_frame)) : name_;
+  }
   /// The one that is asked for, or the default; empty if no filter has profiles.
   std::string profile() const;
 
@@ -47,7 +56,7 @@ class FilterOptions {
   std::string help_of(const ParameterOption& option) const;
 
   std::vector<const FilterType*> types_;
-  std::string name_;
+  std::string name_;  // empty: that of default_filter()
   std::optional<std::string> profile_;
   const Option* profile_option_ = nullptr;
   std::deque<ParameterOption> parameters_;  // command lines refer to them

@@ -33,6 +33,11 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
       check(std::get<Parameters>(filter));
     };
   }
+  if (own.live) {
+    type.live = [live = own.live](const Filter& filter) {
+      return Filter(live(std::get<Parameters>(filter)));
+    };
+  }
   if (own.resolve) {
     type.resolve = [resolve = own.resolve](const Filter& filter, float sigma) {
       return Filter(resolve(std::get<Parameters>(filter), sigma));
@@ -72,6 +77,15 @@ const FilterType& type_of(const Filter& filter) { return filter_types()[filter.i
 
 void validate(const Filter& filter) {
   std::visit([](const auto& parameters) { parameters.validate(); }, filter);
+}
+
+std::string_view default_filter(bool frame_by_frame) {
+  return frame_by_frame ? Bm3dParameters::description().name : Vbm4dParameters::description().name;
+}
+
+Filter live(const Filter& filter) {
+  const FilterType& type = type_of(filter);
+  return type.live ? type.live(filter) : filter;
 }
 
 std::string_view to_string(const Filter& filter) { return type_of(filter).name; }

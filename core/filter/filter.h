@@ -27,6 +27,12 @@ const FilterType& type_of(const Filter& filter);
 /// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.
 void validate(const Filter& filter);
 
+/// The name of the filter for those who ask for none: along motion, or frame by frame.
+std::string_view default_filter(bool frame_by_frame);
+
+/// As FilterDescription::live; the filter itself if that is empty.
+Filter live(const Filter& filter);
+
 std::string_view to_string(const Filter& filter);
 /// The filter of that name, with the parameters that it has unless told otherwise (BM3D: profile np). Throws
 /// UsageError listing the names.

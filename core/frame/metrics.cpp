@@ -142,7 +142,9 @@ double ssim(const Plane& reference, const FrameFormat& reference_format, const P
   return total / (reference.height - window_height + 1);
 }
 
-std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test) {
+namespace {
+
+void require_comparable(const Frame& reference, const Frame& test) {
   const FrameFormat& a = reference.format;
   const FrameFormat& b = test.format;
   if (a.width != b.width || a.height != b.height || a.color_model != b.color_model ||
@@ -150,6 +152,14 @@ std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test) {
     throw Error("frame " + std::to_string(test.index) + ": " + to_string(b) +
                 " can't be measured against a reference of " + to_string(a));
   }
+}
+
+}  // namespace
+
+std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test) {
+  require_comparable(reference, test);
+  const FrameFormat& a = reference.format;
+  const FrameFormat& b = test.format;
   std::vector<PlaneQuality> quality(a.color_plane_count());
   for (int p = 0; p < a.color_plane_count(); ++p) {
     quality[p].mse = mean_squared_error(reference.planes[p], a, test.planes[p], b);
@@ -158,6 +168,49 @@ std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test) {
     quality[p].ssim = ssim(reference.planes[p], a, test.planes[p], b);
   }
   return quality;
+}
+
+Flicker& Flicker::operator+=(const Flicker& other) {
+  changes += other.changes;
+  errors += other.errors;
+  samples += other.samples;
+  return *this;
+}
+
+double Flicker::deviation() const {
+  return samples > 0 ? std::sqrt(changes / static_cast<double>(samples)) : 0;
+}
+
+double Flicker::share() const { return errors > 0 ? std::sqrt(2 * changes / errors) : 0; }
+
+std::vector<Flicker> measure_flicker(const Frame& reference_before, const Frame& test_before,
+                                     const Frame& reference, const Frame& test) {
+  require_comparable(reference_before, test_before);
+  require_comparable(reference_before, reference);
+  require_comparable(reference, test);
+  std::vector<Flicker> flicker(reference.format.color_plane_count());
+  std::array<std::vector<double>, 4> rows;
+  for (int p = 0; p < reference.format.color_plane_count(); ++p) {
+    const Plane& plane = reference.planes[p];
+    for (int y = 0; y < plane.height; ++y) {
+      const std::array<const Frame*, 4> frames = {&reference_before, &test_before, &reference, &test};
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        rows[i].resize(plane.width);
+        load_code_values(frames[i]->planes[p], frames[i]->format, 0, y, plane.width, rows[i].data());
+      }
+      for (int x = 0; x < plane.width; ++x) {
+        if (std::abs(rows[2][x] - rows[0][x]) > 1) {
+          continue;
+        }
+        const double before = rows[1][x] - rows[0][x];
+        const double now = rows[3][x] - rows[2][x];
+        flicker[p].changes += (now - before) * (now - before);
+        flicker[p].errors += before * before + now * now;
+        ++flicker[p].samples;
+      }
+    }
+  }
+  return flicker;
 }
 
 }  // namespace limpid

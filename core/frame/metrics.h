@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/frame/frame.h"
@@ -36,5 +37,24 @@ double ssim(const Plane& reference, const FrameFormat& reference_format, const P
 /// Quality of each colour plane of `test` against `reference`. Throws Error if the formats differ in size,
 /// colour model or subsampling; bit depths may differ. An alpha plane is not looked at.
 std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test);
+
+/// How much of the errors comes and goes from frame to frame where nothing moves: in samples of which the
+/// reference differs by at most a code value from the frame before. Sums over any number of frames.
+struct Flicker {
+  double changes = 0;        ///< sum of squared differences of successive errors, squared code values
+  double errors = 0;         ///< sum of the squared errors of both, likewise
+  std::int64_t samples = 0;  ///< that stand still
+
+  Flicker& operator+=(const Flicker& other);
+  /// The deviation of the errors' changes, in code values; 0 if nothing stands still.
+  double deviation() const;
+  /// The same over the errors' own deviation: 0 for errors that stay, sqrt(2) for those of each frame by
+  /// itself. 0 without errors.
+  double share() const;
+};
+
+/// Flicker of each colour plane from one frame to the next. Throws Error if the formats differ, as measure().
+std::vector<Flicker> measure_flicker(const Frame& reference_before, const Frame& test_before,
+                                     const Frame& reference, const Frame& test);
 
 }  // namespace limpid

@@ -26,6 +26,9 @@ struct FilterDescription {
   /// The parameters for a plane with noise of deviation `sigma` (8-bit code values, > 0), where those that
   /// are left open follow from it; empty if none do.
   std::function<Parameters(const Parameters&, float sigma)> resolve;
+  /// The parameters for somebody who watches while the frames come, where those that are left open have
+  /// results wait for no later frame; empty if they never do.
+  std::function<Parameters(const Parameters&)> live;
 };
 
 /// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.

@@ -116,6 +116,11 @@ Description describe() {
     return vbm4d_profile(value_of(profile, "profile", kProfiles));
   };
 
+  description.live = [](Vbm4dParameters parameters) {
+    parameters.delay = parameters.delay.value_or(0);
+    return parameters;
+  };
+
   Parameter<Vbm4dParameters> steps;
   steps.text = {"steps",
                 "",
@@ -137,9 +142,10 @@ Description describe() {
   description.parameters = {
       steps, reach_parameter(),
       number_parameter<Vbm4dParameters>(
-          ParameterText{"delay", "", "delay", "vbm4d", "a delay", "0 to 32",
-                        "Most later frames that a result may wait for; 0: live [as many as help]",
-                        "Denoising"},
+          ParameterText{
+              "delay", "", "delay", "vbm4d", "a delay", "0 to 32",
+              "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
+              "Denoising"},
           [](auto& parameters) { return &parameters.delay; },
           [](int delay) { return delay >= 0 && delay <= kMostDelay; })};
   const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";

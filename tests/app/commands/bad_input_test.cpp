@@ -298,7 +298,8 @@ TEST_F(BadInputTest, AFailureIsToldWhileTheSourceHasNothingToGive) {
   const std::string clip = read_file(make_clip("in.y4m", 3, "320x240"));
   ProcessOptions options;
   options.input_pipe = true;
-  Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--sigma", "0"}),
+  Process process(limpid_command({"denoise", "-", "-o", "/dev/full", "-f", "yuv4mpegpipe", "--filter", "bm3d",
+                                  "--sigma", "0"}),
                   options);
   process.write_input(clip);  // and keep the pipe open
   expect_failure(process.wait(), 1, {"/dev/full", "No space left"});

@@ -144,8 +144,9 @@ TEST_F(CommandsTest, MeasureOfEqualVideos) {
   const std::string clip = make_clip("a.mkv", 2);
   const Outcome text = limpid({"measure", clip, clip});
   expect_success(text);
-  EXPECT_EQ(lines(text.out).size(), 4U) << text.out;  // head, two frames, average
-  EXPECT_NE(lines(text.out).back().find("1.00000"), std::string::npos) << text.out;
+  ASSERT_EQ(lines(text.out).size(), 5U) << text.out;  // head, two frames, average, flicker
+  EXPECT_NE(lines(text.out)[3].find("1.00000"), std::string::npos) << text.out;
+  EXPECT_NE(lines(text.out)[4].find("V 0.000 (0.00 of the errors)"), std::string::npos) << text.out;
   const Outcome outcome = limpid({"measure", clip, clip, "--json"});
   expect_success(outcome);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
@@ -166,6 +167,8 @@ TEST_F(CommandsTest, MeasureGivesThePsnrOfAKnownDifference) {
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   EXPECT_TRUE(json["frames"][0]["psnr"]["Y"].is_null());
   EXPECT_NEAR(json["frames"][1]["psnr"]["Y"], 10 * std::log10(255.0 * 255 / 100), 1e-9);
+  EXPECT_NEAR(json["flicker"]["Y"]["deviation"], 10, 1e-9);
+  EXPECT_EQ(json["flicker"]["Y"]["samples"], 32 * 32);
   EXPECT_NEAR(json["average"]["psnr"]["Y"], 10 * std::log10(255.0 * 255 / 50), 1e-9);
   EXPECT_EQ(json["frames"][1]["frame"], 1);
 }

@@ -217,7 +217,7 @@ TEST_F(DenoiseTest, ReportsWhatTheStagesDid) {
   expect_success(outcome);
   EXPECT_NE(outcome.err.find("no input"), std::string::npos) << outcome.err;
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(report["filter"]["name"], "bm3d");
+  EXPECT_EQ(report["filter"]["name"], "vbm4d");
   EXPECT_EQ(report["filter"]["profile"], "fast");
   EXPECT_GT(report["filter"]["hard_threshold"]["search_window"], 0);
   EXPECT_EQ(report["sigma"]["estimated"], false);

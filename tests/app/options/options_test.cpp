@@ -268,17 +268,17 @@ TEST(FilterOptionsOfBm3d, IllegalValuesAreUsageErrors) {
   EXPECT_THROW(parse("--profile best"), UsageError);
 }
 
-Filter parse_filter_options(const std::string& arguments) {
+Filter parse_filter_options(const std::string& arguments, bool still_picture = false) {
   CommandLine command;
   FilterOptions options;
   options.add_to(command);
   parse(command, arguments);
-  return options.filter();
+  return options.filter(still_picture);
 }
 
 TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
-  EXPECT_EQ(parse_filter_options(""), Filter(bm3d_profile(Profile::kNp)));
-  EXPECT_EQ(parse_filter_options("--profile fast"), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filter_options("--filter bm3d"), Filter(bm3d_profile(Profile::kNp)));
+  EXPECT_EQ(parse_filter_options("--filter bm3d --profile fast"), Filter(bm3d_profile(Profile::kFast)));
   EXPECT_EQ(parse_filter_options("--filter bilateral"), Filter(BilateralParameters()));
   EXPECT_EQ(parse_filter_options("--filter bilateral --radius 7 --spatial-sigma 2.5 --range-sigma 30"),
             Filter(BilateralParameters{7, 2.5F, 30.0F}));
@@ -288,6 +288,34 @@ TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
             Filter(NlmParameters{7, 21, 9.0F}));
   EXPECT_EQ(parse_filter_options("--filter nlm-bilateral --search-window 0 --patch-sigma 9 --range-sigma 20"),
             Filter(NlmBilateralParameters{.search_window = 0, .patch_sigma = 9.0F, .range_sigma = 20.0F}));
+}
+
+TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves) {
+  EXPECT_EQ(parse_filter_options(""), Filter(vbm4d_profile(Vbm4dProfile::kNp)));
+  EXPECT_EQ(parse_filter_options("", true), Filter(bm3d_profile(Profile::kNp)));
+  EXPECT_EQ(parse_filter_options("--profile fast"), Filter(vbm4d_profile(Vbm4dProfile::kFast)));
+  EXPECT_EQ(parse_filter_options("--profile fast", true), Filter(bm3d_profile(Profile::kFast)));
+  EXPECT_EQ(parse_filter_options("--filter vbm4d", true), Filter(vbm4d_profile(Vbm4dProfile::kNp)));
+  const auto parameters =
+      std::get<Vbm4dParameters>(parse_filter_options("--reach 6,3 --delay 4 --end-distance-2 2"));
+  EXPECT_EQ(parameters.before, 6);
+  EXPECT_EQ(parameters.after, 3);
+  EXPECT_EQ(parameters.delay, 4);
+  EXPECT_EQ(parameters.wiener->end_distance, 2);
+  // What a picture alone could be filtered with is not wrong until a video comes.
+  CommandLine command;
+  FilterOptions options;
+  options.add_to(command);
+  parse(command, "--matching nearest");
+  options.check();
+  EXPECT_THROW(options.filter(false), UsageError);
+  EXPECT_EQ(std::get<Bm3dParameters>(options.filter(true)).matching, Matching::kNearest);
+}
+
+TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
+  EXPECT_EQ(std::get<Vbm4dParameters>(live(parse_filter_options(""))).delay, 0);
+  EXPECT_EQ(std::get<Vbm4dParameters>(live(parse_filter_options("--delay 3"))).delay, 3);
+  EXPECT_EQ(live(parse_filter_options("--filter bm3d")), Filter(bm3d_profile(Profile::kNp)));
 }
 
 TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
@@ -306,7 +334,7 @@ TEST(FilterText, IsTheSameInOneWord) {
       parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
   ASSERT_EQ(filters.size(), 3U);
   EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
-  EXPECT_EQ(filters[0].filter(), parse_filter_options("--profile fast --tau 99"));
+  EXPECT_EQ(filters[0].filter(), parse_filter_options("--filter bm3d --profile fast --tau 99"));
   EXPECT_EQ(filters[1].filter(), Filter(NlmParameters()));
   EXPECT_EQ(filters[2].filter(), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
 }
@@ -408,7 +436,7 @@ TEST(RunReport, TellsAllOfAFiltersSettings) {
   frame.format.color_model = ColorModel::kYuv;
   const NoiseModel noise{{10, 0, 5}};
   const nlohmann::ordered_json bm3d =
-      to_json(parse_filter_options("--steps 1 --tau 99"), noise, frame.format);
+      to_json(parse_filter_options("--filter bm3d --steps 1 --tau 99"), noise, frame.format);
   EXPECT_EQ(bm3d["name"], "bm3d");
   EXPECT_EQ(bm3d["hard_threshold"]["tau"], 99);
   EXPECT_EQ(bm3d["hard_threshold"]["transform_2d"], "bior1.5") << "np's";

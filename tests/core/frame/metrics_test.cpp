@@ -205,5 +205,36 @@ TEST(Metrics, FramesThatDoNotCompareAreErrors) {
                Error);
 }
 
+TEST(Flicker, IsWhatErrorsChangeWhereTheReferenceStandsStill) {
+  const FrameFormat format = oracle::gray(10, 4);
+  const auto filled = [&](int value) {
+    Frame frame = allocate_frame(format);
+    for (int y = 0; y < format.height; ++y) {
+      std::fill_n(frame.planes[0].row<std::uint8_t>(y), format.width, static_cast<std::uint8_t>(value));
+    }
+    return frame;
+  };
+  // Errors of 3 that stay, of 3 and -3, and of none.
+  const auto of = [&](int first, int second) {
+    return measure_flicker(filled(100), filled(100 + first), filled(100), filled(100 + second))[0];
+  };
+  EXPECT_EQ(of(3, 3).deviation(), 0);
+  EXPECT_EQ(of(3, 3).share(), 0);
+  EXPECT_DOUBLE_EQ(of(3, -3).deviation(), 6);
+  EXPECT_DOUBLE_EQ(of(3, -3).share(), 2);
+  EXPECT_EQ(of(0, 0).share(), 0);
+  EXPECT_EQ(of(3, -3).samples, 40);
+  // Where the reference changes by more than a code value, nothing counts.
+  const Frame moving = filled(100);
+  moving.planes[0].row<std::uint8_t>(1)[3] = 102;
+  const Flicker flicker = measure_flicker(filled(100), filled(103), moving, filled(97))[0];
+  EXPECT_EQ(flicker.samples, 39);
+  EXPECT_DOUBLE_EQ(flicker.deviation(), 6);
+  Flicker both = flicker;
+  both += of(3, 3);
+  EXPECT_EQ(both.samples, 79);
+  EXPECT_EQ(Flicker().deviation(), 0);
+}
+
 }  // namespace
 }  // namespace limpid
