@@ -46,7 +46,6 @@ constexpr double kCodedGain = 1.12;
 /// By how much single frames have more noise than differences where all of it repeats.
 constexpr double kAllRepeated = 0.4;
 /// Chroma's noise they take nearly all from most blocks: there it is this share of luma's deviation at least.
-constexpr double kCodedChromaSlope = 0.35;
 constexpr double kCodedChroma = 0.35;
 /// What single frames' flattest blocks have may be so many times less than the mean of all, whose noise
 /// depends on brightness.
@@ -383,7 +382,7 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
   for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
     std::optional<PlaneNoise>& chroma = channels[c];
     const Spectrum shape = spectrum_of(chroma);
-    if (chroma && slope_of(shape) < kCodedChromaSlope && slope_of(spectrum_of(channels[0])) < kCodedSlope) {
+    if (chroma && chroma->sigma > 0 && slope_of(spectrum_of(channels[0])) < kCodedSlope) {
       chroma->sigma = std::max(chroma->sigma, static_cast<float>(kCodedChroma) * channels[0]->sigma);
       for (std::size_t i = 0; i < shape.size(); ++i) {
         chroma->shape.spectrum[i] = (chroma->shape.spectrum[i] + channels[0]->shape.spectrum[i]) / 2;

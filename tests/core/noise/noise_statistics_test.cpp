@@ -173,6 +173,35 @@ TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
   EXPECT_EQ(curve[16], curve[13]);
 }
 
+TEST(NoiseStatistics, ChromaThatLostItsNoiseIsToldByLuma) {
+  const FrameFormat format = oracle::yuv(320, 240, 1, 1);
+  for (const double chroma : {0.0, 1.0}) {
+    SCOPED_TRACE(chroma);
+    NoiseStatistics sum;
+    Frame before;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::vector<double> luma = make_noise(320, 240, 8, true, i);
+      const std::vector<double> smooth = make_noise(160, 120, chroma, true, 100 + i);
+      const std::vector<double> white = make_noise(160, 120, 0.7 * chroma, false, 200 + i);
+      const Frame frame = test::render(
+          format,
+          [&](int p, int x, int y) {
+            return p == 0 ? 100 + 0.05 * x + luma[y * 320 + x]
+                          : 110 + 0.1 * x + smooth[y * 160 + x] + white[y * 160 + x];
+          },
+          0);
+      sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+      before = frame;
+    }
+    const NoiseModel model = model_of(sum, {});
+    if (chroma > 0) {
+      EXPECT_NEAR(double{model.sigma[1] / model.sigma[0]}, 0.35, 0.01);
+    } else {
+      EXPECT_LT(model.sigma[1], 0.5F);
+    }
+  }
+}
+
 TEST(NoiseStatistics, CopiedBlocksTellNothing) {
   const Frame frame = noisy(gray_format(160, 120), test::textured, {10}, 1);
   const NoiseStatistics statistics = cpu::measure_noise(frame, &frame);
