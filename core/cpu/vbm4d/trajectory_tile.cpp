@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
+#include <cstddef>
+#include <optional>
 #include <span>
 
 #include "core/bm3d/transforms.h"
@@ -14,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "core/cpu/bm3d/group_filter-inl.h"
+#include "core/cpu/bm3d/matching-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -67,40 +69,8 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, in
   return its_distance <= job.bounds.greatest;
 }
 
-// The places of the reference patch and of those that are like it, at most `wanted`, a power of two of them.
-HWY_ATTR int find_similar(const TrajectoryJob& job, Position reference, int wanted, Position* places) {
-  const std::int16_t* guide = job.pictures[job.current].guide;
-  const auto patch_at = [&](int x, int y) { return guide + static_cast<std::ptrdiff_t>(y) * job.width + x; };
-  const std::int16_t* patch = patch_at(reference.x, reference.y);
-  std::array<std::int32_t, vbm4d::kMostMembers> keys{};
-  places[0] = reference;
-  int count = 1;
-  const int x0 = std::max(reference.x - job.search_radius, 0);
-  const int x1 = std::min(reference.x + job.search_radius, job.width - vbm4d::kPatch);
-  const int y0 = std::max(reference.y - job.search_radius, 0);
-  const int y1 = std::min(reference.y + job.search_radius, job.height - vbm4d::kPatch);
-  for (int y = y0; y <= y1; ++y) {
-    for (int x = x0; x <= x1; ++x) {
-      const std::int32_t key =
-          std::abs(patch_distance(patch, patch_at(x, y), job.width) - job.bounds.similar.expected);
-      const bool full = count == wanted;
-      if (key > job.bounds.similar.greatest || (full && key >= keys[count - 1]) ||
-          (x == reference.x && y == reference.y)) {
-        continue;
-      }
-      int at = full ? count - 1 : count++;
-      for (; at > 1 && keys[at - 1] > key; --at) {
-        keys[at] = keys[at - 1];
-        places[at] = places[at - 1];
-      }
-      keys[at] = key;
-      places[at] = {x, y};
-    }
-  }
-  return static_cast<int>(std::bit_floor(static_cast<unsigned>(count)));
-}
-
-HWY_ATTR void find_group(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
+// The trajectory of a reference patch.
+HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
   const std::int16_t* patch =
       job.pictures[job.current].guide + static_cast<std::ptrdiff_t>(reference.y) * job.width + reference.x;
   std::array<Position, vbm4d::kMostFrames> trajectory;
@@ -125,19 +95,63 @@ HWY_ATTR void find_group(const TrajectoryJob& job, Position reference, Trajector
   group.first = job.current - before;
   group.frames = before + 1 + after;
   group.members = 1;
-  const Position* places = trajectory.data() + kCentre - before;
-  const int wanted = vbm4d::members_of(group.frames, job.max_group_size);
-  if (wanted == 1) {
-    std::copy_n(places, group.frames, group.places.begin());
-    return;
-  }
-  std::array<Position, vbm4d::kMostMembers> similar;
-  group.members = find_similar(job, reference, wanted, similar.data());
-  for (int f = 0; f < group.frames; ++f) {
-    for (int m = 0; m < group.members; ++m) {
+  std::copy_n(trajectory.begin() + kCentre - before, group.frames, group.places.begin());
+}
+
+// Adds trajectories of the patches at `similar`, of which the first is the reference patch's, as many as
+// there are to be, which is a power of two.
+HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count, TrajectoryGroup& group) {
+  const Position reference = similar[0];
+  const int wanted = vbm4d::members_of(group.frames, job.similar.tables->step.max_group_size);
+  group.members = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(count, wanted))));
+  // From the last place on, as the first ones are where those of the reference's trajectory are.
+  for (int f = group.frames - 1; f >= 0; --f) {
+    const Position place = group.places[f];
+    for (int m = group.members - 1; m >= 0; --m) {
       group.places[f * group.members + m] = {
-          vbm4d::confined(similar[m].x + places[f].x - reference.x, job.width - vbm4d::kPatch),
-          vbm4d::confined(similar[m].y + places[f].y - reference.y, job.height - vbm4d::kPatch)};
+          vbm4d::confined(similar[m].x + place.x - reference.x, job.width - vbm4d::kPatch),
+          vbm4d::confined(similar[m].y + place.y - reference.y, job.height - vbm4d::kPatch)};
+    }
+  }
+}
+
+// The groups of a tile, row by row. Neighbours whose trajectories are short are matched together.
+HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
+  const StepJob& similar = job.similar;
+  std::optional<MatchingRegion> region;
+  scratch.groups.clear();
+  for (int gy = tile.first_y; gy < tile.last_y; ++gy) {
+    const std::size_t row = scratch.groups.size();
+    for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
+      follow_both_ways(job, {similar.grid_x[gx], similar.grid_y[gy]}, scratch.groups.emplace_back());
+    }
+    const auto group_at = [&](int gx) -> TrajectoryGroup& { return scratch.groups[row + gx - tile.first_x]; };
+    const auto is_short = [&](int gx) {
+      return vbm4d::members_of(group_at(gx).frames, similar.tables->step.max_group_size) > 1;
+    };
+    for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
+      if (!is_short(gx)) {
+        continue;
+      }
+      int end = gx + 1;
+      while (end < tile.last_x && is_short(end)) {
+        ++end;
+      }
+      if (!region) {
+        const Area reach = tile_reach(similar, tile);
+        region = prepare_region(similar, reach.x0, reach.y0, reach.x1, reach.y1, scratch.matching);
+      }
+      const int* xs = similar.grid_x.data() + gx;
+      const int count = end - gx;
+      const auto take = [&](const Position* positions, int found)
+                            HWY_ATTR { join(job, positions, found, group_at(gx++)); };
+      if (region->bytes) {
+        match_row<vbm4d::kPatch, kByteProducts>(similar, *region, xs, count, similar.grid_y[gy],
+                                                scratch.matching, take);
+      } else {
+        match_row<vbm4d::kPatch, false>(similar, *region, xs, count, similar.grid_y[gy], scratch.matching,
+                                        take);
+      }
     }
   }
 }
@@ -485,12 +499,7 @@ HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, Tr
       std::size_t{(vbm4d::kMostPatches + kPatchesPerBlock - 1) / kPatchesPerBlock} * kBlockFloats;
   scratch.noisy_group.resize(kGroupFloats);
   scratch.basic_group.resize(kGroupFloats);
-  scratch.groups.clear();
-  for (int y = tile.first_y; y < tile.last_y; ++y) {
-    for (int x = tile.first_x; x < tile.last_x; ++x) {
-      find_group(job, {job.grid_x[x], job.grid_y[y]}, scratch.groups.emplace_back());
-    }
-  }
+  find_groups(job, tile, scratch);
   filter_groups(job, scratch.groups, scratch);
 }
 

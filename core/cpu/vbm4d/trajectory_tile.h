@@ -43,10 +43,8 @@ struct TrajectoryJob {
   int shift_x = 0;  ///< luma's samples to one of the planes'
   int shift_y = 0;
   vbm4d::TrajectoryBounds bounds;
-  int max_group_size = 0;
-  int search_radius = 0;
-  std::vector<int> grid_x;              ///< columns of the reference patches, ascending
-  std::vector<int> grid_y;              ///< rows, likewise
+  /// The search for similar patches in the reference patches' picture, as BM3D's; and with the grid of these.
+  StepJob similar;
   std::vector<CoefficientNoise> noise;  ///< of each plane
   /// Those that groups may reach, in their order, and which of them the reference patches are in.
   std::vector<FollowedPicture> pictures;
@@ -66,6 +64,7 @@ struct TrajectoryGroup {
 /// A thread's working memory.
 struct TrajectoryScratch {
   std::vector<TrajectoryGroup> groups;
+  TileScratch matching;
   AlignedVector<float> noisy_group;
   AlignedVector<float> basic_group;
   AlignedVector<float> sums;

@@ -359,8 +359,8 @@ class Vbm4d::Worker {
                                  step == 0 ? parameters_.lambda : 0.0F, set.width, set.height));
       jobs.push_back(make_job(t, step, set, plan.bounds[s][step], tables.back()));
       const int references = trajectory_tile_references(tables.back().step.spacing);
-      const int columns = static_cast<int>(jobs.back().grid_x.size());
-      const int rows = static_cast<int>(jobs.back().grid_y.size());
+      const int columns = static_cast<int>(jobs.back().similar.grid_x.size());
+      const int rows = static_cast<int>(jobs.back().similar.grid_y.size());
       for (int y = 0; y < rows; y += references) {
         for (int x = 0; x < columns; x += references) {
           tiles.push_back({s, {x, std::min(x + references, columns), y, std::min(y + references, rows)}});
@@ -374,7 +374,6 @@ class Vbm4d::Worker {
 
   TrajectoryJob make_job(int t, int step, const Bm3dComponentSet& set, const vbm4d::TrajectoryBounds& bounds,
                          const StepTables& tables) {
-    const Vbm4dStep& parameters = step == 0 ? parameters_.hard_threshold : *parameters_.wiener;
     const int shape = set.subsampled() ? 1 : 0;
     TrajectoryJob job;
     job.tables = &tables;
@@ -385,10 +384,15 @@ class Vbm4d::Worker {
     job.shift_x = set.shift_x;
     job.shift_y = set.shift_y;
     job.bounds = bounds;
-    job.max_group_size = parameters.max_group_size;
-    job.search_radius = parameters.search_window / 2;
-    job.grid_x = trajectory_grid(set.width, parameters.spacing);
-    job.grid_y = trajectory_grid(set.height, parameters.spacing);
+    job.similar.tables = &tables;
+    job.similar.width = set.width;
+    job.similar.height = set.height;
+    job.similar.matching =
+        (step == 0 ? *pictures_[t]->noisy_guide : *pictures_[t]->basic_guide)[shape].data();
+    job.similar.scale = scales_[step][shape];
+    job.similar.distances = bounds.similar;
+    job.similar.grid_x = trajectory_grid(set.width, tables.step.spacing);
+    job.similar.grid_y = trajectory_grid(set.height, tables.step.spacing);
     for (const int c : set.components) {
       job.noise.push_back(
           make_coefficient_noise(tables, step == 1, pictures_[t]->plan->planes.components[c]));
