@@ -31,7 +31,7 @@ constexpr int kWidth = 320;
 constexpr int kHeight = 240;
 constexpr int kFrames = 6;
 using Samples = std::vector<double>;
-using Scene = std::function<double(double x, double y)>;
+using Pattern = std::function<double(double x, double y)>;
 
 // D^T x D where `inverse`, D x D^T otherwise, of an 8x8 block of doubles and the DCT-II's matrix D.
 using Coefficients = std::array<std::array<double, kBlock>, kBlock>;
@@ -102,7 +102,7 @@ struct Clip {
 // The scene, clipped, with smooth or white noise, through the codec if there is a `step`. From frame to frame
 // it moves by `motion` to the left and turns by `turn`.
 struct Making {
-  Scene scene;
+  Pattern scene;
   double sigma = 0;
   double step = 0;
   bool smooth = true;

@@ -138,7 +138,7 @@ class Vbm4dTest : public EngineSuite {
   }
 };
 
-TEST_P(Vbm4dTest, IsAsDefinedInEveryFormat) {
+TEST_P(Vbm4dTest, AgreesWithTheOracleInEveryFormat) {
   const FrameFormat formats[] = {
       gray(41, 35),      gray(40, 33, 10),      gray(33, 40, 16),     as_float(gray(40, 33)),
       yuv(44, 38, 1, 1), yuv(43, 37, 1, 1, 10), yuv(42, 30, 1, 0),    yuv(40, 34, 2, 0),
@@ -149,7 +149,7 @@ TEST_P(Vbm4dTest, IsAsDefinedInEveryFormat) {
   }
 }
 
-TEST_P(Vbm4dTest, IsAsDefinedForAllParameters) {
+TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   const std::vector<Frame> frames = noisy_clip(gray(48, 40), 9, static_cast<double>(kSigma));
   Vbm4dParameters parameters = small_parameters();
   parameters.before = 8;
@@ -177,7 +177,7 @@ TEST_P(Vbm4dTest, IsAsDefinedForAllParameters) {
   expect_as_defined(frames, parameters);
 }
 
-TEST_P(Vbm4dTest, IsAsDefinedForNoiseOfAnyShape) {
+TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 6, static_cast<double>(kSigma));
   NoiseModel noise = white_noise();
   for (int p = 0; p < 3; ++p) {
@@ -363,7 +363,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Vbm4dTest, kSuiteEngines, suite_name);
 
 class Vbm4dSimdTest : public SimdLevelTest {};
 
-TEST_P(Vbm4dSimdTest, IsAsDefined) {
+TEST_P(Vbm4dSimdTest, AgreesWithTheOracle) {
   const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 6, static_cast<double>(kSigma));
   const std::vector<Frame> expected = oracle::denoise(frames, small_parameters(), {white_noise()});
   const std::vector<Frame> results =
