@@ -12,20 +12,20 @@
 namespace limpid {
 namespace {
 
-using Description = FilterDescription<Vbm4dParameters>;
+using Vbm4dDescription = FilterDescription<Vbm4dParameters>;
 
-constexpr Names<Vbm4dProfile, 4> kProfiles = {{{Vbm4dProfile::kFast, "fast"},
-                                               {Vbm4dProfile::kLc, "lc"},
-                                               {Vbm4dProfile::kNp, "np"},
-                                               {Vbm4dProfile::kHigh, "high"}}};
+constexpr Names<Vbm4dProfile, 4> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"},
+                                                    {Vbm4dProfile::kLc, "lc"},
+                                                    {Vbm4dProfile::kNp, "np"},
+                                                    {Vbm4dProfile::kHigh, "high"}}};
 
 constexpr int kMostDelay = 4 * vbm4d::kMostReach;
 
 // The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
 // options end in -2.
 template <typename StepOf>
-void describe_step(Description& description, const StepOf& step_of, const std::string& section,
-                   const std::string& where, const std::string& suffix, const std::string& group) {
+void describe_vbm4d_step(Vbm4dDescription& description, const StepOf& step_of, const std::string& section,
+                         const std::string& where, const std::string& suffix, const std::string& group) {
   const auto number = [&](const std::string& option, const std::string& name, const std::string& title,
                           const std::string& range, const std::string& help, auto member, const auto& legal) {
     description.parameters.push_back(number_parameter<Vbm4dParameters>(
@@ -104,16 +104,16 @@ Parameter<Vbm4dParameters> reach_parameter() {
   return reach;
 }
 
-Description describe() {
-  Description description;
+Vbm4dDescription describe_vbm4d() {
+  Vbm4dDescription description;
   description.name = "vbm4d";
   description.help = "filters along motion, for video";
-  for (const auto& [profile, name] : kProfiles) {
+  for (const auto& [profile, name] : kVbm4dProfiles) {
     description.profiles.emplace_back(name);
   }
   description.default_profile = "np";
   description.make = [](const std::string& profile) {
-    return vbm4d_profile(value_of(profile, "profile", kProfiles));
+    return vbm4d_profile(value_of(profile, "profile", kVbm4dProfiles));
   };
 
   description.live = [](Vbm4dParameters parameters) {
@@ -149,7 +149,7 @@ Description describe() {
           [](auto& parameters) { return &parameters.delay; },
           [](int delay) { return delay >= 0 && delay <= kMostDelay; })};
   const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";
-  describe_step(
+  describe_vbm4d_step(
       description, [](auto& parameters) { return &parameters.hard_threshold; }, "hard_threshold",
       "first step", "", first_group);
   description.parameters.push_back(number_parameter<Vbm4dParameters>(
@@ -157,13 +157,13 @@ Description describe() {
                     "Coefficients up to lambda x sigma are zeroed", first_group},
       [](auto& parameters) { return &parameters.lambda; },
       [](float lambda) { return lambda > 0 && lambda <= 100; }));
-  describe_step(
+  describe_vbm4d_step(
       description, [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
       "wiener", "second step", "-2", "Step 2, Wiener filtering, in place of the profile's values");
   return description;
 }
 
-Vbm4dStep make_step(int spacing, float tau, float end_distance) {
+Vbm4dStep make_vbm4d_step(int spacing, float tau, float end_distance) {
   return {.spacing = spacing,
           .max_group_size = 16,
           .search_window = 19,
@@ -174,8 +174,8 @@ Vbm4dStep make_step(int spacing, float tau, float end_distance) {
 
 }  // namespace
 
-const Description& Vbm4dParameters::description() {
-  static const Description all = describe();
+const Vbm4dDescription& Vbm4dParameters::description() {
+  static const Vbm4dDescription all = describe_vbm4d();
   return all;
 }
 
@@ -205,8 +205,8 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing) {
     Vbm4dParameters parameters;
     parameters.before = parameters.after = reach;
-    parameters.hard_threshold = make_step(first_spacing, 10000, 5);
-    parameters.wiener = make_step(second_spacing, 800, 1.5F);
+    parameters.hard_threshold = make_vbm4d_step(first_spacing, 10000, 5);
+    parameters.wiener = make_vbm4d_step(second_spacing, 800, 1.5F);
     return parameters;
   };
   switch (profile) {

@@ -28,7 +28,7 @@ constexpr double kSampleCost = 0.2;
 constexpr double kSampleCostOfBasic = 0.02;
 
 std::int32_t bounded(double value) {
-  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 4;
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 4.0;
   return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
 }
 

@@ -527,7 +527,7 @@ TimeTransforms make_time_transforms() {
 
 TrajectoryFractions trajectory_fractions(int width, int height, int spacing) {
   constexpr int kEstimateBits = 17;
-  const auto references = [spacing](int size) { return static_cast<std::uint64_t>(size / spacing + 2); };
+  const auto references = [spacing](int size) { return static_cast<std::uint64_t>(size) / spacing + 2; };
   const std::uint64_t patches =
       references(width) * references(height) * (vbm4d::kMostFrames * vbm4d::kMostMembers);
   const int bits = 62 - static_cast<int>(std::bit_width(patches));

@@ -19,6 +19,8 @@ class Vbm4d final : public FrameFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
   Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format);
+  Vbm4d(const Vbm4d&) = delete;
+  Vbm4d& operator=(const Vbm4d&) = delete;
   ~Vbm4d() override;
 
   Reach reach() const override;
