@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/noise_curve.h"
@@ -283,7 +284,7 @@ void filter_any(const FilterJob& job, cudaStream_t stream) {
   arguments.wiener = job.basic.data != nullptr;
   arguments.bound = arguments.wiener ? job.sigma * job.sigma : coefficient_threshold(job.lambda, job.sigma);
   std::copy(job.variances.begin(), job.variances.end(), arguments.variances);
-  arguments.curve = make_curve(job);
+  arguments.curve = make_curve(job.curve);
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
   arguments.greatest_contribution = job.fixed_point.greatest_contribution;

@@ -5,9 +5,10 @@
 #include <numeric>
 #include <span>
 
+#include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
-#include "cuda/bm3d/noise_curve.h"
+#include "cuda/bm3d/filter_warp.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/warp.h"
@@ -61,57 +62,6 @@ enum class Mode {
   kWiener,
 };
 
-// 1 / value, right to a unit in the last place or two.
-__device__ __forceinline__ float reciprocal(float value) {
-  float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-  return result;
-}
-
-// The transform's matrix M, or its inverse: elements (g, 2 t) and (g, 2 t + 1), as operands of both products.
-// `low` is what rounding to half floats leaves of `high`.
-using Matrix = FilterTables::Pair;
-
-// M X of a patch X, given its elements (2 t, g) and (2 t + 1, g): elements (g, 2 t) and (g, 2 t + 1). If
-// exact, it is right to single precision but for what kLow leaves out of the patch.
-template <bool kExact, bool kLow>
-__device__ __forceinline__ Operand transform_columns(const Matrix& matrix, const Operand& patch) {
-  // There is room for two matrices; the second one's half of the result is not always used.
-  float result[4] = {};
-  multiply_add(result, {matrix.high, matrix.low}, patch.high);
-  if constexpr (kLow) {
-    multiply_add(result, {matrix.high, matrix.low}, patch.low);
-  }
-  return kExact ? split<true>(result[0] + result[2], result[1] + result[3])
-                : split<false>(result[0], result[1]);
-}
-
-// M X M^T of two patches: coefficients (g, 2 t) and (g, 2 t + 1) of the first are result[0 .. 1], the
-// second's are result[2 .. 3]. Given coefficients, (g, 2 t) and (g, 2 t + 1), and the inverse matrix, it is
-// the transpose of the patch.
-template <bool kExact, bool kLow>
-__device__ __forceinline__ void transform_pair(const Matrix& matrix, const Operand& first,
-                                               const Operand& second, float (&result)[4]) {
-  const Operand a = transform_columns<kExact, kLow>(matrix, first);
-  const Operand b = transform_columns<kExact, kLow>(matrix, second);
-#pragma unroll
-  for (float& value : result) {
-    value = 0;
-  }
-  if constexpr (kExact) {
-    multiply_add(result, {a.high, b.high, a.low, b.low}, matrix.high, matrix.high);
-    multiply_add(result, {a.high, b.high}, matrix.low);
-  } else {
-    multiply_add(result, {a.high, b.high}, matrix.high);
-  }
-}
-
-// The noise of a lane's two coefficients, relative to the plane's.
-struct alignas(16) LaneNoise {
-  float variances[2];
-  float deviations[2];
-};
-
 struct Arguments {
   ReferenceGrid grid;
   Groups groups;
@@ -134,9 +84,6 @@ struct Arguments {
   float greatest_contribution;  // weight * (sample - offset)
   FilterTables tables;
 };
-
-// White noise's relative variances sum up to at most 32 * 64, which as integers is 2^30.
-constexpr float kWhiteScale = 1 << 19;
 
 constexpr int levels_of(int size) {
   int levels = 0;
@@ -297,41 +244,10 @@ struct Added {
   float most;  // that one sum can have got of it
 };
 
-// The noise that kernels are for: white noise of one deviation, which is known when they are compiled, or
-// noise of any shape, which lanes read from shared memory once in a group, for want of registers.
-template <bool kWhite>
-struct Noise {
-  const LaneNoise* lanes;
-  const NoiseCurve& curve;
-  float variance_scale;
-  float variance_unit;
-
-  // The deviation of a group's noise relative to the plane's. `first` is lane 0's coefficient of the group's
-  // mean, less that of `offset`; `scale` makes it a mean.
-  __device__ __forceinline__ float deviation_of(float first, float scale, float offset) const {
-    return kWhite ? 1.0F : curve.at(fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
-  }
-
-  __device__ __forceinline__ LaneNoise of(const Lane& lane) const {
-    return kWhite ? LaneNoise{{1, 1}, {1, 1}} : lanes[lane.lane];
-  }
-
-  // A relative variance as an integer: sums of these are the same in any order.
-  __device__ __forceinline__ int units_of(float variance) const {
-    return __float2int_rn(variance * (kWhite ? kWhiteScale : variance_scale));
-  }
-
-  // The weight of a group in which so much of a lane's noise is left.
-  __device__ __forceinline__ float weight_of(int units) const {
-    const auto sum = static_cast<float>(sum_over_warp(units));
-    return 1.0F / fmaxf(1.0F, sum * (kWhite ? 1 / kWhiteScale : variance_unit));
-  }
-};
-
 // The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
 // weight.
 template <bool kWhite, bool kHaar, int N>
-__device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noise<kWhite>& noise,
+__device__ __forceinline__ float threshold_group(const Ranged& ranged, const GroupNoise<kWhite>& noise,
                                                  float deviation, const Lane& lane, Group<kHaar, N>& group) {
   const LaneNoise own = noise.of(lane);
   const float bounds[2] = {own.deviations[0] * deviation, own.deviations[1] * deviation};
@@ -357,7 +273,7 @@ __device__ __forceinline__ float threshold_group(const Ranged& ranged, const Noi
 // The second step: a group of the basic estimate leaves the complements of the Wiener factors. Returns the
 // weight.
 template <bool kWhite, bool kHaar, int N>
-__device__ __forceinline__ float find_complements(const Ranged& ranged, const Noise<kWhite>& noise,
+__device__ __forceinline__ float find_complements(const Ranged& ranged, const GroupNoise<kWhite>& noise,
                                                   float deviation, const Lane& lane,
                                                   const Group<kHaar, N>& basic, __half2 (&complement)[N]) {
   const LaneNoise own = noise.of(lane);
@@ -439,7 +355,7 @@ __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned
 // sums.
 template <bool kHaar, Mode kMode, int N, bool kWhite>
 __device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
-                                              const Noise<kWhite>& noise, const Lane& lane,
+                                              const GroupNoise<kWhite>& noise, const Lane& lane,
                                               const int* members, int size) {
   constexpr bool kExact = kMode != Mode::kWiener;
   Group<kHaar, N> group;
@@ -715,7 +631,8 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   if (!kWhite && threadIdx.x < kWarp) {
     lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
   }
-  const Noise<kWhite> noise{lane_noise, arguments.curve, arguments.variance_scale, arguments.variance_unit};
+  const GroupNoise<kWhite> noise{lane_noise, arguments.curve, arguments.variance_scale,
+                                 arguments.variance_unit};
   load_tile<kMode == Mode::kHardFine, kPitch>(tile, arguments.noisy, arguments.sums.offset, 1 / unit,
                                               tile.words);
   if constexpr (kMode == Mode::kWiener) {
@@ -833,8 +750,6 @@ void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t st
   }
 }
 
-// Coefficients are 8 times those of the orthonormal transform.
-constexpr float kCoefficientScale = 8;
 const double kMatrixScale = std::sqrt(8.0);
 
 void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)[kWarp]) {
@@ -848,17 +763,6 @@ void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)
       lanes[lane].low |= static_cast<unsigned>(__half_as_ushort(low)) << 16 * i;
     }
   }
-}
-
-void set_noise(std::span<const float> variances, Arguments& arguments) {
-  for (int i = 0; i < 2 * kWarp; ++i) {
-    LaneNoise& noise = arguments.noise[i / 2];  // 8 v + u is twice the lane, or one more
-    noise.variances[i % 2] = variances[i];
-    noise.deviations[i % 2] = std::sqrt(variances[i]);
-  }
-  const float most = 32 * std::accumulate(variances.begin(), variances.end(), 0.0F);
-  arguments.variance_scale = std::ldexp(kWhiteScale, -std::max(std::ilogb(most / 2048) + 1, 0));
-  arguments.variance_unit = 1 / arguments.variance_scale;
 }
 
 // At narrower windows the corners' share gets lost among the sums' 32 bits.
@@ -900,8 +804,10 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
                                   ? sigma * sigma * energy
                                   : coefficient_threshold(job.lambda, sigma) * std::sqrt(energy);
   }
-  set_noise(job.variances, arguments);
-  arguments.curve = make_curve(job);
+  set_lane_noise(job.variances, arguments.noise);
+  arguments.variance_scale = variance_scale(job.variances);
+  arguments.variance_unit = 1 / arguments.variance_scale;
+  arguments.curve = make_curve(job.curve);
   const bool white = !job.curve && std::all_of(job.variances.begin(), job.variances.end(),
                                                [](float variance) { return variance == 1; });
   arguments.offset_coefficient = 64 * job.sums.offset;

@@ -1,4 +1,5 @@
 #include "cuda/bm3d/matching.h"
+#include "cuda/bm3d/matching_value.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
@@ -11,12 +12,6 @@ namespace {
 constexpr int kWarps = 8;
 constexpr int kColumns = 64;
 constexpr int kRows = 32;
-
-__device__ int matching_value(const MatchingScale& scale, float value) {
-  const auto limit = static_cast<float>(scale.limit);
-  const float units = (value - 128.0F) * static_cast<float>(scale.scale) + kMatchingBias;
-  return __float2int_rn(fminf(fmaxf(units, -limit), limit));
-}
 
 // Position x of 0 .. size - 1, beyond which the samples are repeated.
 __device__ int clamped(int x, int size) { return min(max(x, 0), size - 1); }

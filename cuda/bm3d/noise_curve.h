@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <tuple>
 
-#include "core/bm3d/bm3d_plan.h"
 #include "core/noise/noise_model.h"
-#include "cuda/bm3d/filter.h"
 
 namespace limpid::cuda {
 
-/// FilterJob::curve as kernels take it, all 1 if there is none.
+/// Bm3dComponent::curve as kernels take it, all 1 if there is none.
 struct NoiseCurve {
   float deviations[std::tuple_size_v<NoiseShape::Curve>];
   float least;
@@ -17,8 +17,8 @@ struct NoiseCurve {
   __device__ float at(float brightness) const { return deviation_at(deviations, brightness); }
 };
 
-inline NoiseCurve make_curve(const FilterJob& job) {
-  const NoiseShape::Curve deviations = job.curve.value_or(NoiseShape().curve);
+inline NoiseCurve make_curve(const std::optional<NoiseShape::Curve>& given) {
+  const NoiseShape::Curve deviations = given.value_or(NoiseShape().curve);
   NoiseCurve curve{};
   std::copy(deviations.begin(), deviations.end(), curve.deviations);
   curve.least = *std::min_element(deviations.begin(), deviations.end());

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/bm3d/matching.h"
+
+namespace limpid::cuda {
+
+/// What matching compares of a guide's sample.
+__device__ inline int matching_value(const MatchingScale& scale, float value) {
+  const auto limit = static_cast<float>(scale.limit);
+  const float units = (value - 128.0F) * static_cast<float>(scale.scale) + kMatchingBias;
+  return __float2int_rn(fminf(fmaxf(units, -limit), limit));
+}
+
+}  // namespace limpid::cuda
