@@ -28,6 +28,7 @@
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
+#include "cuda/vbm4d/vbm4d.h"
 
 namespace limpid::cuda {
 namespace {
@@ -233,11 +234,6 @@ EngineInfo describe_device(int device) {
 }
 
 }  // namespace
-
-std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& /*parameters*/,
-                                               const FrameFormat& /*format*/) {
-  throw Error("the CUDA engine can't filter along motion yet; --engine cpu can");
-}
 
 // By the make_frame_filter() of each filter's own folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {

@@ -19,6 +19,7 @@
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
+#include "cuda/vbm4d/vbm4d.h"
 
 namespace limpid::cuda {
 namespace {
@@ -196,6 +197,19 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
                                     cudaStream_t stream) {
   for (int p = 0; p < format_.plane_count(); ++p) {
     copy_plane(p, in[p], out[p], heights[p], stream);
+  }
+}
+
+Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
+    : FrameFilter(format), parameters_(parameters), hard_{parameters.hard_threshold, {}} {}
+std::size_t Vbm4d::memory() const { return 0; }
+void Vbm4d::renew(FrameState& /*state*/) {}
+void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    const SamplePlane& in = window.frames[window.current].planes[p];
+    check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in.data, in.stride,
+                            static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
+                            format_.plane_height(p), cudaMemcpyDeviceToDevice, stream));
   }
 }
 

@@ -1,0 +1,586 @@
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "core/bm3d/bm3d_plan.h"
+#include "core/bm3d/transforms.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "cuda/bm3d/filter_warp.h"
+#include "cuda/runtime/launch.h"
+#include "cuda/vbm4d/groups.h"
+
+// A warp filters a group at a time, as in cuda/bm3d/filter_fast.cu, but for what follows from motion: patches
+// are read from global memory, by way of the first-level cache, and added to sums there. The transform across
+// the group is inside of each lane. Trajectories of 9 and 17 pictures, the lengths that reaches of 4 and 8
+// make, have the DCT's matrix as constants and use its symmetry; all other groups, of up to 4, 8 or 16
+// patches, take two patches at a time and multiply by matrices in global memory.
+//
+// The first step is computed to single precision, since the second one's trajectories answer to the least
+// change of the basic estimate; the second step's operands are half floats. Bound by instruction issue.
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kGroupWarps = kGroupTile;
+
+// The cosine of a quarter turn's `step`-th part of `steps`, by its series.
+constexpr double cosine(int step, int steps) {
+  // As an angle of 0 to half a turn, then to a quarter.
+  int reduced = step % (4 * steps);
+  reduced = reduced > 2 * steps ? 4 * steps - reduced : reduced;
+  const bool negative = reduced > steps;
+  const double angle = std::numbers::pi / 2 * (negative ? 2 * steps - reduced : reduced) / steps;
+  double term = 1;
+  double sum = 1;
+  for (int i = 1; i < 16; ++i) {
+    term *= -angle * angle / (2 * i * (2 * i - 1));
+    sum += term;
+  }
+  return negative ? -sum : sum;
+}
+
+constexpr double square_root(double value) {
+  double root = value > 1 ? value : 1;
+  for (int i = 0; i < 64; ++i) {
+    root = (root + value / root) / 2;
+  }
+  return root;
+}
+
+// The first half of each row of the orthonormal DCT-II; the second half is the same in reverse, negative in
+// odd rows.
+template <int kLength>
+struct HalfDct {
+  static constexpr int kHalf = (kLength + 1) / 2;
+  float rows[kLength][kHalf];
+
+  constexpr HalfDct() : rows{} {
+    for (int k = 0; k < kLength; ++k) {
+      for (int n = 0; n < kHalf; ++n) {
+        rows[k][n] = static_cast<float>(square_root((k == 0 ? 1.0 : 2.0) / kLength) *
+                                        cosine((2 * n + 1) * k, kLength));
+      }
+    }
+  }
+};
+
+__constant__ constexpr HalfDct<9> kDctOf9;
+__constant__ constexpr HalfDct<17> kDctOf17;
+
+template <int kLength>
+__device__ __forceinline__ const HalfDct<kLength>& half_dct() {
+  if constexpr (kLength == 9) {
+    return kDctOf9;
+  } else {
+    return kDctOf17;
+  }
+}
+
+// A group as a lane has it: its two coefficients or samples of each patch. kWhole: it is one trajectory of
+// kPatches pictures; else its size is up to kPatches.
+template <int kPatches, bool kWhole>
+struct TrajectoryGroup {
+  float x[kPatches][2];
+
+  // The DCT over time.
+  __device__ __forceinline__ void forward() {
+    constexpr int kHalf = kPatches / 2;
+    static_assert(kPatches % 2 == 1);
+    const auto& dct = half_dct<kPatches>();
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      float sum[kHalf + 1];
+      float difference[kHalf];
+#pragma unroll
+      for (int i = 0; i < kHalf; ++i) {
+        sum[i] = x[i][j] + x[kPatches - 1 - i][j];
+        difference[i] = x[i][j] - x[kPatches - 1 - i][j];
+      }
+      sum[kHalf] = x[kHalf][j];
+#pragma unroll
+      for (int k = 0; k < kPatches; ++k) {
+        float value = 0;
+#pragma unroll
+        for (int i = 0; i < (k % 2 == 0 ? kHalf + 1 : kHalf); ++i) {
+          value = fmaf(dct.rows[k][i], k % 2 == 0 ? sum[i] : difference[i % kHalf], value);
+        }
+        x[k][j] = value;
+      }
+    }
+  }
+
+  // Undoes forward().
+  __device__ __forceinline__ void inverse() {
+    constexpr int kHalf = kPatches / 2;
+    const auto& dct = half_dct<kPatches>();
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      float result[kPatches];
+#pragma unroll
+      for (int i = 0; i <= kHalf; ++i) {
+        float even = 0;
+        float odd = 0;
+#pragma unroll
+        for (int k = 0; k < kPatches; ++k) {
+          if (k % 2 == 0) {
+            even = fmaf(dct.rows[k][i], x[k][j], even);
+          } else if (i < kHalf) {
+            odd = fmaf(dct.rows[k][i], x[k][j], odd);
+          }
+        }
+        result[i] = even + odd;
+        if (i < kHalf) {
+          result[kPatches - 1 - i] = even - odd;
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kPatches; ++i) {
+        x[i][j] = result[i];
+      }
+    }
+  }
+};
+
+struct GroupArguments {
+  ReferenceGrid grid;
+  Trajectories groups;
+  int own;
+  GroupSamples samples;
+  const void* noisy[kMostPictures];
+  const void* basic[kMostPictures];
+  long long* sums[kMostPictures];
+  float bound;  // threshold (first step) or sigma^2, of a coefficient
+  LaneNoise noise[kWarp];
+  NoiseCurve curve;
+  float variance_scale;
+  float variance_unit;
+  float offset_coefficient;  // of the offset, for a group of one; second step
+  FilterTables tables;
+  const float* transforms;
+};
+
+// A group as a warp takes it. Lanes know the patch of their number, which is in `picture`.
+struct TakenGroup {
+  int first;  // picture
+  int size;
+  int picture;
+  int offset;  // of the patch's first sample in planes and sums
+  const float* matrix;
+};
+
+// What all warps of a block read.
+struct SharedPlanes {
+  const void* noisy[kMostPictures];
+  const void* basic[kMostPictures];
+  long long* sums[kMostPictures];
+};
+
+struct GroupLane {
+  int lane;
+  int offset;  // of its first sample in a patch
+  Matrix forward;
+  Matrix inverse;
+  float window[2];
+};
+
+template <bool kExact>
+__device__ __forceinline__ Operand load_operand(const __half* at, int pitch) {
+  const auto* samples = reinterpret_cast<const unsigned short*>(at);
+  return {__ldg(samples) | static_cast<unsigned>(__ldg(samples + pitch)) << 16, 0};
+}
+
+template <bool kExact>
+__device__ __forceinline__ Operand load_operand(const float* at, int pitch) {
+  return split<kExact>(__ldg(at), __ldg(at + pitch));
+}
+
+// Loads patches i and i + 1 of a group, as far as it has them, and gives their 2D coefficients.
+template <bool kExact, typename Sample>
+__device__ __forceinline__ void load_two(const void* const* planes, const TakenGroup& taken,
+                                         const GroupLane& lane, int pitch, int i, int size,
+                                         float (&coefficients)[4]) {
+  Operand patches[2] = {};
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    if (i + j < size) {
+      const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
+      const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
+      patches[j] =
+          load_operand<kExact>(static_cast<const Sample*>(planes[picture]) + offset + lane.offset, pitch);
+    }
+  }
+  transform_pair<kExact, kExact && sizeof(Sample) == sizeof(float)>(lane.forward, patches[0], patches[1],
+                                                                    coefficients);
+}
+
+// Four of the values of a group's matrix that belong to one patch.
+__device__ __forceinline__ void load_factors(const float* matrix, int patch, int first, float (&factors)[4]) {
+  const float4 four = __ldg(reinterpret_cast<const float4*>(matrix + patch * GroupTransforms::kMost + first));
+  factors[0] = four.x;
+  factors[1] = four.y;
+  factors[2] = four.z;
+  factors[3] = four.w;
+}
+
+// Loads a group's patches and transforms them.
+template <bool kExact, typename Sample, int kPatches, bool kWhole>
+__device__ __forceinline__ void load_trajectories(const void* const* planes, const TakenGroup& taken,
+                                                  const GroupLane& lane, int pitch,
+                                                  TrajectoryGroup<kPatches, kWhole>& group) {
+  if constexpr (kWhole) {
+#pragma unroll
+    for (int i = 0; i < kPatches; i += 2) {
+      float coefficients[4];
+      load_two<kExact, Sample>(planes, taken, lane, pitch, i, kPatches, coefficients);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (i + j / 2 < kPatches) {
+          group.x[i + j / 2][j % 2] = coefficients[j];
+        }
+      }
+    }
+    group.forward();
+  } else {
+#pragma unroll
+    for (int k = 0; k < kPatches; ++k) {
+      group.x[k][0] = 0;
+      group.x[k][1] = 0;
+    }
+#pragma unroll 1
+    for (int i = 0; i < taken.size; i += 2) {
+      float coefficients[4];
+      load_two<kExact, Sample>(planes, taken, lane, pitch, i, taken.size, coefficients);
+#pragma unroll
+      for (int k = 0; k < kPatches; k += 4) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          float factors[4];
+          load_factors(taken.matrix, i + j, k, factors);
+#pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            group.x[k + l][0] = fmaf(factors[l], coefficients[2 * j], group.x[k + l][0]);
+            group.x[k + l][1] = fmaf(factors[l], coefficients[2 * j + 1], group.x[k + l][1]);
+          }
+        }
+      }
+    }
+  }
+}
+
+// The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
+// weight.
+template <bool kWhite, int kPatches, bool kWhole>
+__device__ __forceinline__ float threshold_trajectories(float bound, const GroupNoise<kWhite>& noise,
+                                                        float deviation, const GroupLane& lane,
+                                                        TrajectoryGroup<kPatches, kWhole>& group) {
+  const LaneNoise own = noise.of(lane);
+  const float bounds[2] = {bound * own.deviations[0] * deviation, bound * own.deviations[1] * deviation};
+  int units[2] = {1, 1};
+  if constexpr (!kWhite) {
+    units[0] = noise.units_of(own.variances[0]);
+    units[1] = noise.units_of(own.variances[1]);
+  }
+  int kept = 0;
+#pragma unroll
+  for (int i = 0; i < kPatches; ++i) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const bool keep = fabsf(group.x[i][j]) > bounds[j] || (i == 0 && j == 0 && lane.lane == 0);
+      kept += keep ? units[j] : 0;
+      group.x[i][j] = keep ? group.x[i][j] : 0.0F;
+    }
+  }
+  return kWhite ? 1.0F / static_cast<float>(sum_over_warp(kept)) : noise.weight_of(kept);
+}
+
+// The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
+// weight. `offset` is that of the group's mean, which is shrunk towards black.
+template <typename Sample, bool kWhite, int kPatches, bool kWhole>
+__device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
+                                                     const SharedPlanes& planes, const TakenGroup& taken,
+                                                     const GroupNoise<kWhite>& noise, const GroupLane& lane,
+                                                     float root, float& deviation,
+                                                     TrajectoryGroup<kPatches, kWhole>& group) {
+  const int pitch = arguments.samples.pitch;
+  const float offset = lane.lane == 0 ? arguments.offset_coefficient * root : 0.0F;
+  __half2 complements[kPatches];
+  load_trajectories<false, __half>(planes.basic, taken, lane, pitch, group);
+  group.x[0][0] += offset;
+  deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
+  const LaneNoise own = noise.of(lane);
+  const float ratio = arguments.bound * deviation * deviation;
+  const float variances[2] = {own.variances[0] * ratio, own.variances[1] * ratio};
+  float energy = 0;
+#pragma unroll
+  for (int i = 0; i < kPatches; ++i) {
+    float factors[2];
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      factors[j] = variances[j] * reciprocal(fmaf(group.x[i][j], group.x[i][j], variances[j]));
+      const float kept = fmaf(-own.deviations[j], factors[j], own.deviations[j]);
+      energy = fmaf(kept, kept, energy);
+    }
+    complements[i] = __floats2half2_rn(factors[0], factors[1]);
+  }
+  const float weight = noise.weight_of(noise.units_of(energy));
+  load_trajectories<false, Sample>(planes.noisy, taken, lane, pitch, group);
+  group.x[0][0] += offset;
+#pragma unroll
+  for (int i = 0; i < kPatches; ++i) {
+    const float2 complement = __half22float2(complements[i]);
+    group.x[i][0] = fmaf(-complement.x, group.x[i][0], group.x[i][0]);
+    group.x[i][1] = fmaf(-complement.y, group.x[i][1], group.x[i][1]);
+  }
+  group.x[0][0] -= offset;
+  return weight;
+}
+
+// The compiler can't tell that the sum is in global memory.
+__device__ __forceinline__ void add_to(long long* sum, int value) {
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(sum)),
+               "l"(static_cast<long long>(value)));
+}
+
+// Transforms patches i and i + 1 of a group back to samples and adds them to the sums, times `scales`, those
+// of the lane's two rows.
+template <bool kExact>
+__device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenGroup& taken,
+                                        const GroupLane& lane, int pitch, int i, int size,
+                                        const float (&coefficients)[4], const float (&scales)[2]) {
+  float samples[4];
+  transform_pair<kExact, kExact>(lane.inverse, split<kExact>(coefficients[0], coefficients[1]),
+                                 split<kExact>(coefficients[2], coefficients[3]), samples);
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    if (i + j < size) {
+      const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
+      const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
+      if (long long* sums = planes.sums[picture]; sums != nullptr) {
+        // Converted to the nearest integer that there is.
+        sums += offset + lane.offset;
+        add_to(sums, __float2int_rn(samples[2 * j] * scales[0]));
+        add_to(sums + pitch, __float2int_rn(samples[2 * j + 1] * scales[1]));
+      }
+    }
+  }
+}
+
+// Transforms a group back and adds it to the sums.
+template <bool kExact, int kPatches, bool kWhole>
+__device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
+                                                 const GroupLane& lane, int pitch, const float (&scales)[2],
+                                                 TrajectoryGroup<kPatches, kWhole>& group) {
+  if constexpr (kWhole) {
+    group.inverse();
+#pragma unroll
+    for (int i = 0; i < kPatches; i += 2) {
+      const int second = i + 1 < kPatches ? i + 1 : i;
+      const float coefficients[4] = {group.x[i][0], group.x[i][1], group.x[second][0], group.x[second][1]};
+      add_two<kExact>(planes, taken, lane, pitch, i, kPatches, coefficients, scales);
+    }
+  } else {
+#pragma unroll 1
+    for (int i = 0; i < taken.size; i += 2) {
+      float coefficients[4] = {};
+#pragma unroll
+      for (int k = 0; k < kPatches; k += 4) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          float factors[4];
+          load_factors(taken.matrix, i + j, k, factors);
+#pragma unroll
+          for (int l = 0; l < 4; ++l) {
+            coefficients[2 * j] = fmaf(factors[l], group.x[k + l][0], coefficients[2 * j]);
+            coefficients[2 * j + 1] = fmaf(factors[l], group.x[k + l][1], coefficients[2 * j + 1]);
+          }
+        }
+      }
+      add_two<kExact>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
+    }
+  }
+}
+
+template <bool kWhite, bool kWiener, typename Sample, int kPatches, bool kWhole>
+__device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arguments,
+                                                       const SharedPlanes& planes,
+                                                       const GroupNoise<kWhite>& noise, const GroupLane& lane,
+                                                       const TakenGroup& taken) {
+  const int pitch = arguments.samples.pitch;
+  const float root = sqrtf(static_cast<float>(taken.size));
+  TrajectoryGroup<kPatches, kWhole> group;
+  float deviation;
+  float weight;
+  if constexpr (kWiener) {
+    weight = shrink_trajectories<Sample>(arguments, planes, taken, noise, lane, root, deviation, group);
+  } else {
+    load_trajectories<true, Sample>(planes.noisy, taken, lane, pitch, group);
+    deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root),
+                                   arguments.samples.offset);
+    weight = threshold_trajectories(arguments.bound, noise, deviation, lane, group);
+  }
+  if constexpr (!kWhite) {
+    weight *= weight_factor(arguments.curve.least, deviation);
+  }
+  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  const int weight_units = max(__float2int_rd(weight * (1 << GroupSums::kWeightBits)), 1);
+  const float scale =
+      static_cast<float>(weight_units) * (1.0F / (1 << (GroupSums::kWeightBits - GroupSums::kNumeratorBits)));
+  const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
+  add_trajectories<!kWiener>(planes, taken, lane, pitch, scales, group);
+  if (lane.lane < taken.size && planes.sums[taken.picture] != nullptr) {
+    add_to(planes.sums[taken.picture] + static_cast<std::ptrdiff_t>(pitch) * arguments.grid.height +
+               taken.offset,
+           weight_units);
+  }
+}
+
+__device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments, int lane, int column,
+                                                 int row) {
+  const Trajectories& groups = arguments.groups;
+  const std::ptrdiff_t number =
+      static_cast<std::ptrdiff_t>(row - groups.first_row) * arguments.grid.columns + column;
+  const unsigned shape = groups.shapes[number];
+  const int frames = shape >> 8 & 0xFF;
+  const int members = shape >> 16;
+  TakenGroup taken;
+  taken.first = shape & 0xFF;
+  taken.size = frames * members;
+  const int patch = lane < taken.size ? lane : 0;
+  const int member = patch % members;
+  taken.picture = taken.first + patch / members;
+  const unsigned place = groups.places[number * groups.pictures + taken.picture];
+  const std::int16_t from_first =
+      member == 0 ? std::int16_t{0} : groups.members[number * groups.capacity + member];
+  const int x = limpid::vbm4d::confined(static_cast<int>(place & 0xFFFF) + offset_x(from_first),
+                                        arguments.grid.width - limpid::vbm4d::kPatch);
+  const int y = limpid::vbm4d::confined(static_cast<int>(place >> 16) + offset_y(from_first),
+                                        arguments.grid.height - limpid::vbm4d::kPatch);
+  taken.offset = y * arguments.samples.pitch + x;
+  taken.matrix = arguments.transforms;
+  if (taken.size <= GroupTransforms::kMost) {
+    taken.matrix +=
+        GroupTransforms::number_of(frames, members) * (GroupTransforms::kMost * GroupTransforms::kMost);
+  }
+  return taken;
+}
+
+template <bool kWhite, bool kWiener, typename Sample, bool kLong>
+__global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArguments arguments) {
+  follow_stream();
+  __shared__ SharedPlanes planes;
+  __shared__ LaneNoise lane_noise[kWhite ? 1 : kWarp];
+  if (threadIdx.x < kMostPictures) {
+    planes.noisy[threadIdx.x] = arguments.noisy[threadIdx.x];
+    planes.basic[threadIdx.x] = arguments.basic[threadIdx.x];
+    planes.sums[threadIdx.x] = arguments.sums[threadIdx.x];
+  }
+  if (!kWhite && threadIdx.x < kWarp) {
+    lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
+  }
+  __syncthreads();
+  const GroupNoise<kWhite> noise{lane_noise, arguments.curve, arguments.variance_scale,
+                                 arguments.variance_unit};
+  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
+  GroupLane lane;
+  lane.lane = threadIdx.x % kWarp;
+  const int g = lane.lane / 4;
+  const int t = lane.lane % 4;
+  lane.offset = 2 * t * arguments.samples.pitch + g;
+  // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
+  const auto own = [&](unsigned value) { return __shfl_sync(kAllLanes, value, lane.lane); };
+  const Matrix& forward = arguments.tables.forward[lane.lane];
+  const Matrix& inverse = arguments.tables.inverse[lane.lane];
+  lane.forward = {own(forward.high), own(forward.low)};
+  lane.inverse = {own(inverse.high), own(inverse.low)};
+  lane.window[0] = arguments.tables.window[g] * arguments.tables.window[2 * t];
+  lane.window[1] = arguments.tables.window[g] * arguments.tables.window[2 * t + 1];
+
+  const int column = blockIdx.x * kGroupTile + warp;
+  if (column >= arguments.grid.columns) {
+    return;
+  }
+  const int begin = arguments.groups.first_row + blockIdx.y * kGroupTile;
+  for (int row = begin; row < min(begin + kGroupTile, arguments.groups.last_row); ++row) {
+    const TakenGroup taken = take_group(arguments, lane.lane, column, row);
+    const int size = __shfl_sync(kAllLanes, taken.size, 0);
+    const auto filter = [&]<int kPatches, bool kWhole>() {
+      filter_trajectories_of<kWhite, kWiener, Sample, kPatches, kWhole>(arguments, planes, noise, lane,
+                                                                        taken);
+    };
+    if (kLong && size == 17) {
+      filter.template operator()<17, true>();
+    } else if (size == 9) {
+      filter.template operator()<9, true>();
+    } else if (size <= 4) {
+      filter.template operator()<4, false>();
+    } else if (size <= 8) {
+      filter.template operator()<8, false>();
+    } else {
+      filter.template operator()<16, false>();
+    }
+  }
+}
+
+template <bool kWhite, bool kWiener, typename Sample>
+void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
+  const dim3 grid(blocks_for(arguments.grid.columns, kGroupTile),
+                  blocks_for(arguments.groups.last_row - arguments.groups.first_row, kGroupTile));
+  const auto kernel = arguments.groups.pictures == kMostPictures
+                          ? filter_kernel<kWhite, kWiener, Sample, true>
+                          : filter_kernel<kWhite, kWiener, Sample, false>;
+  launch(kernel, grid, kWarp * kGroupWarps, 0, stream, arguments);
+}
+
+}  // namespace
+
+void GroupTransforms::fill(float* tables) {
+  std::fill_n(tables, floats(), 0.0F);
+  for (int members = 1; members <= limpid::vbm4d::kMostMembers; members *= 2) {
+    for (int frames = 1; frames * members <= kMost; ++frames) {
+      const std::vector<double> matrix = group_transform(frames, members);
+      const int size = frames * members;
+      float* table = tables + static_cast<std::ptrdiff_t>(number_of(frames, members)) * kMost * kMost;
+      for (int i = 0; i < size * size; ++i) {
+        table[i % size * kMost + i / size] = static_cast<float>(matrix[i]);
+      }
+    }
+  }
+}
+
+void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
+  GroupArguments arguments{};
+  arguments.grid = job.grid;
+  arguments.groups = job.groups;
+  arguments.own = job.own;
+  arguments.samples = job.samples;
+  const bool wiener = job.basic[job.own] != nullptr;
+  std::copy(std::begin(job.noisy), std::end(job.noisy), arguments.noisy);
+  std::copy(std::begin(job.basic), std::end(job.basic), arguments.basic);
+  std::copy(std::begin(job.sums), std::end(job.sums), arguments.sums);
+  const float sigma = job.sigma * job.samples.unit * kCoefficientScale;
+  arguments.bound = wiener ? sigma * sigma : coefficient_threshold(job.lambda, sigma);
+  set_lane_noise(job.variances, arguments.noise);
+  arguments.curve = make_curve(job.curve);
+  arguments.variance_scale = variance_scale(job.variances);
+  arguments.variance_unit = 1 / arguments.variance_scale;
+  arguments.offset_coefficient = 64 * job.samples.offset * job.samples.unit;
+  arguments.tables = *job.tables;
+  arguments.transforms = job.transforms;
+  const bool white = !job.curve && std::all_of(job.variances.begin(), job.variances.end(),
+                                               [](float variance) { return variance == 1; });
+  const auto with_step = [&]<bool kWiener>() {
+    const auto with_samples = [&]<typename Sample>() {
+      white ? launch_groups<true, kWiener, Sample>(arguments, stream)
+            : launch_groups<false, kWiener, Sample>(arguments, stream);
+    };
+    job.noisy_are_halves ? with_samples.template operator()<__half>()
+                         : with_samples.template operator()<float>();
+  };
+  wiener ? with_step.template operator()<true>() : with_step.template operator()<false>();
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/bm3d/matching.h"
+#include "core/motion/motion_field.h"
+#include "core/noise/noise_model.h"
+#include "core/vbm4d/trajectories.h"
+#include "cuda/bm3d/filter.h"
+#include "cuda/runtime/planes.h"
+
+// The kernels of V-BM4D (core/README.md). All that is said of pictures is by their numbers among those that
+// one reference picture's groups can reach, from 0 on.
+
+namespace limpid::cuda {
+
+inline constexpr int kMostPictures = limpid::vbm4d::kMostFrames;
+
+/// What trajectories are followed on: the matching values of a picture. A sample of margin on each side may
+/// be read, and is whatever it was.
+struct TrajectoryGuide {
+  static constexpr int kMargin = 8;  ///< columns, of which one is needed: rows are aligned
+
+  LIMPID_HOST_DEVICE static int pitch_of(int width) { return (width + 2 * kMargin + 7) / 8 * 8; }
+  static std::size_t bytes_of(int width, int height) {
+    return static_cast<std::size_t>(pitch_of(width)) * (height + 2) * sizeof(std::int16_t);
+  }
+  /// Sample (0, 0) in memory of bytes_of().
+  static std::int16_t* first_of(std::int16_t* memory, int width) {
+    return memory + pitch_of(width) + kMargin;
+  }
+};
+
+/// Fills a guide, of which `out` is sample (0, 0), from code values.
+void prepare_guide(const FloatPlane& values, const MatchingScale& scale, std::int16_t* out,
+                   cudaStream_t stream);
+
+/// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
+/// values of 8 to 11 bits are exact.
+struct GroupSamples {
+  float offset = 0;
+  float unit = 1;
+  int pitch = 0;  ///< samples from one row to the next; of the sums, too
+};
+
+/// out = values as groups take them.
+void store_halves(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
+void store_floats(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
+
+/// The groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is
+/// number i = (row - first_row) * columns + column.
+struct Trajectories {
+  /// [i]: its first picture + 256 * how many pictures + 65536 * how many trajectories.
+  unsigned* shapes = nullptr;
+  /// [i * pictures + p]: the place of its first trajectory in picture p, x + 65536 y; only where it has one.
+  unsigned* places = nullptr;
+  /// [i * capacity + m]: the offset of trajectory m from the first one (pack_offset()); only where it has
+  /// one.
+  std::int16_t* members = nullptr;
+  int pictures = 0;
+  int capacity = 0;
+  int first_row = 0;
+  int last_row = 0;
+
+  static std::size_t bytes_of(int pictures, int capacity) {
+    return sizeof(unsigned) + pictures * sizeof(unsigned) + capacity * sizeof(std::int16_t);
+  }
+};
+
+/// Blocks of threads treat so many reference patches along each axis.
+inline constexpr int kGroupTile = 8;
+
+struct TrajectoryJob {
+  ReferenceGrid grid;
+  int shift_x = 0;  ///< of the plane, against luma
+  int shift_y = 0;
+  int own = 0;                                     ///< the reference picture
+  const std::int16_t* guides[kMostPictures] = {};  ///< sample (0, 0)
+  const MotionVector* ahead[kMostPictures] = {};   ///< from a picture to the one after it
+  const MotionVector* back[kMostPictures] = {};    ///< and to the one before it
+  int columns = 0;                                 ///< of luma's blocks
+  int rows = 0;
+  limpid::vbm4d::TrajectoryBounds bounds;
+  int max_group_size = 0;
+  int search_window = 0;
+  Trajectories out;
+};
+
+/// Finds groups.
+void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream);
+
+/// The sums of one plane, as integers, so that they don't depend on the order of additions; a picture's
+/// numerators are followed by its weights, both of `pitch` times its height. Numerators are sums of weight *
+/// window * sample in units of 2^-kNumeratorBits; each patch's weight counts once, at its first sample, in
+/// units of 2^-kWeightBits.
+///
+/// No sum can overflow: a contribution is limited to 31 bits, four times what samples can be, a weight has
+/// 24, and a picture is reached by no more than 70 patches for each reference patch of its size: one from
+/// each of 17 pictures, or as many as trajectories of one length i have, 16 / i, of the 2 i - 1 that reach it
+/// at all. With 61 million reference patches that is 2^63.
+struct GroupSums {
+  static constexpr int kNumeratorBits = 22;
+  static constexpr int kWeightBits = 24;
+  static std::size_t bytes_of(int pitch, int height) {
+    return static_cast<std::size_t>(pitch) * height * (sizeof(long long) + sizeof(unsigned long long));
+  }
+};
+
+/// Tables of filter_trajectories(), on the current device.
+class GroupTransforms {
+ public:
+  static constexpr int kMost = 16;  ///< patches; longer ones have kernels of their own
+  /// The matrix of so many frames and members (group_transform()) begins at number_of() * kMost^2: for each
+  /// patch, kMost values of its coefficients, 0 where there are none.
+  static constexpr int number_of(int frames, int members) {
+    return (31 - __builtin_clz(static_cast<unsigned>(members))) * kMost + frames - 1;
+  }
+  static std::size_t floats() { return std::size_t{5} * kMost * kMost * kMost; }
+  /// Fills host memory of floats().
+  static void fill(float* tables);
+};
+
+struct GroupJob {
+  ReferenceGrid grid;
+  Trajectories groups;
+  int own = 0;
+  bool noisy_are_halves = false;
+  GroupSamples samples;
+  const void* noisy[kMostPictures] = {};
+  const void* basic[kMostPictures] = {};  ///< halves; none in the first step
+  long long* sums[kMostPictures] = {};    ///< null: the picture is given no estimates
+  float lambda = 0;                       ///< first step
+  float sigma = 0;
+  std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
+  std::optional<NoiseShape::Curve> curve;
+  const FilterTables* tables = nullptr;
+  const float* transforms = nullptr;  ///< GroupTransforms
+};
+
+/// Filters groups and adds them to the sums.
+void filter_trajectories(const GroupJob& job, cudaStream_t stream);
+
+/// The estimate, in code values.
+void finish_estimate(const long long* sums, const GroupSamples& samples, const FilterTables& tables,
+                     const FloatPlane& out, cudaStream_t stream);
+
+}  // namespace limpid::cuda

@@ -1,0 +1,512 @@
+#include "cuda/vbm4d/vbm4d.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "core/bm3d/matching.h"
+
+namespace limpid::cuda {
+namespace {
+
+// Groups are found and filtered in bands of grid rows that take no more than this.
+constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
+
+const Vbm4dParameters& validated_vbm4d(const Vbm4dParameters& parameters) {
+  parameters.validate();
+  return parameters;
+}
+
+int capacity_of(const Vbm4dStep& step) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
+}
+
+std::size_t row_bytes(const ReferenceGrid& grid, int pictures, const Vbm4dStep& step) {
+  return static_cast<std::size_t>(grid.columns) * Trajectories::bytes_of(pictures, capacity_of(step));
+}
+
+// In whole tiles.
+int rows_per_band(const ReferenceGrid& grid, int pictures, const Vbm4dStep& step) {
+  const std::size_t tiles = kGroupBytes / row_bytes(grid, pictures, step) / kGroupTile;
+  return static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(tiles, 1) * kGroupTile, grid.rows));
+}
+
+int pitch_of(int width) { return (width + 31) / 32 * 32; }
+
+}  // namespace
+
+SamplePlanes Vbm4d::Sequence::planes(const SamplePlanes& of_frame) const {
+  SamplePlanes result;
+  for (std::size_t p = 0; p < result.size(); ++p) {
+    if (of_frame[p].data != nullptr) {
+      result[p] = {of_frame[p].data + rows.first * of_frame[p].stride, rows.spacing * of_frame[p].stride};
+    }
+  }
+  return result;
+}
+
+Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
+    : FrameFilter(format),
+      parameters_(validated_vbm4d(parameters)),
+      span_(temporal_span(parameters)),
+      hard_{parameters.hard_threshold, make_filter_tables(bm3d_of(parameters).hard_threshold)} {
+  if (parameters.wiener) {
+    wiener_ = Step{*parameters.wiener, make_filter_tables(*bm3d_of(parameters).wiener)};
+  }
+  warnings_ = warnings_of_small_planes(bm3d_of(parameters), format);
+  filters_ = static_cast<int>(warnings_.size()) < format.color_plane_count();
+  if (!filters_) {
+    return;
+  }
+  noisy_are_halves_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
+                      format.bit_depth <= 11;
+  const auto floats = [](int width, int height) {
+    return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
+  };
+  std::size_t groups = 0;
+  for (int p = 0; p < format.color_plane_count(); ++p) {
+    const int width = format.plane_width(p);
+    const int height = format.plane_height(p);
+    scratch_[p] = DeviceMemory(floats(width, height));
+    for (int s = 0; s < steps(); ++s) {
+      const Vbm4dStep& parameters_of_step = step(s).parameters;
+      const ReferenceGrid grid =
+          make_grid(std::max(width, limpid::vbm4d::kPatch), std::max(height, limpid::vbm4d::kPatch),
+                    limpid::vbm4d::kPatch, parameters_of_step.spacing);
+      groups = std::max(groups, row_bytes(grid, span_.frames(), parameters_of_step) *
+                                    rows_per_band(grid, span_.frames(), parameters_of_step));
+    }
+  }
+  if (format.chroma_shift_x > 0 || format.chroma_shift_y > 0) {
+    means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
+  }
+  groups_ = DeviceMemory(groups);
+  std::vector<float> transforms(GroupTransforms::floats());
+  GroupTransforms::fill(transforms.data());
+  transforms_ = DeviceMemory(transforms.size() * sizeof(float));
+  check(cudaMemcpy(transforms_.as(), transforms.data(), transforms_.bytes(), cudaMemcpyHostToDevice));
+}
+
+std::size_t Vbm4d::memory() const {
+  std::size_t bytes = pooled_ + means_.bytes() + groups_.bytes() + transforms_.bytes();
+  for (const DeviceMemory& plane : scratch_) {
+    bytes += plane.bytes();
+  }
+  for (const auto& [height, motion] : motion_) {
+    bytes += motion.bytes + motion.estimator.memory();
+  }
+  return bytes;
+}
+
+DeviceMemory Vbm4d::take(std::size_t bytes) {
+  std::vector<DeviceMemory>& idle = idle_[bytes];
+  if (idle.empty()) {
+    DeviceMemory memory(bytes);
+    pooled_ += bytes;
+    return memory;
+  }
+  DeviceMemory memory = std::move(idle.back());
+  idle.pop_back();
+  return memory;
+}
+
+// What is enqueued from now on may write to it: the stream comes to that when it is done with all before.
+void Vbm4d::give_back(DeviceMemory& memory) {
+  if (memory.bytes() > 0) {
+    std::vector<DeviceMemory>& idle = idle_[memory.bytes()];
+    idle.push_back(std::move(memory));
+    memory = DeviceMemory();
+  }
+}
+
+void Vbm4d::give_back_samples(Picture& picture) {
+  for (std::size_t c = 0; c < picture.noisy.size(); ++c) {
+    give_back(picture.noisy[c]);
+    give_back(picture.basic[c]);
+  }
+  for (DeviceMemory& guide : picture.guides[1]) {
+    give_back(guide);
+  }
+}
+
+void Vbm4d::give_back_motion(Picture& picture) {
+  const auto give = [](auto& owned, auto& idle) {
+    if (owned != nullptr) {
+      idle.push_back(std::move(owned));
+    }
+  };
+  if (picture.pyramid != nullptr) {
+    give(picture.pyramid, motion_.at(picture.pyramid->height()).pyramids);
+  }
+  if (picture.plan != nullptr) {
+    const auto motion = motion_.find(picture.plan->planes.heights[0]);
+    if (motion != motion_.end()) {
+      give(picture.ahead, motion->second.fields);
+      give(picture.back, motion->second.fields);
+    }
+  }
+}
+
+void Vbm4d::renew(FrameState& state) {
+  for (Picture& picture : static_cast<State&>(state).pictures) {
+    give_back_samples(picture);
+    give_back_motion(picture);
+    for (DeviceMemory& guide : picture.guides[0]) {
+      give_back(guide);
+    }
+    for (auto& sums : picture.sums) {
+      for (DeviceMemory& component : sums) {
+        give_back(component);
+      }
+    }
+    picture = Picture();
+  }
+}
+
+void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
+  const std::size_t current = window.current;
+  const bool interlaced = window.frames[current].interlaced;
+  const auto belongs = [&](std::size_t i) { return window.frames[i].interlaced == interlaced; };
+  std::size_t begin = current;
+  while (begin > 0 && belongs(begin - 1)) {
+    --begin;
+  }
+  std::size_t end = current + 1;
+  while (end < window.frames.size() && belongs(end)) {
+    ++end;
+  }
+  const auto pictures = pictures_of(interlaced);
+  for (std::size_t parity = 0; parity < pictures.size(); ++parity) {
+    const Sequence sequence = {window,
+                               pictures[parity],
+                               plane_heights(format_, pictures[parity]),
+                               parity,
+                               begin,
+                               static_cast<int>(end - begin),
+                               stream};
+    filter(sequence, static_cast<int>(current - begin), sequence.planes(out));
+  }
+}
+
+bool Vbm4d::has_guide(const Sequence& sequence, int kind) const {
+  const auto fits = [&](int plane) {
+    return format_.plane_width(plane) >= limpid::vbm4d::kPatch &&
+           sequence.heights[plane] >= limpid::vbm4d::kPatch;
+  };
+  return fits(0) && (kind == 0 || (means_.bytes() > 0 && fits(1)));
+}
+
+FloatPlane Vbm4d::scratch(const Sequence& sequence, int component) const {
+  const int width = format_.plane_width(component);
+  return {scratch_[component].as<float>(), width, sequence.heights[component], pitch_of(width)};
+}
+
+FloatPlane Vbm4d::means(const Sequence& sequence) const {
+  const int width = format_.plane_width(1);
+  return {means_.as<float>(), width, sequence.heights[1], pitch_of(width)};
+}
+
+GroupSamples Vbm4d::samples_of(int component) const {
+  // Samples may be float ones far off the range of pictures, and their coefficients still have to be halves.
+  constexpr float kUnitOfFloats = 1.0F / 32;
+  return {format_.color_model == ColorModel::kRgb && component > 0 ? 0.0F : 128.0F,
+          format_.sample_type == SampleType::kFloat32 ? kUnitOfFloats : 1.0F,
+          pitch_of(format_.plane_width(component))};
+}
+
+void Vbm4d::make_plans(const Sequence& sequence) {
+  for (int i = 0; i < sequence.count; ++i) {
+    Picture& picture = sequence.picture(i);
+    if (picture.plan != nullptr) {
+      continue;
+    }
+    const NoiseModel& noise = sequence.frame(i).noise;
+    if (last_plan_ == nullptr || last_plan_->planes.noise != noise ||
+        last_plan_->planes.heights != sequence.heights) {
+      last_plan_ =
+          std::make_shared<const Vbm4dPlan>(make_plan(parameters_, format_, noise, sequence.heights));
+    }
+    picture.plan = last_plan_;
+  }
+}
+
+// Of the last step, groups with references in [current - after, current + spread] reach the current frame.
+// What they need of the step before is made by groups that reach as far again. All of this is done in the
+// frames' order, each thing as soon as it can be, so that little has to be kept at a time.
+void Vbm4d::filter(const Sequence& sequence, int current, const SamplePlanes& out) {
+  make_plans(sequence);
+  const int last = sequence.count - 1;
+  bool any = false;
+  for (int i = 0; i < sequence.count; ++i) {
+    any = any || !sequence.picture(i).plan->planes.sets.empty();
+  }
+  if (any) {
+    const auto range = [&](int first, int last_of_all) {
+      return Range{std::max(first, 0), std::min(last_of_all, last)};
+    };
+    const auto [before, after, spread] = span_;
+    const bool two = steps() == 2;
+    const int least_basic = two ? current - after - before : current;
+    const int most_basic = two ? current + spread + after : current;
+    const Range basics = range(least_basic, most_basic);
+    const Range first_groups = range(least_basic - after, most_basic + spread);
+    const Range second_groups = range(current - after, current + spread);
+    for (int now = least_basic - after; now <= most_basic + spread; ++now) {
+      if (first_groups.holds(now) && !sequence.picture(now).grouped[0]) {
+        for (int i = std::max(now - before, 0); i <= std::min(now + after, last); ++i) {
+          prepare(sequence, i);
+        }
+        filter_groups(sequence, now, 0, basics.first);
+      }
+      int done = now;  // its groups of the last step have been filtered
+      if (two) {
+        const int complete = now - spread;
+        if (basics.holds(complete) && !sequence.picture(complete).estimated[0]) {
+          make_basic(sequence, complete);
+        }
+        done = complete - after;
+        if (second_groups.holds(done) && !sequence.picture(done).grouped[1]) {
+          filter_groups(sequence, done, 1, current);
+        }
+      }
+      for (int i = 0; i <= std::min(now - before, last); ++i) {
+        Picture& picture = sequence.picture(i);
+        for (DeviceMemory& guide : picture.guides[0]) {
+          give_back(guide);
+        }
+        if (i <= done - before) {
+          give_back_samples(picture);
+          give_back_motion(picture);
+        }
+      }
+    }
+  }
+  store_result(sequence, current, out);
+}
+
+// Noisy samples in code values, by component, are then in scratch memory.
+void Vbm4d::load_noisy(const Sequence& sequence, int i) {
+  const SamplePlanes planes = sequence.planes(sequence.frame(i).planes);
+  for (int c = 0; c < format_.color_plane_count(); ++c) {
+    load_plane(format_, planes[c], scratch(sequence, c), sequence.stream);
+  }
+  if (format_.color_model == ColorModel::kRgb) {
+    rgb_to_opponent({scratch(sequence, 0), scratch(sequence, 1), scratch(sequence, 2)}, sequence.stream);
+  }
+}
+
+// Of luma in scratch memory.
+void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
+  Picture& picture = sequence.picture(i);
+  for (int kind = 0; kind < kKinds; ++kind) {
+    if (!has_guide(sequence, kind)) {
+      continue;
+    }
+    FloatPlane values = scratch(sequence, 0);
+    if (kind == 1) {
+      values = means(sequence);
+      subsample(scratch(sequence, 0), format_.chroma_shift_x, format_.chroma_shift_y, values,
+                sequence.stream);
+    }
+    const bool bytes = step == 0 && kind == 0 && format_.color_model != ColorModel::kRgb &&
+                       format_.sample_type == SampleType::kUint8;
+    DeviceMemory& guide = picture.guides[step][kind];
+    guide = take(TrajectoryGuide::bytes_of(values.width, values.height));
+    prepare_guide(values, matching_scale(bytes),
+                  TrajectoryGuide::first_of(guide.as<std::int16_t>(), values.width), sequence.stream);
+  }
+}
+
+void Vbm4d::prepare(const Sequence& sequence, int i) {
+  Picture& picture = sequence.picture(i);
+  if (std::exchange(picture.prepared, true)) {
+    return;
+  }
+  load_noisy(sequence, i);
+  for (int c = 0; c < format_.color_plane_count(); ++c) {
+    const FloatPlane values = scratch(sequence, c);
+    const std::size_t samples = static_cast<std::size_t>(values.pitch) * values.height;
+    if (samples == 0) {
+      continue;
+    }
+    picture.noisy[c] = take(samples * (noisy_are_halves_ ? sizeof(std::uint16_t) : sizeof(float)));
+    (noisy_are_halves_ ? store_halves : store_floats)(values, samples_of(c), picture.noisy[c].as(),
+                                                      sequence.stream);
+  }
+  make_guides(sequence, i, 0);
+  if (has_guide(sequence, 0)) {
+    find_motion(sequence, i);
+  }
+}
+
+// Between the picture and the one before it.
+void Vbm4d::find_motion(const Sequence& sequence, int i) {
+  const int width = format_.width;
+  const int height = sequence.heights[0];
+  Motion& motion = motion_.try_emplace(height, width, height).first->second;
+  const auto take_one = [&](auto& owned, auto& idle) {
+    if (idle.empty()) {
+      owned =
+          std::make_unique<typename std::remove_reference_t<decltype(owned)>::element_type>(width, height);
+      motion.bytes += owned->memory();
+    } else {
+      owned = std::move(idle.back());
+      idle.pop_back();
+    }
+  };
+  Picture& picture = sequence.picture(i);
+  take_one(picture.pyramid, motion.pyramids);
+  picture.pyramid->enqueue(format_, sequence.planes(sequence.frame(i).planes), sequence.stream);
+  if (i == 0) {
+    return;
+  }
+  Picture& before = sequence.picture(i - 1);
+  if (before.pyramid == nullptr) {
+    return;  // no group looks at it
+  }
+  take_one(before.ahead, motion.fields);
+  take_one(picture.back, motion.fields);
+  motion.estimator.enqueue(*picture.pyramid, *before.pyramid, *before.ahead, sequence.stream);
+  motion.estimator.enqueue(*before.pyramid, *picture.pyramid, *picture.back, sequence.stream);
+  motion.pyramids.push_back(std::move(before.pyramid));
+}
+
+// Estimates go to no frame before `first_target`.
+void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first_target) {
+  Picture& reference = sequence.picture(i);
+  reference.grouped[number] = true;
+  const Vbm4dPlan& plan = *reference.plan;
+  const Step& own_step = step(number);
+  const int first = std::max(i - span_.before, 0);
+  const int last = std::min(i + span_.after, sequence.count - 1);
+  for (std::size_t s = 0; s < plan.planes.sets.size(); ++s) {
+    const Bm3dComponentSet& set = plan.planes.sets[s];
+    TrajectoryJob trajectories;
+    trajectories.grid = make_grid(set.width, set.height, limpid::vbm4d::kPatch, own_step.parameters.spacing);
+    trajectories.shift_x = set.shift_x;
+    trajectories.shift_y = set.shift_y;
+    trajectories.own = i - first;
+    for (int p = first; p <= last; ++p) {
+      const Picture& picture = sequence.picture(p);
+      trajectories.guides[p - first] = TrajectoryGuide::first_of(
+          picture.guides[number][set.subsampled() ? 1 : 0].as<std::int16_t>(), set.width);
+      trajectories.ahead[p - first] = p < last ? picture.ahead->vectors() : nullptr;
+      trajectories.back[p - first] = p > first ? picture.back->vectors() : nullptr;
+    }
+    trajectories.columns = format_.width / MotionField::kBlock;
+    trajectories.rows = sequence.heights[0] / MotionField::kBlock;
+    trajectories.bounds = plan.bounds[s][number];
+    trajectories.max_group_size = own_step.parameters.max_group_size;
+    trajectories.search_window = own_step.parameters.search_window;
+
+    const int pictures = last - first + 1;
+    const int capacity = capacity_of(own_step.parameters);
+    const int band = rows_per_band(trajectories.grid, span_.frames(), own_step.parameters);
+    const std::size_t groups = static_cast<std::size_t>(trajectories.grid.columns) * band;
+    Trajectories& found = trajectories.out;
+    found.pictures = pictures;
+    found.capacity = capacity;
+    found.shapes = groups_.as<unsigned>();
+    found.places = found.shapes + groups;
+    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * pictures);
+    for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
+      found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
+      follow_trajectories(trajectories, sequence.stream);
+      for (const int c : set.components) {
+        GroupJob job;
+        job.grid = trajectories.grid;
+        job.groups = found;
+        job.own = trajectories.own;
+        job.noisy_are_halves = noisy_are_halves_;
+        job.samples = samples_of(c);
+        const std::size_t sum_bytes = GroupSums::bytes_of(job.samples.pitch, set.height);
+        for (int p = first; p <= last; ++p) {
+          Picture& picture = sequence.picture(p);
+          job.noisy[p - first] = picture.noisy[c].as();
+          job.basic[p - first] = number == 1 ? picture.basic[c].as() : nullptr;
+          // Where nothing is filtered estimates are the noisy samples.
+          if (p < std::max(i - span_.spread, first_target) || picture.plan->planes.components[c].sigma == 0) {
+            continue;
+          }
+          DeviceMemory& sums = picture.sums[number][c];
+          if (sums.bytes() == 0) {
+            sums = take(sum_bytes);
+            check(cudaMemsetAsync(sums.as(), 0, sum_bytes, sequence.stream));
+          }
+          job.sums[p - first] = sums.as<long long>();
+        }
+        job.lambda = parameters_.lambda;
+        job.sigma = plan.planes.components[c].sigma;
+        job.variances = plan.planes.components[c].coefficient_variances[number];
+        job.curve = plan.planes.components[c].curve;
+        job.tables = &own_step.tables;
+        job.transforms = transforms_.as<float>();
+        filter_trajectories(job, sequence.stream);
+      }
+    }
+  }
+}
+
+// The estimates of one step, in code values, are then in scratch memory.
+void Vbm4d::estimate(const Sequence& sequence, int i, int number) {
+  Picture& picture = sequence.picture(i);
+  picture.estimated[number] = true;
+  const Vbm4dPlan& plan = *picture.plan;
+  const auto is_filtered = [&](int c) { return plan.planes.components[c].sigma > 0; };
+  const int colors = format_.color_plane_count();
+  for (int c = 0; c < colors; ++c) {
+    if (!is_filtered(c)) {
+      load_noisy(sequence, i);
+      break;
+    }
+  }
+  for (int c = 0; c < colors; ++c) {
+    DeviceMemory& sums = picture.sums[number][c];
+    if (is_filtered(c)) {
+      finish_estimate(sums.as<long long>(), samples_of(c), step(number).tables, scratch(sequence, c),
+                      sequence.stream);
+    }
+    give_back(sums);
+  }
+}
+
+void Vbm4d::make_basic(const Sequence& sequence, int i) {
+  estimate(sequence, i, 0);
+  Picture& picture = sequence.picture(i);
+  for (int c = 0; c < format_.color_plane_count(); ++c) {
+    const FloatPlane values = scratch(sequence, c);
+    const std::size_t samples = static_cast<std::size_t>(values.pitch) * values.height;
+    if (samples > 0) {
+      picture.basic[c] = take(samples * sizeof(std::uint16_t));
+      store_halves(values, samples_of(c), picture.basic[c].as(), sequence.stream);
+    }
+  }
+  make_guides(sequence, i, 1);
+}
+
+void Vbm4d::store_result(const Sequence& sequence, int i, const SamplePlanes& out) {
+  const Bm3dPlan& plan = sequence.picture(i).plan->planes;
+  const SamplePlanes in = sequence.planes(sequence.frame(i).planes);
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    if (plan.copied[p] && sequence.heights[p] > 0) {
+      check(cudaMemcpy2DAsync(out[p].data, out[p].stride, in[p].data, in[p].stride,
+                              static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
+                              sequence.heights[p], cudaMemcpyDeviceToDevice, sequence.stream));
+    }
+  }
+  if (plan.sets.empty()) {
+    return;
+  }
+  estimate(sequence, i, steps() - 1);
+  if (plan.opponent) {
+    opponent_to_rgb({scratch(sequence, 0), scratch(sequence, 1), scratch(sequence, 2)}, sequence.stream);
+  }
+  for (int p = 0; p < format_.color_plane_count(); ++p) {
+    if (!plan.copied[p]) {
+      store_plane(format_, scratch(sequence, p), out[p], sequence.stream);
+    }
+  }
+}
+
+}  // namespace limpid::cuda

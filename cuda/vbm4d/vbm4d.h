@@ -1,0 +1,135 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/frame/frame.h"
+#include "core/vbm4d/vbm4d_parameters.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "cuda/motion/motion.h"
+#include "cuda/runtime/frame_filter.h"
+#include "cuda/runtime/runtime.h"
+#include "cuda/vbm4d/groups.h"
+
+namespace limpid::cuda {
+
+/// V-BM4D. What is made of a frame is kept with it for as long as results need it, so that every frame is
+/// prepared, every group found and every estimate made once. Memory comes from pools: when as many frames as
+/// results depend on have been seen, nothing is allocated any more.
+class Vbm4d final : public FrameFilter {
+ public:
+  /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
+  /// suffice.
+  Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format);
+
+  Reach reach() const override { return reach_of(parameters_); }
+  void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override;
+  std::unique_ptr<FrameState> make_state() override { return std::make_unique<State>(); }
+  void renew(FrameState& state) override;
+  std::size_t memory() const override;
+
+ private:
+  static constexpr int kKinds = 2;  // of guides: of luma's size, and of subsampled chroma's
+
+  // What is kept of a frame or a field.
+  struct Picture {
+    bool prepared = false;
+    std::array<bool, 2> grouped{};    // by step: its groups are filtered
+    std::array<bool, 2> estimated{};  // its estimate is made
+    std::shared_ptr<const Vbm4dPlan> plan;
+    std::array<DeviceMemory, 3> noisy;  // as groups take them
+    std::array<DeviceMemory, 3> basic;
+    std::array<std::array<DeviceMemory, kKinds>, 2> guides;  // by step
+    std::array<std::array<DeviceMemory, 3>, 2> sums;
+    std::unique_ptr<MotionPyramid> pyramid;  // until its motion is known
+    std::unique_ptr<DeviceMotionField> ahead;
+    std::unique_ptr<DeviceMotionField> back;
+  };
+  struct State final : FrameState {
+    std::array<Picture, 2> pictures;  // by parity
+  };
+
+  // What depends on the size of pictures.
+  struct Motion {
+    Motion(int width, int height) : estimator(width, height) {}
+    MotionEstimator estimator;
+    std::vector<std::unique_ptr<MotionPyramid>> pyramids;  // idle
+    std::vector<std::unique_ptr<DeviceMotionField>> fields;
+    std::size_t bytes = 0;  // of all there are
+  };
+
+  struct Step {
+    Vbm4dStep parameters;
+    FilterTables tables;
+  };
+
+  // The pictures of one parity in a window, from the first that belongs with the current one to the last.
+  struct Sequence {
+    const FilterWindow& window;
+    PictureRows rows;
+    PlaneHeights heights;
+    std::size_t parity;
+    std::size_t begin;
+    int count;
+    cudaStream_t stream;
+
+    const FilteredFrame& frame(int i) const { return window.frames[begin + static_cast<std::size_t>(i)]; }
+    Picture& picture(int i) const { return static_cast<State*>(frame(i).state)->pictures[parity]; }
+    SamplePlanes planes(const SamplePlanes& of_frame) const;
+  };
+
+  // Frames that something is done with, those that are there: [first, last].
+  struct Range {
+    int first;
+    int last;
+    bool holds(int i) const { return i >= first && i <= last; }
+  };
+
+  int steps() const { return wiener_ ? 2 : 1; }
+  const Step& step(int number) const { return number == 0 ? hard_ : *wiener_; }
+  bool has_guide(const Sequence& sequence, int kind) const;
+  FloatPlane scratch(const Sequence& sequence, int component) const;
+  FloatPlane means(const Sequence& sequence) const;
+  GroupSamples samples_of(int component) const;
+  void make_plans(const Sequence& sequence);
+  void filter(const Sequence& sequence, int current, const SamplePlanes& out);
+  void prepare(const Sequence& sequence, int i);
+  void find_motion(const Sequence& sequence, int i);
+  void load_noisy(const Sequence& sequence, int i);
+  void make_guides(const Sequence& sequence, int i, int step);
+  void filter_groups(const Sequence& sequence, int i, int step, int first_target);
+  void estimate(const Sequence& sequence, int i, int step);
+  void make_basic(const Sequence& sequence, int i);
+  void store_result(const Sequence& sequence, int i, const SamplePlanes& out);
+
+  DeviceMemory take(std::size_t bytes);
+  void give_back(DeviceMemory& memory);
+  void give_back_samples(Picture& picture);
+  void give_back_motion(Picture& picture);
+
+  Vbm4dParameters parameters_;
+  TemporalSpan span_;
+  Step hard_;
+  std::optional<Step> wiener_;
+  bool filters_ = false;  // any plane is large enough
+  bool noisy_are_halves_ = false;
+  std::shared_ptr<const Vbm4dPlan> last_plan_;
+  std::map<int, Motion> motion_;                           // by height
+  std::map<std::size_t, std::vector<DeviceMemory>> idle_;  // by bytes
+  std::size_t pooled_ = 0;                                 // bytes of all that has been taken, ever
+  std::array<DeviceMemory, 3> scratch_;                    // components in code values
+  DeviceMemory means_;                                     // luma of subsampled chroma's size
+  DeviceMemory groups_;
+  DeviceMemory transforms_;
+};
+
+inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,
+                                                      const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(parameters, format);
+}
+
+}  // namespace limpid::cuda

@@ -1,0 +1,352 @@
+// V-BM4D on a GPU: whole frames in device memory, by profile, format and content, and each kernel of a step.
+// Without FFmpeg, so that it runs on a bare GPU machine:
+//   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
+// The image is 512x512 bytes; without it one is drawn. --only takes a profile's name.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/vbm4d/vbm4d_parameters.h"
+#include "core/vbm4d/vbm4d_plan.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/engine/device_frame.h"
+#include "cuda/motion/motion.h"
+#include "cuda/runtime/runtime.h"
+#include "cuda/vbm4d/groups.h"
+#include "cuda/vbm4d/vbm4d.h"
+#include "tests/benchmarks/cuda/support/support.h"
+
+namespace limpid::cuda {
+namespace {
+
+constexpr int kWidth = 1920;
+constexpr int kHeight = 1080;
+constexpr int kDistinct = 12;  // frames of a clip, which then goes backwards
+constexpr int kSide = 512;     // of the picture
+
+enum class Content { kMoving, kNoise, kFlat, kBlack };
+
+// Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way.
+int clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y) {
+  if (content == Content::kBlack) {
+    return 0;
+  }
+  if (content != Content::kMoving) {
+    return 128;
+  }
+  const auto mirrored = [](int i) {
+    const int reduced = (i % (2 * kSide) + 2 * kSide) % (2 * kSide);
+    return reduced < kSide ? reduced : 2 * kSide - 1 - reduced;
+  };
+  const bool before = x / 3 + y > kHeight;
+  const int u = mirrored(before ? x - 11 * t : x + 5 * t);
+  const int v = mirrored(before ? y : y - 2 * t);
+  return picture[static_cast<std::size_t>(v) * kSide + u];
+}
+
+// The clip's frames, in host memory. Noise is what a generator has made once, from other places on in each
+// frame.
+std::vector<Frame> make_clip(const FrameFormat& format, const std::vector<std::uint8_t>& picture,
+                             Content content) {
+  constexpr std::size_t kNoise = 1 << 22;
+  static const std::vector<float> noise = [] {
+    std::mt19937 generator(1);
+    std::normal_distribution<float> gaussian(0, kSigma);
+    std::vector<float> values(kNoise);
+    std::generate(values.begin(), values.end(), [&] { return gaussian(generator); });
+    return values;
+  }();
+  std::vector<Frame> clip;
+  for (int t = 0; t < kDistinct; ++t) {
+    Frame& frame = clip.emplace_back(allocate_frame(format));
+    for (int p = 0; p < format.plane_count(); ++p) {
+      const int shift_x = p > 0 ? format.chroma_shift_x : 0;
+      const int shift_y = p > 0 ? format.chroma_shift_y : 0;
+      std::size_t next = static_cast<std::size_t>(t * 4 + p) * 1000003;
+      for (int y = 0; y < frame.planes[p].height; ++y) {
+        auto* const row = frame.planes[p].row<std::uint8_t>(y);
+        for (int x = 0; x < frame.planes[p].width; ++x, ++next) {
+          const int clean = clean_sample(picture, content, t, x << shift_x, y << shift_y);
+          const float value = static_cast<float>(clean) +
+                              (content == Content::kMoving || content == Content::kNoise
+                                   ? noise[next % kNoise] * (content == Content::kNoise ? 2.5F : 1.0F)
+                                   : 0.0F);
+          row[x] = static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+        }
+      }
+    }
+  }
+  return clip;
+}
+
+int distinct_of(int t) {
+  const int reduced = t % (2 * kDistinct - 2);
+  return reduced < kDistinct ? reduced : 2 * kDistinct - 2 - reduced;
+}
+
+// Frames that follow each other through a filter, all in device memory.
+class FilteredStream {
+ public:
+  FilteredStream(FrameFilter& filter, const FrameFormat& format, const std::vector<Frame>& clip)
+      : filter_(filter), out_(format) {
+    for (const Frame& frame : clip) {
+      samples_.push_back(std::make_unique<DeviceFrame>(format));
+      copy(frame, samples_.back()->planes(), cudaMemcpyHostToDevice, stream_.get());
+      check(cudaStreamSynchronize(stream_.get()));
+    }
+    const Reach reach = filter.reach();
+    for (int i = 0; i <= reach.before + reach.after; ++i) {
+      states_.push_back(filter.make_state());
+    }
+    for (int i = 0; i < reach.after; ++i) {
+      push();
+    }
+  }
+
+  // Enqueues one frame's result.
+  void enqueue() {
+    push();
+    FilterWindow window;
+    window.frames.assign(frames_.begin(), frames_.end());
+    window.current = frames_.size() - 1 - static_cast<std::size_t>(filter_.reach().after);
+    filter_.enqueue_window(window, out_.planes(), stream_.get());
+  }
+
+  double ms_per_frame(int repeats) {
+    // Until as many frames are there as a result can depend on, and nothing is allocated any more.
+    for (std::size_t i = 0; i < 2 * states_.size() + 4; ++i) {
+      enqueue();
+    }
+    constexpr int kBatch = 8;
+    cudaEvent_t begin = nullptr;
+    cudaEvent_t end = nullptr;
+    check(cudaEventCreate(&begin));
+    check(cudaEventCreate(&end));
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+      check(cudaEventRecord(begin, stream_.get()));
+      for (int j = 0; j < kBatch; ++j) {
+        enqueue();
+      }
+      check(cudaEventRecord(end, stream_.get()));
+      check(cudaEventSynchronize(end));
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, begin, end));
+      times.push_back(static_cast<double>(ms) / kBatch);
+    }
+    check(cudaEventDestroy(begin));
+    check(cudaEventDestroy(end));
+    std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
+    return times[repeats / 2];
+  }
+
+ private:
+  void push() {
+    if (frames_.size() == states_.size()) {
+      frames_.pop_front();
+    }
+    FrameState& state = *states_[static_cast<std::size_t>(next_) % states_.size()];
+    filter_.renew(state);
+    frames_.push_back({samples_[distinct_of(next_)]->planes(), false, {{kSigma, kSigma, kSigma}}, &state});
+    ++next_;
+  }
+
+  FrameFilter& filter_;
+  Stream stream_;
+  DeviceFrame out_;
+  std::vector<std::unique_ptr<DeviceFrame>> samples_;
+  std::vector<std::unique_ptr<FrameState>> states_;
+  std::deque<FilteredFrame> frames_;
+  int next_ = 0;
+};
+
+// The kernels of both steps on luma, for the groups of one picture in the middle of the clip.
+void time_kernels(const std::string& name, const Vbm4dParameters& parameters, const std::vector<Frame>& noisy,
+                  const std::vector<Frame>& clean, int repeats, nlohmann::ordered_json& json) {
+  const FrameFormat format = gray(kWidth, kHeight);
+  const Vbm4dPlan plan =
+      make_plan(parameters, format, {{kSigma, kSigma, kSigma}}, plane_heights(format, PictureRows{}));
+  const int pictures = parameters.before + 1 + parameters.after;
+  const GroupSamples samples{128, 1, kWidth};
+  const std::size_t count = static_cast<std::size_t>(kWidth) * kHeight;
+  const DeviceMemory values(count * sizeof(float));
+  const FloatPlane plane{values.as<float>(), kWidth, kHeight, kWidth};
+  std::vector<DeviceMemory> kept;
+  const auto take = [&](std::size_t bytes) -> DeviceMemory& { return kept.emplace_back(bytes); };
+  kept.reserve(static_cast<std::size_t>(pictures) * 5 + 4);
+  std::vector<std::unique_ptr<MotionPyramid>> pyramids;
+  std::vector<std::unique_ptr<DeviceMotionField>> fields;
+  MotionEstimator estimator(kWidth, kHeight);
+  TrajectoryJob trajectories[2];
+  GroupJob groups[2];
+  for (int p = 0; p < pictures; ++p) {
+    for (int step = 0; step < 2; ++step) {
+      const Frame& frame = (step == 0 ? noisy : clean)[distinct_of(p)];
+      const DeviceFrame uploaded(format);
+      copy(frame, uploaded.planes(), cudaMemcpyHostToDevice, nullptr);
+      load_plane(format, uploaded.planes()[0], plane, nullptr);
+      DeviceMemory& guide = take(TrajectoryGuide::bytes_of(kWidth, kHeight));
+      trajectories[step].guides[p] = TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth);
+      prepare_guide(plane, matching_scale(step == 0),
+                    TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth), nullptr);
+      DeviceMemory& halves = take(count * sizeof(std::uint16_t));
+      store_halves(plane, samples, halves.as(), nullptr);
+      (step == 0 ? groups[0].noisy : groups[1].basic)[p] = halves.as();
+      if (step == 0) {
+        groups[1].noisy[p] = halves.as();
+        pyramids.push_back(std::make_unique<MotionPyramid>(kWidth, kHeight));
+        pyramids.back()->enqueue(format, uploaded.planes(), nullptr);
+      }
+      check(cudaDeviceSynchronize());
+    }
+    DeviceMemory& sums = take(GroupSums::bytes_of(kWidth, kHeight));
+    check(cudaMemset(sums.as(), 0, sums.bytes()));
+    groups[0].sums[p] = groups[1].sums[p] = sums.as<long long>();
+  }
+  for (int p = 0; p + 1 < pictures; ++p) {
+    for (const bool ahead : {true, false}) {
+      fields.push_back(std::make_unique<DeviceMotionField>(kWidth, kHeight));
+      estimator.enqueue(*pyramids[ahead ? p + 1 : p], *pyramids[ahead ? p : p + 1], *fields.back(), nullptr);
+      for (TrajectoryJob& job : trajectories) {
+        (ahead ? job.ahead[p] : job.back[p + 1]) = fields.back()->vectors();
+      }
+    }
+  }
+  std::vector<float> matrices(GroupTransforms::floats());
+  GroupTransforms::fill(matrices.data());
+  DeviceMemory& transforms = take(matrices.size() * sizeof(float));
+  check(cudaMemcpy(transforms.as(), matrices.data(), transforms.bytes(), cudaMemcpyHostToDevice));
+  for (int step = 0; step < 2; ++step) {
+    const Vbm4dStep& its = step == 0 ? parameters.hard_threshold : *parameters.wiener;
+    const FilterTables tables = make_filter_tables(bm3d_of(parameters).hard_threshold);
+    TrajectoryJob& job = trajectories[step];
+    job.grid = make_grid(kWidth, kHeight, limpid::vbm4d::kPatch, its.spacing);
+    job.own = parameters.before;
+    job.columns = kWidth / MotionField::kBlock;
+    job.rows = kHeight / MotionField::kBlock;
+    job.bounds = plan.bounds[0][step];
+    job.max_group_size = its.max_group_size;
+    job.search_window = its.search_window;
+    const std::size_t number = static_cast<std::size_t>(job.grid.columns) * job.grid.rows;
+    const DeviceMemory memory(number * Trajectories::bytes_of(pictures, its.max_group_size));
+    job.out.pictures = pictures;
+    job.out.capacity = its.max_group_size;
+    job.out.last_row = job.grid.rows;
+    job.out.shapes = memory.as<unsigned>();
+    job.out.places = job.out.shapes + number;
+    job.out.members = reinterpret_cast<std::int16_t*>(job.out.places + number * pictures);
+    GroupJob& filter = groups[step];
+    filter.grid = job.grid;
+    filter.groups = job.out;
+    filter.own = job.own;
+    filter.noisy_are_halves = true;
+    filter.samples = samples;
+    filter.lambda = parameters.lambda;
+    filter.sigma = kSigma;
+    filter.variances = plan.planes.components[0].coefficient_variances[step];
+    filter.tables = &tables;
+    filter.transforms = transforms.as<float>();
+    nlohmann::ordered_json& entry = json[name + (step == 0 ? ", first step" : ", second step")];
+    entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
+    entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
+    entry["estimate_ms"] =
+        time_ms(repeats, [&] { finish_estimate(filter.sums[0], samples, tables, plane, nullptr); });
+    std::vector<unsigned> shapes(number);
+    check(cudaMemcpy(shapes.data(), job.out.shapes, number * sizeof(unsigned), cudaMemcpyDeviceToHost));
+    std::size_t whole = 0;
+    double length = 0;
+    for (const unsigned shape : shapes) {
+      const int frames = static_cast<int>(shape >> 8U & 0xFFU);
+      whole += frames == pictures ? 1U : 0U;
+      length += frames;
+    }
+    entry["whole"] = static_cast<double>(whole) / static_cast<double>(number);
+    entry["length"] = length / static_cast<double>(number);
+    std::printf("%-22s step %d: follow %7.3f, filter %7.3f, estimate %7.3f ms; whole %.2f, length %.1f\n",
+                name.c_str(), step + 1, entry["follow_ms"].get<double>(), entry["filter_ms"].get<double>(),
+                entry["estimate_ms"].get<double>(), entry["whole"].get<double>(),
+                entry["length"].get<double>());
+  }
+}
+
+void benchmark(int argc, char** argv) {
+  const BenchmarkOptions options = parse_options(argc, argv);
+  const std::vector<std::uint8_t> picture = load_picture(options);
+  const auto engine = open_cuda("cuda:0", {});
+  const DeviceScope scope(0);
+  std::printf("%s\n\n", engine->description().c_str());
+  nlohmann::ordered_json json;
+  json["device"] = engine->description();
+  const std::pair<const char*, Vbm4dProfile> profiles[] = {{"fast", Vbm4dProfile::kFast},
+                                                           {"lc", Vbm4dProfile::kLc},
+                                                           {"np", Vbm4dProfile::kNp},
+                                                           {"high", Vbm4dProfile::kHigh}};
+  const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
+                                                      {"noise", Content::kNoise},
+                                                      {"flat", Content::kFlat},
+                                                      {"black", Content::kBlack}};
+  const std::pair<const char*, FrameFormat> formats[] = {{"luma", gray(kWidth, kHeight)},
+                                                         {"yuv420p", yuv420p(kWidth, kHeight)}};
+  std::printf("%-8s %-8s %-8s %10s %10s\n", "profile", "format", "content", "ms", "MiB");
+  for (const auto& [format_name, format] : formats) {
+    for (const auto& [content_name, content] : contents) {
+      const std::vector<Frame> clip = make_clip(format, picture, content);
+      for (const auto& [profile_name, profile] : profiles) {
+        if (!options.only.empty() && options.only != profile_name) {
+          continue;
+        }
+        Vbm4d filter(vbm4d_profile(profile), format);
+        FilteredStream stream(filter, format, clip);
+        nlohmann::ordered_json entry;
+        entry["profile"] = profile_name;
+        entry["format"] = format_name;
+        entry["content"] = content_name;
+        entry["ms"] = stream.ms_per_frame(std::max(options.repeats / 6, 3));
+        entry["mib"] = static_cast<double>(filter.memory()) / (1 << 20);
+        std::printf("%-8s %-8s %-8s %10.3f %10.0f\n", profile_name, format_name, content_name,
+                    entry["ms"].get<double>(), entry["mib"].get<double>());
+        json["frames"].push_back(entry);
+      }
+    }
+  }
+  // What the second step takes for the basic estimate is the clip without noise.
+  const FrameFormat luma = gray(kWidth, kHeight);
+  const std::vector<Frame> noisy = make_clip(luma, picture, Content::kMoving);
+  std::vector<Frame> clean;
+  for (int t = 0; t < kDistinct; ++t) {
+    Frame& frame = clean.emplace_back(allocate_frame(luma));
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        frame.planes[0].row<std::uint8_t>(y)[x] =
+            static_cast<std::uint8_t>(clean_sample(picture, Content::kMoving, t, x, y));
+      }
+    }
+  }
+  for (const auto& [profile_name, profile] : profiles) {
+    if (options.only.empty() || options.only == profile_name) {
+      time_kernels(profile_name, vbm4d_profile(profile), noisy, clean, options.repeats, json["kernels"]);
+    }
+  }
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << json.dump(2) << '\n';
+  }
+}
+
+}  // namespace
+}  // namespace limpid::cuda
+
+int main(int argc, char** argv) {
+  return limpid::cuda::run_benchmark("vbm4d_cuda_benchmark", [&] { limpid::cuda::benchmark(argc, argv); });
+}

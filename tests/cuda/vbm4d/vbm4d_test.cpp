@@ -1,0 +1,137 @@
+// V-BM4D on a GPU against the CPU engine, on pictures too large for the oracle, and its memory. What it must
+// compute is in the suite of all engines, tests/core/vbm4d.
+#include "cuda/vbm4d/vbm4d.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/engine/device_frame.h"
+#include "tests/core/motion/moving_pictures.h"
+#include "tests/cuda/cuda_test.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::cuda {
+namespace {
+
+class Vbm4dCuda : public CudaTest {};
+
+std::vector<Frame> results_of(Engine& engine, const std::vector<Frame>& frames,
+                              const Vbm4dParameters& parameters, const NoiseModel& noise) {
+  const auto denoiser = engine.make_denoiser(parameters, noise, frames[0].format);
+  std::vector<Frame> results;
+  const auto take_all = [&] {
+    while (std::optional<Frame> result = denoiser->receive()) {
+      results.push_back(std::move(*result));
+    }
+  };
+  for (const Frame& frame : frames) {
+    denoiser->send(frame);
+    take_all();
+  }
+  denoiser->flush();
+  take_all();
+  return results;
+}
+
+void expect_agreement(const std::vector<Frame>& frames, const NoiseModel& noise) {
+  const auto gpu = open_cuda("cuda:0", {});
+  const auto cpu = engine_registry().open("cpu");
+  for (const Vbm4dProfile profile : {Vbm4dProfile::kFast, Vbm4dProfile::kNp, Vbm4dProfile::kHigh}) {
+    SCOPED_TRACE(static_cast<int>(profile));
+    const Vbm4dParameters parameters = vbm4d_profile(profile);
+    const std::vector<Frame> on_gpu = results_of(*gpu, frames, parameters, noise);
+    const std::vector<Frame> on_cpu = results_of(*cpu, frames, parameters, noise);
+    const std::vector<Frame> again = results_of(*gpu, frames, parameters, noise);
+    ASSERT_EQ(on_gpu.size(), frames.size());
+    for (std::size_t t = 0; t < frames.size(); ++t) {
+      const oracle::Agreement agreement = oracle::compare(on_gpu[t], on_cpu[t]);
+      // As BM3D's: samples of profile fast are in few groups.
+      EXPECT_TRUE(profile == Vbm4dProfile::kFast ? agreement.psnr >= 60 : oracle::within_contract(agreement))
+          << t << ": " << oracle::to_string(agreement);
+      EXPECT_TRUE(oracle::same_bits(on_gpu[t], again[t])) << t;
+    }
+  }
+}
+
+TEST_F(Vbm4dCuda, AgreesWithTheCpuAlongMotion) {
+  for (const int bit_depth : {8, 10, 32}) {
+    std::vector<Frame> frames;
+    for (int t = 0; t < 12; ++t) {
+      const auto scene = [&](int x, int y) {
+        return x / 3 + y < 120 ? test::endless_texture(x + 3 * t, y - 2 * t)
+                               : test::endless_texture(x - 7 * t, y, 1);
+      };
+      frames.push_back(test::frame_of(test::draw(203, 141, scene, 20, t + 1), bit_depth));
+      frames.back().index = t;
+    }
+    expect_agreement(frames, {{20}});
+  }
+}
+
+TEST_F(Vbm4dCuda, AgreesWithTheCpuInColourAndWhereNothingMoves) {
+  for (const FrameFormat& format : {oracle::yuv(160, 121, 1, 1), oracle::rgb(130, 96)}) {
+    std::vector<Frame> frames;
+    for (int t = 0; t < 10; ++t) {
+      frames.push_back(oracle::add_noise(oracle::draw_picture(format), 15, t));
+      frames.back().index = t;
+    }
+    expect_agreement(frames, {{15, 15, 15}});
+  }
+}
+
+// The frames of a stream through a filter, as an engine gives them.
+void enqueue_frames(FrameFilter& filter, const SamplePlanes& samples, const SamplePlanes& out, int count,
+                    const std::vector<std::unique_ptr<FrameState>>& states, cudaStream_t stream) {
+  const Reach reach = filter.reach();
+  std::deque<FilteredFrame> frames;
+  for (int t = 0; t < count; ++t) {
+    if (frames.size() == states.size()) {
+      frames.pop_front();
+    }
+    FrameState& state = *states[static_cast<std::size_t>(t) % states.size()];
+    filter.renew(state);
+    frames.push_back({samples, false, {{20, 20, 20}}, &state});
+    if (t >= reach.after) {
+      FilterWindow window;
+      window.frames.assign(frames.begin(), frames.end());
+      window.current = frames.size() - 1 - static_cast<std::size_t>(reach.after);
+      filter.enqueue_window(window, out, stream);
+    }
+  }
+  check(cudaStreamSynchronize(stream));
+}
+
+TEST_F(Vbm4dCuda, AllocatesNothingOnceAllFramesAreThere) {
+  const FrameFormat format = oracle::yuv(96, 80, 1, 1);
+  for (const std::optional<int> delay :
+       {std::optional<int>(), std::optional<int>(0), std::optional<int>(3)}) {
+    Vbm4dParameters parameters = vbm4d_profile(Vbm4dProfile::kNp);
+    parameters.delay = delay;
+    Vbm4d filter(parameters, format);
+    const DeviceFrame in(format);
+    const DeviceFrame out(format);
+    const Stream stream;
+    copy(oracle::draw_picture(format), in.planes(), cudaMemcpyHostToDevice, stream.get());
+    std::vector<std::unique_ptr<FrameState>> states;
+    for (int i = 0; i <= filter.reach().before + filter.reach().after; ++i) {
+      states.push_back(filter.make_state());
+    }
+    enqueue_frames(filter, in.planes(), out.planes(), 60, states, stream.get());
+    const std::size_t memory = filter.memory();
+    enqueue_frames(filter, in.planes(), out.planes(), 90, states, stream.get());
+    EXPECT_EQ(filter.memory(), memory);
+  }
+}
+
+}  // namespace
+}  // namespace limpid::cuda
