@@ -126,9 +126,17 @@ void StreamDenoiser::reset() {
     if (kept.timestamps != nullptr) {
       idle_timestamps_.push_back(kept.timestamps);
     }
-    free_frames_.push_back(kept.slot);
+    set_free(*kept.slot);
   });
   retired_.clear();
+}
+
+// What the filter keeps with the frame is for other frames from now on.
+void StreamDenoiser::set_free(FrameSlot& slot) {
+  if (slot.state != nullptr) {
+    filter_->renew(*slot.state);
+  }
+  free_frames_.push_back(&slot);
 }
 
 // Where the frame's result will go, if one is wanted.
@@ -149,9 +157,6 @@ std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
 void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamps& timestamps) {
   if (slot.used) {
     uploads_.wait(slot.read.get());
-  }
-  if (slot.state != nullptr) {
-    filter_->renew(*slot.state);
   }
   const bool on_device = !frame.memory.is_host();
   if (on_device) {
@@ -212,7 +217,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
 void StreamDenoiser::retire(Kept kept) {
   kept.slot->read.record(kernels_);
   kept.slot->used = true;
-  free_frames_.push_back(kept.slot);
+  set_free(*kept.slot);
   if (kept.timestamps != nullptr) {
     idle_timestamps_.push_back(kept.timestamps);
   }

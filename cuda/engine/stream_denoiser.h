@@ -99,6 +99,7 @@ class StreamDenoiser final : public Denoiser {
   void enqueue_results();
   void enqueue(const FrameRing<Kept>::Window& window);
   void retire(Kept kept);
+  void set_free(FrameSlot& slot);
   void fail(const std::exception_ptr& failure);
   void wait_for_all() const;
   Timestamps& take_timestamps();

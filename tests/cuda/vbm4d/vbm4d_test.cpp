@@ -96,10 +96,10 @@ void enqueue_frames(FrameFilter& filter, const SamplePlanes& samples, const Samp
   std::deque<FilteredFrame> frames;
   for (int t = 0; t < count; ++t) {
     if (frames.size() == states.size()) {
+      filter.renew(*frames.front().state);
       frames.pop_front();
     }
     FrameState& state = *states[static_cast<std::size_t>(t) % states.size()];
-    filter.renew(state);
     frames.push_back({samples, false, {{20, 20, 20}}, &state});
     if (t >= reach.after) {
       FilterWindow window;
@@ -107,6 +107,9 @@ void enqueue_frames(FrameFilter& filter, const SamplePlanes& samples, const Samp
       window.current = frames.size() - 1 - static_cast<std::size_t>(reach.after);
       filter.enqueue_window(window, out, stream);
     }
+  }
+  for (const FilteredFrame& frame : frames) {
+    filter.renew(*frame.state);
   }
   check(cudaStreamSynchronize(stream));
 }
