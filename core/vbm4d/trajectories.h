@@ -11,7 +11,10 @@
 // A reference patch is followed from frame to frame: block motion predicts its place in the next frame, and
 // of that place and the eight around it the one is taken whose patch is most like the reference patch; a
 // little more unlike for each sample away from the prediction, so that noise doesn't lead it astray.
-// The trajectory ends before the frame where even that patch is too unlike. A group is the trajectory and,
+// The trajectory ends before the frame where even that patch is too unlike. A patch that repeats the last one
+// of the trajectory to the bit of the first step's matching values, noise and all, as in repeated frames and
+// where codecs skip blocks, is no new evidence: it is passed over. One of a single value has no noise and is
+// not. A group is the trajectory and,
 // if it is short, those of similar patches of the reference's frame, which move as the reference does.
 
 namespace limpid::vbm4d {

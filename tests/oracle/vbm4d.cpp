@@ -32,11 +32,8 @@ struct Stretch {
   int size() const { return static_cast<int>(planes.size()); }
 };
 
-// A patch's place in each picture from `first` on.
-struct Trajectory {
-  int first = 0;
-  std::vector<Position> places;
-};
+// A patch's places in pictures, in their order.
+using Trajectory = std::vector<std::pair<int, Position>>;
 
 struct Sums {
   Picture numerator;
@@ -64,6 +61,7 @@ class StepOfStretch {
     shift_y_ = plane > 0 ? stretch_.format.chroma_shift_y : 0;
     const int count = stretch_.size();
     guides_.clear();
+    noisy_guides_.clear();
     std::vector<Sums> sums;
     std::vector<Picture> estimates;
     for (int t = 0; t < count; ++t) {
@@ -71,7 +69,11 @@ class StepOfStretch {
       const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
       const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
       const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
-      guides_.push_back(matching_samples(guide, search()));
+      guides_.push_back(matching_samples(guide, search(second_)));
+      const Picture& noisy_luma = stretch_.planes[t][0];
+      noisy_guides_.push_back(matching_samples(
+          shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma,
+          search(false)));
       Picture empty = noisy;
       std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
       sums.push_back({empty, empty});
@@ -101,10 +103,10 @@ class StepOfStretch {
  private:
   Bm3dStep grid() const { return {.patch_size = kPatchSide, .spacing = step_.spacing}; }
 
-  Search search() const {
+  Search search(bool second) const {
     const bool bytes =
         stretch_.format.sample_type == SampleType::kUint8 && stretch_.format.color_model != ColorModel::kRgb;
-    return {.whole_code_values = bytes && !second_ && shift_x_ == 0 && shift_y_ == 0};
+    return {.whole_code_values = bytes && !second && shift_x_ == 0 && shift_y_ == 0};
   }
 
   std::int64_t distance(int t, Position a, int u, Position b) const {
@@ -128,7 +130,7 @@ class StepOfStretch {
 
   // A multiple of the variance of the guide's noise in picture t, as matching compares it.
   double variances(int t, double factor) const {
-    const double scale = search().whole_code_values ? 1 : 4;
+    const double scale = search(second_).whole_code_values ? 1 : 4;
     const PlaneNoise& luma = stretch_.noise[t][0];
     const double variance = std::pow(double{luma.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
                             left_of(luma.shape, shift_x_, shift_y_, false) /
@@ -141,7 +143,7 @@ class StepOfStretch {
     const auto greatest =
         static_cast<std::int64_t>(std::floor(variances(t, static_cast<double>(step_.end_distance))));
     const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
-    Trajectory trajectory{t, {reference}};
+    Trajectory trajectory = {{t, reference}};
     for (const int direction : {-1, 1}) {
       Position place = reference;
       for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
@@ -180,15 +182,29 @@ class StepOfStretch {
           break;
         }
         place = best;
-        if (direction < 0) {
-          trajectory.places.insert(trajectory.places.begin(), place);
-          --trajectory.first;
-        } else {
-          trajectory.places.push_back(place);
+        const std::pair<int, Position> now = {u, place};
+        if (repeats(now, direction < 0 ? trajectory.front() : trajectory.back())) {
+          continue;
         }
+        trajectory.insert(direction < 0 ? trajectory.begin() : trajectory.end(), now);
       }
     }
     return trajectory;
+  }
+
+  // Whether a patch is the other one again, noise and all. One of a single value has no noise.
+  bool repeats(const std::pair<int, Position>& patch, const std::pair<int, Position>& other) const {
+    bool same = true;
+    bool flat = true;
+    const auto value = [&](const std::pair<int, Position>& at, int i) {
+      return noisy_guides_[at.first][static_cast<std::size_t>(at.second.y + i / kPatchSide) * width_ +
+                                     at.second.x + i % kPatchSide];
+    };
+    for (int i = 0; i < kPatchSide * kPatchSide; ++i) {
+      same = same && value(patch, i) == value(other, i);
+      flat = flat && value(patch, i) == value(patch, 0);
+    }
+    return same && !flat;
   }
 
   // The reference patch and those like it, in picture t.
@@ -201,7 +217,7 @@ class StepOfStretch {
     if (wanted == 1) {
       return result;
     }
-    const double unit = kPatchSide * kPatchSide * (search().whole_code_values ? 1 : 16);
+    const double unit = kPatchSide * kPatchSide * (search(second_).whole_code_values ? 1 : 16);
     const double limit = std::floor(static_cast<double>(step_.max_distance) * unit);
     const auto expected =
         static_cast<std::int64_t>(guide_is_clean(t) ? 0 : std::floor(std::min(variances(t, 2), limit / 2)));
@@ -280,13 +296,13 @@ class StepOfStretch {
   void filter_group(int t, Position reference, const std::vector<std::vector<Picture>>& basic,
                     std::vector<Sums>& sums) {
     const Trajectory trajectory = follow(t, reference);
-    const int frames = static_cast<int>(trajectory.places.size());
+    const int frames = static_cast<int>(trajectory.size());
     const std::vector<Position> similar = members(t, reference, frames);
     std::vector<std::pair<int, Position>> places;
     for (int f = 0; f < frames; ++f) {
       for (const Position& member : similar) {
-        const Position& now = trajectory.places[f];
-        places.emplace_back(trajectory.first + f,
+        const Position& now = trajectory[f].second;
+        places.emplace_back(trajectory[f].first,
                             confined(member.x + now.x - reference.x, member.y + now.y - reference.y));
       }
     }
@@ -364,6 +380,7 @@ class StepOfStretch {
   int width_ = 0;
   int height_ = 0;
   std::vector<std::vector<std::int64_t>> guides_;
+  std::vector<std::vector<std::int64_t>> noisy_guides_;  // the first step's
 };
 
 std::vector<std::vector<Picture>> denoise_stretch(const Stretch& stretch, const Vbm4dParameters& parameters) {

@@ -37,6 +37,11 @@ HWY_INLINE std::int32_t patch_distance(const std::int16_t* a, const std::int16_t
   return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
 }
 
+struct PlaceInTime {
+  int picture = 0;
+  Position place;
+};
+
 // The place at which the reference patch is found in picture `u`, given that it was at `place` in the one
 // beside it, `from`. False if it is nowhere.
 HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, int from, int u,
@@ -69,33 +74,55 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, in
   return its_distance <= job.bounds.greatest;
 }
 
+// Whether the patch repeats the other one, noise and all. One of a single value has no noise.
+bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const PlaceInTime& other) {
+  const auto samples_of = [&](const PlaceInTime& at) {
+    return job.pictures[at.picture].noisy_guide + static_cast<std::ptrdiff_t>(at.place.y) * job.width +
+           at.place.x;
+  };
+  const std::int16_t* a = samples_of(patch);
+  const std::int16_t* b = samples_of(other);
+  bool flat = true;
+  for (int y = 0; y < vbm4d::kPatch; ++y) {
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * job.width;
+    if (!std::equal(a + row, a + row + vbm4d::kPatch, b + row)) {
+      return false;
+    }
+    flat = flat &&
+           std::all_of(a + row, a + row + vbm4d::kPatch, [&](std::int16_t value) { return value == *a; });
+  }
+  return !flat;
+}
+
 // The trajectory of a reference patch.
 HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
   const std::int16_t* patch =
       job.pictures[job.current].guide + static_cast<std::ptrdiff_t>(reference.y) * job.width + reference.x;
-  std::array<Position, vbm4d::kMostFrames> trajectory;
+  std::array<PlaceInTime, vbm4d::kMostFrames> trajectory;
   constexpr int kCentre = vbm4d::kMostReach;
-  trajectory[kCentre] = reference;
-  int before = 0;
-  for (Position place = reference; job.current - before > 0; ++before) {
-    const int from = job.current - before;
-    if (!follow(job, patch, from, from - 1, place)) {
-      break;
+  trajectory[kCentre] = {job.current, reference};
+  int first = kCentre;
+  int last = kCentre;
+  const auto follow_one_way = [&](int direction, int& end) HWY_ATTR {
+    PlaceInTime now = trajectory[kCentre];
+    const int count = static_cast<int>(job.pictures.size());
+    while (now.picture + direction >= 0 && now.picture + direction < count &&
+           follow(job, patch, now.picture, now.picture + direction, now.place)) {
+      now.picture += direction;
+      if (!repeats(job, now, trajectory[end])) {
+        end += direction;
+        trajectory[end] = now;
+      }
     }
-    trajectory[kCentre - before - 1] = place;
-  }
-  int after = 0;
-  for (Position place = reference; job.current + after + 1 < static_cast<int>(job.pictures.size()); ++after) {
-    const int from = job.current + after;
-    if (!follow(job, patch, from, from + 1, place)) {
-      break;
-    }
-    trajectory[kCentre + after + 1] = place;
-  }
-  group.first = job.current - before;
-  group.frames = before + 1 + after;
+  };
+  follow_one_way(-1, first);
+  follow_one_way(1, last);
+  group.frames = last - first + 1;
   group.members = 1;
-  std::copy_n(trajectory.begin() + kCentre - before, group.frames, group.places.begin());
+  for (int f = 0; f < group.frames; ++f) {
+    group.pictures[f] = static_cast<std::int8_t>(trajectory[first + f].picture);
+    group.places[f] = trajectory[first + f].place;
+  }
 }
 
 // Adds trajectories of the patches at `similar`, of which the first is the reference patch's, as many as
@@ -350,7 +377,7 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
     x[0] = hn::Sub(x[0], grey);
     inverse_2d<Dct8>(x);
     const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
-      const LocalSums& into = sums[group.first + patch / group.members];
+      const LocalSums& into = sums[group.picture_of(patch)];
       const std::ptrdiff_t offset = into.offset(group.places[patch]);
       into.weight[offset] += weight;
       for (int row = 0; row < 8; ++row) {
@@ -382,7 +409,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   std::array<const float*, vbm4d::kMostPatches> patches{};
   const auto load = [&](bool of_basic, float* into) HWY_ATTR {
     for (int i = 0; i < size; ++i) {
-      const FollowedPicture::Plane& from = job.pictures[group.first + i / group.members].planes[plane];
+      const FollowedPicture::Plane& from = job.pictures[group.picture_of(i)].planes[plane];
       patches[i] = (of_basic ? from.basic : from.noisy) +
                    static_cast<std::ptrdiff_t>(group.places[i].y) * job.width + group.places[i].x;
     }
@@ -408,7 +435,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
 // The first patch of a group whose picture wants estimates.
 inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
   int frame = 0;
-  while (job.pictures[group.first + frame].planes[0].sums == nullptr) {
+  while (job.pictures[group.pictures[frame]].planes[0].sums == nullptr) {
     ++frame;
   }
   return frame * group.members;
@@ -457,7 +484,7 @@ HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const Trajectory
   areas.fill({job.width, job.height, 0, 0});
   for (const TrajectoryGroup& group : groups) {
     for (int i = first_wanted(job, group); i < group.size(); ++i) {
-      Area& area = areas[group.first + i / group.members];
+      Area& area = areas[group.picture_of(i)];
       const Position& place = group.places[i];
       area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
               std::max(area.x1, place.x + vbm4d::kPatch), std::max(area.y1, place.y + vbm4d::kPatch)};

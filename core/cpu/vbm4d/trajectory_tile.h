@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -22,10 +23,11 @@ struct FollowedPicture {
     const float* basic = nullptr;     ///< basic estimate, likewise; null in the first step
     AggregationSums* sums = nullptr;  ///< null if estimates are not wanted
   };
-  const std::int16_t* guide = nullptr;       ///< width * height values as MatchingScale says
-  const MotionField* back = nullptr;         ///< luma's motion to the picture before
-  const MotionField* ahead = nullptr;        ///< and to the one after it
-  std::vector<std::mutex>* locks = nullptr;  ///< of the sums, as StepJob's
+  const std::int16_t* guide = nullptr;        ///< width * height values as MatchingScale says
+  const std::int16_t* noisy_guide = nullptr;  ///< the first step's
+  const MotionField* back = nullptr;          ///< luma's motion to the picture before
+  const MotionField* ahead = nullptr;         ///< and to the one after it
+  std::vector<std::mutex>* locks = nullptr;   ///< of the sums, as StepJob's
   std::array<Plane, 3> planes;
 };
 
@@ -51,13 +53,14 @@ struct TrajectoryJob {
   int current = 0;
 };
 
-/// Where a group's patches are: patch frame * members + member is in picture first + frame.
+/// Where a group's patches are: patch frame * members + member is in picture pictures[frame] of the job's.
 struct TrajectoryGroup {
-  int first = 0;
   int frames = 0;
   int members = 0;
+  std::array<std::int8_t, vbm4d::kMostFrames> pictures;
   std::array<Position, vbm4d::kMostPatches> places;
 
+  int picture_of(int patch) const { return pictures[patch / members]; }
   int size() const { return frames * members; }
 };
 

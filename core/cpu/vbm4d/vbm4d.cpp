@@ -405,6 +405,7 @@ class Vbm4d::Worker {
       const bool wanted = u >= t - span_.spread;
       FollowedPicture seen;
       seen.guide = (step == 0 ? *picture.noisy_guide : *picture.basic_guide)[shape].data();
+      seen.noisy_guide = (*picture.noisy_guide)[shape].data();
       seen.back = picture.back.get();
       seen.ahead = picture.ahead.get();
       if (wanted) {

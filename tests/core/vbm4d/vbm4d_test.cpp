@@ -256,6 +256,26 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
   EXPECT_LT(worst, 0.3);
 }
 
+// Noise that comes again with its picture would pass for something that stays.
+TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
+  const FrameFormat format = gray(64, 48);
+  std::vector<Frame> frames = noisy_clip(format, 4, 20);
+  for (int t = 3; t >= 0; --t) {
+    frames.insert(frames.begin() + t, 1 + t % 2, frames[t]);  // twice and three times in turn
+  }
+  Vbm4dParameters parameters = small_parameters();
+  parameters.before = parameters.after = 4;
+  const NoiseModel noise = white_noise(20);
+  expect_as_defined(frames, parameters, noise);
+  // A still picture is filtered as one picture.
+  const std::vector<Frame> still(9, frames.front());
+  const double alone =
+      measure(clean_picture(format, 0), run({still.front()}, parameters, noise).front())[0].psnr;
+  for (const Frame& result : run(still, parameters, noise)) {
+    EXPECT_GT(measure(clean_picture(format, 0), result)[0].psnr, alone - 0.3);
+  }
+}
+
 TEST_P(Vbm4dTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 16, static_cast<double>(kSigma));
   for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
