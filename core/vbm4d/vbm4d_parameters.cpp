@@ -117,7 +117,11 @@ Vbm4dDescription describe_vbm4d() {
   };
 
   description.live = [](Vbm4dParameters parameters) {
-    parameters.delay = parameters.delay.value_or(0);
+    if (!parameters.delay) {
+      // More earlier frames make up for the later ones.
+      parameters.delay = 0;
+      parameters.before = std::min(parameters.before + parameters.after, vbm4d::kMostReach);
+    }
     return parameters;
   };
 

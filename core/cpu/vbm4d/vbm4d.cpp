@@ -201,6 +201,17 @@ class Vbm4d::Worker {
   static int component_of(int set) { return set; }
 
   void filter_picture(int c, const std::array<Plane, kMaxPlanes>& out) {
+    bool any_noise = false;
+    for (int t = 0; t < count(); ++t) {
+      std::optional<Vbm4dPlan>& plan = pictures_[t]->plan;
+      if (!plan) {
+        plan = make_plan(parameters_, format_, frames_[t].noise, heights_);
+      }
+      any_noise = any_noise || !plan->planes.sets.empty();
+    }
+    if (!any_noise) {
+      return make_result(c, out);
+    }
     for (int t = 0; t < count(); ++t) {
       load(t);
     }
@@ -246,7 +257,6 @@ class Vbm4d::Worker {
       return;
     }
     picture.loaded = true;
-    picture.plan = make_plan(parameters_, format_, frames_[t].noise, heights_);
     floats_.take(picture.noisy);
     guides_.take(picture.noisy_guide);
     pyramids_.take(picture.pyramid);

@@ -313,7 +313,9 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
 }
 
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
-  EXPECT_EQ(std::get<Vbm4dParameters>(live(parse_filter_options(""))).delay, 0);
+  const auto by_itself = std::get<Vbm4dParameters>(live(parse_filter_options("--reach 3")));
+  EXPECT_EQ(by_itself.delay, 0);
+  EXPECT_EQ(by_itself.before, 6) << "earlier frames make up for later ones";
   EXPECT_EQ(std::get<Vbm4dParameters>(live(parse_filter_options("--delay 3"))).delay, 3);
   EXPECT_EQ(live(parse_filter_options("--filter bm3d")), Filter(bm3d_profile(Profile::kNp)));
 }
