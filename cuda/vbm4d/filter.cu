@@ -164,7 +164,6 @@ struct GroupArguments {
 
 // A group as a warp takes it. Lanes know the patch of their number, which is in `picture`.
 struct TakenGroup {
-  int first;  // picture
   int size;
   int picture;
   int offset;  // of the patch's first sample in planes and sums
@@ -443,14 +442,17 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   const std::ptrdiff_t number =
       static_cast<std::ptrdiff_t>(row - groups.first_row) * arguments.grid.columns + column;
   const unsigned shape = groups.shapes[number];
-  const int frames = shape >> 8 & 0xFF;
-  const int members = shape >> 16;
+  const int members = static_cast<int>(shape >> Trajectories::kMembersShift);
+  unsigned pictures = shape & ((1U << Trajectories::kMembersShift) - 1);
+  const int frames = __popc(pictures);
   TakenGroup taken;
-  taken.first = shape & 0xFF;
   taken.size = frames * members;
   const int patch = lane < taken.size ? lane : 0;
   const int member = patch % members;
-  taken.picture = taken.first + patch / members;
+  for (int earlier = patch / members; earlier > 0; --earlier) {
+    pictures &= pictures - 1;
+  }
+  taken.picture = __ffs(static_cast<int>(pictures)) - 1;
   const unsigned place = groups.places[number * groups.pictures + taken.picture];
   const std::int16_t from_first =
       member == 0 ? std::int16_t{0} : groups.members[number * groups.capacity + member];

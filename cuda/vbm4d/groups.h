@@ -55,7 +55,7 @@ void store_floats(const FloatPlane& values, const GroupSamples& samples, void* o
 /// The groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is
 /// number i = (row - first_row) * columns + column.
 struct Trajectories {
-  /// [i]: its first picture + 256 * how many pictures + 65536 * how many trajectories.
+  /// [i]: a bit for each of its pictures, the first one's lowest, + 2^kMembersShift * how many trajectories.
   unsigned* shapes = nullptr;
   /// [i * pictures + p]: the place of its first trajectory in picture p, x + 65536 y; only where it has one.
   unsigned* places = nullptr;
@@ -66,6 +66,8 @@ struct Trajectories {
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
+
+  static constexpr int kMembersShift = 20;
 
   static std::size_t bytes_of(int pictures, int capacity) {
     return sizeof(unsigned) + pictures * sizeof(unsigned) + capacity * sizeof(std::int16_t);
@@ -79,11 +81,12 @@ struct TrajectoryJob {
   ReferenceGrid grid;
   int shift_x = 0;  ///< of the plane, against luma
   int shift_y = 0;
-  int own = 0;                                     ///< the reference picture
-  const std::int16_t* guides[kMostPictures] = {};  ///< sample (0, 0)
-  const MotionVector* ahead[kMostPictures] = {};   ///< from a picture to the one after it
-  const MotionVector* back[kMostPictures] = {};    ///< and to the one before it
-  int columns = 0;                                 ///< of luma's blocks
+  int own = 0;                                           ///< the reference picture
+  const std::int16_t* guides[kMostPictures] = {};        ///< sample (0, 0)
+  const std::int16_t* noisy_guides[kMostPictures] = {};  ///< the first step's, likewise
+  const MotionVector* ahead[kMostPictures] = {};         ///< from a picture to the one after it
+  const MotionVector* back[kMostPictures] = {};          ///< and to the one before it
+  int columns = 0;                                       ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
   int max_group_size = 0;

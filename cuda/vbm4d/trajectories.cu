@@ -90,6 +90,19 @@ struct Followed {
     place.y += best / 3 - 1;
     return its_distance <= job.bounds.greatest;
   }
+
+  // Whether a patch repeats the other one, noise and all. One of a single value has no noise.
+  __device__ __forceinline__ bool repeats(int picture, const Place& place, int other_picture,
+                                          const Place& other_place) const {
+    const std::int16_t* at = job.noisy_guides[picture] + offset_of(place.x, place.y);
+    const std::int16_t* other = job.noisy_guides[other_picture] + offset_of(other_place.x, other_place.y);
+    const int first = at[0];
+    const int second = at[1];
+    const int value = __shfl_sync(kAllLanes, first, 0);
+    const bool same = __all_sync(kAllLanes, first == other[0] && second == other[1]) != 0;
+    const bool flat = __all_sync(kAllLanes, first == value && second == value) != 0;
+    return same && !flat;
+  }
 };
 
 // Finds the patches most like the reference patch, at most `wanted` - 1, and writes their offsets. `patch` is
@@ -179,28 +192,34 @@ __global__ void __launch_bounds__(kWarp* kFollowWarps) follow_kernel(TrajectoryJ
   for (int row = begin; row < min(begin + kGroupTile, job.out.last_row); ++row) {
     const Followed followed(job, job.grid.x(column), job.grid.y(row));
     unsigned mine = followed.reference.x + (static_cast<unsigned>(followed.reference.y) << 16);
-    int ends[2];
+    unsigned pictures = 1U << job.own;
 #pragma unroll 1
     for (int i = 0; i < 2; ++i) {
       const int direction = i == 0 ? -1 : 1;
       Place place = followed.reference;
       int picture = job.own;
+      Place last_place = place;  // of the trajectory
+      int last_picture = picture;
       while (picture + direction >= 0 && picture + direction < job.out.pictures) {
         place = followed.predicted(direction < 0 ? job.back[picture] : job.ahead[picture], place);
         if (!followed.refine(job.guides[picture + direction], place)) {
           break;
         }
         picture += direction;
+        if (followed.repeats(picture, place, last_picture, last_place)) {
+          continue;
+        }
+        last_place = place;
+        last_picture = picture;
+        pictures |= 1U << picture;
         if (lane == picture) {
           mine = place.x + (static_cast<unsigned>(place.y) << 16);
         }
       }
-      ends[i] = picture;
     }
     const std::ptrdiff_t number =
         static_cast<std::ptrdiff_t>(row - job.out.first_row) * job.grid.columns + column;
-    const int length = ends[1] - ends[0] + 1;
-    const int wanted = limpid::vbm4d::members_of(length, job.max_group_size);
+    const int wanted = limpid::vbm4d::members_of(__popc(pictures), job.max_group_size);
     int members = 1;
     if (wanted > 1) {
       __syncwarp();
@@ -210,7 +229,7 @@ __global__ void __launch_bounds__(kWarp* kFollowWarps) follow_kernel(TrajectoryJ
       job.out.places[number * job.out.pictures + lane] = mine;
     }
     if (lane == 0) {
-      job.out.shapes[number] = ends[0] + (length << 8) + (members << 16);
+      job.out.shapes[number] = pictures + (static_cast<unsigned>(members) << Trajectories::kMembersShift);
     }
   }
 }

@@ -270,15 +270,13 @@ void Vbm4d::filter(const Sequence& sequence, int current, const SamplePlanes& ou
           filter_groups(sequence, done, 1, current);
         }
       }
-      for (int i = 0; i <= std::min(now - before, last); ++i) {
+      for (int i = 0; i <= std::min(done - before, last); ++i) {
         Picture& picture = sequence.picture(i);
         for (DeviceMemory& guide : picture.guides[0]) {
           give_back(guide);
         }
-        if (i <= done - before) {
-          give_back_samples(picture);
-          give_back_motion(picture);
-        }
+        give_back_samples(picture);
+        give_back_motion(picture);
       }
     }
   }
@@ -389,8 +387,12 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.own = i - first;
     for (int p = first; p <= last; ++p) {
       const Picture& picture = sequence.picture(p);
-      trajectories.guides[p - first] = TrajectoryGuide::first_of(
-          picture.guides[number][set.subsampled() ? 1 : 0].as<std::int16_t>(), set.width);
+      const auto guide = [&](int of_step) {
+        return TrajectoryGuide::first_of(picture.guides[of_step][set.subsampled() ? 1 : 0].as<std::int16_t>(),
+                                         set.width);
+      };
+      trajectories.guides[p - first] = guide(number);
+      trajectories.noisy_guides[p - first] = guide(0);
       trajectories.ahead[p - first] = p < last ? picture.ahead->vectors() : nullptr;
       trajectories.back[p - first] = p > first ? picture.back->vectors() : nullptr;
     }
