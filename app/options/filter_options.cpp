@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -154,14 +155,18 @@ std::string FilterOptions::profile() const {
 }
 
 void FilterOptions::check() const {
-  try {
-    static_cast<void>(filter(false));
-  } catch (const UsageError&) {
-    // Options may be right for a picture alone.
-    if (!name_.empty()) {
-      throw;
+  const auto objection = [this](bool frame_by_frame) -> std::optional<UsageError> {
+    try {
+      static_cast<void>(filter(frame_by_frame));
+      return std::nullopt;
+    } catch (const UsageError& error) {
+      return error;
     }
-    static_cast<void>(filter(true));
+  };
+  // Options that are wrong for video may be right for a picture.
+  if (const std::optional<UsageError> to_video = objection(false);
+      to_video && (!name_.empty() || objection(true))) {
+    throw UsageError(to_video->what());
   }
 }
 

@@ -312,6 +312,19 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
   EXPECT_EQ(std::get<Bm3dParameters>(options.filter(true)).matching, Matching::kNearest);
 }
 
+TEST(FilterOptions, WhatIsWrongForVideoAndPicturesIsToldOfVideo) {
+  CommandLine command;
+  FilterOptions options;
+  options.add_to(command);
+  parse(command, "--reach 9");
+  try {
+    options.check();
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()), "vbm4d: a reach is N or N,M: whole numbers from 0 to 8");
+  }
+}
+
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
   const auto by_itself = std::get<Vbm4dParameters>(live(parse_filter_options("--reach 3")));
   EXPECT_EQ(by_itself.delay, 0);
