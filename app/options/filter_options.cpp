@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -35,6 +34,12 @@ std::string list_of(const std::vector<std::string>& names) {
   }
   return list;
 }
+
+/// An option is given that the filter doesn't have.
+class OtherFiltersOption : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
 
 }  // namespace
 
@@ -155,18 +160,19 @@ std::string FilterOptions::profile() const {
 }
 
 void FilterOptions::check() const {
-  const auto objection = [this](bool frame_by_frame) -> std::optional<UsageError> {
-    try {
-      static_cast<void>(filter(frame_by_frame));
-      return std::nullopt;
-    } catch (const UsageError& error) {
-      return error;
+  try {
+    static_cast<void>(filter(false));
+  } catch (const UsageError& wrong_for_video) {
+    if (!name_.empty()) {
+      throw;
     }
-  };
-  // Options that are wrong for video may be right for a picture.
-  if (const std::optional<UsageError> to_video = objection(false);
-      to_video && (!name_.empty() || objection(true))) {
-    throw UsageError(to_video->what());
+    // It may be right for a picture. If not, who has the option knows what is wrong with it.
+    try {
+      static_cast<void>(filter(true));
+    } catch (const UsageError& wrong_for_pictures) {
+      const bool is_videos = dynamic_cast<const OtherFiltersOption*>(&wrong_for_video) == nullptr;
+      throw UsageError(is_videos ? wrong_for_video.what() : wrong_for_pictures.what());
+    }
   }
 }
 
@@ -179,7 +185,7 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
     throw UsageError(std::string("--filter: ") + error.what());
   }
   const auto refuse = [&](const Option& option, const std::string& filters) {
-    throw UsageError(
+    throw OtherFiltersOption(
         fmt::format("{} is no option of the filter {}, but of {}", option.get_name(), chosen_name, filters));
   };
   if (profile_ && chosen->profiles.empty()) {

@@ -312,17 +312,24 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
   EXPECT_EQ(std::get<Bm3dParameters>(options.filter(true)).matching, Matching::kNearest);
 }
 
-TEST(FilterOptions, WhatIsWrongForVideoAndPicturesIsToldOfVideo) {
-  CommandLine command;
-  FilterOptions options;
-  options.add_to(command);
-  parse(command, "--reach 9");
-  try {
-    options.check();
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()), "vbm4d: a reach is N or N,M: whole numbers from 0 to 8");
-  }
+TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
+  const auto objection = [](const std::string& arguments) -> std::string {
+    CommandLine command;
+    FilterOptions options;
+    options.add_to(command);
+    parse(command, arguments);
+    try {
+      options.check();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(objection("--reach 9"), "vbm4d: a reach is N or N,M: whole numbers from 0 to 8");
+  EXPECT_EQ(objection("--patch-size 1"), "first step: a patch size of 1 is not possible (2 to 16)");
+  EXPECT_EQ(objection("--group-size 32"), "") << "BM3D's groups may be that large, V-BM4D's not";
+  EXPECT_EQ(objection("--group-size 16"), "");
+  EXPECT_NE(objection("--filter vbm4d --group-size 32"), "");
 }
 
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
