@@ -23,16 +23,6 @@ namespace {
 // bits.
 int tile_references(int spacing) { return spacing >= 6 ? 16 : spacing >= 3 ? 24 : 32; }
 
-// Positions 0, spacing, 2 spacing, ... and the last one.
-std::vector<int> reference_grid(int size, int patch, int spacing) {
-  std::vector<int> grid;
-  for (int i = 0; i < size - patch; i += spacing) {
-    grid.push_back(i);
-  }
-  grid.push_back(size - patch);
-  return grid;
-}
-
 // Rows of luma that one task loads, prepares or estimates.
 constexpr int kBandRows = 16;
 

@@ -12,6 +12,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "core/bm3d/transforms.h"
@@ -36,6 +38,36 @@ struct LocalSums {
     return static_cast<std::ptrdiff_t>(position.y - y0) * pitch + position.x - x0;
   }
 };
+
+// Adds a row of a tile's sums to a plane's, whose unit is 1 / scale.
+inline HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out,
+                           int count) {
+  for (int i = 0; i < count; ++i) {
+    out[i] += static_cast<std::int64_t>(in[i] * scale);
+  }
+}
+
+// Calls add(x, y, count) for parts of rows that make up the area of a plane that is `width` wide, each while
+// the lock of its block is held (StepJob::locks).
+template <class Add>
+HWY_ATTR void for_each_locked_row(int width, const Area& area, std::vector<std::mutex>& locks,
+                                  const Add& add) {
+  const int blocks_across = block_count(width, kLockedColumns);
+  for (int y0 = area.y0; y0 < area.y1;) {
+    const int block_y = y0 / kLockedRows;
+    const int y1 = std::min(area.y1, (block_y + 1) * kLockedRows);
+    for (int x0 = area.x0; x0 < area.x1;) {
+      const int block_x = x0 / kLockedColumns;
+      const int x1 = std::min(area.x1, (block_x + 1) * kLockedColumns);
+      const std::scoped_lock guard(locks[block_y * blocks_across + block_x]);
+      for (int y = y0; y < y1; ++y) {
+        add(x0, y, x1 - x0);
+      }
+      x0 = x1;
+    }
+    y0 = y1;
+  }
+}
 
 // What aggregation needs to know of a group after shrinkage: the `weight` of its patches, and the `gain` that
 // the transforms across the group have left out and samples are still to be multiplied by.

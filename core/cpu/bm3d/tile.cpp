@@ -38,12 +38,6 @@ HWY_ATTR void for_each_group(const StepJob& job, const Tile& tile, const Matchin
   }
 }
 
-HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out, int count) {
-  for (int i = 0; i < count; ++i) {
-    out[i] += static_cast<std::int64_t>(in[i] * scale);
-  }
-}
-
 HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch) {
   const Area reach = tile_reach(job, tile);
   const MatchingRegion region = prepare_region(job, reach.x0, reach.y0, reach.x1, reach.y1, scratch);
@@ -78,27 +72,15 @@ HWY_ATTR void process(const StepJob& job, const Tile& tile, TileScratch& scratch
   });
 
   const float scale = std::ldexp(1.0F, job.tables->sum_fraction_bits);
-  const int blocks_across = block_count(job.width, kLockedColumns);
-  for (int y0 = reach.y0; y0 < reach.y1;) {
-    const int block_y = y0 / kLockedRows;
-    const int y1 = std::min(reach.y1, (block_y + 1) * kLockedRows);
-    for (int x0 = reach.x0; x0 < reach.x1;) {
-      const int block_x = x0 / kLockedColumns;
-      const int x1 = std::min(reach.x1, (block_x + 1) * kLockedColumns);
-      const std::scoped_lock guard((*job.locks)[block_y * blocks_across + block_x]);
-      for (int y = y0; y < y1; ++y) {
-        const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y - reach.y0) * width + x0 - reach.x0;
-        const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x0;
-        for (std::size_t p = 0; p < job.planes.size(); ++p) {
-          AggregationSums& out = *job.planes[p].sums;
-          flush(sums[p].numerator + from, scale, out.numerator.data() + to, x1 - x0);
-          flush(sums[p].weight + from, scale, out.weight.data() + to, x1 - x0);
-        }
-      }
-      x0 = x1;
+  for_each_locked_row(job.width, reach, *job.locks, [&](int x, int y, int count) HWY_ATTR {
+    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(y - reach.y0) * width + x - reach.x0;
+    const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x;
+    for (std::size_t p = 0; p < job.planes.size(); ++p) {
+      AggregationSums& out = *job.planes[p].sums;
+      flush(sums[p].numerator + from, scale, out.numerator.data() + to, count);
+      flush(sums[p].weight + from, scale, out.weight.data() + to, count);
     }
-    y0 = y1;
-  }
+  });
 }
 
 HWY_ATTR void match(const StepJob& job, const Tile& tile, TileScratch& scratch,
@@ -197,6 +179,15 @@ CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
     }
   }
   return noise;
+}
+
+std::vector<int> reference_grid(int size, int patch, int spacing) {
+  std::vector<int> grid;
+  for (int i = 0; i < size - patch; i += spacing) {
+    grid.push_back(i);
+  }
+  grid.push_back(size - patch);
+  return grid;
 }
 
 Area tile_reach(const StepJob& job, const Tile& tile) {

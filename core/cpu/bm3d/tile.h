@@ -131,6 +131,10 @@ struct Area {
 /// What a tile's groups read of the planes and add to the sums.
 Area tile_reach(const StepJob& job, const Tile& tile);
 
+/// Where reference patches are along an axis of `size` samples: 0, spacing, 2 spacing, ... and the last
+/// position.
+std::vector<int> reference_grid(int size, int patch, int spacing);
+
 /// A thread's working memory; grows to what the largest tile needs and is then reused.
 struct TileScratch {
   AlignedVector<std::uint32_t> words;     ///< matching samples, several to a word; see matching-inl.h

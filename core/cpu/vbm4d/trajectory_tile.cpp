@@ -441,36 +441,18 @@ inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) 
   return frame * group.members;
 }
 
-HWY_ATTR void add_sums(const float* HWY_RESTRICT in, float scale, std::int64_t* HWY_RESTRICT out, int count) {
-  for (int i = 0; i < count; ++i) {
-    out[i] += static_cast<std::int64_t>(in[i] * scale);
-  }
-}
-
 HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
                              const LocalSums& sums, const Area& area) {
   const TrajectoryFractions fractions = trajectory_fractions(job.width, job.height, job.tables->step.spacing);
   const float numerator_scale = std::ldexp(1.0F, fractions.numerator);
   const float weight_scale = std::ldexp(1.0F, fractions.weight);
-  const int blocks_across = block_count(job.width, kLockedColumns);
   AggregationSums& out = *picture.planes[plane].sums;
-  for (int y0 = area.y0; y0 < area.y1;) {
-    const int block_y = y0 / kLockedRows;
-    const int y1 = std::min(area.y1, (block_y + 1) * kLockedRows);
-    for (int x0 = area.x0; x0 < area.x1;) {
-      const int block_x = x0 / kLockedColumns;
-      const int x1 = std::min(area.x1, (block_x + 1) * kLockedColumns);
-      const std::scoped_lock guard((*picture.locks)[block_y * blocks_across + block_x]);
-      for (int y = y0; y < y1; ++y) {
-        const std::ptrdiff_t from = sums.offset({x0, y});
-        const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x0;
-        add_sums(sums.numerator + from, numerator_scale, out.numerator.data() + to, x1 - x0);
-        add_sums(sums.weight + from, weight_scale, out.weight.data() + to, x1 - x0);
-      }
-      x0 = x1;
-    }
-    y0 = y1;
-  }
+  for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
+    const std::ptrdiff_t from = sums.offset({x, y});
+    const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x;
+    flush(sums.numerator + from, numerator_scale, out.numerator.data() + to, count);
+    flush(sums.weight + from, weight_scale, out.weight.data() + to, count);
+  });
 }
 
 // Motion that differs widely within a tile makes its groups reach far. If what they reach is more than this,

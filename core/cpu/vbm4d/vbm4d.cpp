@@ -24,15 +24,6 @@ namespace {
 // core's second-level cache. Independent of the number of threads (core/cpu/bm3d/bm3d.cpp).
 int trajectory_tile_references(int spacing) { return spacing >= 6 ? 10 : spacing >= 3 ? 16 : 24; }
 
-std::vector<int> trajectory_grid(int size, int spacing) {
-  std::vector<int> grid;
-  for (int i = 0; i < size - vbm4d::kPatch; i += spacing) {
-    grid.push_back(i);
-  }
-  grid.push_back(size - vbm4d::kPatch);
-  return grid;
-}
-
 // Memory of one kind that pictures take and give back.
 template <typename T>
 class BufferPool {
@@ -401,8 +392,8 @@ class Vbm4d::Worker {
         (step == 0 ? *pictures_[t]->noisy_guide : *pictures_[t]->basic_guide)[shape].data();
     job.similar.scale = scales_[step][shape];
     job.similar.distances = bounds.similar;
-    job.similar.grid_x = trajectory_grid(set.width, tables.step.spacing);
-    job.similar.grid_y = trajectory_grid(set.height, tables.step.spacing);
+    job.similar.grid_x = reference_grid(set.width, vbm4d::kPatch, tables.step.spacing);
+    job.similar.grid_y = reference_grid(set.height, vbm4d::kPatch, tables.step.spacing);
     for (const int c : set.components) {
       job.noise.push_back(
           make_coefficient_noise(tables, step == 1, pictures_[t]->plan->planes.components[c]));
