@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -199,6 +200,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       load_plane(format, uploaded.planes()[0], plane, nullptr);
       DeviceMemory& guide = take(TrajectoryGuide::bytes_of(kWidth, kHeight));
       trajectories[step].guides[p] = TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth);
+      trajectories[step].noisy_guides[p] = trajectories[0].guides[p];
       prepare_guide(plane, matching_scale(step == 0),
                     TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth), nullptr);
       DeviceMemory& halves = take(count * sizeof(std::uint16_t));
@@ -268,7 +270,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     std::size_t whole = 0;
     double length = 0;
     for (const unsigned shape : shapes) {
-      const int frames = static_cast<int>(shape >> 8U & 0xFFU);
+      const int frames = std::popcount(shape & ((1U << Trajectories::kMembersShift) - 1));
       whole += frames == pictures ? 1U : 0U;
       length += frames;
     }
