@@ -163,7 +163,7 @@ class Benchmark {
   void keep_frames() {
     io::Reader reader(options_.input, reader_options_);
     report_decoding(options_.engine, reader);
-    filter_ = options_.filter.filter(is_frame_by_frame(*engine_, reader.video().still_picture));
+    filter_ = options_.filter.filter(reader.video().still_picture);
     const std::size_t frame_bytes = limpid::frame_bytes(reader.video().format);
     const auto most = std::min(kKeptFrames, static_cast<std::int64_t>(kKeptBytes / frame_bytes) + 1);
     while (static_cast<std::int64_t>(kept_.size()) < std::min(most, options_.frames)) {

@@ -110,7 +110,7 @@ class OpenJob {
         reader_(reader),
         writer_(writer),
         failed_(failed),
-        filter_(job.filter(is_frame_by_frame(*session.engine, reader.video().still_picture))),
+        filter_(job.filter(reader.video().still_picture)),
         noise_(job.noise, *session.engine),
         expected_(expected_frames(reader.video(), job.frames)) {}
 

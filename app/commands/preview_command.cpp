@@ -60,7 +60,7 @@ int preview(PreviewOptions& options, Console& console) {
   }
   ViewerReport report;
   {
-    Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader, *engine));
+    Viewer viewer(std::move(viewer_options), std::move(stages), viewing.player_options(reader));
     const ClosingNotice notice(viewing.closing);
     viewer.set_audio(std::move(audio));
     viewer.run(interrupts.stop());

@@ -168,11 +168,11 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   return stages;
 }
 
-PlayerOptions ViewingOptions::player_options(const io::Reader& source, const Engine& denoising_engine) const {
+PlayerOptions ViewingOptions::player_options(const io::Reader& source) const {
   PlayerOptions options;
   const io::VideoProperties& video = source.video();
   options.settings = settings_;
-  options.settings.filter = filter_.name(is_frame_by_frame(denoising_engine, video.still_picture));
+  options.settings.filter = filter_.name(video.still_picture);
   options.frames_per_second = video.frames_per_second > 0 ? video.frames_per_second : kGuessedRate;
   options.duration = video.duration;
   return options;

@@ -43,7 +43,7 @@ class ViewingOptions {
   /// Stages with make_denoiser() and the engine. They refer to this object. Only here do settings become a
   /// denoiser.
   PlayerStages stages(const std::shared_ptr<Engine>& engine) const;
-  PlayerOptions player_options(const io::Reader& source, const Engine& engine) const;
+  PlayerOptions player_options(const io::Reader& source) const;
   /// `name`: what to call the source.
   ViewerOptions viewer_options(const io::Reader& source, const Engine& engine, const std::string& name) const;
   /// Reports how the run went (frames shown and dropped; with --json their intervals and latencies too) and

@@ -352,7 +352,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     return item;
   };
   stages.denoised = [&sinks](const PlayedFrame& frame) { sinks.offer(frame.denoised); };
-  PlayerOptions player_options = viewing.player_options(reader, *engine);
+  PlayerOptions player_options = viewing.player_options(reader);
   player_options.live = true;
   player_options.duration = 0;
   ViewerOptions viewer_options = viewing.viewer_options(reader, *engine, options.source);

@@ -43,10 +43,6 @@ class OtherFiltersOption : public UsageError {
 
 }  // namespace
 
-bool is_frame_by_frame(const Engine& engine, bool still_picture) {
-  return still_picture || engine.name().starts_with("cuda");
-}
-
 FilterOptions::FilterOptions(std::string_view only) {
   for (const FilterType& type : filter_types()) {
     if (only.empty() || type.name == only) {

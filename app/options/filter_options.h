@@ -13,10 +13,6 @@
 
 namespace limpid::app {
 
-/// Whether those who ask for no filter get one that takes each frame by itself: for pictures; and on CUDA's
-/// engines, whose kernels that filter along motion have not run on a GPU yet.
-bool is_frame_by_frame(const Engine& engine, bool still_picture);
-
 /// --filter, --profile and an option for each parameter that a filter has, as the filters describe them
 /// (core/filter/filter.h).
 class FilterOptions {
