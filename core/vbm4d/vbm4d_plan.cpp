@@ -33,16 +33,16 @@ std::int32_t bounded(double value) {
 }
 
 // For a guide with noise of deviation `guide_sigma`, that of the noisy guide in both steps.
-vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, const MatchingScale& scale,
-                                  double guide_sigma) {
-  const double unit = static_cast<double>(vbm4d::kPatch * vbm4d::kPatch * scale.scale * scale.scale);
-  const double variance = guide_sigma * guide_sigma * unit;
+vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, double guide_sigma) {
+  constexpr double kUnit =
+      vbm4d::kPatch * vbm4d::kPatch * vbm4d::kGuideScale.scale * vbm4d::kGuideScale.scale;
+  const double variance = guide_sigma * guide_sigma * kUnit;
   vbm4d::TrajectoryBounds bounds;
   bounds.greatest = bounded(static_cast<double>(step.end_distance) * variance);
   bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
   // Patches of the same content differ by their noise (core/bm3d/matching.h), but for the basic estimate's,
   // which has next to none.
-  const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * unit));
+  const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * kUnit));
   const double expected = second_step ? 0 : std::floor(std::min(2 * variance, limit / 2));
   bounds.similar = {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};
   return bounds;
@@ -71,10 +71,9 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
     const double sigma =
         guide_deviation({plan.planes.components[0].sigma, component_noise(format, noise)[0].shape}, false,
                         set.shift_x, set.shift_y);
-    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, set.guides[0].scale, sigma);
+    plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, sigma);
     if (parameters.wiener) {
-      plan.bounds[s][1] =
-          bounds_of(*parameters.wiener, set.guides[1].basic_estimate, set.guides[1].scale, sigma);
+      plan.bounds[s][1] = bounds_of(*parameters.wiener, set.guides[1].basic_estimate, sigma);
     }
   }
   return plan;

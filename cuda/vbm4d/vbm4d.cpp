@@ -307,11 +307,9 @@ void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
       subsample(scratch(sequence, 0), format_.chroma_shift_x, format_.chroma_shift_y, values,
                 sequence.stream);
     }
-    const bool bytes = step == 0 && kind == 0 && format_.color_model != ColorModel::kRgb &&
-                       format_.sample_type == SampleType::kUint8;
     DeviceMemory& guide = picture.guides[step][kind];
     guide = take(TrajectoryGuide::bytes_of(values.width, values.height));
-    prepare_guide(values, matching_scale(bytes),
+    prepare_guide(values, limpid::vbm4d::kGuideScale,
                   TrajectoryGuide::first_of(guide.as<std::int16_t>(), values.width), sequence.stream);
   }
 }

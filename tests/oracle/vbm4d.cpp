@@ -18,6 +18,7 @@ namespace limpid::oracle {
 namespace {
 
 constexpr int kPatchSide = 8;
+constexpr Search kSearch = {.whole_code_values = true};
 
 // A stretch of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
 struct Stretch {
@@ -69,11 +70,10 @@ class StepOfStretch {
       const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
       const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
       const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
-      guides_.push_back(matching_samples(guide, search(second_)));
+      guides_.push_back(matching_samples(guide, kSearch));
       const Picture& noisy_luma = stretch_.planes[t][0];
       noisy_guides_.push_back(matching_samples(
-          shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma,
-          search(false)));
+          shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma, kSearch));
       Picture empty = noisy;
       std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
       sums.push_back({empty, empty});
@@ -103,12 +103,6 @@ class StepOfStretch {
  private:
   Bm3dStep grid() const { return {.patch_size = kPatchSide, .spacing = step_.spacing}; }
 
-  Search search(bool second) const {
-    const bool bytes =
-        stretch_.format.sample_type == SampleType::kUint8 && stretch_.format.color_model != ColorModel::kRgb;
-    return {.whole_code_values = bytes && !second && shift_x_ == 0 && shift_y_ == 0};
-  }
-
   std::int64_t distance(int t, Position a, int u, Position b) const {
     std::int64_t sum = 0;
     for (int y = 0; y < kPatchSide; ++y) {
@@ -130,12 +124,11 @@ class StepOfStretch {
 
   // A multiple of the variance of the guide's noise in picture t, as matching compares it.
   double variances(int t, double factor) const {
-    const double scale = search(second_).whole_code_values ? 1 : 4;
     const PlaneNoise& luma = stretch_.noise[t][0];
     const double variance = std::pow(double{luma.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
                             left_of(luma.shape, shift_x_, shift_y_, false) /
                             left_of({}, shift_x_, shift_y_, false);
-    return factor * variance * kPatchSide * kPatchSide * scale * scale;
+    return factor * variance * kPatchSide * kPatchSide;
   }
   bool guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
 
@@ -217,8 +210,8 @@ class StepOfStretch {
     if (wanted == 1) {
       return result;
     }
-    const double unit = kPatchSide * kPatchSide * (search(second_).whole_code_values ? 1 : 16);
-    const double limit = std::floor(static_cast<double>(step_.max_distance) * unit);
+    constexpr double kUnit = kPatchSide * kPatchSide;
+    const double limit = std::floor(static_cast<double>(step_.max_distance) * kUnit);
     const auto expected =
         static_cast<std::int64_t>(guide_is_clean(t) ? 0 : std::floor(std::min(variances(t, 2), limit / 2)));
     std::vector<std::tuple<std::int64_t, int, int>> found;

@@ -110,17 +110,7 @@ class Vbm4d::Worker {
         steps_(parameters.wiener ? 2 : 1),
         bm3d_(bm3d_of(parameters)),
         over_time_(make_time_transforms()),
-        warnings_(warnings_of_small_planes(bm3d_, format)) {
-    for (int step = 0; step < 2; ++step) {
-      for (int set = 0; set < 2; ++set) {
-        const int shift_x = set == 0 ? 0 : format.chroma_shift_x;
-        const int shift_y = set == 0 ? 0 : format.chroma_shift_y;
-        if (step < steps_) {
-          scales_[step][set] = make_guide(bm3d_, format, step == 1, shift_x, shift_y, {1, {}}).scale;
-        }
-      }
-    }
-  }
+        warnings_(warnings_of_small_planes(bm3d_, format)) {}
 
   Reach reach() const { return reach_of(parameters_); }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -264,7 +254,7 @@ class Vbm4d::Worker {
         rgb_to_opponent_row(row_of(planes, 0, y), row_of(planes, 1, y), row_of(planes, 2, y), width_of(0));
       });
     }
-    make_guides(planes[0].data(), *picture.noisy_guide, 0);
+    make_guides(planes[0].data(), *picture.noisy_guide);
     picture.pyramid->build(format_, in);
   }
 
@@ -272,7 +262,7 @@ class Vbm4d::Worker {
     return planes[component].data() + static_cast<std::ptrdiff_t>(y) * width_of(component);
   }
 
-  void make_guides(const float* luma, GuidePlanes& guides, int step) {
+  void make_guides(const float* luma, GuidePlanes& guides) {
     const int luma_width = format_.width;
     for (int set = 0; set < 2; ++set) {
       if (!has_set(set)) {
@@ -295,7 +285,7 @@ class Vbm4d::Worker {
           subsample_row(rows.data(), used, format_.chroma_shift_x, luma_width, width, mean.data());
           row = mean.data();
         }
-        matching_row(scales_[step][set], row, width,
+        matching_row(vbm4d::kGuideScale, row, width,
                      guides[set].data() + static_cast<std::ptrdiff_t>(y) * width);
       });
     }
@@ -390,7 +380,7 @@ class Vbm4d::Worker {
     job.similar.height = set.height;
     job.similar.matching =
         (step == 0 ? *pictures_[t]->noisy_guide : *pictures_[t]->basic_guide)[shape].data();
-    job.similar.scale = scales_[step][shape];
+    job.similar.scale = vbm4d::kGuideScale;
     job.similar.distances = bounds.similar;
     job.similar.grid_x = reference_grid(set.width, vbm4d::kPatch, tables.step.spacing);
     job.similar.grid_y = reference_grid(set.height, vbm4d::kPatch, tables.step.spacing);
@@ -459,7 +449,7 @@ class Vbm4d::Worker {
                  plane.data() + static_cast<std::ptrdiff_t>(y) * width_of(c));
       });
     }
-    make_guides(picture.basic_of(0), *picture.basic_guide, 1);
+    make_guides(picture.basic_of(0), *picture.basic_guide);
     give_back_sums(picture, 0);
   }
 
@@ -519,7 +509,6 @@ class Vbm4d::Worker {
   Bm3dParameters bm3d_;
   TimeTransforms over_time_;
   std::vector<std::string> warnings_;
-  std::array<std::array<MatchingScale, 2>, 2> scales_;  // by step and set
 
   BufferPool<MotionPyramid> pyramids_;
   BufferPool<MotionField> fields_;

@@ -201,7 +201,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       DeviceMemory& guide = take(TrajectoryGuide::bytes_of(kWidth, kHeight));
       trajectories[step].guides[p] = TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth);
       trajectories[step].noisy_guides[p] = trajectories[0].guides[p];
-      prepare_guide(plane, matching_scale(step == 0),
+      prepare_guide(plane, limpid::vbm4d::kGuideScale,
                     TrajectoryGuide::first_of(guide.as<std::int16_t>(), kWidth), nullptr);
       DeviceMemory& halves = take(count * sizeof(std::uint16_t));
       store_halves(plane, samples, halves.as(), nullptr);
