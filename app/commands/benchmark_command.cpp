@@ -27,10 +27,11 @@
 #include "app/options/noise_options.h"
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/latencies.h"
-#include "app/pipeline/noise_control.h"
+#include "app/pipeline/noise_log.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/noise_control.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -245,7 +246,7 @@ class Benchmark {
       cuda_frames_ = writer->cuda_frames();
     }
     RateMeter meter(options_.frames);
-    NoiseControl noise(noise_, *engine_);
+    NoiseControl noise(noise_, *engine_, noise_log(noise_));
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
     stages.observe = [&](const Frame& frame) { noise.observe(frame); };
@@ -300,7 +301,7 @@ class Benchmark {
   }
 
   void denoise(DenoiseStage& stage, std::int64_t count, RateMeter* meter = nullptr) {
-    NoiseControl noise(noise_, *engine_);
+    NoiseControl noise(noise_, *engine_, noise_log(noise_));
     const auto receive = [&] {
       std::optional<Frame> result = stage.receive();
       if (result && meter != nullptr) {

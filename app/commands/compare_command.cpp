@@ -23,13 +23,14 @@
 #include "app/console/console.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
-#include "app/console/plane_names.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
-#include "app/pipeline/noise_control.h"
+#include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/noise_control.h"
+#include "core/frame/plane_names.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/display.h"
@@ -128,7 +129,7 @@ class Comparison {
                                 options.input));
       }
     }
-    NoiseControl control(noise, *engine_);
+    NoiseControl control(noise, *engine_, noise_log(noise));
     for (std::size_t observed = 0; noise_.size() < frame_count();) {
       if (observed < frame_count()) {
         control.observe(input_.frames[observed++]);

@@ -19,6 +19,7 @@
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
 #include "app/pipeline/broken_off.h"
+#include "app/pipeline/noise_log.h"
 #include "app/pipeline/pipeline.h"
 #include "core/base/error.h"
 
@@ -111,7 +112,7 @@ class OpenJob {
         writer_(writer),
         failed_(failed),
         filter_(job.filter(reader.video().still_picture)),
-        noise_(job.noise, *session.engine),
+        noise_(job.noise, *session.engine, noise_log(job.noise)),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
   /// Nothing if an interrupt came before the first frame was written.

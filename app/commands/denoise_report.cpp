@@ -8,7 +8,7 @@
 
 #include "app/commands/diagnostics.h"
 #include "app/commands/run_report.h"
-#include "app/options/noise_profile.h"
+#include "core/settings/noise_profile.h"
 
 namespace limpid::app {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "app/commands/denoise_job.h"
 #include "app/commands/progress.h"
-#include "app/pipeline/noise_control.h"
 #include "app/pipeline/pipeline.h"
+#include "core/engine/noise_control.h"
 #include "io/media/diagnostic.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"

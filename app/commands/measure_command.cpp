@@ -14,8 +14,8 @@
 #include "app/commands/command.h"
 #include "app/commands/measuring.h"
 #include "app/console/json_report.h"
-#include "app/console/plane_names.h"
 #include "core/base/error.h"
+#include "core/frame/plane_names.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "app/console/plane_names.h"
+#include "core/frame/plane_names.h"
 #include "core/parameters/parameter.h"
 
 namespace limpid::app {

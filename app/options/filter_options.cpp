@@ -12,12 +12,6 @@
 namespace limpid::app {
 namespace {
 
-const Parameter<Filter>* parameter_of(const FilterType& type, const std::string& option) {
-  const auto found = std::find_if(type.parameters.begin(), type.parameters.end(),
-                                  [&](const auto& parameter) { return parameter.text.option == option; });
-  return found == type.parameters.end() ? nullptr : &*found;
-}
-
 std::string names_of(const std::vector<const FilterType*>& types) {
   std::string names;
   for (const FilterType* type : types) {
@@ -34,12 +28,6 @@ std::string list_of(const std::vector<std::string>& names) {
   }
   return list;
 }
-
-/// An option is given that the filter doesn't have.
-class OtherFiltersOption : public UsageError {
- public:
-  using UsageError::UsageError;
-};
 
 }  // namespace
 
@@ -94,7 +82,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
     }
   }
   for (ParameterOption& each : parameters_) {
-    const Parameter<Filter>& parameter = *parameter_of(*each.filters.front(), each.name);
+    const Parameter<Filter>& parameter = *find_parameter(*each.filters.front(), each.name);
     const std::string name = "--" + each.name;
     const std::string help = help_of(each);
     Option* option = nullptr;
@@ -115,7 +103,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
 
 // What it does and which numbers are legal; whose it is, where the heading above it is of several filters.
 std::string FilterOptions::help_of(const ParameterOption& option) const {
-  const Parameter<Filter>& parameter = *parameter_of(*option.filters.front(), option.name);
+  const Parameter<Filter>& parameter = *find_parameter(*option.filters.front(), option.name);
   const ParameterText& first = parameter.text;
   std::set<const FilterType*> under_heading;
   for (const FilterType* type : types_) {
@@ -128,7 +116,7 @@ std::string FilterOptions::help_of(const ParameterOption& option) const {
   std::string help = first.help;
   std::vector<std::pair<std::string, std::vector<const FilterType*>>> ranges;
   for (const FilterType* type : option.filters) {
-    const std::string& range = parameter_of(*type, option.name)->text.range;
+    const std::string& range = find_parameter(*type, option.name)->text.range;
     if (ranges.empty() || ranges.back().first != range) {
       ranges.push_back({range, {}});
     }
@@ -166,58 +154,38 @@ void FilterOptions::check() const {
     try {
       static_cast<void>(filter(true));
     } catch (const UsageError& wrong_for_pictures) {
-      const bool is_videos = dynamic_cast<const OtherFiltersOption*>(&wrong_for_video) == nullptr;
+      const bool is_videos = dynamic_cast<const OtherFiltersSetting*>(&wrong_for_video) == nullptr;
       throw UsageError(is_videos ? wrong_for_video.what() : wrong_for_pictures.what());
     }
   }
 }
 
-Filter FilterOptions::filter(bool frame_by_frame) const {
-  const std::string chosen_name = name(frame_by_frame);
-  const FilterType* chosen = nullptr;
-  try {
-    chosen = &filter_type(chosen_name);
-  } catch (const UsageError& error) {
-    throw UsageError(std::string("--filter: ") + error.what());
-  }
-  const auto refuse = [&](const Option& option, const std::string& filters) {
-    throw OtherFiltersOption(
-        fmt::format("{} is no option of the filter {}, but of {}", option.get_name(), chosen_name, filters));
-  };
-  if (profile_ && chosen->profiles.empty()) {
-    std::vector<const FilterType*> with_profiles = types_;
-    std::erase_if(with_profiles, [](const FilterType* type) { return type->profiles.empty(); });
-    refuse(*profile_option_, names_of(with_profiles));
-  }
-  for (const ParameterOption& parameter : parameters_) {
-    const bool has_it =
-        std::find(parameter.filters.begin(), parameter.filters.end(), chosen) != parameter.filters.end();
-    if (parameter.option->count() > 0 && !has_it) {
-      refuse(*parameter.option, names_of(parameter.filters));
+FilterSettings FilterOptions::settings() const {
+  FilterSettings settings{.name = name_, .profile = profile_, .parameters = {}};
+  for (const ParameterOption& given : parameters_) {
+    if (given.integer) {
+      settings.parameters[given.name] = *given.integer;
+    } else if (given.number) {
+      settings.parameters[given.name] = *given.number;
+    } else if (given.word) {
+      settings.parameters[given.name] = *given.word;
     }
   }
-  return filter(chosen_name, profile());
+  return settings;
+}
+
+Filter FilterOptions::filter(bool frame_by_frame) const {
+  return make_filter(settings(), frame_by_frame, "--");
 }
 
 Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {
   const FilterType& type = filter_type(name);
-  Filter filter = type.make(profile);
-  for (const Parameter<Filter>& parameter : type.parameters) {
-    for (const ParameterOption& given : parameters_) {
-      if (given.name != parameter.text.option) {
-        continue;
-      }
-      if (given.integer) {
-        parameter.set(filter, *given.integer);
-      } else if (given.number) {
-        parameter.set(filter, *given.number);
-      } else if (given.word) {
-        parameter.set(filter, *given.word);
-      }
-    }
-  }
-  check_parameters(type, filter);
-  return filter;
+  FilterSettings settings = this->settings();
+  settings.name = name;
+  settings.profile = type.profiles.empty() ? std::nullopt : std::optional(profile);
+  std::erase_if(settings.parameters,
+                [&](const auto& parameter) { return find_parameter(type, parameter.first) == nullptr; });
+  return make_filter(settings, false, "--");
 }
 
 FilterText::FilterText(const std::string& text)

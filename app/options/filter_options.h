@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/options/command_line.h"
-#include "core/engine/denoiser.h"
 #include "core/filter/filter.h"
+#include "core/settings/filter_settings.h"
 
 namespace limpid::app {
 
@@ -49,6 +49,7 @@ class FilterOptions {
   };
 
   void add_parameters(CommandLine& command);
+  FilterSettings settings() const;
   std::string help_of(const ParameterOption& option) const;
 
   std::vector<const FilterType*> types_;

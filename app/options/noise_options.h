@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/options/command_line.h"
-#include "app/pipeline/noise_control.h"
+#include "core/engine/noise_control.h"
 
 namespace limpid::app {
 

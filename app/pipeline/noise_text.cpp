@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "app/console/plane_names.h"
+#include "core/frame/plane_names.h"
 
 namespace limpid::app {
 namespace {

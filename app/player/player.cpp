@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "app/pipeline/noise_log.h"
+
 namespace limpid::app {
 namespace {
 
@@ -176,7 +178,7 @@ class Player::Denoising {
   void send(Job job, const DenoiseSettings& settings) {
     const PlayerStages& stages = player_.stages_;
     if (!noise_ || settings.noise != settings_.noise) {
-      noise_.emplace(settings.noise, *stages.engine);
+      noise_.emplace(settings.noise, *stages.engine, noise_log(settings.noise));
     }
     const NoiseModel level =
         timed(player_.counters_.denoise.busy_ns, [&] { return noise_->level_for(job.frame); });

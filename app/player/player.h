@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "app/pipeline/denoise_stage.h"
-#include "app/pipeline/noise_control.h"
 #include "app/pipeline/stage_counters.h"
 #include "app/player/playback_clock.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "io/media/reader.h"

@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
-#include "app/console/plane_names.h"
 #include "app/console/time_text.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/noise_tracker.h"
+#include "core/frame/plane_names.h"
 #include "core/frame/region.h"
 #include "io/screen/png.h"
 

@@ -20,13 +20,13 @@
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
-#include "app/options/noise_profile.h"
-#include "app/pipeline/noise_control.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/engine_group.h"
+#include "core/engine/noise_control.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
+#include "core/settings/noise_profile.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"
@@ -173,56 +173,6 @@ TEST_P(BadSigma, IsAUsageErrorThatNamesTheOption) {
 INSTANTIATE_TEST_SUITE_P(Values, BadSigma,
                          testing::Values("-1", "nan", "inf", "abc", "", "1,2", "1,2,3,4", "1,,3", "1,2,",
                                          "10x", "256", "1e9", " 5"));
-
-TEST(NoiseControl, ScalesByStrength) {
-  const auto engine = engine_registry().open("cpu");
-  NoiseControl control({.noise = NoiseProfile{NoiseModel{{10, 20, 200}}, std::nullopt}, .strength = 1.4F},
-                       *engine);
-  const NoiseModel level = control.level_for(Frame{});
-  EXPECT_FLOAT_EQ(level.sigma[0], 14);
-  EXPECT_FLOAT_EQ(level.sigma[1], 28);
-  EXPECT_FLOAT_EQ(level.sigma[2], 255);
-}
-
-TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
-  const auto engine = engine_registry().open("cpu");
-  Frame black = allocate_frame(oracle::gray(64, 64));
-  for (int y = 0; y < 64; ++y) {
-    std::fill_n(black.planes[0].row<std::uint8_t>(y), 64, std::uint8_t{16});
-  }
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 1}, *engine).level_for(black).sigma[0], 0);
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 0.5F}, *engine).level_for(black).sigma[0], 0);
-  EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 3}, *engine).level_for(black).sigma[0], 2);
-}
-
-TEST(NoiseControl, ProfilesOfOtherSourcesAreRefused) {
-  const auto engine = engine_registry().open("cpu");
-  Frame frame;
-  frame.format.color_model = ColorModel::kYuv;
-  NoiseSettings settings{.noise = NoiseProfile{NoiseModel{{10, 10, 10}}, ColorModel::kRgb}};
-  EXPECT_THROW(NoiseControl(settings, *engine).level_for(frame), UsageError);
-  settings.noise->color_model = ColorModel::kYuv;
-  EXPECT_EQ(NoiseControl(settings, *engine).level_for(frame).sigma[2], 10);
-}
-
-TEST(NoiseControl, ChoosesPlanes) {
-  const auto engine = engine_registry().open("cpu");
-  Frame frame;
-  frame.format.color_model = ColorModel::kYuv;
-  const NoiseModel sigma{{10, 10, 10}};
-  EXPECT_EQ(NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
-                .level_for(frame),
-            (NoiseModel{{10, 0, 0}}));
-  EXPECT_EQ(
-      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kChroma}, *engine)
-          .level_for(frame),
-      (NoiseModel{{0, 10, 10}}));
-  frame.format.color_model = ColorModel::kRgb;
-  EXPECT_THROW(
-      NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
-          .level_for(frame),
-      UsageError);
-}
 
 /// Gives the command line the arguments, which spaces separate.
 void parse(CommandLine& command, const std::string& arguments) {

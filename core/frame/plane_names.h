@@ -5,7 +5,7 @@
 
 #include "core/frame/frame.h"
 
-namespace limpid::app {
+namespace limpid {
 
 /// What to call the colour planes of a format or colour model: Y, U, V or R, G, B; a gray plane is Y, as in
 /// the tools that users compare with.
@@ -24,4 +24,4 @@ inline std::vector<std::string_view> color_plane_names(const FrameFormat& format
   return color_plane_names(format.color_model);
 }
 
-}  // namespace limpid::app
+}  // namespace limpid

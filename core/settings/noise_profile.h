@@ -2,10 +2,11 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
-#include "app/pipeline/noise_control.h"
+#include "core/engine/noise_control.h"
 
-namespace limpid::app {
+namespace limpid {
 
 // A noise model as a file:
 //
@@ -19,7 +20,10 @@ namespace limpid::app {
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 
+/// Throws UsageError for a text that is no profile.
+NoiseProfile parse_noise_profile(const std::string& text);
+
 /// Throws UsageError, which names the file, if it can't be read or is no noise profile.
 NoiseProfile read_noise_profile(const std::filesystem::path& path);
 
-}  // namespace limpid::app
+}  // namespace limpid

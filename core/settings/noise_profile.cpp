@@ -1,18 +1,19 @@
-#include "app/options/noise_profile.h"
+#include "core/settings/noise_profile.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/console/plane_names.h"
 #include "core/base/error.h"
+#include "core/frame/plane_names.h"
 
-namespace limpid::app {
+namespace limpid {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -167,20 +168,25 @@ Json to_json(const NoiseProfile& profile) {
   return json;
 }
 
+NoiseProfile parse_noise_profile(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    throw UsageError("it is no JSON");
+  }
+  return from_json(json);
+}
+
 NoiseProfile read_noise_profile(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file) {
     throw UsageError("cannot read the noise profile '" + path.string() + "'");
   }
-  const Json json = Json::parse(file, nullptr, false);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
-    if (json.is_discarded()) {
-      throw UsageError("it is no JSON");
-    }
-    return from_json(json);
+    return parse_noise_profile(text);
   } catch (const UsageError& error) {
     throw UsageError("'" + path.string() + "' is no noise profile: " + error.what());
   }
 }
 
-}  // namespace limpid::app
+}  // namespace limpid

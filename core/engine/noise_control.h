@@ -2,14 +2,16 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 
-namespace limpid::app {
+namespace limpid {
 
 /// The greatest level, in 8-bit code values.
 inline constexpr float kMaxSigma = 255;
@@ -23,7 +25,7 @@ struct NoiseProfile {
   bool operator==(const NoiseProfile&) const = default;
 };
 
-/// What the user asks for.
+/// What is asked for.
 struct NoiseSettings {
   std::optional<NoiseProfile> noise;  ///< nothing: estimated from the frames
   /// Deviations are multiplied by it. Above 1, estimated ones also grow by (strength - 1) code values, so
@@ -40,16 +42,25 @@ NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 /// The noise level to filter each frame of a stream with.
 class NoiseControl {
  public:
+  /// Is told the estimate for each frame.
+  using Listener = std::function<void(const NoiseModel& estimate, const Frame& frame)>;
+
   /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
-  NoiseControl(const NoiseSettings& settings, Engine& engine) : settings_(settings), tracker_(engine) {}
+  NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {})
+      : settings_(settings), tracker_(engine), listener_(std::move(listener)) {}
+
+  /// Throws UsageError if what is asked for doesn't go with frames of this format.
+  void check(const FrameFormat& format) const;
+  /// From now on. Whether levels are estimated must not change.
+  void set(const NoiseSettings& settings) { settings_ = settings; }
 
   /// How many frames it is good to look ahead: so many should be observed behind one before its level
   /// is asked for, unless the stream ends.
   int look_ahead() const { return is_estimated() ? kLookAhead : 0; }
   /// Takes the next frame of the stream, which the engine can read.
   void observe(const Frame& frame);
-  /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Logs the estimate
-  /// when it is new or has changed markedly.
+  /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Throws as
+  /// check().
   NoiseModel level_of(const Frame& frame);
   /// Both at once.
   NoiseModel level_for(const Frame& frame) {
@@ -72,15 +83,13 @@ class NoiseControl {
  private:
   static constexpr int kLookAhead = 2;
 
-  void report(const NoiseModel& estimate, const Frame& frame);
-
   NoiseSettings settings_;
   NoiseTracker tracker_;
-  std::optional<NoiseModel> reported_;
+  Listener listener_;
   NoiseModel found_;
   NoiseModel first_, last_;
   std::array<double, 3> sums_{};
   std::int64_t frames_ = 0;
 };
 
-}  // namespace limpid::app
+}  // namespace limpid

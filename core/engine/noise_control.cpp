@@ -1,0 +1,102 @@
+#include "core/engine/noise_control.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/frame/plane_names.h"
+
+namespace limpid {
+namespace {
+
+// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white.
+constexpr float kSubsampledChroma = 1.2F;
+
+// "Y, U, V".
+std::string plane_list(ColorModel model) {
+  std::string list;
+  for (const std::string_view name : color_plane_names(model)) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  return list;
+}
+
+}  // namespace
+
+NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
+  NoiseModel result = noise;
+  for (std::size_t p = 0; p < result.sigma.size(); ++p) {
+    result.sigma[p] = std::min(noise.sigma[p] * factor + more, kMaxSigma);
+    // Opponent channels whose noise follows from the planes' go on doing so.
+    if (noise.opponent[p].sigma > 0) {
+      result.opponent[p].sigma = std::min(noise.opponent[p].sigma * factor + more, kMaxSigma);
+    }
+  }
+  return result;
+}
+
+void NoiseControl::observe(const Frame& frame) {
+  if (is_estimated()) {
+    tracker_.observe(frame);
+  }
+}
+
+void NoiseControl::check(const FrameFormat& format) const {
+  if (settings_.noise) {
+    const std::optional<ColorModel> color_model = settings_.noise->color_model;
+    if (color_model && *color_model != format.color_model) {
+      throw UsageError("the noise profile is of a source in " + plane_list(*color_model) +
+                       ", and this one is " + to_string(format));
+    }
+  }
+  if (settings_.planes != PlaneChoice::kAll && format.color_model != ColorModel::kYuv) {
+    throw UsageError(std::string(settings_.planes == PlaneChoice::kLuma ? "luma-only" : "chroma-only") +
+                     " needs a source in YUV, and this one is " + to_string(format));
+  }
+}
+
+NoiseModel NoiseControl::level_of(const Frame& frame) {
+  check(frame.format);
+  NoiseModel level;
+  if (settings_.noise) {
+    found_ = settings_.noise->noise;
+    level = scaled(found_, settings_.strength);
+  } else {
+    found_ = tracker_.take();
+    if (listener_) {
+      listener_(found_, frame);
+    }
+    level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
+  }
+  // Levels are used as they are given; models are of what is there, not of what is best.
+  const bool is_level = settings_.noise && !settings_.noise->color_model;
+  if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
+    for (const int plane : {1, 2}) {
+      level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
+    }
+  }
+  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
+    const bool luma = plane == 0;
+    const bool chosen =
+        settings_.planes == PlaneChoice::kAll || luma == (settings_.planes == PlaneChoice::kLuma);
+    level.sigma[plane] = chosen ? level.sigma[plane] : 0;
+    sums_[plane] += static_cast<double>(level.sigma[plane]);
+  }
+  if (frames_++ == 0) {
+    first_ = level;
+  }
+  last_ = level;
+  return level;
+}
+
+NoiseControl::Levels NoiseControl::levels() const {
+  Levels levels{first_, {}, last_};
+  for (std::size_t plane = 0; plane < sums_.size() && frames_ > 0; ++plane) {
+    levels.mean.sigma[plane] = static_cast<float>(sums_[plane] / static_cast<double>(frames_));
+  }
+  return levels;
+}
+
+}  // namespace limpid

@@ -1,0 +1,103 @@
+#include "core/settings/filter_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace limpid {
+namespace {
+
+std::string names_of(const std::vector<const FilterType*>& types) {
+  std::string names;
+  for (const FilterType* type : types) {
+    names += (names.empty() ? "" : ", ") + type->name;
+  }
+  return names;
+}
+
+// All of `text` as a number; nothing if it isn't one.
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes) {
+  const std::string name =
+      settings.name.empty() ? std::string(default_filter(frame_by_frame)) : settings.name;
+  const FilterType* type = nullptr;
+  try {
+    type = &filter_type(name);
+  } catch (const UsageError& error) {
+    throw UsageError(dashes + "filter: " + error.what());
+  }
+  const auto refuse = [&](const std::string& setting, const std::vector<const FilterType*>& filters) {
+    throw OtherFiltersSetting(dashes + setting + " is no option of the filter " + name + ", but of " +
+                              names_of(filters));
+  };
+  if (settings.profile && type->profiles.empty()) {
+    std::vector<const FilterType*> with_profiles;
+    for (const FilterType& each : filter_types()) {
+      if (!each.profiles.empty()) {
+        with_profiles.push_back(&each);
+      }
+    }
+    refuse("profile", with_profiles);
+  }
+  for (const auto& [parameter, value] : settings.parameters) {
+    if (find_parameter(*type, parameter) == nullptr) {
+      refuse(parameter, filters_with(parameter));
+    }
+  }
+  Filter filter = type->make(settings.profile.value_or(type->default_profile));
+  for (const Parameter<Filter>& parameter : type->parameters) {
+    if (const auto given = settings.parameters.find(parameter.text.option);
+        given != settings.parameters.end()) {
+      parameter.set(filter, given->second);
+    }
+  }
+  check_parameters(*type, filter);
+  return filter;
+}
+
+std::vector<const FilterType*> filters_with(std::string_view parameter) {
+  std::vector<const FilterType*> filters;
+  for (const FilterType& type : filter_types()) {
+    if (find_parameter(type, parameter) != nullptr) {
+      filters.push_back(&type);
+    }
+  }
+  return filters;
+}
+
+const Parameter<Filter>* find_parameter(const FilterType& type, std::string_view name) {
+  const auto found = std::find_if(type.parameters.begin(), type.parameters.end(),
+                                  [&](const auto& parameter) { return parameter.text.option == name; });
+  return found == type.parameters.end() ? nullptr : &*found;
+}
+
+ParameterValue parse_value(const Parameter<Filter>& parameter, const std::string& text) {
+  switch (parameter.kind) {
+    case ParameterKind::kInteger:
+      if (const auto whole = number_of<int>(text)) {
+        return *whole;
+      }
+      throw UsageError(parameter.text.option + ": '" + text + "' is no whole number");
+    case ParameterKind::kNumber:
+      if (const auto number = number_of<float>(text); number && std::isfinite(*number)) {
+        return *number;
+      }
+      throw UsageError(parameter.text.option + ": '" + text + "' is no number");
+    case ParameterKind::kName:
+      break;
+  }
+  std::string lower = text;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+}  // namespace limpid
