@@ -165,6 +165,15 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
     log_warnings(denoiser->warnings());
     return denoiser;
   };
+  stages.refining_reach = [this](const DenoiseSettings& settings) {
+    const Filter filter = filter_.filter(settings.filter, settings.profile);
+    return live(filter) == filter ? Reach{} : reach_of(filter);
+  };
+  stages.make_refiner = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
+                                                 const NoiseModel& level) {
+    return denoising_engine->make_denoiser(filter_.filter(settings.filter, settings.profile), level,
+                                           frame.format);
+  };
   return stages;
 }
 

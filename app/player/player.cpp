@@ -1,5 +1,8 @@
 #include "app/player/player.h"
 
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +11,7 @@
 #include <variant>
 
 #include "app/pipeline/noise_log.h"
+#include "core/base/error.h"
 
 namespace limpid::app {
 namespace {
@@ -23,6 +27,10 @@ constexpr std::chrono::milliseconds kPatience{500};
 constexpr double kSameTime = 0.0005;
 // So long a frame may be with the denoiser until it is shown as it is, or given up for new settings.
 constexpr std::chrono::milliseconds kLong{200};
+// So long the same picture is shown before it is worth refining: nobody steps on meanwhile.
+constexpr std::chrono::milliseconds kRest{100};
+// Frames between the reader and the screen, at most, but for engines with many devices.
+constexpr std::size_t kUnderWay = 16;
 // More than these are hardly stepped through one by one.
 constexpr std::size_t kMostKept = 250;
 
@@ -239,16 +247,111 @@ class Player::Denoising {
   std::uint64_t epoch_ = 0;
 };
 
+// On the refining thread. Frames are filtered without the mutex, all else happens with it.
+class Player::Refining {
+ public:
+  explicit Refining(Player& player) : player_(player), stage_(player.refining_stage_) {}
+
+  void run() {
+    std::unique_lock lock(player_.mutex_);
+    while (!player_.stopped_) {
+      const bool stands = player_.clock_.paused() || player_.nothing_to_come();
+      if (player_.refining_ == nullptr && player_.can_refine(player_.shown_.get())) {
+        if (const Clock::time_point begin = player_.rests_since_ + kRest; Clock::now() < begin) {
+          player_.changed_.wait_until(lock, begin);
+        } else {
+          refine(lock);
+        }
+      } else if (!stands && stage_.has_denoiser()) {
+        lock.unlock();
+        stage_.abandon();  // its memory may be of use
+        lock.lock();
+      } else {
+        player_.changed_.wait(lock);
+      }
+    }
+  }
+
+ private:
+  void refine(std::unique_lock<std::mutex>& lock) {
+    const std::shared_ptr<const PlayedFrame> frame = player_.refining_ = player_.shown_;
+    const auto is_wanted = [&] { return !player_.stopped_ && player_.refining_ == frame; };
+    player_.wants_surroundings_ = true;
+    player_.changed_.notify_all();
+    player_.changed_.wait(lock, [&] { return !is_wanted() || player_.surroundings_; });
+    if (!is_wanted()) {
+      return;
+    }
+    const Surroundings around = *std::exchange(player_.surroundings_, std::nullopt);
+    std::optional<Frame> denoised;
+    if (!around.frames.empty()) {
+      lock.unlock();
+      try {
+        send(around, *frame);
+        // What came before there was a denoiser has not cancelled it.
+        lock.lock();
+        const bool is_still_wanted = is_wanted();
+        lock.unlock();
+        denoised = is_still_wanted ? stage_.receive() : std::nullopt;
+      } catch (const Error& error) {
+        // There may be no memory for a second denoiser. The window goes on.
+        spdlog::warn(fmt::format("the picture is not refined: {}", error.what()));
+        stage_.abandon();
+      }
+      lock.lock();
+    }
+    if (!is_wanted()) {
+      return;
+    }
+    if (!denoised) {
+      player_.settled_ = frame;
+      player_.forget_refining();
+      player_.stages_.wake();
+      return;
+    }
+    auto refined = std::make_shared<PlayedFrame>(*frame);
+    refined->denoised = std::move(*denoised);
+    refined->denoised_picture = nullptr;
+    refined->is_refined = true;
+    player_.finished_.push_back({player_.epoch_, std::move(refined)});
+    player_.changed_.notify_all();
+  }
+
+  void send(const Surroundings& around, const PlayedFrame& played) {
+    if (played.settings.same_denoiser(settings_)) {
+      stage_.reset();
+    } else {
+      stage_.abandon();
+    }
+    settings_ = played.settings;
+    for (std::size_t i = 0; i < around.frames.size(); ++i) {
+      Frame frame = around.frames[i];
+      frame.context_only = i != around.current;
+      stage_.send(std::move(frame), played.level, [&](const Frame& first, const NoiseModel& noise) {
+        return player_.stages_.make_refiner(settings_, first, noise);
+      });
+    }
+    stage_.flush();
+  }
+
+  Player& player_;
+  DenoiseStage& stage_;
+  DenoiseSettings settings_;
+};
+
 Player::Player(PlayerStages stages, const PlayerOptions& options)
     : stages_(std::move(stages)),
       options_(options),
       settings_(options.settings),
       idle_since_(Clock::now()),
-      stage_(counters_.denoise) {
+      rests_since_(Clock::now()),
+      stage_(counters_.denoise),
+      refining_stage_(refining_counters_) {
   try {
     reader_ = std::jthread([this] { guarded([this] { read_loop(); }); });
     denoiser_ = std::jthread([this] { guarded([this] { denoise_loop(); }); });
     preparer_ = std::jthread([this] { guarded([this] { prepare_loop(); }); });
+    refiner_ = std::jthread([this] { guarded([this] { refine_loop(); }); });
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
     throw;
@@ -280,6 +383,7 @@ bool Player::stop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   stopped_ = true;
   stage_.cancel();
+  refining_stage_.cancel();
   changed_.notify_all();
   return changed_.wait_for(lock, patience, [&] { return at_work_ == 0; });
 }
@@ -340,10 +444,15 @@ double Player::time_of(const Frame& frame) const {
 }
 
 std::size_t Player::kept_frames(const Frame& frame) const {
+  // Those that refining a frame takes can't be had again if the source can't go back.
+  const std::size_t for_refining =
+      wanted_reach_ == Reach{} ? 0 : static_cast<std::size_t>(wanted_reach_.before) + kUnderWay;
   if (options_.live || !stages_.seek) {
-    return 0;
+    return for_refining;
   }
-  return std::min(options_.kept_bytes / std::max<std::size_t>(bytes_of(frame.format), 1), kMostKept);
+  const std::size_t for_steps =
+      std::min(options_.kept_bytes / std::max<std::size_t>(bytes_of(frame.format), 1), kMostKept);
+  return std::max<std::size_t>(for_steps, for_refining > 0 ? 1 : 0);
 }
 
 void Player::forget_kept() {
@@ -379,9 +488,9 @@ bool Player::decode_up_to(const Target& target) {
   constexpr std::size_t kLeast = 2;
   // Who seeks may step back a little, who steps back will go on. Decoders leave out half of the frames that
   // nobody sees.
-  constexpr std::size_t kFew = 12;
+  const std::size_t few = std::max<std::size_t>(12, static_cast<std::size_t>(wanted_reach_.before));
   const auto frames_before = [&](std::size_t kept) {
-    return kLeast + (target.before ? kept / 2 : std::min(kept, kFew));
+    return kLeast + (target.before ? kept / 2 : std::min(kept, few));
   };
   std::size_t most = frames_before(kept_.empty() ? 0 : kept_frames(kept_.front().frame));
   const double latest = target.before ? target.time - kSameTime : target.time + kSameTime;
@@ -480,14 +589,121 @@ void Player::decode_earlier() {
   }
 }
 
+// Which of those that are kept it is.
+std::optional<std::size_t> Player::find_kept(double time) const {
+  const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                  [&](const Kept& kept) { return std::abs(kept.time - time) <= kSameTime; });
+  return found == kept_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - kept_.begin()));
+}
+
+// Has those kept that are around the frame at `time`, as far as there are any. What is read next stays the
+// same. False if they can't be had, or are given up.
+bool Player::keep_around(double time, const Reach& reach, const std::function<bool()>& given_up) {
+  const auto before = static_cast<std::size_t>(reach.before);
+  const auto after = static_cast<std::size_t>(reach.after);
+  std::optional<std::size_t> place = find_kept(time);
+  const bool has_before = place && (*place >= before || kept_from_the_beginning_);
+  const bool can_go_on = source_follows_ || kept_to_the_end_ || (place && kept_.size() - *place > after);
+  if ((!has_before || !can_go_on) && stages_.seek && !kept_.empty()) {
+    if (!decode_around(time, before, given_up)) {
+      return false;
+    }
+    place = find_kept(time);
+  }
+  while (place && source_follows_ && !kept_to_the_end_ && kept_.size() - *place <= after) {
+    if (given_up()) {
+      return false;
+    }
+    std::optional<Frame> frame = decode_frame();
+    kept_to_the_end_ = !frame;
+    if (frame) {
+      const double frame_time = time_of(*frame);
+      kept_.push_back({std::move(*frame), frame_time});
+    }
+  }
+  return place.has_value();
+}
+
+// Decodes anew what is kept, from so many frames before `time` to the last frame that has been read, at
+// least. False if that is given up: then what is kept stays.
+bool Player::decode_around(double time, std::size_t before, const std::function<bool()>& given_up) {
+  const double last_read = next_kept_ > 0 ? kept_[next_kept_ - 1].time : kept_.front().time - 2 * kSameTime;
+  // Where frames are farther apart than on average, more time.
+  for (const double spread : {1.0, 8.0}) {
+    std::deque<Kept> around;
+    const double seconds = spread * static_cast<double>(before + 1) / options_.frames_per_second;
+    bool ended = false;
+    source_follows_ = false;
+    timed(counters_.read.busy_ns, [&] { stages_.seek(time, seconds, given_up); });
+    while (!ended && (around.empty() || around.back().time <= std::max(time, last_read) + kSameTime)) {
+      if (given_up()) {
+        return false;
+      }
+      std::optional<Frame> frame = decode_frame();
+      ended = !frame;
+      if (frame) {
+        const double frame_time = time_of(*frame);
+        around.push_back({std::move(*frame), frame_time});
+      }
+      while (around.size() > before + 1 && around[before + 1].time <= time + kSameTime) {
+        around.pop_front();
+      }
+    }
+    const auto behind = [&](double than) {
+      return std::find_if(around.begin(), around.end(),
+                          [&](const Kept& kept) { return kept.time > than + kSameTime; }) -
+             around.begin();
+    };
+    const bool is_all = seconds >= time;
+    if (behind(time) > static_cast<std::ptrdiff_t>(before) || is_all || spread > 1) {
+      next_kept_ = static_cast<std::size_t>(behind(last_read));
+      kept_ = std::move(around);
+      kept_to_the_end_ = ended;
+      kept_from_the_beginning_ = false;
+      source_follows_ = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Hands the refining thread the frames around what it refines; none if they can't be had.
+void Player::serve_refining(std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<const PlayedFrame> frame = refining_;
+  const Reach reach = wanted_reach_;
+  lock.unlock();
+  const auto given_up = [&] {
+    const std::scoped_lock locked(mutex_);
+    return stopped_ || target_ || refining_ != frame;
+  };
+  Surroundings around;
+  if (keep_around(frame->time, reach, given_up)) {
+    const std::size_t place = *find_kept(frame->time);
+    around.current = std::min(place, static_cast<std::size_t>(reach.before));
+    const std::size_t first = place - around.current;
+    const std::size_t end = std::min(kept_.size(), place + 1 + static_cast<std::size_t>(reach.after));
+    for (std::size_t i = first; i < end; ++i) {
+      around.frames.push_back(kept_[i].frame);
+    }
+  }
+  lock.lock();
+  if (refining_ == frame) {
+    wants_surroundings_ = false;
+    surroundings_ = std::move(around);
+    changed_.notify_all();
+  }
+}
+
 void Player::read_loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    wanted_reach_ = refining_reach();
     const auto is_wanted = [&] {
       // Who steps back sees none of those behind, for which the source would have to be sought anew.
       const bool has_enough = stepping_back_ && !source_follows_ && next_kept_ == kept_.size();
       const std::size_t enough = has_enough ? 1 : kDecodedFrames;
-      return stopped_ || target_ || (!source_ended_ && (options_.live || decoded_.size() < enough));
+      return stopped_ || target_ || wants_surroundings_ ||
+             (!source_ended_ && (options_.live || decoded_.size() < enough));
     };
     if (!is_wanted() && may_step_farther_back()) {
       lock.unlock();
@@ -498,6 +714,10 @@ void Player::read_loop() {
     timed(counters_.read.waited_for_output_ns, [&] { changed_.wait(lock, is_wanted); });
     if (stopped_) {
       return;
+    }
+    if (wants_surroundings_ && !target_) {
+      serve_refining(lock);
+      continue;
     }
     const std::optional<Target> target = std::exchange(target_, std::nullopt);
     lock.unlock();
@@ -523,6 +743,8 @@ void Player::read_loop() {
 
 void Player::denoise_loop() { Denoising(*this).run(); }
 
+void Player::refine_loop() { Refining(*this).run(); }
+
 void Player::prepare_loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -536,15 +758,15 @@ void Player::prepare_loop() {
     ++preparing_;
     lock.unlock();
     timed(counters_.prepare.busy_ns, [&] { stages_.prepare(*next.frame); });
-    counters_.prepare.frames += next.frame->is_waiting ? 0 : 1;
+    counters_.prepare.frames += next.frame->is_waiting || next.frame->is_refined ? 0 : 1;
     next.frame->ready_at = Clock::now();
     lock.lock();
     --preparing_;
     if (next.epoch != epoch_) {
       continue;
     }
-    if (next.frame->is_waiting) {
-      waiting_ = std::move(next.frame);
+    if (next.frame->is_waiting || next.frame->is_refined) {
+      (next.frame->is_waiting ? waiting_ : refined_) = std::move(next.frame);
       lock.unlock();
       stages_.wake();
       lock.lock();
@@ -656,8 +878,15 @@ Player::Taken Player::take(Clock::time_point now) {
       shown_ = next;
       taken.frame = next;
       waiting_.reset();
+      forget_refining();
       changed_.notify_all();
     }
+  }
+  if (refined_ != nullptr) {
+    if (refining_ == shown_) {
+      shown_ = taken.refined = refined_;
+    }
+    forget_refining();
   }
   if (follows_clock() && !ready_.empty()) {
     taken.next_at = clock_.due(ready_.front()->time);
@@ -687,7 +916,37 @@ void Player::forget_frames_under_way() {
   outstanding_ = 0;
   drained_ = false;
   stage_.cancel();
+  forget_refining();
   changed_.notify_all();
+}
+
+Reach Player::refining_reach() const {
+  return stages_.refining_reach && !options_.live ? stages_.refining_reach(settings_) : Reach{};
+}
+
+// Whether it is what is shown, stays so, and would be better.
+bool Player::can_refine(const PlayedFrame* frame) const {
+  const bool stands = (clock_.paused() || nothing_to_come()) && clock_runs_ && !show_next_ && !going_to_;
+  return stands && frame != nullptr && frame == shown_.get() && frame != settled_.get() &&
+         !frame->is_refined && frame->settings == settings_ && refining_reach() != Reach{};
+}
+
+// Nobody wants to see what is being refined.
+void Player::forget_refining() {
+  rests_since_ = Clock::now();
+  if (refining_ != nullptr) {
+    refining_.reset();
+    refined_.reset();
+    wants_surroundings_ = false;
+    surroundings_.reset();
+    refining_stage_.cancel();
+    changed_.notify_all();
+  }
+}
+
+bool Player::will_refine() const {
+  const std::scoped_lock lock(mutex_);
+  return can_refine(shown_.get());
 }
 
 bool Player::is_given_up() const { return stopped_ || target_.has_value(); }
@@ -740,6 +999,7 @@ void Player::set_paused(bool paused) {
     return;
   }
   paused ? clock_.pause(Clock::now()) : clock_.resume(Clock::now());
+  forget_refining();
   stepping_back_ = false;
   changed_.notify_all();
 }
@@ -766,6 +1026,7 @@ void Player::step_forward() {
     clock_.pause(Clock::now());
   }
   show_next_ = !nothing_to_come();
+  forget_refining();
   stepping_back_ = false;
   changed_.notify_all();
 }

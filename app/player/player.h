@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/stage_counters.h"
@@ -19,6 +20,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engine/noise_control.h"
 #include "core/frame/frame.h"
+#include "core/frame/reach.h"
 #include "core/noise/noise_model.h"
 #include "io/media/reader.h"
 #include "io/screen/rgb_image.h"
@@ -53,6 +55,7 @@ struct PlayedFrame {
   Clock::time_point ready_at;
   bool source_is_late = false;  ///< the source can't keep up, so the clock waits for it
   bool is_waiting = false;  ///< it is with the denoiser: `denoised` and what it was denoised with are to come
+  bool is_refined = false;  ///< as PlayerStages::make_refiner says
 
   /// What PlayerStages::prepare makes for the screen.
   std::shared_ptr<io::RgbImage> noisy_picture;
@@ -67,6 +70,12 @@ struct PlayerStages {
   std::function<void(double seconds, double before, const std::function<bool()>& given_up)> seek;
   std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
       make_denoiser;
+  /// How many frames before and after its own a frame is refined with that stays on the screen; none where
+  /// that would be no better. May be empty, if none ever is.
+  std::function<Reach(const DenoiseSettings&)> refining_reach;
+  /// The same denoiser, but one that waits for later frames. On a thread of its own.
+  std::function<std::unique_ptr<Denoiser>(const DenoiseSettings&, const Frame&, const NoiseModel&)>
+      make_refiner;
   std::shared_ptr<Engine> engine;  ///< estimates the noise, where that is asked for
   /// Sees every frame that has been denoised while playing, in order. May be empty.
   std::function<void(const PlayedFrame&)> denoised;
@@ -109,6 +118,10 @@ struct PlayerCounters {
 /// the frame that is shown and those behind it are denoised again. If the source itself can't keep up, the
 /// clock waits for it. A live source has no clock: each stage takes the newest frame and drops the others.
 ///
+/// While it is paused, or at its end, the frame that is shown is refined: the frames around it are decoded,
+/// as far as they aren't kept, and a second denoiser makes of them what it makes of a frame that need not be
+/// shown at once. Nothing of a live source is refined: it has no later frames.
+///
 /// A seek decodes from the key frame before its target, leaves out frames on the way that no other is
 /// predicted from, and is given up for the next seek. Decoded frames are kept, so that steps back need no
 /// decoding; while somebody steps back, the group of pictures before those that are kept is decoded ahead.
@@ -138,6 +151,8 @@ class Player {
     bool ended = false;                        ///< the source's last frame has been shown for its time
     /// The frame to be shown next, undenoised, if that takes the denoiser long; once.
     std::shared_ptr<const PlayedFrame> waiting;
+    /// The frame that is shown, once it is refined; once.
+    std::shared_ptr<const PlayedFrame> refined;
   };
   /// What to show at `now`. Throws what a stage has thrown.
   Taken take(Clock::time_point now);
@@ -159,6 +174,8 @@ class Player {
   double position() const;
   /// Whether it is going somewhere, whose frame isn't shown yet.
   bool is_seeking() const;
+  /// Whether the frame that is shown will be refined unless something else is asked for.
+  bool will_refine() const;
   /// For how long the denoiser has been at work on what the counters don't have yet.
   Clock::duration at_work() const;
   /// Lets the clock follow the audio, which is at `position`.
@@ -197,11 +214,18 @@ class Player {
     double time = 0;
   };
   class Denoising;  // what the denoise thread has for itself
+  class Refining;   // and the refining one
+  /// The frames around one that is to be refined, without a gap.
+  struct Surroundings {
+    std::vector<Frame> frames;
+    std::size_t current = 0;  ///< that frame
+  };
 
   void guarded(const std::function<void()>& loop);
   void read_loop();
   void denoise_loop();
   void prepare_loop();
+  void refine_loop();
 
   // On the reader's thread, without the mutex.
   std::optional<Frame> decode_frame();
@@ -215,6 +239,10 @@ class Player {
   bool serve_from_kept();
   bool decode_group_before(std::deque<Kept>& earlier, double before);
   void decode_earlier();
+  std::optional<std::size_t> find_kept(double time) const;
+  bool keep_around(double time, const Reach& reach, const std::function<bool()>& given_up);
+  bool decode_around(double time, std::size_t before, const std::function<bool()>& given_up);
+  void serve_refining(std::unique_lock<std::mutex>& lock);
 
   // All below with the mutex held.
   bool follows_clock() const { return !options_.live && clock_runs_ && !clock_.paused(); }
@@ -228,6 +256,9 @@ class Player {
   void go_to(const Target& target);
   bool is_given_up() const;
   bool may_step_farther_back() const;
+  Reach refining_reach() const;
+  bool can_refine(const PlayedFrame* frame) const;
+  void forget_refining();
 
   const PlayerStages stages_;
   const PlayerOptions options_;
@@ -236,7 +267,7 @@ class Player {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
-  int at_work_ = 3;  ///< threads
+  int at_work_ = 4;  ///< threads
   std::exception_ptr error_;
   DenoiseSettings settings_;
 
@@ -257,9 +288,10 @@ class Player {
   // Of the reader's thread: decoded frames without a gap between them, and the next of these to be read.
   std::deque<Kept> kept_;
   std::size_t next_kept_ = 0;
-  bool kept_to_the_end_ = false;          ///< the source ends behind them
-  bool kept_from_the_beginning_ = false;  ///< there are none before them
-  bool source_follows_ = true;            ///< what it gives next is the one behind them
+  bool kept_to_the_end_ = false;         ///< the source ends behind them
+  bool kept_from_the_beginning_ = true;  ///< there are none before them
+  Reach wanted_reach_;                   ///< of frames around the one that is shown
+  bool source_follows_ = true;           ///< what it gives next is the one behind them
 
   std::uint64_t epoch_ = 0;  ///< raised when the frames under way are not wanted any more
   bool elsewhere_ = false;   ///< the new epoch lies behind a seek
@@ -277,10 +309,20 @@ class Player {
   std::deque<std::shared_ptr<PlayedFrame>> ready_;
   std::shared_ptr<PlayedFrame> waiting_;  ///< prepared
 
+  Clock::time_point rests_since_;                ///< nothing else has been asked for
+  std::shared_ptr<const PlayedFrame> refining_;  ///< what is being refined
+  std::shared_ptr<const PlayedFrame> settled_;   ///< what has been, as far as it can be
+  bool wants_surroundings_ = false;              ///< of `refining_`, from the reader
+  std::optional<Surroundings> surroundings_;
+  std::shared_ptr<PlayedFrame> refined_;  ///< prepared
+
   DenoiseStage stage_;  ///< of the denoiser's thread, but for what any may call
+  StageCounters refining_counters_;
+  DenoiseStage refining_stage_;  ///< of the refining thread, likewise
   std::jthread reader_;
   std::jthread denoiser_;
   std::jthread preparer_;
+  std::jthread refiner_;
 };
 
 }  // namespace limpid::app

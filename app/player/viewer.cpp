@@ -150,6 +150,13 @@ void Viewer::run(const std::stop_token& stop) {
     } else if (taken.waiting != nullptr) {
       hand_to_screen(taken.waiting);
     }
+    if (taken.refined != nullptr) {
+      hand_to_screen(taken.refined);
+      spdlog::debug(fmt::format("refined: frame {}", shown_->noisy.index));
+    }
+    if (!saves_.empty() && !player_->will_refine()) {
+      save_awaited();
+    }
     if (taken.begins) {
       audio_waits_ = false;
       // The source may begin anywhere, and a seek goes to a frame.
@@ -172,7 +179,9 @@ void Viewer::run(const std::stop_token& stop) {
       redraw_ = false;
     }
     const bool is_needed = !options_.is_needed || window_.is_on_screen() || options_.is_needed();
-    if (!is_needed || (options_.frames > 0 && report_.shown >= options_.frames)) {
+    if (is_needed && awaits_refinement()) {
+      // The screenshot is to show it.
+    } else if (!is_needed || (options_.frames > 0 && report_.shown >= options_.frames)) {
       quit_ = true;
     } else if (taken.ended) {
       handle_end();
@@ -181,6 +190,7 @@ void Viewer::run(const std::stop_token& stop) {
       wait_until(taken.ended && ended_ ? std::nullopt : taken.next_at, stop);
     }
   }
+  save_awaited();
   if (!options_.screenshot.empty() && ended_ && report_.shown < options_.frames) {
     throw Error(fmt::format("{}: has no frame {} for the screenshot: it ends after {}", options_.source,
                             options_.frames, report_.shown));
@@ -197,8 +207,13 @@ void Viewer::run(const std::stop_token& stop) {
   report_.dropped = player_->counters().dropped_before + player_->counters().dropped_after;
 }
 
+bool Viewer::awaits_refinement() const {
+  return !options_.screenshot.empty() && report_.shown >= options_.frames && player_->will_refine();
+}
+
 void Viewer::hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame) {
   if (shown_ != nullptr && shown_->sequence != frame->sequence) {
+    save_awaited();  // as it is
     before_ = shown_->noisy;
     before_sequence_ = shown_->sequence;
   }
@@ -743,8 +758,8 @@ void Viewer::press(const std::string& key) {
       {"z", zoom(true)},
       {"Z", zoom(false)},
       {"f", [](Viewer& v) { v.window_.toggle_full_screen(); }},
-      {"s", [](Viewer& v) { v.save_pictures(); }},
-      {"S", [](Viewer& v) { v.save_window(); }},
+      {"s", [](Viewer& v) { v.save(&Viewer::save_pictures); }},
+      {"S", [](Viewer& v) { v.save(&Viewer::save_window); }},
       {"r",
        [](Viewer& v) {
          v.notice(v.options_.toggle_recording ? v.options_.toggle_recording()
@@ -948,6 +963,22 @@ void Viewer::next_filter() {
 void Viewer::change_zoom(int zoom, double x, double y) {
   view_.set_zoom(zoom, x, y, window_.size());
   notice(zoom == 0 ? "zoom: fit" : fmt::format("zoom: {}:1", zoom));
+}
+
+// Those who pause to keep a picture want the best that can be had of it.
+void Viewer::save(void (Viewer::*pictures)()) {
+  if (!player_->will_refine()) {
+    (this->*pictures)();
+    return;
+  }
+  saves_.push_back(pictures);
+  notice("to be saved when it is refined");
+}
+
+void Viewer::save_awaited() {
+  for (const auto pictures : std::exchange(saves_, {})) {
+    (this->*pictures)();
+  }
 }
 
 void Viewer::save_pictures() {

@@ -104,6 +104,7 @@ class Viewer {
   void hand_to_screen(const std::shared_ptr<const PlayedFrame>& frame);
   /// What is shown: a frame that is still with the denoiser is so as it is.
   Side shown_side() const { return shown_->is_waiting ? Side::kNoisy : side_.load(); }
+  bool awaits_refinement() const;
   void handle_end();
   void handle(const io::WindowEvent& event);
   void press(const std::string& key);
@@ -118,6 +119,8 @@ class Viewer {
   void change_zoom(int zoom, double x, double y);
   void save_pictures();
   void save_window();
+  void save(void (Viewer::*pictures)());
+  void save_awaited();
   void notice(const std::string& text);
   void tell_news();
 
@@ -180,6 +183,7 @@ class Viewer {
   std::string notice_;
   Clock::time_point notice_until_;
   std::vector<std::string> statistics_text_;
+  std::vector<void (Viewer::*)()> saves_;   ///< to be done when the frame that is shown is refined
   std::optional<DenoiseSettings> awaited_;  ///< settings that no frame has been shown with yet
 
   struct Sample {

@@ -83,6 +83,18 @@ std::string_view default_filter(bool frame_by_frame) {
   return frame_by_frame ? Bm3dParameters::description().name : Vbm4dParameters::description().name;
 }
 
+Reach reach_of(const Filter& filter) {
+  return std::visit(
+      [](const auto& parameters) {
+        if constexpr (requires { limpid::reach_of(parameters); }) {
+          return limpid::reach_of(parameters);
+        } else {
+          return Reach{};
+        }
+      },
+      filter);
+}
+
 Filter live(const Filter& filter) {
   const FilterType& type = type_of(filter);
   return type.live ? type.live(filter) : filter;

@@ -7,6 +7,7 @@
 
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/edge_preserving/edge_preserving_parameters.h"
+#include "core/frame/reach.h"
 #include "core/parameters/filter_description.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 
@@ -29,6 +30,9 @@ void validate(const Filter& filter);
 
 /// The name of the filter for those who ask for none: along motion, or frame by frame.
 std::string_view default_filter(bool frame_by_frame);
+
+/// The frames around its own that a result depends on; none where each frame is filtered by itself.
+Reach reach_of(const Filter& filter);
 
 /// As FilterDescription::live; the filter itself if that is empty.
 Filter live(const Filter& filter);

@@ -841,6 +841,240 @@ TEST(PlayerTest, StoppingNeedNotWaitForASlowEngine) {
   EXPECT_TRUE(player.stop(20s));
 }
 
+/// A denoiser for refining: tells which frames it was given for each result, and for which of them.
+class Refiner final : public Denoiser {
+ public:
+  struct Given {
+    std::vector<std::int64_t> frames;
+    std::int64_t wanted = -1;
+    float sigma = 0;
+  };
+  class Log {
+   public:
+    void add(const Given& given) {
+      const std::scoped_lock lock(mutex_);
+      given_.push_back(given);
+    }
+    std::vector<Given> take() {
+      const std::scoped_lock lock(mutex_);
+      return std::exchange(given_, {});
+    }
+
+   private:
+    std::mutex mutex_;
+    std::vector<Given> given_;
+  };
+
+  Refiner(const NoiseModel& noise, Log& log) : log_(log) { given_.sigma = noise.sigma[0]; }
+  void set_noise(const NoiseModel& noise) override { given_.sigma = noise.sigma[0]; }
+  void send(Frame frame) override {
+    given_.frames.push_back(frame.index);
+    if (!frame.context_only) {
+      given_.wanted = frame.index;
+      wanted_ = std::move(frame);
+    }
+  }
+  std::optional<Frame> receive() override {
+    log_.add(given_);
+    return std::exchange(wanted_, std::nullopt);
+  }
+  void flush() override {}
+  std::vector<std::string> warnings() const override { return {}; }
+  void reset() override {
+    given_.frames.clear();
+    wanted_.reset();
+  }
+
+ private:
+  Log& log_;
+  Given given_;
+  std::optional<Frame> wanted_;
+};
+
+/// A player whose frames are refined with three before and five after.
+class RefinedPlaying : public Playing {
+ public:
+  static constexpr int kBefore = 3;
+  static constexpr int kAfter = 5;
+  Refiner::Log log;
+
+  RefinedPlaying() {
+    stages.refining_reach = [](const DenoiseSettings& settings) {
+      return settings.filter == "bm3d" ? Reach{kBefore, kAfter} : Reach{};
+    };
+    stages.make_refiner = [this](const DenoiseSettings&, const Frame&, const NoiseModel& noise) {
+      return std::make_unique<Refiner>(noise, log);
+    };
+  }
+
+  /// The refined frame, waited for; nothing if another one is shown, or if there is none for `patience`.
+  std::shared_ptr<const PlayedFrame> refined(Player& player, std::chrono::milliseconds patience = 10s) {
+    const auto give_up = Clock::now() + patience;
+    while (Clock::now() < give_up) {
+      const Player::Taken taken = player.take(Clock::now());
+      if (taken.refined != nullptr || taken.frame != nullptr) {
+        return taken.refined;
+      }
+      wait_until(std::min(taken.next_at.value_or(give_up), give_up));
+    }
+    return nullptr;
+  }
+
+  /// That the frame `index` is refined next, with all around it that there are.
+  void expect_refined(Player& player, std::int64_t index) {
+    const std::shared_ptr<const PlayedFrame> frame = refined(player);
+    ASSERT_NE(frame, nullptr) << index;
+    EXPECT_TRUE(frame->is_refined);
+    EXPECT_EQ(frame->denoised.index, index);
+    EXPECT_EQ(player.position(), frame->time);
+    const std::vector<Refiner::Given> given = log.take();
+    ASSERT_FALSE(given.empty());
+    EXPECT_EQ(given.back().wanted, index);
+    EXPECT_EQ(given.back().sigma, frame->level.sigma[0]);
+    EXPECT_EQ(given.back().frames, numbers(std::max<std::int64_t>(index - kBefore, 0),
+                                           std::min<std::int64_t>(index + kAfter + 1, frames)));
+  }
+};
+
+TEST(PlayerTest, APausedFrameIsRefinedWithTheFramesAroundItAndThePositionStays) {
+  for (const bool seeks : {true, false}) {
+    for (const std::size_t kept : {std::size_t{0}, std::size_t{1} << 20}) {
+      RefinedPlaying playing;
+      playing.kept_bytes = kept;
+      if (!seeks) {
+        playing.stages.seek = nullptr;
+      }
+      Player& player = playing.start();
+      std::shared_ptr<const PlayedFrame> shown = playing.next();
+      player.set_paused(true);  // so that none is dropped
+      playing.expect_refined(player, 0);
+      for (int i = 1; i <= 9; ++i) {
+        player.step_forward();
+        shown = playing.next();
+        ASSERT_NE(shown, nullptr);
+        EXPECT_EQ(shown->noisy.index, i);
+        EXPECT_FALSE(shown->is_refined);
+      }
+      playing.expect_refined(player, 9);
+      EXPECT_EQ(player.counters().shown, 10) << "it is the same frame";
+      EXPECT_EQ(playing.refined(player, 250ms), nullptr) << "once";
+      EXPECT_FALSE(player.will_refine());
+      player.step_forward();
+      EXPECT_EQ(playing.next()->noisy.index, 10);
+      playing.expect_refined(player, 10);
+      player.set_paused(false);
+      const std::vector<std::int64_t> rest = playing.play_to_the_end();
+      ASSERT_FALSE(rest.empty());
+      EXPECT_GT(rest.front(), 10);
+      EXPECT_TRUE(std::is_sorted(rest.begin(), rest.end()));
+      EXPECT_EQ(rest.back(), playing.frames - 1);
+    }
+  }
+}
+
+TEST(PlayerTest, FramesBehindSeeksStepsAndAtTheEndsAreRefined) {
+  for (const std::size_t kept : {std::size_t{0}, std::size_t{20}, std::size_t{1} << 20}) {
+    RefinedPlaying playing;
+    playing.kept_bytes = kept;
+    Player& player = playing.start();
+    ASSERT_NE(playing.next(), nullptr);
+    player.set_paused(true);
+    const auto expect_after = [&](const auto& action, std::int64_t index) {
+      action();
+      const std::shared_ptr<const PlayedFrame> frame = playing.next();
+      ASSERT_NE(frame, nullptr);
+      EXPECT_EQ(frame->noisy.index, index);
+      playing.expect_refined(player, index);
+    };
+    expect_after([&] { player.seek(0.2); }, 20);
+    expect_after([&] { player.step_back(); }, 19);
+    expect_after([&] { player.step_back(); }, 18);
+    expect_after([&] { player.step_forward(); }, 19);
+    expect_after([&] { player.step_forward(); }, 20);
+    expect_after([&] { player.seek(0.01); }, 1);
+    expect_after([&] { player.step_forward(); }, 2);
+    expect_after([&] { player.seek(99); }, playing.frames - 1);
+    expect_after([&] { player.step_back(); }, playing.frames - 2);
+    expect_after([&] { player.seek(0); }, 0);
+    player.set_paused(false);
+    EXPECT_EQ(playing.play_to_the_end().back(), playing.frames - 1);
+    playing.expect_refined(player, playing.frames - 1);
+  }
+}
+
+TEST(PlayerTest, NewSettingsOfAPausedFrameAreRefinedToo) {
+  RefinedPlaying playing;
+  Player& player = playing.start();
+  player.seek(0.1);
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  playing.expect_refined(player, 10);
+  for (const float sigma : {3.0F, 7.0F}) {
+    set_sigma(player, sigma);
+    const std::shared_ptr<const PlayedFrame> quick = playing.next();
+    ASSERT_NE(quick, nullptr);
+    EXPECT_FALSE(quick->is_refined);
+    EXPECT_EQ(quick->level.sigma[0], sigma);
+    playing.expect_refined(player, 10);
+  }
+  DenoiseSettings settings = player.settings();
+  settings.filter = "bilateral";  // which looks at no other frame
+  player.set_settings(settings);
+  ASSERT_NE(playing.next(), nullptr);
+  EXPECT_FALSE(player.will_refine());
+  EXPECT_EQ(playing.refined(player, 250ms), nullptr);
+}
+
+TEST(PlayerTest, RefiningIsGivenUpForWhateverIsAskedForNext) {
+  RefinedPlaying playing;
+  std::atomic<int> begun = 0;
+  playing.stages.make_refiner = [&](const DenoiseSettings&, const Frame&, const NoiseModel&) {
+    return std::make_unique<NeverDone>(begun);
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  ASSERT_TRUE(comes_true([&] { return begun == 1; }));
+  EXPECT_TRUE(player.will_refine());
+  player.step_forward();
+  EXPECT_EQ(playing.next()->noisy.index, 1);
+  ASSERT_TRUE(comes_true([&] { return begun == 2; }));
+  player.seek(0.2);
+  EXPECT_EQ(playing.next()->noisy.index, 20);
+  ASSERT_TRUE(comes_true([&] { return begun == 3; }));
+  set_sigma(player, 4);
+  EXPECT_EQ(playing.next()->noisy.index, 20);
+  ASSERT_TRUE(comes_true([&] { return begun == 4; }));
+  player.set_paused(false);
+  EXPECT_EQ(playing.play_to_the_end().back(), playing.frames - 1);
+  ASSERT_TRUE(comes_true([&] { return begun == 5; }));
+  EXPECT_TRUE(player.stop(20s)) << "whatever it is at";
+}
+
+TEST(PlayerTest, ARefinerThatCantBeMadeHoldsNothingUp) {
+  RefinedPlaying playing;
+  playing.stages.make_refiner = [](const DenoiseSettings&, const Frame&,
+                                   const NoiseModel&) -> std::unique_ptr<Denoiser> {
+    throw Error("no memory");
+  };
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  ASSERT_TRUE(comes_true([&] { return !player.will_refine(); }));
+  player.step_forward();
+  EXPECT_EQ(playing.next()->noisy.index, 1);
+}
+
+TEST(PlayerTest, OfALiveSourceNothingIsRefinedAsItHasNoLaterFrames) {
+  RefinedPlaying playing;
+  playing.never_end();
+  Player& player = playing.start();
+  ASSERT_NE(playing.next(), nullptr);
+  player.set_paused(true);
+  EXPECT_FALSE(player.will_refine());
+  EXPECT_EQ(playing.refined(player, 250ms), nullptr);
+}
+
 enum class FailingStage { kRead, kSeek, kMakeDenoiser, kPrepare, kDenoised };
 
 class PlayerFailure : public testing::TestWithParam<FailingStage> {};

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -352,6 +353,30 @@ TEST_F(ScriptedPreviewTest, TakesAPictureOfExactlyTheFrameAskedFor) {
         .convert(std::get<Frame>(reader.read()), expected);
   }
   EXPECT_EQ(read_png(path("nine.png")).pixels, expected.pixels);
+}
+
+// Of what a window takes no later frames for while it plays.
+TEST_F(ScriptedPreviewTest, ItsPicturesAreWhatDenoiseMakesOfTheFrame) {
+  const std::string clip = make_clip("clip.mkv", 12);
+  const std::vector<std::string> filter{"--filter", "vbm4d", "--profile", "fast", "--sigma", "12"};
+  std::vector<std::string> denoise{"denoise", clip, "-o", path("whole.mkv"), "-c", "ffv1"};
+  denoise.insert(denoise.end(), filter.begin(), filter.end());
+  expect_success(run(limpid_command(denoise)));
+  io::Reader reader(path("whole.mkv"));
+  RgbImage expected;
+  for (const int frame : {1, 5, 12}) {
+    const std::string picture = path(std::to_string(frame) + ".png");
+    std::vector<std::string> preview{"preview",      clip,     "--frames", std::to_string(frame),
+                                     "--screenshot", picture,  "--no-osd", "--window-size",
+                                     "64x48",        "--view", "denoised"};
+    preview.insert(preview.end(), filter.begin(), filter.end());
+    expect_success(run(headless(preview)));
+    for (std::optional<Frame> next; !next || next->index < frame - 1;) {
+      next = std::get<Frame>(reader.read());
+      io::DisplayConverter(reader.video().format, reader.display()).convert(*next, expected);
+    }
+    EXPECT_EQ(read_png(picture).pixels, expected.pixels) << frame;
+  }
 }
 
 TEST_F(ScriptedPreviewTest, WhatIsAsNarrowAsAThreadGetsAWindow) {

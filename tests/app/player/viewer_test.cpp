@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -93,6 +94,8 @@ TEST(ViewerTest, KeysAtRandomLeakNothing) {
     const std::string options = settings.filter == "bm3d" ? ":profile=" + settings.profile : "";
     return engine->make_denoiser(FilterText(settings.filter + options).filter(), level, frame.format);
   };
+  stages.refining_reach = [](const DenoiseSettings&) { return Reach{2, 3}; };
+  stages.make_refiner = stages.make_denoiser;
   ViewerOptions options;
   options.source = "clip";
   options.format = format;
@@ -361,6 +364,36 @@ TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
   const Statistics told = script.play([&](const Viewer&) { EXPECT_TRUE(log.says("rates: ")); });
   EXPECT_EQ(stages_of(told), (std::vector<std::string>{"denoise", "convert", "present"}));
   EXPECT_EQ(told.state, "live");
+}
+
+TEST(ViewerTest, WhatIsSavedOfAPausedPictureIsRefined) {
+  const test::TemporaryFolder folder;
+  ViewerScript script;
+  script.options.keep_open = true;
+  script.options.picture_folder = folder.path();
+  std::atomic<int> refined = 0;
+  script.stages.refining_reach = [](const DenoiseSettings&) { return Reach{1, 1}; };
+  script.stages.make_refiner = [&](const DenoiseSettings&, const Frame& frame, const NoiseModel& level) {
+    ++refined;
+    NoiseModel none = level;
+    none.sigma.fill(0);  // to be told from what is shown first
+    return script.stages.engine->make_denoiser(FilterText("bilateral").filter(), none, frame.format);
+  };
+  const DebugLog log;
+  script.play([&](const Viewer& viewer) {
+    EXPECT_TRUE(log.says("shown: the end"));
+    press("END");  // which pauses
+    EXPECT_TRUE(ViewerScript::shows(viewer, viewer.counters().shown + 1));
+    press("s");
+    EXPECT_TRUE(log.says("pictures saved"));
+  });
+  EXPECT_GT(refined, 0);
+  const auto bytes_of = [&](const std::string& name) {
+    std::ifstream file(folder.path() / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_FALSE(bytes_of("clip-000004-noisy.png").empty());
+  EXPECT_EQ(bytes_of("clip-000004-denoised.png"), bytes_of("clip-000004-noisy.png"));
 }
 
 TEST(ViewerTest, AStillPictureHasNoRateAndARecordingItsSign) {
