@@ -21,9 +21,9 @@ namespace limpid::vbm4d {
 
 inline constexpr int kPatch = 8;
 
-/// What patches are compared by has whole code values, 0 to 255, in both steps and for all formats: finer
+/// What patches are compared by has whole code values, 1 to 255, in both steps and for all formats: finer
 /// ones gain nothing from sigma 1 on, and 0.15 dB at most at sigma 0.5.
-inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 128};
+inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 127};
 
 inline constexpr int kMostReach = 8;
 inline constexpr int kMostFrames = 2 * kMostReach + 1;

@@ -21,24 +21,21 @@ namespace limpid::cuda {
 
 inline constexpr int kMostPictures = limpid::vbm4d::kMostFrames;
 
-/// What trajectories are followed on: the matching values of a picture. A sample of margin on each side may
-/// be read, and is whatever it was.
+/// What trajectories are followed on: the matching values of a picture (limpid::vbm4d::kGuideScale). Margins
+/// may be read, a row and eight samples on each side, and are whatever they were.
 struct TrajectoryGuide {
-  static constexpr int kMargin = 8;  ///< columns, of which one is needed: rows are aligned
+  static constexpr int kMargin = 8;  ///< columns
 
   LIMPID_HOST_DEVICE static int pitch_of(int width) { return (width + 2 * kMargin + 7) / 8 * 8; }
   static std::size_t bytes_of(int width, int height) {
-    return static_cast<std::size_t>(pitch_of(width)) * (height + 2) * sizeof(std::int16_t);
+    return static_cast<std::size_t>(pitch_of(width)) * (height + 2);
   }
   /// Sample (0, 0) in memory of bytes_of().
-  static std::int16_t* first_of(std::int16_t* memory, int width) {
-    return memory + pitch_of(width) + kMargin;
-  }
+  static std::int8_t* first_of(std::int8_t* memory, int width) { return memory + pitch_of(width) + kMargin; }
 };
 
 /// Fills a guide, of which `out` is sample (0, 0), from code values.
-void prepare_guide(const FloatPlane& values, const MatchingScale& scale, std::int16_t* out,
-                   cudaStream_t stream);
+void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stream);
 
 /// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
 /// values of 8 to 11 bits are exact.
@@ -81,12 +78,12 @@ struct TrajectoryJob {
   ReferenceGrid grid;
   int shift_x = 0;  ///< of the plane, against luma
   int shift_y = 0;
-  int own = 0;                                           ///< the reference picture
-  const std::int16_t* guides[kMostPictures] = {};        ///< sample (0, 0)
-  const std::int16_t* noisy_guides[kMostPictures] = {};  ///< the first step's, likewise
-  const MotionVector* ahead[kMostPictures] = {};         ///< from a picture to the one after it
-  const MotionVector* back[kMostPictures] = {};          ///< and to the one before it
-  int columns = 0;                                       ///< of luma's blocks
+  int own = 0;                                          ///< the reference picture
+  const std::int8_t* guides[kMostPictures] = {};        ///< sample (0, 0)
+  const std::int8_t* noisy_guides[kMostPictures] = {};  ///< the first step's, likewise
+  const MotionVector* ahead[kMostPictures] = {};        ///< from a picture to the one after it
+  const MotionVector* back[kMostPictures] = {};         ///< and to the one before it
+  int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
   int max_group_size = 0;

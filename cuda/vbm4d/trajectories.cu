@@ -2,124 +2,242 @@
 #include "cuda/runtime/warp.h"
 #include "cuda/vbm4d/groups.h"
 
-// A warp follows a reference patch at a time. Lane 4 r + q has samples 2 q and 2 q + 1 of row r of the
-// patch; of the nine candidates around a prediction it reads the three rows of four samples that it needs,
-// and the warp adds up nine distances. Where similar patches are to join, a lane treats a candidate at a
-// time, in raster order, and lane i knows the one that is i-th best so far. A block's warps share a tile of
-// references, so that most of what they read is in the first-level cache. Bound by instruction issue, and by
-// latency, since each step of a trajectory waits for the last one.
+// A thread follows a reference patch in one direction. Distances are made of products of four bytes at a
+// time: |a - b|^2 = |a|^2 + |b|^2 - 2 a b, where rows of b serve up to three of the nine candidates. The
+// patches of a warp's threads lie beside each other, so that what they read does too; all have come to the
+// same picture, so that what belongs to a picture is in constant memory. Bound by instruction issue.
+//
+// Where similar patches are to join, a warp seeks those of a reference patch: a lane treats a candidate at a
+// time, in raster order, and lane i knows the one that is i-th best so far.
 
 namespace limpid::cuda {
 namespace {
 
 using limpid::vbm4d::kPatch;
 
-constexpr int kFollowWarps = 8;
+constexpr int kFollowRows = 4;  // of references, in a block
+constexpr int kJoinWarps = 8;
+constexpr int kJoinReferences = 8;  // of a warp, one after the other
+constexpr int kWords = 2;           // in a row of a patch
 
 struct Place {
   int x;
   int y;
 };
 
-// A reference patch and the plane that it is in.
+struct PatchWords {
+  int of_row[kPatch][kWords];
+};
+
+// Of a guide, somewhere in four bytes.
+struct GuideRow {
+  const unsigned* words;
+  unsigned shift;  // in bits
+
+  __device__ __forceinline__ explicit GuideRow(const std::int8_t* at)
+      : words(reinterpret_cast<const unsigned*>(at - (reinterpret_cast<std::uintptr_t>(at) & 3U))),
+        shift((reinterpret_cast<std::uintptr_t>(at) & 3U) * 8) {}
+
+  // Four bytes from sample 4 i on.
+  __device__ __forceinline__ unsigned four(int i) const {
+    return __funnelshift_r(__ldg(words + i), __ldg(words + i + 1), shift);
+  }
+};
+
+__device__ __forceinline__ const std::int8_t* sample_of(const std::int8_t* guide, int pitch,
+                                                        const Place& place) {
+  return guide + static_cast<std::ptrdiff_t>(place.y) * pitch + place.x;
+}
+
+__device__ __forceinline__ void load_patch(const std::int8_t* at, int pitch, PatchWords& patch) {
+#pragma unroll
+  for (int r = 0; r < kPatch; ++r) {
+    const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      patch.of_row[r][i] = static_cast<int>(row.four(i));
+    }
+  }
+}
+
+__device__ __forceinline__ int squares(const PatchWords& patch) {
+  int sum = 0;
+#pragma unroll
+  for (int r = 0; r < kPatch; ++r) {
+    sum = __dp4a(patch.of_row[r][1], patch.of_row[r][1], __dp4a(patch.of_row[r][0], patch.of_row[r][0], sum));
+  }
+  return sum;
+}
+
+// Whether a patch repeats the other one, noise and all. One of a single value has no noise.
+__device__ __forceinline__ bool repeats(const std::int8_t* at, const std::int8_t* other, int pitch) {
+  unsigned unlike = 0;  // its first sample
+  const unsigned all = (static_cast<unsigned>(*at) & 0xFFU) * 0x01010101U;
+#pragma unroll 1
+  for (int r = 0; r < kPatch; ++r, at += pitch, other += pitch) {
+    const GuideRow row(at);
+    const GuideRow its(other);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const unsigned four = row.four(i);
+      if (four != its.four(i)) {
+        return false;
+      }
+      unlike |= four ^ all;
+    }
+  }
+  return unlike != 0;
+}
+
+// A reference patch in the plane that it is in.
 struct Followed {
   const TrajectoryJob& job;
-  int lane;
   int pitch;
-  Place reference;
-  int samples[2];  // the lane's
+  PatchWords patch;
+  int its_squares;
 
-  __device__ __forceinline__ Followed(const TrajectoryJob& its_job, int x, int y)
-      : job(its_job),
-        lane(threadIdx.x % kWarp),
-        pitch(TrajectoryGuide::pitch_of(its_job.grid.width)),
-        reference{x, y} {
-    const std::int16_t* at = job.guides[job.own] + offset_of(x, y);
-    samples[0] = at[0];
-    samples[1] = at[1];
-  }
-
-  __device__ __forceinline__ int greatest_x() const { return job.grid.width - kPatch; }
-  __device__ __forceinline__ int greatest_y() const { return job.grid.height - kPatch; }
-
-  // Of the lane's first sample in the patch at (x, y).
-  __device__ __forceinline__ std::ptrdiff_t offset_of(int x, int y) const {
-    return static_cast<std::ptrdiff_t>(y + lane / 4) * pitch + x + lane % 4 * 2;
+  __device__ __forceinline__ Followed(const TrajectoryJob& its_job, const Place& reference)
+      : job(its_job), pitch(TrajectoryGuide::pitch_of(its_job.grid.width)) {
+    load_patch(sample_of(job.guides[job.own], pitch, reference), pitch, patch);
+    its_squares = squares(patch);
   }
 
   // Where the patch at `place` goes along the vector of its block.
   __device__ __forceinline__ Place predicted(const MotionVector* vectors, const Place& place) const {
     const MotionVector vector = vectors[limpid::vbm4d::predicting_block(place.x, place.y, job.shift_x,
                                                                         job.shift_y, job.columns, job.rows)];
-    return {limpid::vbm4d::confined(place.x + limpid::vbm4d::scaled(vector.x, job.shift_x), greatest_x()),
-            limpid::vbm4d::confined(place.y + limpid::vbm4d::scaled(vector.y, job.shift_y), greatest_y())};
+    return {limpid::vbm4d::confined(place.x + limpid::vbm4d::scaled(vector.x, job.shift_x),
+                                    job.grid.width - kPatch),
+            limpid::vbm4d::confined(place.y + limpid::vbm4d::scaled(vector.y, job.shift_y),
+                                    job.grid.height - kPatch)};
   }
 
   // Moves `place`, the prediction, to the best candidate around it, and says whether that is like the
   // reference.
-  __device__ __forceinline__ bool refine(const std::int16_t* guide, Place& place) const {
-    const std::int16_t* at = guide + offset_of(place.x - 1, place.y - 1);
-    int around[3][4];
+  __device__ __forceinline__ bool refine(const std::int8_t* guide, Place& place) const {
+    const std::int8_t* at = sample_of(guide, pitch, {place.x - 1, place.y - 1});
+    int products[3][3] = {};
+    int first[3][2];  // squares of rows 0 and 1
+    int middle[3] = {};
+    int last[3][2];  // and 8 and 9
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int row = 0; row < kPatch + 2; ++row) {
+      const GuideRow from(at + static_cast<std::ptrdiff_t>(row) * pitch);
+      unsigned words[4];
 #pragma unroll
-      for (int x = 0; x < 4; ++x) {
-        around[y][x] = at[y * pitch + x];
+      for (int i = 0; i < 4; ++i) {
+        words[i] = __ldg(from.words + i);
+      }
+      unsigned bytes[3];
+#pragma unroll
+      for (int i = 0; i < 3; ++i) {
+        bytes[i] = __funnelshift_r(words[i], words[i + 1], from.shift);
+      }
+#pragma unroll
+      for (int x = 0; x < 3; ++x) {
+        const int left = static_cast<int>(__funnelshift_r(bytes[0], bytes[1], 8 * x));
+        const int right = static_cast<int>(__funnelshift_r(bytes[1], bytes[2], 8 * x));
+        if (row < 2) {
+          first[x][row] = __dp4a(right, right, __dp4a(left, left, 0));
+        } else if (row < kPatch) {
+          middle[x] = __dp4a(right, right, __dp4a(left, left, middle[x]));
+        } else {
+          last[x][row - kPatch] = __dp4a(right, right, __dp4a(left, left, 0));
+        }
+#pragma unroll
+        for (int y = 0; y < 3; ++y) {
+          if (const int own = row - y; own >= 0 && own < kPatch) {
+            products[y][x] =
+                __dp4a(patch.of_row[own][1], right, __dp4a(patch.of_row[own][0], left, products[y][x]));
+          }
+        }
       }
     }
+    const bool inside_x[3] = {place.x > 0, true, place.x < job.grid.width - kPatch};
+    const bool inside_y[3] = {place.y > 0, true, place.y < job.grid.height - kPatch};
     int least = 0x7FFFFFFF;
     int its_distance = 0;
-    int best = 0;
+    Place best = place;
 #pragma unroll
     for (int i = 0; i < limpid::vbm4d::kCandidates; ++i) {
-      const int x = limpid::vbm4d::candidate_x(i);
-      const int y = limpid::vbm4d::candidate_y(i);
-      const int first = around[y + 1][x + 1] - samples[0];
-      const int second = around[y + 1][x + 2] - samples[1];
-      const int distance = sum_over_warp(first * first + second * second);
+      const int x = limpid::vbm4d::candidate_x(i) + 1;
+      const int y = limpid::vbm4d::candidate_y(i) + 1;
+      const int its_own = middle[x] + (y < 2 ? first[x][1] : last[x][0]) +
+                          (y == 0   ? first[x][0]
+                           : y == 1 ? last[x][0]
+                                    : last[x][1]);
+      const int distance = its_squares + its_own - 2 * products[y][x];
       const int cost = distance + limpid::vbm4d::candidate_cost(i, job.bounds);
-      const bool inside =
-          place.x + x >= 0 && place.x + x <= greatest_x() && place.y + y >= 0 && place.y + y <= greatest_y();
-      if (inside && cost < least) {
+      if (inside_x[x] && inside_y[y] && cost < least) {
         least = cost;
         its_distance = distance;
-        best = i;
+        best = {place.x + x - 1, place.y + y - 1};
       }
     }
-    place.x += best % 3 - 1;
-    place.y += best / 3 - 1;
+    place = best;
     return its_distance <= job.bounds.greatest;
-  }
-
-  // Whether a patch repeats the other one, noise and all. One of a single value has no noise.
-  __device__ __forceinline__ bool repeats(int picture, const Place& place, int other_picture,
-                                          const Place& other_place) const {
-    const std::int16_t* at = job.noisy_guides[picture] + offset_of(place.x, place.y);
-    const std::int16_t* other = job.noisy_guides[other_picture] + offset_of(other_place.x, other_place.y);
-    const int first = at[0];
-    const int second = at[1];
-    const int value = __shfl_sync(kAllLanes, first, 0);
-    const bool same = __all_sync(kAllLanes, first == other[0] && second == other[1]) != 0;
-    const bool flat = __all_sync(kAllLanes, first == value && second == value) != 0;
-    return same && !flat;
   }
 };
 
-// Finds the patches most like the reference patch, at most `wanted` - 1, and writes their offsets. `patch` is
-// the warp's, in shared memory. Returns how many members the group has with them.
-__device__ int find_similar(const Followed& followed, int wanted, std::int16_t* patch, std::int16_t* out) {
-  const TrajectoryJob& job = followed.job;
-  const int lane = followed.lane;
-  const Place& reference = followed.reference;
-  reinterpret_cast<short2*>(patch)[lane] =
-      make_short2(static_cast<short>(followed.samples[0]), static_cast<short>(followed.samples[1]));
-  __syncwarp();
+// Block (32, rows, 2): the directions are back and ahead.
+__global__ void __launch_bounds__(kWarp* kFollowRows * 2)
+    follow_kernel(const __grid_constant__ TrajectoryJob job) {
+  follow_stream();
+  __shared__ unsigned pictures_back[kFollowRows][kWarp];
+  const int column = blockIdx.x * kWarp + threadIdx.x;
+  const int row = job.out.first_row + blockIdx.y * kFollowRows + threadIdx.y;
+  const bool exists = column < job.grid.columns && row < job.out.last_row;
+  const std::ptrdiff_t number =
+      static_cast<std::ptrdiff_t>(row - job.out.first_row) * job.grid.columns + column;
+  unsigned pictures = 1U << job.own;
+  if (exists) {
+    const Place reference{job.grid.x(column), job.grid.y(row)};
+    const Followed followed(job, reference);
+    unsigned* places = job.out.places + number * job.out.pictures;
+    const bool ahead = threadIdx.z == 1;
+    if (ahead) {
+      places[job.own] = reference.x + (static_cast<unsigned>(reference.y) << 16);
+    }
+    Place place = reference;
+    // Of the trajectory.
+    const std::int8_t* last = sample_of(job.noisy_guides[job.own], followed.pitch, place);
+    int picture = job.own;
+    while (ahead ? picture + 1 < job.out.pictures : picture > 0) {
+      place = followed.predicted(ahead ? job.ahead[picture] : job.back[picture], place);
+      picture += ahead ? 1 : -1;
+      if (!followed.refine(job.guides[picture], place)) {
+        break;
+      }
+      const std::int8_t* noisy = sample_of(job.noisy_guides[picture], followed.pitch, place);
+      if (!repeats(noisy, last, followed.pitch)) {
+        last = noisy;
+        pictures |= 1U << picture;
+        places[picture] = place.x + (static_cast<unsigned>(place.y) << 16);
+      }
+    }
+    if (!ahead) {
+      pictures_back[threadIdx.y][threadIdx.x] = pictures;
+    }
+  }
+  __syncthreads();
+  if (exists && threadIdx.z == 1) {
+    pictures |= pictures_back[threadIdx.y][threadIdx.x];
+    job.out.shapes[number] = pictures + (1U << Trajectories::kMembersShift);
+  }
+}
+
+// Finds the patches most like the reference patch, at most `wanted` - 1, and writes their offsets. Returns
+// how many members the group has with them.
+__device__ int find_similar(const TrajectoryJob& job, const Place& reference, int wanted, std::int16_t* out) {
+  const int lane = threadIdx.x % kWarp;
+  const Followed followed(job, reference);
+  const int pitch = followed.pitch;
   const int radius = job.search_window / 2;
   const int first_x = max(reference.x - radius, 0);
   const int first_y = max(reference.y - radius, 0);
-  const int columns = min(reference.x + radius, followed.greatest_x()) - first_x + 1;
-  const int rows = min(reference.y + radius, followed.greatest_y()) - first_y + 1;
-  const std::int16_t* guide = job.guides[job.own];
+  const int columns = min(reference.x + radius, job.grid.width - kPatch) - first_x + 1;
+  const int rows = min(reference.y + radius, job.grid.height - kPatch) - first_y + 1;
+  const std::int8_t* guide = job.guides[job.own];
   const int expected = job.bounds.similar.expected;
   const int greatest = job.bounds.similar.greatest;
   int key = 0x7FFFFFFF;  // of the lane's in the list
@@ -128,24 +246,23 @@ __device__ int find_similar(const Followed& followed, int wanted, std::int16_t* 
   for (int begin = 0; begin < columns * rows; begin += kWarp) {
     const int number = begin + lane;
     const bool exists = number < columns * rows;
-    const int x = first_x + (exists ? number % columns : 0);
-    const int y = first_y + (exists ? number / columns : 0);
-    const std::int16_t* at = guide + static_cast<std::ptrdiff_t>(y) * followed.pitch + x;
-    int distance = 0;
+    const Place place{first_x + (exists ? number % columns : 0), first_y + (exists ? number / columns : 0)};
+    const std::int8_t* at = sample_of(guide, pitch, place);
+    int its_squares = 0;
+    int products = 0;
 #pragma unroll
     for (int r = 0; r < kPatch; ++r) {
-      const int4 row = reinterpret_cast<const int4*>(patch)[r];
-      const int words[4] = {row.x, row.y, row.z, row.w};
+      const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
 #pragma unroll
-      for (int c = 0; c < kPatch; ++c) {
-        const int own = static_cast<std::int16_t>(words[c / 2] >> c % 2 * 16);
-        const int difference = own - at[r * followed.pitch + c];
-        distance += difference * difference;
+      for (int i = 0; i < kWords; ++i) {
+        const int four = static_cast<int>(row.four(i));
+        its_squares = __dp4a(four, four, its_squares);
+        products = __dp4a(followed.patch.of_row[r][i], four, products);
       }
     }
-    const int off = abs(distance - expected);
-    const bool matches = exists && off <= greatest && (x != reference.x || y != reference.y);
-    const int own_offset = pack_offset(x - reference.x, y - reference.y);
+    const int off = abs(followed.its_squares + its_squares - 2 * products - expected);
+    const bool matches = exists && off <= greatest && (place.x != reference.x || place.y != reference.y);
+    const int own_offset = pack_offset(place.x - reference.x, place.y - reference.y);
     // Of the list's last, if it is full.
     const int worst = __shfl_sync(kAllLanes, key, wanted - 2);
     unsigned better = __ballot_sync(kAllLanes, matches && off < worst);
@@ -179,56 +296,29 @@ __device__ int find_similar(const Followed& followed, int wanted, std::int16_t* 
   return members;
 }
 
-__global__ void __launch_bounds__(kWarp* kFollowWarps) follow_kernel(TrajectoryJob job) {
+// Adds to groups of few pictures those of similar patches.
+__global__ void __launch_bounds__(kWarp* kJoinWarps) join_kernel(const __grid_constant__ TrajectoryJob job) {
   follow_stream();
-  __shared__ alignas(16) std::int16_t patches[kFollowWarps][kPatch * kPatch];
-  const int warp = threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
-  const int column = blockIdx.x * kGroupTile + warp;
-  if (column >= job.grid.columns) {
-    return;
+  const int begin = (blockIdx.x * kJoinWarps + threadIdx.x / kWarp) * kJoinReferences;
+  const int count = (job.out.last_row - job.out.first_row) * job.grid.columns;
+  const int own = begin + lane;
+  unsigned pictures = 0;
+  int wanted = 1;
+  if (lane < kJoinReferences && own < count) {
+    pictures = job.out.shapes[own] & ((1U << Trajectories::kMembersShift) - 1);
+    wanted = limpid::vbm4d::members_of(__popc(pictures), job.max_group_size);
   }
-  const int begin = job.out.first_row + blockIdx.y * kGroupTile;
-  for (int row = begin; row < min(begin + kGroupTile, job.out.last_row); ++row) {
-    const Followed followed(job, job.grid.x(column), job.grid.y(row));
-    unsigned mine = followed.reference.x + (static_cast<unsigned>(followed.reference.y) << 16);
-    unsigned pictures = 1U << job.own;
-#pragma unroll 1
-    for (int i = 0; i < 2; ++i) {
-      const int direction = i == 0 ? -1 : 1;
-      Place place = followed.reference;
-      int picture = job.own;
-      Place last_place = place;  // of the trajectory
-      int last_picture = picture;
-      while (picture + direction >= 0 && picture + direction < job.out.pictures) {
-        place = followed.predicted(direction < 0 ? job.back[picture] : job.ahead[picture], place);
-        if (!followed.refine(job.guides[picture + direction], place)) {
-          break;
-        }
-        picture += direction;
-        if (followed.repeats(picture, place, last_picture, last_place)) {
-          continue;
-        }
-        last_place = place;
-        last_picture = picture;
-        pictures |= 1U << picture;
-        if (lane == picture) {
-          mine = place.x + (static_cast<unsigned>(place.y) << 16);
-        }
-      }
-    }
-    const std::ptrdiff_t number =
-        static_cast<std::ptrdiff_t>(row - job.out.first_row) * job.grid.columns + column;
-    const int wanted = limpid::vbm4d::members_of(__popc(pictures), job.max_group_size);
-    int members = 1;
-    if (wanted > 1) {
-      __syncwarp();
-      members = find_similar(followed, wanted, patches[warp], job.out.members + number * job.out.capacity);
-    }
-    if (lane < job.out.pictures) {
-      job.out.places[number * job.out.pictures + lane] = mine;
-    }
-    if (lane == 0) {
+  unsigned open = __ballot_sync(kAllLanes, wanted > 1);
+  while (open != 0) {
+    const int next = __ffs(static_cast<int>(open)) - 1;
+    open &= open - 1;
+    const std::ptrdiff_t number = begin + next;
+    const Place reference{job.grid.x((begin + next) % job.grid.columns),
+                          job.grid.y(job.out.first_row + (begin + next) / job.grid.columns)};
+    const int members = find_similar(job, reference, __shfl_sync(kAllLanes, wanted, next),
+                                     job.out.members + number * job.out.capacity);
+    if (lane == next) {
       job.out.shapes[number] = pictures + (static_cast<unsigned>(members) << Trajectories::kMembersShift);
     }
   }
@@ -237,10 +327,13 @@ __global__ void __launch_bounds__(kWarp* kFollowWarps) follow_kernel(TrajectoryJ
 }  // namespace
 
 void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream) {
-  const dim3 grid(blocks_for(job.grid.columns, kGroupTile),
-                  blocks_for(job.out.last_row - job.out.first_row, kGroupTile));
-  static_assert(kFollowWarps == kGroupTile);
-  launch(follow_kernel, grid, kWarp * kFollowWarps, 0, stream, job);
+  const int rows = job.out.last_row - job.out.first_row;
+  launch(follow_kernel, dim3(blocks_for(job.grid.columns, kWarp), blocks_for(rows, kFollowRows)),
+         dim3(kWarp, kFollowRows, 2), 0, stream, job);
+  if (limpid::vbm4d::members_of(1, job.max_group_size) > 1) {
+    launch(join_kernel, blocks_for(rows * job.grid.columns, kJoinWarps * kJoinReferences), kWarp * kJoinWarps,
+           0, stream, job);
+  }
 }
 
 }  // namespace limpid::cuda

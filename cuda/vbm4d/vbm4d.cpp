@@ -309,8 +309,7 @@ void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
     }
     DeviceMemory& guide = picture.guides[step][kind];
     guide = take(TrajectoryGuide::bytes_of(values.width, values.height));
-    prepare_guide(values, limpid::vbm4d::kGuideScale,
-                  TrajectoryGuide::first_of(guide.as<std::int16_t>(), values.width), sequence.stream);
+    prepare_guide(values, TrajectoryGuide::first_of(guide.as<std::int8_t>(), values.width), sequence.stream);
   }
 }
 
@@ -386,7 +385,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     for (int p = first; p <= last; ++p) {
       const Picture& picture = sequence.picture(p);
       const auto guide = [&](int of_step) {
-        return TrajectoryGuide::first_of(picture.guides[of_step][set.subsampled() ? 1 : 0].as<std::int16_t>(),
+        return TrajectoryGuide::first_of(picture.guides[of_step][set.subsampled() ? 1 : 0].as<std::int8_t>(),
                                          set.width);
       };
       trajectories.guides[p - first] = guide(number);

@@ -18,7 +18,6 @@ namespace limpid::oracle {
 namespace {
 
 constexpr int kPatchSide = 8;
-constexpr Search kSearch = {.whole_code_values = true};
 
 // A stretch of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
 struct Stretch {
@@ -43,6 +42,15 @@ struct Sums {
 
 int floor_divided(int value, int shift) {
   return static_cast<int>(std::floor(static_cast<double>(value) / (1 << shift)));
+}
+
+// Whole code values, 1 to 255, less 128.
+std::vector<std::int64_t> guide_samples(const Picture& guide) {
+  std::vector<std::int64_t> result = matching_samples(guide, {.whole_code_values = true});
+  for (std::int64_t& value : result) {
+    value = std::clamp<std::int64_t>(value, -127, 127);
+  }
+  return result;
 }
 
 class StepOfStretch {
@@ -70,10 +78,10 @@ class StepOfStretch {
       const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
       const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
       const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
-      guides_.push_back(matching_samples(guide, kSearch));
+      guides_.push_back(guide_samples(guide));
       const Picture& noisy_luma = stretch_.planes[t][0];
-      noisy_guides_.push_back(matching_samples(
-          shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma, kSearch));
+      noisy_guides_.push_back(guide_samples(
+          shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma));
       Picture empty = noisy;
       std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
       sums.push_back({empty, empty});
