@@ -144,6 +144,7 @@ std::vector<path> engine_module_folders() {
     add(own);
     add(own / "limpid");
     add(own / "../lib/limpid");
+    add(own / kModulesFromPrograms);
   }
   add(kInstalledModuleFolder);
   // Not of programs that have more rights than who starts them.

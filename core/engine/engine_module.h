@@ -21,9 +21,9 @@ struct EngineModule {
 void provide_engines(EngineModule& module);
 
 /// Where modules are looked for: the folder of the program or shared library that this code is in; `limpid`
-/// in it and ../lib/limpid from there, as installed; the folder that installing would use; and last those of
-/// the environment variable LIMPID_ENGINE_PATH, separated by colons, which can so add modules but not replace
-/// those that came with the program.
+/// in it and ../lib/limpid from there, or ../lib/x86_64-linux-gnu/limpid and the like, as installed; the
+/// folder that installing would use; and last those of the environment variable LIMPID_ENGINE_PATH, separated
+/// by colons, which can so add modules but not replace those that came with the program.
 std::vector<std::filesystem::path> engine_module_folders();
 
 /// The engines of liblimpid_<family>-<version>.so, loaded when they are first asked for from the first of
