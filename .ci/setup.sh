@@ -12,7 +12,7 @@ packages=(
 for group in "$@"; do
   case $group in
     test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool) ;;
-    check) packages+=(clang-format clang-tidy) ;;
+    check) packages+=(clang-format clang-tidy abigail-tools) ;;
     *) echo "$0: unknown group of packages '$group' (test, check)" >&2; exit 2 ;;
   esac
 done

@@ -1,0 +1,226 @@
+#include "lib/frames.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::lib {
+namespace {
+
+// What comes back with a result, as Frame::attachment.
+struct Carried {
+  std::int64_t pts;
+  void* user;
+};
+
+int sample_stride(const limpid_plane& plane) { return plane.sample_stride == 0 ? 1 : plane.sample_stride; }
+
+// From a caller's row to a plain one.
+template <typename Sample>
+void gather(const std::byte* from, int stride, int padding, int count, std::byte* to) {
+  for (int i = 0; i < count; ++i) {
+    Sample sample;
+    std::memcpy(&sample, from + std::ptrdiff_t{i} * stride * std::ptrdiff_t{sizeof sample}, sizeof sample);
+    sample = static_cast<Sample>(sample >> padding);
+    std::memcpy(to + i * sizeof sample, &sample, sizeof sample);
+  }
+}
+
+// And back.
+template <typename Sample>
+void scatter(const std::byte* from, int stride, int padding, int count, std::byte* to) {
+  for (int i = 0; i < count; ++i) {
+    Sample sample;
+    std::memcpy(&sample, from + i * sizeof sample, sizeof sample);
+    sample = static_cast<Sample>(sample << padding);
+    std::memcpy(to + std::ptrdiff_t{i} * stride * std::ptrdiff_t{sizeof sample}, &sample, sizeof sample);
+  }
+}
+
+// Calls `copy(bytes, stride, row, count, caller's row)` for each row of each plane, plain rows apart.
+template <typename Plain, typename Bytes, typename Words, typename Quads>
+void for_each_row(const Frame& frame, const limpid_frame& callers, const Plain& plain, const Bytes& bytes,
+                  const Words& words, const Quads& quads) {
+  const int size = frame.format.bytes_per_sample();
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    const Plane& plane = frame.planes[p];
+    const limpid_plane& other = callers.planes[p];
+    const int stride = sample_stride(other);
+    for (int y = 0; y < plane.height; ++y) {
+      std::byte* const own = plane.data + y * plane.stride;
+      std::byte* const theirs = static_cast<std::byte*>(other.data) + y * other.stride;
+      if (stride == 1 && callers.padding_bits == 0) {
+        plain(own, theirs, static_cast<std::size_t>(plane.width) * size);
+      } else if (size == 1) {
+        bytes(own, theirs, stride, plane.width);
+      } else if (size == 2) {
+        words(own, theirs, stride, plane.width);
+      } else {
+        quads(own, theirs, stride, plane.width);
+      }
+    }
+  }
+}
+
+// Calls a caller's function at its end.
+class Lent {
+ public:
+  explicit Lent(const limpid_frame& frame) : release_(frame.release), data_(frame.release_data) {}
+  Lent(const Lent&) = delete;
+  Lent(Lent&&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  Lent& operator=(Lent&&) = delete;
+  ~Lent() {
+    if (release_ != nullptr) {
+      release_(data_);
+    }
+  }
+
+ private:
+  void (*release_)(void*);
+  void* data_;
+};
+
+}  // namespace
+
+FrameFormat to_format(const limpid_format& format) {
+  const auto in_range = [](int value, int last, const char* what) {
+    if (value < 0 || value > last) {
+      throw UsageError(std::string("the format's ") + what + " is " + std::to_string(value) +
+                       ", which there isn't");
+    }
+  };
+  in_range(format.color_model, LIMPID_RGB, "color_model");
+  in_range(format.sample_type, LIMPID_FLOAT32, "sample_type");
+  in_range(format.has_alpha, 1, "has_alpha");
+  FrameFormat result{.width = format.width,
+                     .height = format.height,
+                     .color_model = static_cast<ColorModel>(format.color_model),
+                     .chroma_shift_x = format.chroma_shift_x,
+                     .chroma_shift_y = format.chroma_shift_y,
+                     .sample_type = static_cast<SampleType>(format.sample_type),
+                     .bit_depth = format.bit_depth,
+                     .has_alpha = format.has_alpha != 0};
+  try {
+    result.validate("the format");
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  return result;
+}
+
+void check_planes(const limpid_frame& frame, const FrameFormat& format) {
+  const int size = format.bytes_per_sample();
+  const int most_padding = format.sample_type == SampleType::kUint16 ? 16 - format.bit_depth : 0;
+  if (frame.padding_bits < 0 || frame.padding_bits > most_padding) {
+    throw UsageError("padding_bits are " + std::to_string(frame.padding_bits) + ", and samples of " +
+                     to_string(format) + " have room for " + std::to_string(most_padding));
+  }
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const limpid_plane& plane = frame.planes[p];
+    const std::string name = "plane " + std::to_string(p);
+    if (plane.data == nullptr) {
+      throw UsageError(name + " of a frame of " + to_string(format) + " is null");
+    }
+    constexpr int kMostSampleStride = 16;
+    const int stride = sample_stride(plane);
+    if (stride < 1 || stride > kMostSampleStride) {
+      throw UsageError(name + " has a sample_stride of " + std::to_string(stride) + "; 1 to 16 are possible");
+    }
+    const std::ptrdiff_t row = (std::ptrdiff_t{format.plane_width(p) - 1} * stride + 1) * size;
+    if (plane.stride < row && -plane.stride < row) {
+      throw UsageError(name + " has a stride of " + std::to_string(plane.stride) +
+                       " bytes, and its rows have " + std::to_string(row));
+    }
+    const bool aligned = reinterpret_cast<std::uintptr_t>(plane.data) % size == 0 && plane.stride % size == 0;
+    if (frame.memory != LIMPID_HOST && (plane.stride < 0 || !aligned)) {
+      throw UsageError(name + " is in device memory, where rows follow each other at whole samples");
+    }
+  }
+}
+
+void copy_in(const limpid_frame& from, Frame& to) {
+  const int padding = from.padding_bits;
+  for_each_row(
+      to, from,
+      [](std::byte* own, const std::byte* theirs, std::size_t bytes) { std::memcpy(own, theirs, bytes); },
+      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
+        gather<std::uint8_t>(theirs, stride, 0, count, own);
+      },
+      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
+        gather<std::uint16_t>(theirs, stride, padding, count, own);
+      },
+      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
+        gather<std::uint32_t>(theirs, stride, 0, count, own);
+      });
+}
+
+void copy_out(const Frame& from, const limpid_frame& to) {
+  const int padding = to.padding_bits;
+  for_each_row(
+      from, to,
+      [](const std::byte* own, std::byte* theirs, std::size_t bytes) { std::memcpy(theirs, own, bytes); },
+      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
+        scatter<std::uint8_t>(own, stride, 0, count, theirs);
+      },
+      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
+        scatter<std::uint16_t>(own, stride, padding, count, theirs);
+      },
+      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
+        scatter<std::uint32_t>(own, stride, 0, count, theirs);
+      });
+}
+
+Frame callers_frame(const limpid_frame& frame, const FrameFormat& format) {
+  Frame result;
+  result.format = format;
+  result.memory = cuda_memory(frame.device);
+  result.padding_bits = frame.padding_bits;
+  const auto lent = std::make_shared<Lent>(frame);
+  result.samples = lent;
+  if (frame.ready != nullptr) {
+    result.ready = std::shared_ptr<void>(lent, frame.ready);
+  }
+  for (int p = 0; p < format.plane_count(); ++p) {
+    result.planes[p] = {static_cast<std::byte*>(frame.planes[p].data), frame.planes[p].stride,
+                        format.plane_width(p), format.plane_height(p), sample_stride(frame.planes[p])};
+  }
+  return result;
+}
+
+void tell(const limpid_frame& from, Frame& to) {
+  to.interlaced = (from.flags & LIMPID_INTERLACED) != 0;
+  to.begins_anew = (from.flags & LIMPID_BEGINS_ANEW) != 0;
+  to.context_only = (from.flags & LIMPID_CONTEXT_ONLY) != 0;
+  to.attachment = std::make_shared<Carried>(Carried{from.pts, from.user});
+}
+
+void tell(const Frame& from, limpid_frame& to) {
+  to.flags = from.interlaced ? LIMPID_INTERLACED : 0;
+  if (const auto* const carried = static_cast<const Carried*>(from.attachment.get())) {
+    to.pts = carried->pts;
+    to.user = carried->user;
+  }
+}
+
+limpid_frame lend(Frame frame) {
+  limpid_frame result{};
+  result.struct_size = sizeof result;
+  result.memory = frame.memory.is_host() ? LIMPID_HOST : LIMPID_CUDA;
+  result.device = frame.memory.ordinal;
+  result.padding_bits = frame.padding_bits;
+  for (int p = 0; p < frame.format.plane_count(); ++p) {
+    const Plane& plane = frame.planes[p];
+    result.planes[p] = {plane.data, plane.stride, plane.sample_stride};
+  }
+  tell(frame, result);
+  result.buffer = std::make_unique<limpid_buffer>(limpid_buffer{std::move(frame)}).release();
+  return result;
+}
+
+}  // namespace limpid::lib

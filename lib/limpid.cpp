@@ -1,0 +1,478 @@
+// The functions of limpid.h: arguments are looked at here, exceptions end here.
+#include "lib/include/limpid.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/engines.h"
+#include "core/frame/metrics.h"
+#include "core/settings/noise_profile.h"
+#include "lib/descriptions.h"
+#include "lib/frames.h"
+#include "lib/session.h"
+
+struct limpid_engine {
+  std::shared_ptr<limpid::lib::SharedEngine> shared;
+};
+
+struct limpid_denoiser {
+  explicit limpid_denoiser(std::shared_ptr<limpid::lib::SharedEngine> engine) : session(std::move(engine)) {}
+
+  limpid::lib::Session session;
+  std::string error;
+  const char* sentence = "";  // `error`, or one that needs no memory
+  limpid_log log = nullptr;
+  void* log_data = nullptr;
+  std::string engine_name, engine_description, filter_name, profile;  // that were told of
+};
+
+namespace limpid::lib {
+namespace {
+
+static_assert(std::string_view(LIMPID_VERSION) == LIMPID_PROJECT_VERSION,
+              "limpid.h is to tell the project's version");
+
+// All structs are C's, and of API 1.
+template <typename Struct>
+constexpr bool kIsPlain = std::is_trivially_copyable_v<Struct>&& std::is_standard_layout_v<Struct>;
+
+template <typename Struct>
+void check_size(const Struct* given, const char* name) {
+  static_assert(kIsPlain<Struct>);
+  if (given == nullptr) {
+    throw UsageError(std::string(name) + " is null");
+  }
+  if (given->struct_size < sizeof(Struct)) {
+    throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
+                     ", and at least " + std::to_string(sizeof(Struct)) + " are needed");
+  }
+}
+
+// What a caller gives. A caller of a later version must not ask for what this one doesn't know.
+template <typename Struct>
+const Struct& checked(const Struct* given, const char* name) {
+  check_size(given, name);
+  constexpr std::size_t kMostSize = 4096;
+  if (given->struct_size > kMostSize) {
+    throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
+                     ", which no version's has");
+  }
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  if (std::any_of(bytes + sizeof(Struct), bytes + given->struct_size,
+                  [](unsigned char byte) { return byte != 0; })) {
+    throw UsageError(std::string(name) + " is of a later version than this library, " LIMPID_VERSION);
+  }
+  return *given;
+}
+
+// What a caller gets. What a later version has more is not touched.
+template <typename Struct>
+void fill(Struct* to, Struct from) {
+  from.struct_size = to->struct_size;
+  std::memcpy(to, &from, sizeof from);
+}
+
+// Calls function(), which returns a status, and turns what it throws into one and a sentence, for
+// fail(status, sentence).
+template <typename Function, typename Fail>
+limpid_status guarded(const Function& function, const Fail& fail) noexcept {
+  try {
+    return function();
+  } catch (const OutOfTurn& error) {
+    return fail(LIMPID_BAD_STATE, error.what());
+  } catch (const UsageError& error) {
+    return fail(LIMPID_BAD_ARGUMENT, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(LIMPID_NO_MEMORY, kOutOfMemory);
+  } catch (const std::exception& error) {
+    return fail(LIMPID_FAILED, error.what());
+  } catch (...) {
+    return fail(LIMPID_FAILED, "an error that says nothing of itself");
+  }
+}
+
+template <typename Function>
+limpid_status guarded(const Function& function) noexcept {
+  return guarded(function, [](limpid_status status, const char* /*sentence*/) { return status; });
+}
+
+template <typename Function>
+limpid_status with(limpid_denoiser* denoiser, const Function& function) noexcept {
+  if (denoiser == nullptr) {
+    return LIMPID_BAD_ARGUMENT;
+  }
+  return guarded([&] { return function(*denoiser); },
+                 [denoiser](limpid_status status, const char* sentence) {
+                   try {
+                     denoiser->error = sentence;
+                     denoiser->sentence = denoiser->error.c_str();
+                   } catch (...) {
+                     denoiser->sentence = kOutOfMemory;
+                   }
+                   if (denoiser->log != nullptr) {
+                     denoiser->log(denoiser->log_data, LIMPID_LOG_ERROR, denoiser->sentence);
+                   }
+                   return status;
+                 });
+}
+
+MemoryDomain memory_of(const limpid_frame& frame) {
+  if (frame.memory == LIMPID_HOST) {
+    return kHostMemory;
+  }
+  if (frame.memory != LIMPID_CUDA) {
+    throw UsageError("there is no memory number " + std::to_string(frame.memory));
+  }
+  return cuda_memory(frame.device);
+}
+
+// A frame of the caller's for the engine.
+Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame) {
+  Session& session = denoiser.session;
+  Frame result = callers_frame(frame, session.format());  // which is released, whatever comes
+  const MemoryDomain memory = memory_of(frame);
+  session.require_start();
+  if (frame.buffer != nullptr) {
+    result = frame.buffer->frame;
+  } else {
+    check_planes(frame, session.format());
+    if (memory.is_host()) {
+      result = session.engine().allocate_frame(session.format());
+      copy_in(frame, result);
+    } else if (memory != session.engine().memory()) {
+      throw UsageError("the frame is in " + to_string(memory) + ", which the engine " +
+                       std::string(session.engine().name()) + " can't read");
+    }
+  }
+  tell(frame, result);
+  return result;
+}
+
+limpid_status send(limpid_denoiser& denoiser, const limpid_frame* frame, const limpid_frame* result) {
+  checked(frame, "the frame");
+  std::optional<Frame> place;
+  if (result != nullptr) {
+    place = callers_frame(checked(result, "the result"), denoiser.session.format());
+  }
+  Frame taken_frame = taken(denoiser, *frame);
+  if (place) {
+    check_planes(*result, denoiser.session.format());
+    if (memory_of(*result) != denoiser.session.engine().result_memory() || memory_of(*result).is_host()) {
+      throw UsageError("the result's memory is " + to_string(memory_of(*result)) + ", where the engine " +
+                       std::string(denoiser.session.engine().name()) + " can't be told to write to");
+    }
+  }
+  denoiser.session.send(std::move(taken_frame), std::move(place));
+  return LIMPID_OK;
+}
+
+limpid_status receive(limpid_denoiser& denoiser, std::optional<Frame>& result) {
+  result = denoiser.session.receive();
+  return result ? LIMPID_OK : denoiser.session.ended() ? LIMPID_END : LIMPID_AGAIN;
+}
+
+limpid_memory kind_of(const MemoryDomain& memory) { return memory.is_host() ? LIMPID_HOST : LIMPID_CUDA; }
+
+void set(limpid_denoiser& denoiser, const char* name, const std::optional<std::string>& value) {
+  if (name == nullptr) {
+    throw UsageError("the setting's name is null");
+  }
+  denoiser.session.set(name, value);
+}
+
+template <typename Number>
+std::string text_of(Number number) {
+  char text[64];
+  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
+}
+
+// A frame of a caller's in the layout of the library's own.
+Frame plain(const limpid_frame& frame, const FrameFormat& format, const char* name) {
+  if (!memory_of(frame).is_host()) {
+    throw UsageError(std::string(name) + " isn't in host memory");
+  }
+  check_planes(frame, format);
+  Frame result = allocate_frame(format);
+  copy_in(frame, result);
+  return result;
+}
+
+}  // namespace
+}  // namespace limpid::lib
+
+using namespace limpid::lib;
+
+const char* limpid_version(void) { return LIMPID_VERSION; }
+
+int32_t limpid_api_version(void) { return LIMPID_API_VERSION; }
+
+void limpid_release(limpid_frame* frame) {
+  if (frame != nullptr && frame->buffer != nullptr) {
+    const std::unique_ptr<limpid_buffer> ended(std::exchange(frame->buffer, nullptr));
+    std::fill(std::begin(frame->planes), std::end(frame->planes), limpid_plane{});
+  }
+}
+
+limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_t threads) {
+  return guarded([&] {
+    if (engine == nullptr) {
+      return LIMPID_BAD_ARGUMENT;
+    }
+    *engine = nullptr;
+    if (threads < 0) {
+      return LIMPID_BAD_ARGUMENT;
+    }
+    auto made = std::make_unique<limpid_engine>();
+    made->shared = std::make_shared<SharedEngine>(name == nullptr ? "auto" : name, threads);
+    *engine = made.release();
+    return LIMPID_OK;
+  });
+}
+
+void limpid_engine_free(limpid_engine** engine) {
+  if (engine != nullptr) {
+    const std::unique_ptr<limpid_engine> ended(std::exchange(*engine, nullptr));
+  }
+}
+
+limpid_status limpid_list_engines(void (*each)(void* data, const limpid_engine_info* engine), void* data) {
+  return guarded([&] {
+    if (each == nullptr) {
+      return LIMPID_BAD_ARGUMENT;
+    }
+    for (const limpid::EngineInfo& engine : limpid::engine_registry().list()) {
+      const limpid_engine_info info{.struct_size = sizeof info,
+                                    .name = engine.name.c_str(),
+                                    .description = engine.description.c_str(),
+                                    .memory_bytes = engine.memory_bytes,
+                                    .available = engine.available ? 1 : 0};
+      each(data, &info);
+    }
+    return LIMPID_OK;
+  });
+}
+
+int32_t limpid_filter_count(void) {
+  int32_t count = 0;
+  guarded([&] {
+    count = filter_count();
+    return LIMPID_OK;
+  });
+  return count;
+}
+
+limpid_status limpid_get_filter(int32_t filter, limpid_filter_info* info) {
+  return guarded([&] {
+    check_size(info, "info");
+    fill(info, describe_filter(filter));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_get_parameter(int32_t filter, int32_t parameter, limpid_parameter_info* info) {
+  return guarded([&] {
+    check_size(info, "info");
+    fill(info, describe_parameter(filter, parameter));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* engine) {
+  return guarded([&] {
+    if (denoiser == nullptr) {
+      return LIMPID_BAD_ARGUMENT;
+    }
+    *denoiser = nullptr;
+    *denoiser = std::make_unique<limpid_denoiser>(engine == nullptr ? nullptr : engine->shared).release();
+    return LIMPID_OK;
+  });
+}
+
+void limpid_free(limpid_denoiser** denoiser) {
+  if (denoiser != nullptr) {
+    const std::unique_ptr<limpid_denoiser> ended(std::exchange(*denoiser, nullptr));
+  }
+}
+
+const char* limpid_error(const limpid_denoiser* denoiser) {
+  return denoiser == nullptr ? "there is no denoiser" : denoiser->sentence;
+}
+
+limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log log, void* data) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    own.log = log;
+    own.log_data = data;
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char* value) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    set(own, name, value == nullptr ? std::nullopt : std::optional<std::string>(value));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    set(own, name, text_of(value));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, double value) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    set(own, name, text_of(value));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    own.session.start(to_format(checked(format, "the format")));
+    own.engine_name = own.session.engine().name();
+    own.engine_description = own.session.engine().description();
+    own.filter_name = to_string(own.session.filter());
+    if (own.log != nullptr) {
+      for (const std::string& warning : own.session.denoiser().warnings()) {
+        own.log(own.log_data, LIMPID_LOG_WARNING, warning.c_str());
+      }
+    }
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* info) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(info, "info");
+    own.session.require_start();
+    const limpid::Reach reach = own.session.denoiser().reach();
+    const limpid::MemoryDomain memory = own.session.engine().memory();
+    const limpid::MemoryDomain result_memory = own.session.engine().result_memory();
+    fill(info, {.struct_size = 0,
+                .reach_before = reach.before,
+                .reach_after = reach.after,
+                .latency = own.session.latency(),
+                .concurrency = own.session.denoiser().concurrency(),
+                .memory = kind_of(memory),
+                .device = memory.ordinal,
+                .result_memory = kind_of(result_memory),
+                .result_device = result_memory.ordinal,
+                .engine = own.engine_name.c_str(),
+                .engine_description = own.engine_description.c_str(),
+                .filter = own.filter_name.c_str()});
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(frame, "the frame");
+    own.session.require_start();
+    fill(frame, lend(own.session.engine().allocate_frame(own.session.format())));
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame) {
+  return with(denoiser, [&](limpid_denoiser& own) { return send(own, frame, nullptr); });
+}
+
+limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
+                             const limpid_frame* result) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(result, "the result");
+    return send(own, frame, result);
+  });
+}
+
+limpid_status limpid_receive(limpid_denoiser* denoiser, limpid_frame* result) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(result, "the result");
+    std::optional<limpid::Frame> frame;
+    const limpid_status status = receive(own, frame);
+    if (frame) {
+      fill(result, lend(std::move(*frame)));
+    }
+    return status;
+  });
+}
+
+limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* result) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    const limpid_frame& place = checked(result, "the result");
+    own.session.require_start();
+    if (!memory_of(place).is_host()) {
+      throw limpid::UsageError("results are copied to host memory only; limpid_send_to() names a device's");
+    }
+    check_planes(place, own.session.format());
+    std::optional<limpid::Frame> frame;
+    const limpid_status status = receive(own, frame);
+    if (frame) {
+      copy_out(own.session.engine().in_host_memory(*frame), place);
+      tell(*frame, *result);
+    }
+    return status;
+  });
+}
+
+limpid_status limpid_flush(limpid_denoiser* denoiser) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    own.session.flush();
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_reset(limpid_denoiser* denoiser) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    own.session.reset();
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(noise, "the noise");
+    const std::optional<limpid::NoiseProfile> found = own.session.noise();
+    if (!found) {
+      return LIMPID_AGAIN;
+    }
+    own.profile = to_json(*found).dump();
+    limpid_noise result{};
+    std::copy(found->noise.sigma.begin(), found->noise.sigma.end(), std::begin(result.sigma));
+    result.profile = own.profile.c_str();
+    fill(noise, result);
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_measure(const limpid_format* format, const limpid_frame* reference,
+                             const limpid_frame* test, limpid_quality* quality) {
+  return guarded([&] {
+    check_size(quality, "the quality");
+    const limpid::FrameFormat frames_format = to_format(checked(format, "the format"));
+    const std::vector<limpid::PlaneQuality> planes =
+        limpid::measure(plain(checked(reference, "the reference"), frames_format, "the reference"),
+                        plain(checked(test, "the test"), frames_format, "the test"));
+    limpid_quality result{};
+    for (std::size_t p = 0; p < planes.size(); ++p) {
+      result.psnr[p] = planes[p].psnr;
+      result.ssim[p] = planes[p].ssim;
+    }
+    fill(quality, result);
+    return LIMPID_OK;
+  });
+}

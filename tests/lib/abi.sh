@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Compares what the library's header declares with the description of it that is kept here: what was built with an earlier library
+# must work with this one. After an addition (and only then, or with another SONAME): abi.sh LIBRARY SOURCE_FOLDER --keep
+# Usage: abi.sh LIBRARY SOURCE_FOLDER [--keep]
+set -euo pipefail
+library=$1 source=$2 kept=$2/tests/lib/limpid.abi
+
+describe() {
+  abidw --exported-interfaces-only --headers-dir "$source/lib/include" --drop-private-types \
+    --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed "$library"
+}
+if [[ ${3:-} == --keep ]]; then
+  describe >"$kept"
+  exit
+fi
+now=$(mktemp)
+trap 'rm -f "$now"' EXIT
+describe >"$now"
+abidiff "$kept" "$now" || {
+  echo "The library's ABI differs from that of tests/lib/limpid.abi; what that means, and what to do, is told in lib/README.md."
+  exit 1
+}
