@@ -245,6 +245,10 @@ JobResult run_job(Job job, const Session& session) {
   job.reader.interrupted = [stop = session.interrupts.stop(), &failed] {
     return stop.stop_requested() || failed;
   };
+  // Pictures have nothing around them, whatever filters them.
+  const Reach reach = reach_of(job.filter(false));
+  job.reader.context_before = reach.before;
+  job.reader.context_after = reach.after;
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);
   if (!reader) {
     return {};

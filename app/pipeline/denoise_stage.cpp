@@ -9,6 +9,13 @@ void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
   denoiser_.swap(denoiser);
 }
 
+// No result comes before that of the first frame that has one.
+void DenoiseStage::forget_context() {
+  while (!sent_.empty() && sent_.front().context_only) {
+    sent_.pop_front();
+  }
+}
+
 void DenoiseStage::send(Frame frame, const NoiseModel& level, const Maker& make) {
   timed(counters_.busy_ns, [&] {
     if (!denoiser_) {
@@ -17,7 +24,8 @@ void DenoiseStage::send(Frame frame, const NoiseModel& level, const Maker& make)
       denoiser_->set_noise(level);
     }
     noise_ = level;
-    sent_.push_back(std::chrono::steady_clock::now());
+    sent_.push_back({std::chrono::steady_clock::now(), frame.context_only});
+    forget_context();
     denoiser_->send(std::move(frame));
     wants_more_ = false;
   });
@@ -32,8 +40,9 @@ std::optional<Frame> DenoiseStage::receive() {
   std::optional<Frame> result = timed(counters_.busy_ns, [&] { return denoiser_->receive(); });
   at_work(false);
   if (result) {
-    counters_.latency.add(std::chrono::steady_clock::now() - sent_.front());
+    counters_.latency.add(std::chrono::steady_clock::now() - sent_.front().at);
     sent_.pop_front();
+    forget_context();
     ++counters_.frames;
   } else {
     wants_more_ = true;

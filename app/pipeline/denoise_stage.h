@@ -25,7 +25,7 @@ class DenoiseStage {
   bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
   bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
   bool has_denoiser() const { return denoiser_ != nullptr; }
-  /// Frames sent whose results haven't been received.
+  /// Frames sent since the first whose result hasn't been received, and that one.
   std::int64_t under_way() const { return static_cast<std::int64_t>(sent_.size()); }
   /// Of the denoiser; 0 and 1 before there is one.
   int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
@@ -50,15 +50,21 @@ class DenoiseStage {
   std::optional<std::chrono::steady_clock::time_point> at_work_since() const;
 
  private:
+  struct Sent {
+    std::chrono::steady_clock::time_point at;
+    bool context_only = false;
+  };
+
   void own(std::unique_ptr<Denoiser> denoiser);
+  void forget_context();
 
   StageCounters& counters_;
   mutable std::mutex mutex_;  // of what other threads ask
   std::optional<std::chrono::steady_clock::time_point> at_work_since_;
   std::unique_ptr<Denoiser> denoiser_;
   NoiseModel noise_;
-  std::deque<std::chrono::steady_clock::time_point> sent_;  // when, of the frames under way
-  bool wants_more_ = false;                                 // had nothing to give
+  std::deque<Sent> sent_;    // the frames under way
+  bool wants_more_ = false;  // had nothing to give
 };
 
 }  // namespace limpid::app

@@ -61,6 +61,7 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
       break;
     }
     const bool is_frame = std::holds_alternative<Frame>(item);
+    const bool is_result = is_frame && !std::get<Frame>(item).context_only;
     if (is_frame) {
       counters.latency.add(std::chrono::steady_clock::now() - begin);
     }
@@ -69,7 +70,7 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
     if (!push(decoded, counters, std::move(item), cost)) {
       break;
     }
-    if (is_frame && ++counters.frames == options.frame_limit) {
+    if (is_result && ++counters.frames == options.frame_limit) {
       break;
     }
   }

@@ -65,7 +65,7 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     level = scaled(found_, settings_.strength);
   } else {
     found_ = tracker_.take();
-    if (listener_) {
+    if (listener_ && !frame.context_only) {
       listener_(found_, frame);
     }
     level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
@@ -82,6 +82,11 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     const bool chosen =
         settings_.planes == PlaneChoice::kAll || luma == (settings_.planes == PlaneChoice::kLuma);
     level.sigma[plane] = chosen ? level.sigma[plane] : 0;
+  }
+  if (frame.context_only) {
+    return level;
+  }
+  for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
     sums_[plane] += static_cast<double>(level.sigma[plane]);
   }
   if (frames_++ == 0) {

@@ -42,7 +42,7 @@ NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 /// The noise level to filter each frame of a stream with.
 class NoiseControl {
  public:
-  /// Is told the estimate for each frame.
+  /// Is told the estimate for each frame but those that are context only.
   using Listener = std::function<void(const NoiseModel& estimate, const Frame& frame)>;
 
   /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
@@ -68,7 +68,7 @@ class NoiseControl {
     return level_of(frame);
   }
 
-  /// Of the levels that frames were filtered with so far, for reports.
+  /// Of the levels that frames were filtered with so far, but for those that are context only; for reports.
   struct Levels {
     NoiseModel first;
     NoiseModel mean;

@@ -395,6 +395,14 @@ Reader::Item Reader::State::read() {
 
 Reader::Item Reader::State::decode_next() {
   while (!finished_ && !is_given_up()) {
+    if (behind_context_) {
+      if (context_.empty()) {
+        return *std::exchange(behind_context_, std::nullopt);
+      }
+      FrameHandle before = std::move(context_.front());
+      context_.pop_front();
+      return deliver(std::move(before), -std::ssize(context_) - 1, true);
+    }
     FrameHandle frame = make_frame();
     int code = 0;
     if (!untimed_.empty() && !waits_for_time(*untimed_.front())) {
@@ -435,11 +443,26 @@ Reader::Item Reader::State::decode_next() {
         keep_metadata(*frame, std::move(metadata.mapped()));
       }
       set_time(*frame);
-      if (!take_for_range(*frame)) {
+      const Place place = place_in_range(*frame);
+      if (place == Place::kBefore) {
+        keep_as_context(std::move(frame));
         continue;
       }
+      if (place == Place::kBehind) {
+        if (first_properties == nullptr || frames_behind_range_ == context_after_) {
+          video_ended_ = true;
+          continue;
+        }
+        ++frames_behind_range_;
+        return deliver(std::move(frame), frame_index_++, true);
+      }
       damaged_frames += is_corrupt || frame->decode_error_flags != 0 ? 1 : 0;
-      return deliver(std::move(frame));
+      // It comes first, as it tells the format.
+      Frame inside = deliver(std::move(frame), frame_index_++, false);
+      if (context_.empty()) {
+        return inside;
+      }
+      behind_context_ = std::move(inside);
     }
     if (code == AVERROR_EOF) {
       if (std::shared_ptr<Packet> packet = rest_of_range(); packet != nullptr) {
@@ -536,7 +559,7 @@ bool Reader::State::is_unseen(const AVPacket& packet) const {
   // Its time may yet be corrected a little.
   constexpr std::int64_t kMargin = AV_TIME_BASE / 10;
   const AVRational time_base = video_stream->time_base;
-  return range.has_begin() && packet.pts != AV_NOPTS_VALUE && !mender_ &&
+  return range.has_begin() && context_before_ == 0 && packet.pts != AV_NOPTS_VALUE && !mender_ &&
          packet.pts < range.first(time_base) - av_rescale_q(kMargin, kMicrosecond, time_base);
 }
 
@@ -787,7 +810,6 @@ FrameHandle Reader::State::as_begun(const AVFrame& other) {
   FrameHandle converted = rescaled_pool_.take(to.format, to.width, to.height);
   Scaler(url + ": frame " + std::to_string(frame_index_), from, to).convert(other, *converted);
   check(av_frame_copy_props(converted.get(), &other), url, "can't copy a frame's properties");
-  ++converted_frames;
   ++copies;
   return converted;
 }
@@ -797,7 +819,7 @@ AVPixelFormat Reader::State::sample_format(const AVFrame& frame) const {
   return frame.format == AV_PIX_FMT_CUDA ? decoder->sw_pix_fmt : static_cast<AVPixelFormat>(frame.format);
 }
 
-Frame Reader::State::deliver(FrameHandle decoded) {
+Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool context_only) {
   if (source_format_ == AV_PIX_FMT_NONE) {
     set_format(*decoded);
   }
@@ -805,6 +827,7 @@ Frame Reader::State::deliver(FrameHandle decoded) {
   if (visible_width(*decoded) != video.format.width || visible_height(*decoded) != video.format.height ||
       without_range(sample_format(*decoded)) != source_format_) {
     decoded = as_begun(on_cuda ? *copy_to_host(*decoded, url) : *decoded);
+    converted_frames += context_only ? 0 : 1;
     on_cuda = false;
   }
   if (implies_full_range(sample_format(*decoded))) {
@@ -839,9 +862,12 @@ Frame Reader::State::deliver(FrameHandle decoded) {
     unpack(scaled != nullptr ? *scaled : *decoded, frame);
     ++copies;
   }
-  look_at_scan(*properties);
+  if (!context_only) {
+    look_at_scan(*properties);
+  }
   frame.interlaced = is_interlaced(*properties);
-  frame.index = frame_index_++;
+  frame.index = index;
+  frame.context_only = context_only;
   frame.attachment = std::move(properties);
   return frame;
 }

@@ -34,6 +34,10 @@ struct ReaderOptions {
   /// left out, chapters and subtitles are cut. Without, times stay the source's own. Likewise from `end` on.
   std::optional<double> start;
   std::optional<double> end;
+  /// How many frames before `start` and from `end` on are delivered as well, as far as there are any: marked
+  /// as Frame::context_only, those before with indices below 0.
+  int context_before = 0;
+  int context_after = 0;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
   std::function<Frame(const FrameFormat&)> allocate;

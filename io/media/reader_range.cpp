@@ -43,6 +43,8 @@ void Reader::State::set_range(const ReaderOptions& options) {
     range.end = source_begin_ + microseconds(*options.end);
   }
   first_offset_ = time_offset;
+  context_before_ = range.has_begin() ? options.context_before : 0;
+  context_after_ = range.has_end() ? options.context_after : 0;
 }
 
 /// Whether the container can be asked for a time.
@@ -146,6 +148,9 @@ void Reader::State::forget_position() {
   at_true_end_ = false;
   finished_ = source_ended_ = video_ended_ = drained_ = false;
   std::fill(past_range_.begin(), past_range_.end(), false);
+  context_.clear();
+  behind_context_.reset();
+  frames_behind_range_ = 0;
 }
 
 /// Finds the first frame of the range by seeking to `jump_to_`. False, at the beginning of the source, if it
@@ -160,15 +165,19 @@ bool Reader::State::seek_first_frame() {
   const bool with_others = std::find(copied.begin(), copied.end(), true) != copied.end();
   const std::array<std::int64_t, 4> margins{with_others ? AV_TIME_BASE / 2 : 0, AV_TIME_BASE,
                                             10 * AV_TIME_BASE, 60 * AV_TIME_BASE};
+  const AVRational rate = average_rate();
+  const std::int64_t of_context =
+      rate.num > 0 ? av_rescale_q(context_before_ + 1, av_inv_q(rate), kMicrosecond) : 0;
   bool moved = false;
-  for (const std::int64_t margin : margins) {
+  for (const std::int64_t least : margins) {
+    const std::int64_t margin = least + (context_before_ > 0 ? of_context : 0);
     moved = moved || jump_to_ - margin > source_begin_;
     if (!begin_at_key_frame(margin)) {
       break;
     }
     const bool found = find_first_frame();
     const bool from_before = first_time_ != AV_NOPTS_VALUE && first_time_ <= latest_key_;
-    if (from_before || is_given_up()) {
+    if ((from_before && (!found || has_context())) || is_given_up()) {
       return found;
     }
     first_frame_.reset();
@@ -237,22 +246,33 @@ bool Reader::State::take_for_range(AVPacket& packet) {
     return range.clip(packet, stream.time_base, stream.codecpar->codec_type);
   }
   if (past_range_[packet.stream_index]) {
-    video_ended_ = true;  // frames that are shown earlier than this one is decoded have all been sent
-    return false;
+    // Frames that are shown earlier than this one is decoded have all been sent.
+    video_ended_ = video_ended_ || context_after_ == 0;
   }
   return !video_ended_;
 }
 
-/// Whether a decoded frame, its time set, is to be delivered.
-bool Reader::State::take_for_range(const AVFrame& frame) {
+/// Where a decoded frame is, its time set.
+Reader::State::Place Reader::State::place_in_range(const AVFrame& frame) {
   if (first_time_ == AV_NOPTS_VALUE) {
     first_time_ = frame.pts;
   }
   if (frame.pts >= range.behind(video_stream->time_base)) {
-    video_ended_ = true;
-    return false;
+    return Place::kBehind;
   }
-  return frame.pts >= range.first(video_stream->time_base);
+  return frame.pts >= range.first(video_stream->time_base) ? Place::kInside : Place::kBefore;
+}
+
+/// Keeps the last of the frames before the range; not in the memory of a GPU's decoder, which has few to
+/// spare.
+void Reader::State::keep_as_context(FrameHandle frame) {
+  if (context_before_ == 0) {
+    return;
+  }
+  context_.push_back(frame->format == AV_PIX_FMT_CUDA ? copy_to_host(*frame, url) : std::move(frame));
+  if (std::ssize(context_) > context_before_) {
+    context_.pop_front();
+  }
 }
 
 /// After the last frame: a packet of the sound that belongs to the range but lies behind the frames in the

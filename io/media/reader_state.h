@@ -84,7 +84,7 @@ struct Reader::State {
   void take_out_clock_jumps(const AVPacket& packet);
   void begin_device_clock(const AVPacket& packet);
   FrameHandle as_begun(const AVFrame& other);
-  Frame deliver(FrameHandle decoded);
+  Frame deliver(FrameHandle decoded, std::int64_t index, bool context_only);
   AVPixelFormat sample_format(const AVFrame& frame) const;
   void set_format(const AVFrame& first);
   bool waits_for_time(const AVFrame& frame) const;
@@ -103,7 +103,11 @@ struct Reader::State {
   void rewind();
   void forget_position();
   bool take_for_range(AVPacket& packet);
-  bool take_for_range(const AVFrame& frame);
+  enum class Place { kBefore, kInside, kBehind };
+  Place place_in_range(const AVFrame& frame);
+  void keep_as_context(FrameHandle frame);
+  /// Whether there is all of it, once the first of it has been delivered.
+  bool has_context() const { return std::ssize(context_) + (behind_context_ ? 1 : 0) >= context_before_; }
   bool is_given_up() const { return given_up_ && given_up_(); }
   std::shared_ptr<Packet> rest_of_range();
   void describe_range();
@@ -135,10 +139,15 @@ struct Reader::State {
   std::int64_t first_time_ = AV_NOPTS_VALUE;  ///< of the first frame that was decoded since the last seek
   std::vector<bool> past_range_;              ///< by stream index: decoded up to the end of the range
   bool video_ended_ = false;                  ///< nothing more is sent to the decoder
-  std::int64_t jump_to_ = 0;                  ///< microseconds, on the clock of `range`: where a seek leads
-  std::int64_t latest_key_ = 0;        ///< in the video's time base: when the key frame is shown at last
-  bool gathering_ = false;             ///< video packets go to `gathered_`, not to the decoder
-  std::deque<PacketHandle> gathered_;  ///< from a key frame on, to be decoded next
+  int context_before_ = 0;
+  int context_after_ = 0;
+  std::deque<FrameHandle> context_;      ///< the last frames before the range, until they are delivered
+  std::optional<Frame> behind_context_;  ///< the first frame of the range, meanwhile
+  int frames_behind_range_ = 0;          ///< that have been delivered
+  std::int64_t jump_to_ = 0;             ///< microseconds, on the clock of `range`: where a seek leads
+  std::int64_t latest_key_ = 0;          ///< in the video's time base: when the key frame is shown at last
+  bool gathering_ = false;               ///< video packets go to `gathered_`, not to the decoder
+  std::deque<PacketHandle> gathered_;    ///< from a key frame on, to be decoded next
   std::int64_t gathered_bytes_ = 0;
   std::function<bool()> given_up_;  ///< seek()'s, while it runs
 

@@ -1,8 +1,11 @@
 // What `limpid denoise` does with good input: frames, times, sound, noise, pipes, overwriting, messages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -177,6 +180,53 @@ TEST_F(DenoiseTest, ARangeIsExactAlsoFromAPipe) {
   EXPECT_EQ(piped.out, read_file(path("file.y4m")));
   expect_failure(limpid(denoise(input, path("none.y4m"), {"--start", "1:00"})), 1,
                  {"in.y4m", "no frame from 60 s on", "2 s long"});
+}
+
+// Filters over time are given the frames around the range.
+TEST_F(DenoiseTest, ARangeHasTheBitsOfTheWhole) {
+  struct Source {
+    std::string name;
+    std::string filter;
+  };
+  const auto samples_of = [this](const std::string& file) {
+    const Outcome outcome = run({"ffmpeg", "-v", "error", "-i", file, "-map", "0:v", "-f", "framemd5",
+                                 "-fps_mode", "passthrough", "-"});
+    expect_success(outcome);
+    std::vector<std::string> sums;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with('#')) {
+        sums.push_back(line.substr(line.rfind(' ')));
+      }
+    }
+    return sums;
+  };
+  for (const auto& [name, filter] :
+       {Source{"constant.mkv", ""}, Source{"interlaced.mkv", ",interlace"},
+        Source{"varying.mkv", ",select='lt(mod(n\\,20)\\,6)+not(mod(n\\,7))'"}}) {
+    const std::string input =
+        make(name, {"-f", "lavfi", "-i", "testsrc2=rate=25:size=64x48", "-frames:v", "60", "-vf",
+                    "noise=alls=20:allf=t:all_seed=1,format=yuv420p" + filter, "-c:v", "ffv1", "-g", "12",
+                    "-fps_mode", "vfr"});
+    const std::vector<std::string> options{"--filter", "vbm4d", "-c", "ffv1"};
+    const auto denoised = [&](const std::string& output, std::vector<std::string> range) {
+      range.insert(range.end(), options.begin(), options.end());
+      expect_success(limpid(denoise(input, path(output), range)));
+      return samples_of(path(output));
+    };
+    const std::vector<std::string> whole = denoised("whole-" + name, {});
+    const auto expect_part = [&](const std::string& output, const std::vector<std::string>& range,
+                                 bool from_the_beginning, bool to_the_end) {
+      const std::vector<std::string> part = denoised(output + name, range);
+      const auto place = std::search(whole.begin(), whole.end(), part.begin(), part.end());
+      ASSERT_NE(place, whole.end()) << output << name;
+      EXPECT_EQ(place == whole.begin(), from_the_beginning) << output << name;
+      EXPECT_EQ(place + std::ssize(part) == whole.end(), to_the_end) << output << name;
+    };
+    expect_part("middle-", {"--start", "0.8", "--end", "1.6"}, false, false);
+    expect_part("first-", {"--start", "0", "--end", "0.9"}, true, false);
+    expect_part("last-", {"--start", "1.2", "--end", "99"}, false, true);
+  }
 }
 
 TEST_F(DenoiseTest, StillPictures) {

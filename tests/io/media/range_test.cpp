@@ -1,7 +1,10 @@
 // ReaderOptions::start and end: exactly the frames and packets of a range, wherever the key frames lie.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -83,6 +86,25 @@ TEST_P(RangeTest, DeliversExactlyItsFramesFromZeroOn) {
       frames.push_back(whole.frames[expected[i]]);
     }
     expect_same_frames(frames, part.frames);
+
+    constexpr int kBefore = 9;
+    constexpr int kAfter = 5;
+    const Clip with_context =
+        read_clip(source, {.start = start, .end = end, .context_before = kBefore, .context_after = kAfter});
+    const std::int64_t before = std::min<std::int64_t>(kBefore, expected.front());
+    const std::int64_t after = std::min<std::int64_t>(kAfter, whole.frames.size() - 1 - expected.back());
+    frames.clear();
+    for (std::int64_t i = -before; i < std::ssize(expected) + after; ++i) {
+      frames.push_back(whole.frames[expected.front() + i]);
+    }
+    ASSERT_EQ(with_context.frames.size(), frames.size()) << start;
+    expect_same_frames(frames, with_context.frames);
+    for (std::int64_t i = 0; i < std::ssize(frames); ++i) {
+      const Frame& frame = with_context.frames[i];
+      EXPECT_EQ(frame.index, i - before) << start;
+      EXPECT_EQ(frame.context_only, frame.index < 0 || frame.index >= std::ssize(expected)) << start;
+    }
+    EXPECT_EQ(with_context.packets, part.packets) << "of other streams";
   }
 }
 
