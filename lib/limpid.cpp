@@ -152,9 +152,6 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame) {
     if (memory.is_host()) {
       result = session.engine().allocate_frame(session.format());
       copy_in(frame, result);
-    } else if (memory != session.engine().memory()) {
-      throw UsageError("the frame is in " + to_string(memory) + ", which the engine " +
-                       std::string(session.engine().name()) + " can't read");
     }
   }
   tell(frame, result);
@@ -232,7 +229,7 @@ limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_
       return LIMPID_BAD_ARGUMENT;
     }
     *engine = nullptr;
-    if (threads < 0) {
+    if (threads < 0 || threads > kMostThreads) {
       return LIMPID_BAD_ARGUMENT;
     }
     auto made = std::make_unique<limpid_engine>();

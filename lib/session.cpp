@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/lower_case.h"
 #include "core/base/suggestion.h"
 #include "core/engines.h"
 #include "core/settings/noise_profile.h"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::array<const char*, 9> kGeneralSettings{
     "filter", "profile", "noise", "sigma", "strength", "luma-only", "chroma-only", "engine", "threads"};
-constexpr int kMostThreads = 1024;
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -58,15 +58,15 @@ std::shared_ptr<Engine> SharedEngine::get() {
 
 void Session::set(const std::string& name, const std::optional<std::string>& value) {
   if (name == "filter") {
-    filter_settings_.name = value ? filter_type(*value).name : "";
+    filter_settings_.name = value ? filter_type(lower_case(*value)).name : "";
   } else if (name == "profile") {
-    filter_settings_.profile = value;
+    filter_settings_.profile = value ? std::optional(lower_case(*value)) : std::nullopt;
   } else if (name == "engine" || name == "threads") {
     if (shared_engine_ != nullptr) {
       throw UsageError(name + ": the denoiser shares an engine, which was chosen where that was made");
     }
     if (name == "engine") {
-      engine_name_ = value.value_or("auto");
+      engine_name_ = lower_case(value.value_or("auto"));
     } else {
       threads_ = value ? parse_threads(*value) : 0;
     }
@@ -97,7 +97,7 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
   } else if (name == "sigma") {
     settings.noise = parse_sigma(name, value.value_or("auto"));
   } else if (name == "strength") {
-    settings.strength = parse_strength(name, value.value_or("medium"));
+    settings.strength = parse_strength(name, lower_case(value.value_or("medium")));
   } else if (name == "luma-only" || name == "chroma-only") {
     const PlaneChoice choice = name == "luma-only" ? PlaneChoice::kLuma : PlaneChoice::kChroma;
     if (value && parse_flag(name, *value)) {
@@ -163,6 +163,14 @@ void Session::send(Frame frame, std::optional<Frame> result) {
   require_start();
   if (flushed_) {
     throw OutOfTurn("no frame can be sent behind a flush, unless the denoiser is reset or started again");
+  }
+  // A frame of the library's own may be of another stream.
+  if (frame.format != format_) {
+    throw UsageError("the frame is " + to_string(frame.format) + ", and the stream is " + to_string(format_));
+  }
+  if (!frame.memory.is_host() && frame.memory != engine_->memory()) {
+    throw UsageError("the frame is in " + to_string(frame.memory) + ", which the engine " +
+                     std::string(engine_->name()) + " can't read");
   }
   if (!frame.context_only) {
     const Results asked = result ? Results::kGiven : Results::kOwn;

@@ -15,6 +15,9 @@
 
 namespace limpid::lib {
 
+/// Of the CPU engine.
+inline constexpr int kMostThreads = 1024;
+
 /// A call out of turn.
 class OutOfTurn : public Error {
  public:

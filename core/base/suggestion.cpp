@@ -1,18 +1,12 @@
 #include "core/base/suggestion.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
+
+#include "core/base/lower_case.h"
 
 namespace limpid {
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 /// Damerau's and Levenshtein's, in its form that edits no letter twice.
 std::size_t distance(const std::string& a, const std::string& b) {

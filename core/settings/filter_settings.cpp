@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/lower_case.h"
+
 namespace limpid {
 namespace {
 
@@ -94,10 +96,7 @@ ParameterValue parse_value(const Parameter<Filter>& parameter, const std::string
     case ParameterKind::kName:
       break;
   }
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
+  return lower_case(text);
 }
 
 }  // namespace limpid

@@ -145,9 +145,9 @@ LIMPID_API void limpid_release(limpid_frame* frame);
 /* A place to compute: the CPU with its threads, a GPU. Several denoisers may share one. */
 typedef struct limpid_engine limpid_engine;
 
-/* name: "auto" or NULL, "cpu", "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU engine; 0: one for each
- * processor that the process may use. The engine is opened when a denoiser first starts on it, which tells
- * what is wrong with it. */
+/* name: "auto" or NULL, "cpu", "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU engine, 1024 at most; 0:
+ * one for each processor that the process may use. The engine is opened when a denoiser first starts on it,
+ * which tells what is wrong with it. */
 LIMPID_API limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_t threads);
 /* Denoisers that have it go on. */
 LIMPID_API void limpid_engine_free(limpid_engine** engine);

@@ -1,4 +1,5 @@
 // The C library, as its header tells it.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <limpid.h>
 #include <malloc.h>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -22,6 +24,7 @@
 #include "core/frame/metrics.h"
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
+#include "tests/temporary_folder.h"
 
 namespace limpid::lib {
 namespace {
@@ -230,6 +233,10 @@ TEST(Library, NullIsToldOf) {
   auto quality = sized<limpid_quality>();
   EXPECT_EQ(limpid_new(nullptr, nullptr), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(limpid_engine_new(nullptr, nullptr, 0), LIMPID_BAD_ARGUMENT);
+  limpid_engine* engine = nullptr;
+  EXPECT_EQ(limpid_engine_new(&engine, "cpu", -1), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_engine_new(&engine, "cpu", 1025), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(engine, nullptr);
   EXPECT_EQ(limpid_list_engines(nullptr, nullptr), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(limpid_get_filter(0, nullptr), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(limpid_get_parameter(0, 0, nullptr), LIMPID_BAD_ARGUMENT);
@@ -345,6 +352,19 @@ TEST(Library, IllegalFormatsAndPlanesAreToldOfInASentence) {
   EXPECT_EQ(send(denoiser, own), LIMPID_OK) << "it goes on";
 }
 
+TEST(Library, AFrameOfItsOwnFromAnotherStreamIsRefused) {
+  const Handle denoiser;
+  set_quick(denoiser);
+  auto frame = sized<limpid_frame>();
+  ASSERT_EQ(start(denoiser, oracle::gray(64, 64)), LIMPID_OK);
+  ASSERT_EQ(limpid_allocate(denoiser, &frame), LIMPID_OK);
+  ASSERT_EQ(limpid_set(denoiser, "sigma", "auto"), LIMPID_OK);
+  ASSERT_EQ(start(denoiser, oracle::gray(96, 96)), LIMPID_OK);
+  EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
+  EXPECT_STREQ(limpid_error(denoiser), "the frame is 64x64 gray 8 bit, and the stream is 96x96 gray 8 bit");
+  limpid_release(&frame);
+}
+
 TEST(Library, EachFrameIsReleasedOnce) {
   const FrameFormat format = oracle::gray(32, 32);
   const Frame own = noisy_frames(format, 1).front();
@@ -381,7 +401,7 @@ TEST(Library, SettingsAreTheCommandLines) {
     return denoise(denoiser, frames);
   };
   expect_same(
-      result({{"filter", "bm3d"}, {"profile", "fast"}, {"noise", "10"}, {"engine", "cpu"}, {"threads", "1"}}),
+      result({{"filter", "BM3D"}, {"profile", "Fast"}, {"noise", "10"}, {"engine", "cpu"}, {"threads", "1"}}),
       denoise_by_core(bm3d_profile(Profile::kFast), frames));
   Bm3dParameters changed = bm3d_profile(Profile::kLc);
   changed.matching = Matching::kNearest;
@@ -726,6 +746,35 @@ TEST(Library, MeasuresFrames) {
   }
   ASSERT_EQ(limpid_measure(&c, &a, &a, &quality), LIMPID_OK);
   EXPECT_TRUE(std::isinf(quality.psnr[0]));
+}
+
+// A second copy, as in a host whose plug-ins each bring the library.
+TEST(Library, IsUnloadedWithoutTraces) {
+  const test::TemporaryFolder folder;
+  const std::string copy = (folder.path() / "liblimpid_copy.so").string();
+  std::filesystem::copy_file(LIMPID_LIBRARY, copy);
+  void* const library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto function = [library]<typename Function>(Function* /*type*/, const char* name) {
+    return reinterpret_cast<Function*>(dlsym(library, name));
+  };
+  const FrameFormat format = oracle::gray(32, 32);
+  const limpid_format c = c_format(format);
+  const Frame frame = noisy_frames(format, 1).front();
+  const limpid_frame sent = c_frame(frame);
+  auto result = sized<limpid_frame>();
+  limpid_denoiser* denoiser = nullptr;
+  ASSERT_NE(function(&limpid_new, "limpid_new"), &limpid_new);
+  ASSERT_EQ(function(&limpid_new, "limpid_new")(&denoiser, nullptr), LIMPID_OK);
+  EXPECT_EQ(function(&limpid_set, "limpid_set")(denoiser, "sigma", "10"), LIMPID_OK);
+  EXPECT_EQ(function(&limpid_set, "limpid_set")(denoiser, "filter", "bm3d"), LIMPID_OK);
+  EXPECT_EQ(function(&limpid_start, "limpid_start")(denoiser, &c), LIMPID_OK);
+  EXPECT_EQ(function(&limpid_send, "limpid_send")(denoiser, &sent), LIMPID_OK);
+  EXPECT_EQ(function(&limpid_receive, "limpid_receive")(denoiser, &result), LIMPID_OK);
+  function(&limpid_release, "limpid_release")(&result);
+  function(&limpid_free, "limpid_free")(&denoiser);
+  EXPECT_EQ(dlclose(library), 0);
+  EXPECT_EQ(dlopen(copy.c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr) << "it is still there";
 }
 
 TEST(Library, IsOfTheHeadersVersion) {
