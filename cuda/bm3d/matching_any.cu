@@ -191,6 +191,9 @@ __global__ void match_any_kernel(AnyArguments arguments) {
   const int side = 2 * arguments.radius + 1;
   int* distances = window_distances + warp * side * side;
   for (unsigned i = blockIdx.x * warps + warp; i < references; i += gridDim.x * warps) {
+    if (!arguments.groups.wants(i)) {
+      continue;
+    }
     const Search search(arguments, static_cast<int>(i));
     find_distances(arguments, search, threadIdx.x % kWarp, kWarp, distances);
     __syncwarp();

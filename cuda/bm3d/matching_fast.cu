@@ -826,6 +826,10 @@ __global__ void __launch_bounds__(kWarp* kMaxWarps, 2) match_fast_kernel(FastArg
   const int part = warp % kParts;
   const int block_column = blockIdx.x * arguments.tiles_x * 4;
   const int block_row = arguments.groups.first_row + blockIdx.y * kTilesY * 4;
+  if (!block_wants(arguments.groups, arguments.grid, block_column, block_row, arguments.tiles_x * 4,
+                   kTilesY * 4)) {
+    return;
+  }
   const int block_x = arguments.grid.x(block_column);
   const int block_y = arguments.grid.y(block_row);
   load_region(arguments, region, block_x - arguments.radius + MatchingPlane::kMargin,

@@ -484,6 +484,9 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int block_column = blockIdx.x * arguments.columns;
   const int block_row = arguments.groups.first_row + blockIdx.y * arguments.rows;
+  if (!block_wants(arguments.groups, grid, block_column, block_row, arguments.columns, arguments.rows)) {
+    return;
+  }
   const int x0 = (grid.x(block_column) - radius + MatchingPlane::kMargin) & ~(kAlignment - 1);
   const int y0 = grid.y(block_row) - radius + MatchingPlane::kMargin;
   load_region(arguments, region, x0, y0);
@@ -503,6 +506,10 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
       continue;
     }
     const int references = min(grid.columns - column, 2);
+    const int number = (row - arguments.groups.first_row) * grid.columns + column;
+    if (!arguments.groups.wants(number) && !(references == 2 && arguments.groups.wants(number + 1))) {
+      continue;
+    }
     const Pair pair = place_pair(arguments, x0, y0, column, row, references);
     Offsets<kIterations> offsets;
     load_energies(arguments, region, lane, pair, offsets);
@@ -520,7 +527,6 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
     }
     int found[2];
     collect(lane, offsets, passed, shift, offsets_of_lane, pool, found);
-    const int number = (row - arguments.groups.first_row) * grid.columns + column;
     write_groups<Pool>(
         arguments.groups, number, references, found, [&](int c, int k) { return pool[c * kPool + k]; },
         [&](int c) { return Pool::place((c == 0 ? pair.x[0] : pair.x[1]) - pair.base_x, radius); },

@@ -244,6 +244,24 @@ __device__ Key merge_lanes(Key ascending, Key descending, int lane) {
   return key;
 }
 
+// Whether a block wants any group of the references [first_column, first_column + columns) of so many rows
+// from first_row on.
+__device__ __forceinline__ bool block_wants(const Groups& groups, const ReferenceGrid& grid, int first_column,
+                                            int first_row, int columns, int rows) {
+  if (!groups.selective) {
+    return true;
+  }
+  bool wants = false;
+  for (int i = threadIdx.x; i < columns * rows; i += blockDim.x) {
+    const int column = first_column + i % columns;
+    const int row = first_row + i / columns;
+    if (column < grid.columns && row < groups.last_row) {
+      wants = wants || groups.wants((row - groups.first_row) * grid.columns + column);
+    }
+  }
+  return __syncthreads_or(wants ? 1 : 0) != 0;
+}
+
 // A warp writes the groups of `references` (at most 2) references side by side, the first of them `number`.
 // Each has found[c] keys, key_at(c, 0), key_at(c, 1), ...; own_place(c) is its place.
 template <typename Pool, typename KeyAt, typename OwnPlace>

@@ -119,20 +119,32 @@ __global__ void __launch_bounds__(kPyramidThreads)
   store_word(level, first, x, y, word);
 }
 
-// A level of two pictures' pyramids.
+// A level of two pictures' pyramids, and what a search or a sweep writes there.
 struct MotionLevel {
-  motion::Level shape;
   const std::uint8_t* current;
   const std::uint8_t* reference;
-  motion::Level coarser_shape;
   const MotionVector* coarser;
+  const MotionVector* before;
+  MotionVector* vectors;
+  std::int32_t* differences;
+  std::int32_t* textures;
+  QuarterSamples* quarters;
+};
+
+// One field's level or two, which differ by the direction: blockIdx.y says which is meant.
+struct MotionLevels {
+  motion::Level shape;
+  motion::Level coarser_shape;
+  MotionLevel of[2];
+
+  __device__ const MotionLevel& own() const { return of[blockIdx.y]; }
 };
 
 // The window around one block, in a warp's registers.
 class Window {
  public:
-  __device__ Window(const MotionLevel& level, int column, int row)
-      : shape_(level.shape), reference_(level.reference), column_(column), row_(row) {
+  __device__ Window(const MotionLevels& levels, int column, int row)
+      : shape_(levels.shape), reference_(levels.own().reference), column_(column), row_(row) {
     const int lane = threadIdx.x % kWarp;
     const int r = lane / 4;
     rows_[0] = motion::window_row(kBlock / 2 + r);
@@ -141,7 +153,7 @@ class Window {
     y_ = row * kBlock;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      samples_[i] = load(level.current, x_, y_ + rows_[i]);
+      samples_[i] = load(levels.own().current, x_, y_ + rows_[i]);
     }
   }
 
@@ -231,9 +243,9 @@ constexpr int kCoarsestRows = 2 * motion::kRadius + 1;  // of vectors
 
 // A block of threads treats a block of samples; a warp tries the vectors of one row.
 __global__ void __launch_bounds__(kWarp* kCoarsestRows)
-    search_coarsest_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences,
-                           std::int32_t* textures) {
+    search_coarsest_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
+  const MotionLevel& own = level.own();
   const int block = blockIdx.x;
   const Window window(level, block % level.shape.columns, block / level.shape.columns);
   const int row = threadIdx.x / kWarp;
@@ -269,13 +281,13 @@ __global__ void __launch_bounds__(kWarp* kCoarsestRows)
     least_of_all = min(least_of_all, other);
   }
   if (threadIdx.x % kWarp == 0 && least == least_of_all) {
-    vectors[block] = best;
-    differences[block] = best_difference;
+    own.vectors[block] = best;
+    own.differences[block] = best_difference;
   }
   if (level.shape.finest && row == 0) {
     const int texture = window.texture();
     if (threadIdx.x == 0) {
-      textures[block] = texture;
+      own.textures[block] = texture;
     }
   }
 }
@@ -286,9 +298,9 @@ __device__ int block_of_warp() { return blockIdx.x * kSearchWarps + threadIdx.x 
 
 // A lane knows one of the predictions.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
-    search_kernel(MotionLevel level, MotionVector* vectors, std::int32_t* differences,
-                  std::int32_t* textures) {
+    search_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
+  const MotionLevel& own = level.own();
   const int block = block_of_warp();
   if (block >= level.shape.columns * level.shape.rows) {
     return;
@@ -298,8 +310,8 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   const int lane = threadIdx.x % kWarp;
   const Window window(level, column, row);
   motion::Choice best;
-  const unsigned predicted = bits_of(motion::prediction(min(lane, motion::kPredictions - 1), column, row,
-                                                        level.coarser_shape, level.coarser));
+  const unsigned predicted = bits_of(
+      motion::prediction(min(lane, motion::kPredictions - 1), column, row, level.coarser_shape, own.coarser));
   for_each_lane(distinct(predicted), predicted, [&](unsigned bits) {
     const MotionVector vector = window.limited(vector_of(bits).x, vector_of(bits).y);
     const int difference = window.difference(vector);
@@ -315,19 +327,19 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   }
   const int texture = level.shape.finest ? window.texture() : 0;
   if (lane == 0) {
-    vectors[block] = best.vector;
-    differences[block] = best.difference;
+    own.vectors[block] = best.vector;
+    own.differences[block] = best.difference;
     if (level.shape.finest) {
-      textures[block] = texture;
+      own.textures[block] = texture;
     }
   }
 }
 
 // A lane knows one of the neighbours.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
-    sweep_kernel(MotionLevel level, const MotionVector* before, MotionVector* vectors,
-                 std::int32_t* differences) {
+    sweep_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
+  const MotionLevel& its = level.own();
   const int block = block_of_warp();
   if (block >= level.shape.columns * level.shape.rows) {
     return;
@@ -336,18 +348,19 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   const int row = block / level.shape.columns;
   const int lane = threadIdx.x % kWarp;
   const bool knows_one = lane < motion::kNeighbours;
-  const MotionVector own = before[block];
-  const MotionVector neighbour = knows_one ? motion::neighbour(lane, level.shape, column, row, before) : own;
+  const MotionVector own = its.before[block];
+  const MotionVector neighbour =
+      knows_one ? motion::neighbour(lane, level.shape, column, row, its.before) : own;
   const unsigned known = bits_of(neighbour);
   const unsigned untried = distinct(known) & __ballot_sync(kAllLanes, known != bits_of(own));
   if (untried == 0) {
     if (lane == 0) {
-      vectors[block] = own;
+      its.vectors[block] = own;
     }
     return;
   }
   const Window window(level, column, row);
-  const int own_difference = differences[block];
+  const int own_difference = its.differences[block];
   motion::Choice best;
   const auto consider = [&](const MotionVector& vector, int difference) {
     const int disagreements = sum_over_warp(knows_one ? motion::disagreement(vector, neighbour) : 0);
@@ -359,22 +372,22 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
     consider(vector, window.difference(vector));
   });
   if (lane == 0) {
-    vectors[block] = best.vector;
-    differences[block] = best.difference;
+    its.vectors[block] = best.vector;
+    its.differences[block] = best.difference;
   }
 }
 
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
-    quarter_kernel(MotionLevel level, const MotionVector* vectors, const std::int32_t* differences,
-                   QuarterSamples* quarters) {
+    quarter_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
+  const MotionLevel& own = level.own();
   const int block = block_of_warp();
   if (block >= level.shape.columns * level.shape.rows) {
     return;
   }
   const Window window(level, block % level.shape.columns, block / level.shape.columns);
-  const MotionVector vector = vectors[block];
-  const int difference = differences[block];
+  const MotionVector vector = own.vectors[block];
+  const int difference = own.differences[block];
   const auto along = [&](int x, int y) {
     const MotionVector before = window.limited(vector.x - x, vector.y - y);
     const MotionVector after = window.limited(vector.x + x, vector.y + y);
@@ -384,7 +397,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   };
   const QuarterSamples found = {static_cast<std::int8_t>(along(1, 0)), static_cast<std::int8_t>(along(0, 1))};
   if (threadIdx.x % kWarp == 0) {
-    quarters[block] = found;
+    own.quarters[block] = found;
   }
 }
 
@@ -473,49 +486,82 @@ MotionField DeviceMotionField::download(cudaStream_t stream) const {
 
 MotionEstimator::MotionEstimator(int width, int height)
     : columns_(motion::pyramid_of(width, height).levels[0].columns),
-      rows_(motion::pyramid_of(width, height).levels[0].rows),
-      coarser_(static_cast<std::size_t>(columns_) * rows_ * sizeof(MotionVector)),
-      before_(coarser_.bytes()) {}
+      rows_(motion::pyramid_of(width, height).levels[0].rows) {
+  const std::size_t bytes = static_cast<std::size_t>(columns_) * rows_ * sizeof(MotionVector);
+  for (Working& working : working_) {
+    working = {DeviceMemory(bytes), DeviceMemory(bytes)};
+  }
+}
+
+std::size_t MotionEstimator::memory() const {
+  std::size_t bytes = 0;
+  for (const Working& working : working_) {
+    bytes += working.coarser.bytes() + working.before.bytes();
+  }
+  return bytes;
+}
 
 void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyramid& current,
                               DeviceMotionField& field, cudaStream_t stream,
                               const MotionParameters& parameters) {
-  const motion::Pyramid& layout = current.layout();
-  if (reference.width() != current.width() || reference.height() != current.height() ||
-      layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ || field.columns() != columns_ ||
-      field.rows() != rows_) {
-    throw Error("motion is sought between pictures of different sizes");
-  }
-  field.has_quarters_ = parameters.quarters;
-  MotionLevel level{};
-  for (int number = layout.count - 1; number >= 0; --number) {
-    level.shape = layout.levels[number];
-    level.current = current.samples(number);
-    level.reference = reference.samples(number);
-    // Levels take turns, so that the finest one's vectors are the field's.
-    auto* vectors = number % 2 == 0 ? field.vectors() : coarser_.as<MotionVector>();
-    const int blocks = level.shape.columns * level.shape.rows;
-    const int groups = blocks_for(blocks, kSearchWarps);
-    if (level.coarser == nullptr) {
-      launch(search_coarsest_kernel, blocks, kWarp * kCoarsestRows, 0, stream, level, vectors,
-             field.differences(), field.textures());
-    } else {
-      launch(search_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences(),
-             field.textures());
+  const Search search = {&reference, &current, &field};
+  enqueue(std::span(&search, 1), stream, parameters);
+}
+
+void MotionEstimator::enqueue_both(const MotionPyramid& before, const MotionPyramid& after,
+                                   DeviceMotionField& ahead, DeviceMotionField& back, cudaStream_t stream) {
+  const Search searches[] = {{&after, &before, &ahead}, {&before, &after, &back}};
+  enqueue(searches, stream, {});
+}
+
+void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t stream,
+                              const MotionParameters& parameters) {
+  const motion::Pyramid& layout = searches[0].current->layout();
+  for (const auto& [reference, current, field] : searches) {
+    if (reference->width() != current->width() || reference->height() != current->height() ||
+        layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ ||
+        field->columns() != columns_ || field->rows() != rows_) {
+      throw Error("motion is sought between pictures of different sizes");
     }
-    auto* before = before_.as<MotionVector>();
+    field->has_quarters_ = parameters.quarters;
+  }
+  const auto count = static_cast<unsigned>(searches.size());
+  MotionLevels levels{};
+  MotionVector* spare[] = {working_[0].before.as<MotionVector>(), working_[1].before.as<MotionVector>()};
+  for (int number = layout.count - 1; number >= 0; --number) {
+    levels.shape = layout.levels[number];
+    for (unsigned i = 0; i < count; ++i) {
+      const auto& [reference, current, field] = searches[i];
+      MotionLevel& level = levels.of[i];
+      level.current = current->samples(number);
+      level.reference = reference->samples(number);
+      level.coarser = level.vectors;
+      // Levels take turns, so that the finest one's vectors are the field's.
+      level.vectors = number % 2 == 0 ? field->vectors() : working_[i].coarser.as<MotionVector>();
+      level.differences = field->differences();
+      level.textures = field->textures();
+      level.quarters = field->quarters();
+    }
+    const int blocks = levels.shape.columns * levels.shape.rows;
+    const dim3 groups(blocks_for(blocks, kSearchWarps), count);
+    if (levels.of[0].coarser == nullptr) {
+      launch(search_coarsest_kernel, dim3(blocks, count), kWarp * kCoarsestRows, 0, stream, levels);
+    } else {
+      launch(search_kernel, groups, kWarp * kSearchWarps, 0, stream, levels);
+    }
     static_assert(motion::kSweeps % 2 == 0);
     for (int sweep = 0; sweep < motion::kSweeps; ++sweep) {
-      std::swap(before, vectors);
-      launch(sweep_kernel, groups, kWarp * kSearchWarps, 0, stream, level, before, vectors,
-             field.differences());
+      for (unsigned i = 0; i < count; ++i) {
+        MotionLevel& level = levels.of[i];
+        std::swap(level.vectors, spare[i]);
+        level.before = spare[i];
+      }
+      launch(sweep_kernel, groups, kWarp * kSearchWarps, 0, stream, levels);
     }
-    if (level.shape.finest && parameters.quarters) {
-      launch(quarter_kernel, groups, kWarp * kSearchWarps, 0, stream, level, vectors, field.differences(),
-             field.quarters());
+    if (levels.shape.finest && parameters.quarters) {
+      launch(quarter_kernel, groups, kWarp * kSearchWarps, 0, stream, levels);
     }
-    level.coarser_shape = level.shape;
-    level.coarser = vectors;
+    levels.coarser_shape = levels.shape;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/frame/frame.h"
 #include "core/motion/motion_blocks.h"
@@ -85,14 +86,30 @@ class MotionEstimator {
   /// Makes `field` that of the motion from `current` to `reference`. All must have this size.
   void enqueue(const MotionPyramid& reference, const MotionPyramid& current, DeviceMotionField& field,
                cudaStream_t stream, const MotionParameters& parameters = {});
+  /// Makes the fields of the motion from one picture to the other, `ahead`, and the way back, at once: in
+  /// coarse levels one alone does not fill a GPU.
+  void enqueue_both(const MotionPyramid& before, const MotionPyramid& after, DeviceMotionField& ahead,
+                    DeviceMotionField& back, cudaStream_t stream);
 
-  std::size_t memory() const { return coarser_.bytes() + before_.bytes(); }
+  std::size_t memory() const;
 
  private:
+  struct Search {
+    const MotionPyramid* reference;
+    const MotionPyramid* current;
+    DeviceMotionField* field;
+  };
+  void enqueue(std::span<const Search> searches, cudaStream_t stream, const MotionParameters& parameters);
+
+  // Of one search.
+  struct Working {
+    DeviceMemory coarser;  // vectors of every second level; those of the others are in the caller's field
+    DeviceMemory before;   // vectors before a sweep
+  };
+
   int columns_;
   int rows_;
-  DeviceMemory coarser_;  // vectors of every second level; those of the others are in the caller's field
-  DeviceMemory before_;   // vectors before a sweep
+  std::array<Working, 2> working_;
 };
 
 }  // namespace limpid::cuda

@@ -58,6 +58,11 @@ struct Groups {
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
+  bool selective = false;  ///< groups whose size is 0 as yet need not be found
+
+  LIMPID_HOST_DEVICE bool wants(std::ptrdiff_t number) const {
+    return !selective || members[number * capacity] != 0;
+  }
 };
 
 LIMPID_HOST_DEVICE inline std::int16_t pack_offset(int dx, int dy) {

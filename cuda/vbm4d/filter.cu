@@ -442,8 +442,10 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   const std::ptrdiff_t number =
       static_cast<std::ptrdiff_t>(row - groups.first_row) * arguments.grid.columns + column;
   const unsigned shape = groups.shapes[number];
-  const int members = static_cast<int>(shape >> Trajectories::kMembersShift);
-  unsigned pictures = shape & ((1U << Trajectories::kMembersShift) - 1);
+  const int wanted = static_cast<int>(shape >> Trajectories::kWantedShift);
+  const std::int16_t* similar = groups.members + number * groups.capacity;
+  const int members = wanted > 1 ? min(wanted, static_cast<int>(similar[0])) : 1;
+  unsigned pictures = shape & ((1U << Trajectories::kWantedShift) - 1);
   const int frames = __popc(pictures);
   TakenGroup taken;
   taken.size = frames * members;
@@ -454,8 +456,7 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   }
   taken.picture = __ffs(static_cast<int>(pictures)) - 1;
   const unsigned place = groups.places[number * groups.pictures + taken.picture];
-  const std::int16_t from_first =
-      member == 0 ? std::int16_t{0} : groups.members[number * groups.capacity + member];
+  const std::int16_t from_first = member_of(similar, member);
   const int x = limpid::vbm4d::confined(static_cast<int>(place & 0xFFFF) + offset_x(from_first),
                                         arguments.grid.width - limpid::vbm4d::kPatch);
   const int y = limpid::vbm4d::confined(static_cast<int>(place >> 16) + offset_y(from_first),

@@ -12,6 +12,7 @@
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/trajectories.h"
 #include "cuda/bm3d/filter.h"
+#include "cuda/bm3d/matching.h"
 #include "cuda/runtime/planes.h"
 
 // The kernels of V-BM4D (core/README.md). All that is said of pictures is by their numbers among those that
@@ -36,6 +37,8 @@ struct TrajectoryGuide {
 
 /// Fills a guide, of which `out` is sample (0, 0), from code values.
 void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stream);
+/// Fills a plane for matching from a guide of its size.
+void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream);
 
 /// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
 /// values of 8 to 11 bits are exact.
@@ -52,19 +55,20 @@ void store_floats(const FloatPlane& values, const GroupSamples& samples, void* o
 /// The groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is
 /// number i = (row - first_row) * columns + column.
 struct Trajectories {
-  /// [i]: a bit for each of its pictures, the first one's lowest, + 2^kMembersShift * how many trajectories.
+  /// [i]: a bit for each of its pictures, the first one's lowest, + 2^kWantedShift * how many trajectories it
+  /// has, if there are so many similar patches.
   unsigned* shapes = nullptr;
   /// [i * pictures + p]: the place of its first trajectory in picture p, x + 65536 y; only where it has one.
   unsigned* places = nullptr;
-  /// [i * capacity + m]: the offset of trajectory m from the first one (pack_offset()); only where it has
-  /// one.
+  /// The patches similar to the reference patches, as in Groups; only where more than one trajectory is
+  /// wanted. Trajectory m of a group is as far from the first one as they are.
   std::int16_t* members = nullptr;
   int pictures = 0;
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
 
-  static constexpr int kMembersShift = 20;
+  static constexpr int kWantedShift = 20;
 
   static std::size_t bytes_of(int pictures, int capacity) {
     return sizeof(unsigned) + pictures * sizeof(unsigned) + capacity * sizeof(std::int16_t);
@@ -86,8 +90,9 @@ struct TrajectoryJob {
   int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
-  int max_group_size = 0;
-  int search_window = 0;
+  Bm3dStep step;                              ///< which similar patches to find
+  const MatchingVariant* matching = nullptr;  ///< for that step
+  MatchingPlane similar;                      ///< working memory; not used if groups have room for one alone
   Trajectories out;
 };
 

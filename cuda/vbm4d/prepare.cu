@@ -41,6 +41,26 @@ __global__ void guide_kernel(FloatPlane values, std::int8_t* out, int pitch) {
   });
 }
 
+// A thread treats two samples beside each other of several rows. Outside of the guide its border is repeated.
+__global__ void matching_kernel(const std::int8_t* guide, int pitch, MatchingPlane out) {
+  follow_stream();
+  const int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kSampleRows;
+  if (x >= out.pitch) {
+    return;
+  }
+  const auto column = [&](int i) { return min(max(x + i - MatchingPlane::kMargin, 0), out.width - 1); };
+#pragma unroll
+  for (int i = 0; i < kSampleRows; ++i) {
+    if (y + i < MatchingPlane::rows_of(out.height)) {
+      const int row = min(max(y + i - MatchingPlane::kMargin, 0), out.height - 1);
+      const std::int8_t* in = guide + static_cast<std::ptrdiff_t>(row) * pitch;
+      *reinterpret_cast<short2*>(out.samples + static_cast<std::ptrdiff_t>(y + i) * out.pitch + x) =
+          make_short2(in[column(0)], in[column(1)]);
+    }
+  }
+}
+
 __device__ __forceinline__ void store_as(float value, float* out) { *out = value; }
 __device__ __forceinline__ void store_as(float value, __half* out) { *out = __float2half_rn(value); }
 
@@ -66,6 +86,11 @@ void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stre
   const PlaneLaunch size(values.width, values.height, kSampleRows);
   launch(guide_kernel, size.grid, size.block, 0, stream, values, out,
          TrajectoryGuide::pitch_of(values.width));
+}
+
+void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream) {
+  const PlaneLaunch size(out.pitch / 2, MatchingPlane::rows_of(out.height), kSampleRows);
+  launch(matching_kernel, size.grid, size.block, 0, stream, guide, TrajectoryGuide::pitch_of(out.width), out);
 }
 
 void store_halves(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream) {

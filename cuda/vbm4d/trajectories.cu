@@ -7,8 +7,7 @@
 // patches of a warp's threads lie beside each other, so that what they read does too; all have come to the
 // same picture, so that what belongs to a picture is in constant memory. Bound by instruction issue.
 //
-// Where similar patches are to join, a warp seeks those of a reference patch: a lane treats a candidate at a
-// time, in raster order, and lane i knows the one that is i-th best so far.
+// BM3D's matching finds the similar patches, of those references alone whose groups have room for them.
 
 namespace limpid::cuda {
 namespace {
@@ -16,9 +15,7 @@ namespace {
 using limpid::vbm4d::kPatch;
 
 constexpr int kFollowRows = 4;  // of references, in a block
-constexpr int kJoinWarps = 8;
-constexpr int kJoinReferences = 8;  // of a warp, one after the other
-constexpr int kWords = 2;           // in a row of a patch
+constexpr int kWords = 2;       // in a row of a patch
 
 struct Place {
   int x;
@@ -222,105 +219,9 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
   __syncthreads();
   if (exists && threadIdx.z == 1) {
     pictures |= pictures_back[threadIdx.y][threadIdx.x];
-    job.out.shapes[number] = pictures + (1U << Trajectories::kMembersShift);
-  }
-}
-
-// Finds the patches most like the reference patch, at most `wanted` - 1, and writes their offsets. Returns
-// how many members the group has with them.
-__device__ int find_similar(const TrajectoryJob& job, const Place& reference, int wanted, std::int16_t* out) {
-  const int lane = threadIdx.x % kWarp;
-  const Followed followed(job, reference);
-  const int pitch = followed.pitch;
-  const int radius = job.search_window / 2;
-  const int first_x = max(reference.x - radius, 0);
-  const int first_y = max(reference.y - radius, 0);
-  const int columns = min(reference.x + radius, job.grid.width - kPatch) - first_x + 1;
-  const int rows = min(reference.y + radius, job.grid.height - kPatch) - first_y + 1;
-  const std::int8_t* guide = job.guides[job.own];
-  const int expected = job.bounds.similar.expected;
-  const int greatest = job.bounds.similar.greatest;
-  int key = 0x7FFFFFFF;  // of the lane's in the list
-  int offset = 0;
-  int found = 0;
-  for (int begin = 0; begin < columns * rows; begin += kWarp) {
-    const int number = begin + lane;
-    const bool exists = number < columns * rows;
-    const Place place{first_x + (exists ? number % columns : 0), first_y + (exists ? number / columns : 0)};
-    const std::int8_t* at = sample_of(guide, pitch, place);
-    int its_squares = 0;
-    int products = 0;
-#pragma unroll
-    for (int r = 0; r < kPatch; ++r) {
-      const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        const int four = static_cast<int>(row.four(i));
-        its_squares = __dp4a(four, four, its_squares);
-        products = __dp4a(followed.patch.of_row[r][i], four, products);
-      }
-    }
-    const int off = abs(followed.its_squares + its_squares - 2 * products - expected);
-    const bool matches = exists && off <= greatest && (place.x != reference.x || place.y != reference.y);
-    const int own_offset = pack_offset(place.x - reference.x, place.y - reference.y);
-    // Of the list's last, if it is full.
-    const int worst = __shfl_sync(kAllLanes, key, wanted - 2);
-    unsigned better = __ballot_sync(kAllLanes, matches && off < worst);
-    while (better != 0) {
-      const int next = __ffs(static_cast<int>(better)) - 1;
-      better &= better - 1;
-      const int its_key = __shfl_sync(kAllLanes, off, next);
-      const int its_offset = __shfl_sync(kAllLanes, own_offset, next);
-      // Behind all that are as good, which come earlier.
-      const int rank = __popc(__ballot_sync(kAllLanes, key <= its_key));
-      const int moved_key = __shfl_up_sync(kAllLanes, key, 1);
-      const int moved_offset = __shfl_up_sync(kAllLanes, offset, 1);
-      if (lane == rank) {
-        key = its_key;
-        offset = its_offset;
-      } else if (lane > rank) {
-        key = moved_key;
-        offset = moved_offset;
-      }
-      ++found;
-    }
-  }
-  found = min(found, wanted - 1);
-  int members = 1;
-  while (2 * members <= wanted && 2 * members <= found + 1) {
-    members *= 2;
-  }
-  if (lane + 1 < members) {
-    out[lane + 1] = static_cast<std::int16_t>(offset);
-  }
-  return members;
-}
-
-// Adds to groups of few pictures those of similar patches.
-__global__ void __launch_bounds__(kWarp* kJoinWarps) join_kernel(const __grid_constant__ TrajectoryJob job) {
-  follow_stream();
-  const int lane = threadIdx.x % kWarp;
-  const int begin = (blockIdx.x * kJoinWarps + threadIdx.x / kWarp) * kJoinReferences;
-  const int count = (job.out.last_row - job.out.first_row) * job.grid.columns;
-  const int own = begin + lane;
-  unsigned pictures = 0;
-  int wanted = 1;
-  if (lane < kJoinReferences && own < count) {
-    pictures = job.out.shapes[own] & ((1U << Trajectories::kMembersShift) - 1);
-    wanted = limpid::vbm4d::members_of(__popc(pictures), job.max_group_size);
-  }
-  unsigned open = __ballot_sync(kAllLanes, wanted > 1);
-  while (open != 0) {
-    const int next = __ffs(static_cast<int>(open)) - 1;
-    open &= open - 1;
-    const std::ptrdiff_t number = begin + next;
-    const Place reference{job.grid.x((begin + next) % job.grid.columns),
-                          job.grid.y(job.out.first_row + (begin + next) / job.grid.columns)};
-    const int members = find_similar(job, reference, __shfl_sync(kAllLanes, wanted, next),
-                                     job.out.members + number * job.out.capacity);
-    if (lane == next) {
-      job.out.shapes[number] = pictures + (static_cast<unsigned>(members) << Trajectories::kMembersShift);
-    }
+    const int wanted = limpid::vbm4d::members_of(__popc(pictures), job.step.max_group_size);
+    job.out.shapes[number] = pictures + (static_cast<unsigned>(wanted) << Trajectories::kWantedShift);
+    job.out.members[number * job.out.capacity] = static_cast<std::int16_t>(wanted > 1 ? wanted : 0);
   }
 }
 
@@ -330,9 +231,10 @@ void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream) {
   const int rows = job.out.last_row - job.out.first_row;
   launch(follow_kernel, dim3(blocks_for(job.grid.columns, kWarp), blocks_for(rows, kFollowRows)),
          dim3(kWarp, kFollowRows, 2), 0, stream, job);
-  if (limpid::vbm4d::members_of(1, job.max_group_size) > 1) {
-    launch(join_kernel, blocks_for(rows * job.grid.columns, kJoinWarps * kJoinReferences), kWarp * kJoinWarps,
-           0, stream, job);
+  if (job.out.capacity > 1) {
+    prepare_matching(job.guides[job.own], job.similar, stream);
+    job.matching->run(job.similar, job.grid, job.step, job.bounds.similar,
+                      {job.out.members, job.out.capacity, job.out.first_row, job.out.last_row, true}, stream);
   }
 }
 

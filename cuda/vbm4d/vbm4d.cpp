@@ -46,13 +46,19 @@ SamplePlanes Vbm4d::Sequence::planes(const SamplePlanes& of_frame) const {
   return result;
 }
 
+Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
+    : parameters(step),
+      similar(of_bm3d),
+      matching(&choose(matching_variants(), of_bm3d, device_limits())),
+      tables(make_filter_tables(of_bm3d)) {}
+
 Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
     : FrameFilter(format),
       parameters_(validated_vbm4d(parameters)),
       span_(temporal_span(parameters)),
-      hard_{parameters.hard_threshold, make_filter_tables(bm3d_of(parameters).hard_threshold)} {
+      hard_(parameters.hard_threshold, bm3d_of(parameters).hard_threshold) {
   if (parameters.wiener) {
-    wiener_ = Step{*parameters.wiener, make_filter_tables(*bm3d_of(parameters).wiener)};
+    wiener_.emplace(*parameters.wiener, *bm3d_of(parameters).wiener);
   }
   warnings_ = warnings_of_small_planes(bm3d_of(parameters), format);
   filters_ = static_cast<int>(warnings_.size()) < format.color_plane_count();
@@ -82,6 +88,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
     means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
   }
   groups_ = DeviceMemory(groups);
+  matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(format.width)) *
+                           MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
   std::vector<float> transforms(GroupTransforms::floats());
   GroupTransforms::fill(transforms.data());
   transforms_ = DeviceMemory(transforms.size() * sizeof(float));
@@ -89,7 +97,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
 }
 
 std::size_t Vbm4d::memory() const {
-  std::size_t bytes = pooled_ + means_.bytes() + groups_.bytes() + transforms_.bytes();
+  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + transforms_.bytes();
   for (const DeviceMemory& plane : scratch_) {
     bytes += plane.bytes();
   }
@@ -362,8 +370,8 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   }
   take_one(before.ahead, motion.fields);
   take_one(picture.back, motion.fields);
-  motion.estimator.enqueue(*picture.pyramid, *before.pyramid, *before.ahead, sequence.stream);
-  motion.estimator.enqueue(*before.pyramid, *picture.pyramid, *picture.back, sequence.stream);
+  motion.estimator.enqueue_both(*before.pyramid, *picture.pyramid, *before.ahead, *picture.back,
+                                sequence.stream);
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 
@@ -396,8 +404,10 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.columns = format_.width / MotionField::kBlock;
     trajectories.rows = sequence.heights[0] / MotionField::kBlock;
     trajectories.bounds = plan.bounds[s][number];
-    trajectories.max_group_size = own_step.parameters.max_group_size;
-    trajectories.search_window = own_step.parameters.search_window;
+    trajectories.step = own_step.similar;
+    trajectories.matching = own_step.matching;
+    trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
+                            MatchingPlane::pitch_of(set.width)};
 
     const int pictures = last - first + 1;
     const int capacity = capacity_of(own_step.parameters);

@@ -63,7 +63,10 @@ class Vbm4d final : public FrameFilter {
   };
 
   struct Step {
+    Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d);
     Vbm4dStep parameters;
+    Bm3dStep similar;
+    const MatchingVariant* matching;
     FilterTables tables;
   };
 
@@ -123,6 +126,7 @@ class Vbm4d final : public FrameFilter {
   std::size_t pooled_ = 0;                                 // bytes of all that has been taken, ever
   std::array<DeviceMemory, 3> scratch_;                    // components in code values
   DeviceMemory means_;                                     // luma of subsampled chroma's size
+  DeviceMemory matching_;                                  // a guide with margins
   DeviceMemory groups_;
   DeviceMemory transforms_;
 };

@@ -170,6 +170,16 @@ struct DeviceGroups {
     check(cudaMemset(members.as(), 0x7F, members.bytes()));
   }
 
+  // The others need not be found.
+  void want_every(std::size_t every, std::size_t count) {
+    std::vector<std::int16_t> sizes(count * groups.capacity);
+    for (std::size_t i = 0; i < count; i += every) {
+      sizes[i * groups.capacity] = 1;
+    }
+    check(cudaMemcpy(members.as(), sizes.data(), members.bytes(), cudaMemcpyHostToDevice));
+    groups.selective = true;
+  }
+
   std::vector<PlainGroup> download(const ReferenceGrid& grid) const {
     const std::size_t count = static_cast<std::size_t>(grid.columns) * grid.rows;
     const auto all = to_host<std::int16_t>(members, count * groups.capacity);
@@ -220,10 +230,10 @@ class BlockMatching : public CudaTest {
     const std::vector<PlainGroup> expected =
         plain_groups(guide, statistical, grid, step, plane.scale, distances);
     const int capacity = static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
-    const auto expect_equal = [&](const DeviceGroups& groups, const char* kernel) {
+    const auto expect_equal = [&](const DeviceGroups& groups, const char* kernel, std::size_t every) {
       const std::vector<PlainGroup> found = groups.download(grid);
       int wrong = 0;
-      for (std::size_t i = 0; i < expected.size(); ++i) {
+      for (std::size_t i = 0; i < expected.size(); i += every) {
         if (found[i].offsets != expected[i].offsets && wrong++ == 0) {
           std::string text;
           for (const auto& groups_of : {found[i], expected[i]}) {
@@ -242,7 +252,12 @@ class BlockMatching : public CudaTest {
       if (variant.can(step, device_limits())) {
         DeviceGroups found(grid, capacity);
         variant.run(plane, grid, step, distances, found.groups, nullptr);
-        expect_equal(found, variant.name);
+        expect_equal(found, variant.name, 1);
+        constexpr std::size_t kEvery = 37;
+        DeviceGroups selected(grid, capacity);
+        selected.want_every(kEvery, expected.size());
+        variant.run(plane, grid, step, distances, selected.groups, nullptr);
+        expect_equal(selected, variant.name, kEvery);
       }
     }
     return &choose(matching_variants(), step, device_limits()) != &matching_variants().back();

@@ -161,6 +161,10 @@ TEST_F(MotionTest, MemoryMayBeUsedAgain) {
     EXPECT_EQ(field.download(stream.get()), estimate_on_cpu(frames[0], frames[1])) << sigma;
     estimator.enqueue(second, first, field, stream.get());
     EXPECT_EQ(field.download(stream.get()), estimate_on_cpu(frames[1], frames[0])) << sigma;
+    DeviceMotionField ahead(320, 200);
+    estimator.enqueue_both(first, second, ahead, field, stream.get());
+    EXPECT_EQ(ahead.download(stream.get()), estimate_on_cpu(frames[1], frames[0])) << sigma;
+    EXPECT_EQ(field.download(stream.get()), estimate_on_cpu(frames[0], frames[1])) << sigma;
   }
 }
 

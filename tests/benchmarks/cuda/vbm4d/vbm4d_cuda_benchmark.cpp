@@ -229,6 +229,8 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   GroupTransforms::fill(matrices.data());
   DeviceMemory& transforms = take(matrices.size() * sizeof(float));
   check(cudaMemcpy(transforms.as(), matrices.data(), transforms.bytes(), cudaMemcpyHostToDevice));
+  const DeviceMemory similar(static_cast<std::size_t>(MatchingPlane::pitch_of(kWidth)) *
+                             MatchingPlane::rows_of(kHeight) * sizeof(std::int16_t));
   for (int step = 0; step < 2; ++step) {
     const Vbm4dStep& its = step == 0 ? parameters.hard_threshold : *parameters.wiener;
     const FilterTables tables = make_filter_tables(bm3d_of(parameters).hard_threshold);
@@ -238,8 +240,10 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     job.columns = kWidth / MotionField::kBlock;
     job.rows = kHeight / MotionField::kBlock;
     job.bounds = plan.bounds[0][step];
-    job.max_group_size = its.max_group_size;
-    job.search_window = its.search_window;
+    job.step = step == 0 ? bm3d_of(parameters).hard_threshold : *bm3d_of(parameters).wiener;
+    job.matching = &choose(matching_variants(), job.step, device_limits());
+    job.similar = {similar.as<std::int16_t>(), limpid::vbm4d::kGuideScale, kWidth, kHeight,
+                   MatchingPlane::pitch_of(kWidth)};
     const std::size_t number = static_cast<std::size_t>(job.grid.columns) * job.grid.rows;
     const DeviceMemory memory(number * Trajectories::bytes_of(pictures, its.max_group_size));
     job.out.pictures = pictures;
@@ -269,7 +273,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     std::size_t whole = 0;
     double length = 0;
     for (const unsigned shape : shapes) {
-      const int frames = std::popcount(shape & ((1U << Trajectories::kMembersShift) - 1));
+      const int frames = std::popcount(shape & ((1U << Trajectories::kWantedShift) - 1));
       whole += frames == pictures ? 1U : 0U;
       length += frames;
     }
@@ -322,22 +326,26 @@ void benchmark(int argc, char** argv) {
       }
     }
   }
-  // What the second step takes for the basic estimate is the clip without noise.
+  // What the second step takes for the basic estimate is the clip without noise; of noise alone, half of it.
   const FrameFormat luma = gray(kWidth, kHeight);
-  const std::vector<Frame> noisy = make_clip(luma, picture, Content::kMoving);
-  std::vector<Frame> clean;
-  for (int t = 0; t < kDistinct; ++t) {
-    Frame& frame = clean.emplace_back(allocate_frame(luma));
-    for (int y = 0; y < kHeight; ++y) {
-      for (int x = 0; x < kWidth; ++x) {
-        frame.planes[0].row<std::uint8_t>(y)[x] =
-            static_cast<std::uint8_t>(clean_sample(picture, Content::kMoving, t, x, y));
+  for (const Content content : {Content::kMoving, Content::kNoise}) {
+    const std::vector<Frame> noisy = make_clip(luma, picture, content);
+    std::vector<Frame> basic;
+    for (int t = 0; t < kDistinct; ++t) {
+      Frame& frame = basic.emplace_back(allocate_frame(luma));
+      for (int y = 0; y < kHeight; ++y) {
+        for (int x = 0; x < kWidth; ++x) {
+          frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(
+              content == Content::kMoving ? clean_sample(picture, content, t, x, y)
+                                          : 64 + noisy[t].planes[0].row<std::uint8_t>(y)[x] / 2);
+        }
       }
     }
-  }
-  for (const auto& [profile_name, profile] : profiles) {
-    if (options.only.empty() || options.only == profile_name) {
-      time_kernels(profile_name, vbm4d_profile(profile), noisy, clean, options.repeats, json["kernels"]);
+    for (const auto& [profile_name, profile] : profiles) {
+      if (options.only.empty() || options.only == profile_name) {
+        time_kernels(profile_name + std::string(content == Content::kMoving ? "" : ", noise"),
+                     vbm4d_profile(profile), noisy, basic, options.repeats, json["kernels"]);
+      }
     }
   }
   if (!options.json.empty()) {
