@@ -84,15 +84,9 @@ std::string_view default_filter(bool frame_by_frame) {
 }
 
 Reach reach_of(const Filter& filter) {
-  return std::visit(
-      [](const auto& parameters) {
-        if constexpr (requires { limpid::reach_of(parameters); }) {
-          return limpid::reach_of(parameters);
-        } else {
-          return Reach{};
-        }
-      },
-      filter);
+  // Not by a visit: parameters without a reach of their own would become a Filter again.
+  const auto* const along_motion = std::get_if<Vbm4dParameters>(&filter);
+  return along_motion == nullptr ? Reach{} : reach_of(*along_motion);
 }
 
 Filter live(const Filter& filter) {

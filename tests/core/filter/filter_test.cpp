@@ -175,5 +175,12 @@ TEST(Names, AnUnknownNameIsAnsweredWithTheLegalOnes) {
   EXPECT_NE(complaint_of([] { parse_profile("NP"); }).find("np"), std::string::npos);
 }
 
+TEST(Filter, EachHasAReach) {
+  for (const FilterType& type : filter_types()) {
+    const Reach reach = reach_of(parse_filter(type.name));
+    EXPECT_EQ(reach != Reach{}, type.name == "vbm4d") << type.name;
+  }
+}
+
 }  // namespace
 }  // namespace limpid
