@@ -29,6 +29,12 @@ if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|
   exit 1
 fi
 
+# Plug-ins find the library beside them.
+plugin=$libraries/vapoursynth/libvslimpid.so
+if [[ -e $plugin ]]; then
+  ldd "$plugin" | grep -q "liblimpid.so.0 => $libraries/vapoursynth/../liblimpid.so.0"
+fi
+
 # Frames without the files' heads, which may differ.
 frames() { ffmpeg -v error -i "$1" -f rawvideo - </dev/null; }
 same() { cmp <(frames "$1") <(frames "$2"); }

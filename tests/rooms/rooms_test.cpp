@@ -75,9 +75,10 @@ struct Include {
 };
 
 std::vector<Include> includes() {
-  static const std::regex kInclude(R"x(\s*#include "((?:app|core|cuda|io|lib|samples|tests)/[^"]+)".*)x");
+  static const std::regex kInclude(
+      R"x(\s*#include "((?:app|core|cuda|io|lib|plugins|samples|tests)/[^"]+)".*)x");
   std::vector<Include> all;
-  for (const char* top : {"app", "core", "cuda", "io", "lib", "samples"}) {
+  for (const char* top : {"app", "core", "cuda", "io", "lib", "plugins", "samples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
       if (!is_source(entry.path())) {
         continue;
@@ -121,7 +122,7 @@ TEST(Rooms, AreThoseThatAreDrawn) {
           << "README.md lets " << folder << " include " << other << ", which it doesn't draw";
     }
   }
-  for (const char* top : {"app", "core", "cuda", "io", "lib", "samples"}) {
+  for (const char* top : {"app", "core", "cuda", "io", "lib", "plugins", "samples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / top)) {
       const std::string folder = entry.path().parent_path().lexically_relative(kSource).string();
       if (is_source(entry.path())) {

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Prints CMake's argument for the VapourSynth plug-in, and says in one line on standard error if there will be none. VapourSynth isn't in
+# Debian: its Python package, which has its headers and its core, is taken from PyPI into FOLDER, once, and not installed.
+# Usage: .ci/vapoursynth.sh FOLDER
+set -euo pipefail
+folder=$1
+version=81
+
+leave_out() {
+  echo "Without the VapourSynth plug-in: $*" >&2
+  exit 0
+}
+
+if [[ ! -e $folder/vapoursynth/libvapoursynth.so.4 ]]; then
+  command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1 || leave_out "there is no pip"
+  mkdir -p "$folder"
+  message=$(python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.12 --abi abi3 \
+    --platform "manylinux_2_28_$(uname -m)" --dest "$folder" "vapoursynth==$version" 2>&1) || leave_out "${message##*$'\n'}"
+  python3 -m zipfile --extract "$folder"/vapoursynth-*.whl "$folder"
+fi
+echo "-DLIMPID_VAPOURSYNTH=$(cd "$folder/vapoursynth" && pwd)"

@@ -1,0 +1,300 @@
+// The VapourSynth plug-in in VapourSynth's own core.
+#include <VapourSynth4.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/lib/handles.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::lib {
+namespace {
+
+const VSAPI* api() {
+  static const VSAPI* const functions = [] {
+    void* const library = dlopen(LIMPID_VAPOURSYNTH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const auto get = library == nullptr
+                         ? nullptr
+                         : reinterpret_cast<VSGetVapourSynthAPI>(dlsym(library, "getVapourSynthAPI"));
+    return get == nullptr ? nullptr : get(VAPOURSYNTH_API_VERSION);
+  }();
+  return functions;
+}
+
+using Argument = std::pair<const char*, std::function<void(VSMap*, const char*)>>;
+Argument text(const char* name, std::string value) {
+  return {name, [value = std::move(value)](VSMap* map, const char* key) {
+            api()->mapSetData(map, key, value.c_str(), -1, dtUtf8, maAppend);
+          }};
+}
+Argument number(const char* name, double value) {
+  return {name, [value](VSMap* map, const char* key) { api()->mapSetFloat(map, key, value, maAppend); }};
+}
+Argument whole(const char* name, int value) {
+  return {name, [value](VSMap* map, const char* key) { api()->mapSetInt(map, key, value, maAppend); }};
+}
+
+// A clip of frames that are there.
+struct Source {
+  std::vector<Frame> frames;
+  VSVideoInfo clip{};
+};
+const VSFrame* VS_CC source_frame(int n, int /*reason*/, void* data, void** /*frame_data*/,
+                                  VSFrameContext* /*context*/, VSCore* core, const VSAPI* vs) {
+  const auto& source = *static_cast<Source*>(data);
+  const Frame& from = source.frames[static_cast<std::size_t>(n)];
+  VSFrame* const frame =
+      vs->newVideoFrame(&source.clip.format, source.clip.width, source.clip.height, nullptr, core);
+  for (int p = 0; p < from.format.plane_count(); ++p) {
+    for (int y = 0; y < from.planes[p].height; ++y) {
+      std::memcpy(vs->getWritePtr(frame, p) + y * vs->getStride(frame, p), from.planes[p].row<std::byte>(y),
+                  static_cast<std::size_t>(from.planes[p].width * from.format.bytes_per_sample()));
+    }
+  }
+  vs->mapSetInt(vs->getFramePropertiesRW(frame), "Number", n, maReplace);
+  return frame;
+}
+
+class VapourSynth : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(api(), nullptr) << dlerror();
+    core_ = api()->createCore(ccfDisableAutoLoading);
+    api()->setThreadCount(3, core_);
+    VSMap* const arguments = api()->createMap();
+    api()->mapSetData(arguments, "path", LIMPID_VAPOURSYNTH_PLUGIN, -1, dtUtf8, maReplace);
+    VSMap* const result =
+        api()->invoke(api()->getPluginByID("com.vapoursynth.std", core_), "LoadPlugin", arguments);
+    const char* const error = api()->mapGetError(result);
+    EXPECT_EQ(error, nullptr) << error;
+    api()->freeMap(result);
+    api()->freeMap(arguments);
+  }
+  void TearDown() override {
+    if (core_ != nullptr) {
+      api()->freeCore(core_);
+    }
+  }
+
+  VSNode* source(const std::vector<Frame>& frames) {
+    source_.frames = frames;
+    const FrameFormat& format = frames.front().format;
+    api()->queryVideoFormat(&source_.clip.format,
+                            format.color_model == ColorModel::kGray  ? cfGray
+                            : format.color_model == ColorModel::kYuv ? cfYUV
+                                                                     : cfRGB,
+                            format.sample_type == SampleType::kFloat32 ? stFloat : stInteger,
+                            format.bit_depth, format.chroma_shift_x, format.chroma_shift_y, core_);
+    source_.clip.width = format.width;
+    source_.clip.height = format.height;
+    source_.clip.fpsNum = 25;
+    source_.clip.fpsDen = 1;
+    source_.clip.numFrames = static_cast<int>(frames.size());
+    return api()->createVideoFilter2("Source", &source_.clip, source_frame, nullptr, fmParallel, nullptr, 0,
+                                     &source_, core_);
+  }
+
+  // The clip that a function makes; null, and error_, if it makes none.
+  VSNode* invoke(const char* function, const std::vector<Frame>& frames,
+                 const std::vector<Argument>& arguments) {
+    VSMap* const in = api()->createMap();
+    api()->mapConsumeNode(in, "clip", source(frames), maReplace);
+    api()->mapSetInt(in, "threads", 2, maReplace);
+    api()->mapSetData(in, "engine", "cpu", -1, dtUtf8, maReplace);
+    for (const auto& [name, set] : arguments) {
+      set(in, name);
+    }
+    VSMap* const out = api()->invoke(api()->getPluginByID("org.limpid.limpid", core_), function, in);
+    api()->freeMap(in);
+    const char* const error = api()->mapGetError(out);
+    error_ = error == nullptr ? "" : error;
+    VSNode* const node = error == nullptr ? api()->mapGetNode(out, "clip", 0, nullptr) : nullptr;
+    api()->freeMap(out);
+    return node;
+  }
+
+  static Frame taken(const VSFrame* frame, const FrameFormat& format) {
+    Frame result = allocate_frame(format);
+    for (int p = 0; p < format.plane_count(); ++p) {
+      for (int y = 0; y < result.planes[p].height; ++y) {
+        std::memcpy(result.planes[p].row<std::byte>(y),
+                    api()->getReadPtr(frame, p) + y * api()->getStride(frame, p),
+                    static_cast<std::size_t>(result.planes[p].width * format.bytes_per_sample()));
+      }
+    }
+    result.index = api()->mapGetInt(api()->getFramePropertiesRO(frame), "Number", 0, nullptr);
+    return result;
+  }
+
+  // Asks for frames one after the other, in this order.
+  static std::vector<Frame> get(VSNode* node, const FrameFormat& format, const std::vector<int>& order) {
+    std::vector<Frame> results(order.size());
+    for (const int n : order) {
+      char error[256] = {};
+      const VSFrame* const frame = api()->getFrame(n, node, error, sizeof error);
+      EXPECT_NE(frame, nullptr) << error;
+      if (frame != nullptr) {
+        results[static_cast<std::size_t>(n)] = taken(frame, format);
+        api()->freeFrame(frame);
+      }
+    }
+    return results;
+  }
+
+  // Asks for all at once.
+  static std::vector<Frame> get_at_once(VSNode* node, const FrameFormat& format, int count) {
+    struct Waiting {
+      std::mutex mutex;
+      std::condition_variable arrived;
+      const FrameFormat& format;
+      std::vector<Frame> results;
+      int left;
+    } waiting{{}, {}, format, std::vector<Frame>(static_cast<std::size_t>(count)), count};
+    for (int n = 0; n < count; ++n) {
+      api()->getFrameAsync(
+          n, node,
+          [](void* data, const VSFrame* frame, int number, VSNode* /*node*/, const char* /*error*/) {
+            auto& own = *static_cast<Waiting*>(data);
+            const std::scoped_lock lock(own.mutex);
+            if (frame != nullptr) {
+              own.results[static_cast<std::size_t>(number)] = taken(frame, own.format);
+              api()->freeFrame(frame);
+            }
+            --own.left;
+            own.arrived.notify_one();
+          },
+          &waiting);
+    }
+    std::unique_lock lock(waiting.mutex);
+    waiting.arrived.wait(lock, [&] { return waiting.left == 0; });
+    return waiting.results;
+  }
+
+  VSCore* core_ = nullptr;
+  Source source_;
+  std::string error_;
+};
+
+std::vector<Frame> noisy_clip(const FrameFormat& format, int count) {
+  std::vector<Frame> frames;
+  const Frame clean = oracle::draw_picture(format);
+  for (int i = 0; i < count; ++i) {
+    frames.push_back(oracle::add_noise(clean, 10, static_cast<std::uint64_t>(i + 1)));
+    frames.back().index = i;
+  }
+  return frames;
+}
+
+// By the library.
+std::vector<Frame> expected(const std::vector<Frame>& frames,
+                            const std::vector<std::pair<const char*, const char*>>& settings) {
+  const Handle denoiser;
+  limpid_set(denoiser, "engine", "cpu");
+  for (const auto& [name, value] : settings) {
+    EXPECT_EQ(limpid_set(denoiser, name, value), LIMPID_OK) << limpid_error(denoiser);
+  }
+  EXPECT_EQ(start(denoiser, frames.front().format), LIMPID_OK) << limpid_error(denoiser);
+  return denoise(denoiser, frames);
+}
+
+void expect_same(const std::vector<Frame>& a, const std::vector<Frame>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_NE(a[i].samples, nullptr) << "frame " << i;
+    EXPECT_EQ(a[i].index, static_cast<std::int64_t>(i));
+    EXPECT_TRUE(oracle::same_bits(a[i], b[i])) << "frame " << i;
+  }
+}
+
+TEST_F(VapourSynth, GivesTheLibrarysBitsInAnyOrder) {
+  const FrameFormat format = oracle::yuv(48, 40, 1, 1, 10);
+  const std::vector<Frame> frames = noisy_clip(format, 9);
+  const std::vector<Frame> whole_clip =
+      expected(frames, {{"profile", "fast"}, {"reach", "1"}, {"sigma", "10,5,5"}});
+  const std::vector<Argument> arguments{text("profile", "fast"), text("reach", "1"), number("sigma", 10),
+                                        number("sigma", 5)};
+  std::vector<int> order(frames.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<std::vector<int>> orders{order, {8, 7, 6, 5, 4, 3, 2, 1, 0}, {4, 0, 8, 1, 5, 3, 2, 7, 6}};
+  for (const std::vector<int>& each : orders) {
+    VSNode* const node = invoke("Denoise", frames, arguments);
+    ASSERT_NE(node, nullptr) << error_;
+    expect_same(get(node, format, each), whole_clip);
+    api()->freeNode(node);
+  }
+  VSNode* const node = invoke("Denoise", frames, arguments);
+  ASSERT_NE(node, nullptr) << error_;
+  expect_same(get_at_once(node, format, 9), whole_clip);
+  api()->freeNode(node);
+}
+
+TEST_F(VapourSynth, FindsTheNoiseAsTheLibraryDoes) {
+  const FrameFormat format = oracle::yuv(96, 64, 1, 1);
+  const std::vector<Frame> frames = noisy_clip(format, 6);
+  VSNode* const node = invoke("Denoise", frames, {text("filter", "bilateral")});
+  ASSERT_NE(node, nullptr) << error_;
+  expect_same(get(node, format, {0, 1, 2, 3, 4, 5}), expected(frames, {{"filter", "bilateral"}}));
+  api()->freeNode(node);
+}
+
+TEST_F(VapourSynth, TakesItsFormats) {
+  using oracle::as_float;
+  for (const FrameFormat& format : {oracle::gray(33, 21), oracle::gray(33, 21, 16), oracle::yuv(36, 22, 0, 0),
+                                    oracle::yuv(36, 22, 1, 0, 12), oracle::rgb(33, 21),
+                                    as_float(oracle::gray(33, 21)), as_float(oracle::rgb(33, 21))}) {
+    SCOPED_TRACE(to_string(format));
+    const std::vector<Frame> frames = noisy_clip(format, 1);
+    for (const auto& [function, filter] : {std::pair{"Bilateral", "bilateral"}, std::pair{"NLM", "nlm"}}) {
+      VSNode* const node = invoke(function, frames, {number("sigma", 10)});
+      ASSERT_NE(node, nullptr) << error_;
+      expect_same(get(node, format, {0}), expected(frames, {{"filter", filter}, {"sigma", "10"}}));
+      api()->freeNode(node);
+    }
+  }
+}
+
+TEST_F(VapourSynth, PassesPlanesThatAreNotChosen) {
+  const FrameFormat format = oracle::yuv(64, 64, 1, 1);
+  const std::vector<Frame> frames = noisy_clip(format, 1);
+  VSNode* node = invoke("Denoise", frames, {text("filter", "bm3d"), number("sigma", 10), whole("planes", 0)});
+  ASSERT_NE(node, nullptr) << error_;
+  expect_same(get(node, format, {0}), expected(frames, {{"filter", "bm3d"}, {"sigma", "10,0,0"}}));
+  api()->freeNode(node);
+  node = invoke("Denoise", frames, {text("filter", "bilateral"), whole("planes", 1), whole("planes", 2)});
+  ASSERT_NE(node, nullptr) << error_;
+  expect_same(get(node, format, {0}), expected(frames, {{"filter", "bilateral"}, {"chroma-only", "1"}}));
+  api()->freeNode(node);
+}
+
+TEST_F(VapourSynth, TellsWhatIsWrong) {
+  const std::vector<Frame> frames = noisy_clip(oracle::yuv(32, 32, 1, 1), 1);
+  const auto objection = [&](const char* function, const std::vector<Argument>& arguments) {
+    VSNode* const node = invoke(function, frames, arguments);
+    EXPECT_EQ(node, nullptr);
+    api()->freeNode(node);
+    return error_;
+  };
+  EXPECT_EQ(objection("Denoise", {text("filter", "bilateral"), whole("reach", 1)}).substr(0, 8), "Denoise:");
+  EXPECT_EQ(objection("Denoise", {text("filter", "nlm"), whole("radius", 3)}),
+            "Denoise: radius is no option of the filter nlm, but of bilateral, adaptive-bilateral");
+  EXPECT_EQ(objection("Bilateral", {number("sigma", -1)}).substr(0, 24), "Bilateral: sigma: '-1,-1");
+  EXPECT_EQ(objection("NLM", {number("sigma", 1), text("noise", "auto")}),
+            "NLM: sigma and noise exclude each other");
+  EXPECT_EQ(objection("NLM", {whole("planes", 3)}), "NLM: planes: there is no plane 3, or it is named twice");
+  EXPECT_EQ(objection("NLM", {whole("planes", 1)}),
+            "NLM: planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");
+}
+
+}  // namespace
+}  // namespace limpid::lib
