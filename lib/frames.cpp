@@ -20,49 +20,42 @@ struct Carried {
 
 int sample_stride(const limpid_plane& plane) { return plane.sample_stride == 0 ? 1 : plane.sample_stride; }
 
-// From a caller's row to a plain one.
+// Copies samples that are `from_stride` and `to_stride` samples apart, at any address, shifted to the left by
+// `bits`.
 template <typename Sample>
-void gather(const std::byte* from, int stride, int padding, int count, std::byte* to) {
+void copy_samples(const std::byte* from, int from_stride, std::byte* to, int to_stride, int count, int bits) {
   for (int i = 0; i < count; ++i) {
     Sample sample;
-    std::memcpy(&sample, from + std::ptrdiff_t{i} * stride * std::ptrdiff_t{sizeof sample}, sizeof sample);
-    sample = static_cast<Sample>(sample >> padding);
-    std::memcpy(to + i * sizeof sample, &sample, sizeof sample);
+    std::memcpy(&sample, from, sizeof sample);
+    sample = static_cast<Sample>(bits < 0 ? sample >> -bits : sample << bits);
+    std::memcpy(to, &sample, sizeof sample);
+    from += from_stride * std::ptrdiff_t{sizeof sample};
+    to += to_stride * std::ptrdiff_t{sizeof sample};
   }
 }
 
-// And back.
-template <typename Sample>
-void scatter(const std::byte* from, int stride, int padding, int count, std::byte* to) {
-  for (int i = 0; i < count; ++i) {
-    Sample sample;
-    std::memcpy(&sample, from + i * sizeof sample, sizeof sample);
-    sample = static_cast<Sample>(sample << padding);
-    std::memcpy(to + std::ptrdiff_t{i} * stride * std::ptrdiff_t{sizeof sample}, &sample, sizeof sample);
+void copy_row(const std::byte* from, int from_stride, std::byte* to, int to_stride, int count, int size,
+              int bits) {
+  if (from_stride == 1 && to_stride == 1 && bits == 0) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
+  } else if (size == 1) {
+    copy_samples<std::uint8_t>(from, from_stride, to, to_stride, count, bits);
+  } else if (size == 2) {
+    copy_samples<std::uint16_t>(from, from_stride, to, to_stride, count, bits);
+  } else {
+    copy_samples<std::uint32_t>(from, from_stride, to, to_stride, count, bits);
   }
 }
 
-// Calls `copy(bytes, stride, row, count, caller's row)` for each row of each plane, plain rows apart.
-template <typename Plain, typename Bytes, typename Words, typename Quads>
-void for_each_row(const Frame& frame, const limpid_frame& callers, const Plain& plain, const Bytes& bytes,
-                  const Words& words, const Quads& quads) {
-  const int size = frame.format.bytes_per_sample();
+// Calls each(the frame's row, the caller's, what the caller's samples are apart, how many there are).
+template <typename Each>
+void for_each_row(const Frame& frame, const limpid_frame& callers, const Each& each) {
   for (int p = 0; p < frame.format.plane_count(); ++p) {
     const Plane& plane = frame.planes[p];
     const limpid_plane& other = callers.planes[p];
-    const int stride = sample_stride(other);
     for (int y = 0; y < plane.height; ++y) {
-      std::byte* const own = plane.data + y * plane.stride;
-      std::byte* const theirs = static_cast<std::byte*>(other.data) + y * other.stride;
-      if (stride == 1 && callers.padding_bits == 0) {
-        plain(own, theirs, static_cast<std::size_t>(plane.width) * size);
-      } else if (size == 1) {
-        bytes(own, theirs, stride, plane.width);
-      } else if (size == 2) {
-        words(own, theirs, stride, plane.width);
-      } else {
-        quads(own, theirs, stride, plane.width);
-      }
+      each(plane.row<std::byte>(y), static_cast<std::byte*>(other.data) + y * other.stride,
+           sample_stride(other), plane.width);
     }
   }
 }
@@ -145,35 +138,15 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
 }
 
 void copy_in(const limpid_frame& from, Frame& to) {
-  const int padding = from.padding_bits;
-  for_each_row(
-      to, from,
-      [](std::byte* own, const std::byte* theirs, std::size_t bytes) { std::memcpy(own, theirs, bytes); },
-      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
-        gather<std::uint8_t>(theirs, stride, 0, count, own);
-      },
-      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
-        gather<std::uint16_t>(theirs, stride, padding, count, own);
-      },
-      [&](std::byte* own, const std::byte* theirs, int stride, int count) {
-        gather<std::uint32_t>(theirs, stride, 0, count, own);
-      });
+  for_each_row(to, from, [&](std::byte* own, const std::byte* theirs, int stride, int count) {
+    copy_row(theirs, stride, own, 1, count, to.format.bytes_per_sample(), -from.padding_bits);
+  });
 }
 
 void copy_out(const Frame& from, const limpid_frame& to) {
-  const int padding = to.padding_bits;
-  for_each_row(
-      from, to,
-      [](const std::byte* own, std::byte* theirs, std::size_t bytes) { std::memcpy(theirs, own, bytes); },
-      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
-        scatter<std::uint8_t>(own, stride, 0, count, theirs);
-      },
-      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
-        scatter<std::uint16_t>(own, stride, padding, count, theirs);
-      },
-      [&](const std::byte* own, std::byte* theirs, int stride, int count) {
-        scatter<std::uint32_t>(own, stride, 0, count, theirs);
-      });
+  for_each_row(from, to, [&](const std::byte* own, std::byte* theirs, int stride, int count) {
+    copy_row(own, 1, theirs, stride, count, from.format.bytes_per_sample(), to.padding_bits);
+  });
 }
 
 Frame callers_frame(const limpid_frame& frame, const FrameFormat& format) {

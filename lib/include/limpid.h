@@ -57,9 +57,9 @@ extern "C" {
 
 typedef enum limpid_status {
   LIMPID_OK = 0,
-  LIMPID_AGAIN = 1,   /* no result yet: send another frame, or flush */
-  LIMPID_END = 2,     /* all results have been received, after limpid_flush() */
-  LIMPID_FAILED = -1, /* the engine can't run, a format that it doesn't take, a device that broke down */
+  LIMPID_AGAIN = 1,         /* no result yet: send another frame, or flush */
+  LIMPID_END = 2,           /* all results have been received, after limpid_flush() */
+  LIMPID_FAILED = -1,       /* an engine that can't run, a device that broke down */
   LIMPID_BAD_ARGUMENT = -2, /* null, an unknown name, an illegal value: could never work */
   LIMPID_NO_MEMORY = -3,
   LIMPID_BAD_STATE = -4 /* a call out of turn, such as sending after limpid_flush() */
@@ -88,29 +88,25 @@ typedef struct limpid_format {
   int32_t chroma_shift_x; /* YUV: planes U and V are width / 2^chroma_shift_x wide, rounded up; 0 to 2 */
   int32_t chroma_shift_y; /* and height / 2^chroma_shift_y high */
   int32_t sample_type;    /* limpid_sample_type; in the machine's byte order */
-  int32_t bit_depth; /* 8 of UINT8; 8 to 16 of UINT16, in the low bits; 32 of FLOAT32, nominally 0 to 1 */
+  int32_t bit_depth;      /* 8 of UINT8; 8 to 16 of UINT16, the low bits; 32 of FLOAT32, 0 to 1 */
   int32_t has_alpha;
 } limpid_format;
 
-/* Whose memory samples are in. Device memory is the CUDA engine's, and `device` the number of CUDA's runtime.
- */
+/* Whose memory samples are in: the host's, or that of a GPU, which has the number of CUDA's runtime. */
 typedef enum limpid_memory { LIMPID_HOST = 0, LIMPID_CUDA = 1 } limpid_memory;
 
 /* Row y of a plane begins y * stride bytes behind `data`. In host memory the stride may be negative, and rows
  * may begin anywhere. */
 typedef struct limpid_plane {
   void* data;
-  ptrdiff_t stride; /* in bytes */
-  int32_t
-      sample_stride; /* from one sample of a row to the next, in samples; 0 means 1; 2 for U and V of NV12 */
+  ptrdiff_t stride;      /* in bytes */
+  int32_t sample_stride; /* from one sample to the next, in samples: 2 for U and V of NV12; 0 means 1 */
 } limpid_plane;
 
 typedef enum limpid_frame_flag {
-  LIMPID_INTERLACED =
-      1, /* odd and even rows are two fields, of different instants, which are filtered apart */
-  LIMPID_BEGINS_ANEW =
-      2, /* doesn't continue the frame before it, as behind a seek: neither helps the other */
-  LIMPID_CONTEXT_ONLY = 4 /* no result is wanted: it is there for the results of the frames around it */
+  LIMPID_INTERLACED = 1,  /* odd and even rows are fields of different instants, and filtered apart */
+  LIMPID_BEGINS_ANEW = 2, /* as behind a seek: neither it nor the frame before helps the other */
+  LIMPID_CONTEXT_ONLY = 4 /* no result is wanted: it is there for the frames around it */
 } limpid_frame_flag;
 
 typedef struct limpid_buffer limpid_buffer;
@@ -120,8 +116,7 @@ typedef struct limpid_frame {
   limpid_plane planes[4];
   int32_t memory;       /* limpid_memory */
   int32_t device;       /* of LIMPID_CUDA */
-  int32_t padding_bits; /* unused low bits below each sample: 6 of P010; 0 in results that the library has
-                           memory for */
+  int32_t padding_bits; /* unused low bits of each sample: 6 of P010; 0 in the library's memory */
   uint32_t flags;       /* of limpid_frame_flag */
   /* Of LIMPID_CUDA: a cudaEvent_t after which the samples are there, kept until `release`; or NULL: after all
    * that the device's default stream has been given. */
@@ -203,15 +198,10 @@ LIMPID_API limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* e
 /* Drops what is under way. *denoiser may be NULL, and is then. */
 LIMPID_API void limpid_free(limpid_denoiser** denoiser);
 
-/* What was wrong with the last call that failed; "" if none has. Stays until the next call with the denoiser.
- */
+/* What was wrong with the last call that failed; "" if none has. Stays until the next call. */
 LIMPID_API const char* limpid_error(const limpid_denoiser* denoiser);
 
-typedef enum limpid_log_level {
-  LIMPID_LOG_INFO = 0,
-  LIMPID_LOG_WARNING = 1,
-  LIMPID_LOG_ERROR = 2
-} limpid_log_level;
+typedef enum limpid_log_level { LIMPID_LOG_WARNING = 1, LIMPID_LOG_ERROR = 2 } limpid_log_level;
 /* Is told in sentences what won't be filtered as asked (warnings) and what limpid_error() tells (errors),
  * during calls with the denoiser, on their thread. It mustn't call the denoiser. NULL: nobody is told. */
 typedef void (*limpid_log)(void* data, limpid_log_level level, const char* sentence);
@@ -219,11 +209,13 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
 
 /* Sets an option of the command line, by its name without dashes; `limpid denoise --help` tells them all:
  *
- *   filter, profile, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, step,
- * ... noise        "auto", a deviation in 8-bit code values ("10", or one for each plane: "10,5,5"), the name
- * of a profile of `limpid noise` ("camera.json"), or its text, which begins with '{' sigma        the same
- * setting under its other name strength     "0" to "10", "light", "medium", "strong" luma-only, chroma-only
- * "1" or "0" engine, threads                         of denoisers with an engine of their own
+ * - filter, profile, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, ...
+ * - noise: "auto"; a deviation in 8-bit code values, "10", or one for each plane, "10,5,5"; the name of a
+ *   profile that `limpid noise` has saved, "camera.json", or its text, which begins with '{'
+ * - sigma: the same setting under its other name
+ * - strength: "0" to "10", "light", "medium", "strong"
+ * - luma-only, chroma-only: "1" or "0"
+ * - engine, threads: of denoisers with an engine of their own
  *
  * NULL as a value unsets it. Noise, strength and planes hold for the frames that are sent from now on, the
  * others from the next limpid_start() on, which checks whether they fit together. */
@@ -240,10 +232,9 @@ typedef struct limpid_stream_info {
    * so many frames of context gives the same bits as the whole, if the noise is given. */
   int32_t reach_before;
   int32_t reach_after;
-  int32_t latency; /* later frames that must be sent before a frame's result can come */
-  int32_t
-      concurrency; /* frames worked on at once: latency + concurrency frames under way keep the engine busy */
-  int32_t memory;  /* limpid_memory that frames may be in besides the host's; LIMPID_HOST if there is none */
+  int32_t latency;     /* later frames that must be sent before a frame's result can come */
+  int32_t concurrency; /* frames worked on at once; with latency + concurrency under way it is busy */
+  int32_t memory;      /* limpid_memory that frames may be in besides LIMPID_HOST, or that */
   int32_t device;
   int32_t result_memory; /* the same of results (limpid_send_to()) */
   int32_t result_device;
@@ -271,21 +262,18 @@ LIMPID_API limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_
  * limpid_send_to()), which limpid_release() gives back; or LIMPID_AGAIN or LIMPID_END. Waits while it is
  * computed. */
 LIMPID_API limpid_status limpid_receive(limpid_denoiser* denoiser, limpid_frame* result);
-/* The same, copied into the caller's planes, in host memory, of which only `planes` and `padding_bits` count.
- */
+/* The same, copied into the caller's planes in host memory; `padding_bits` count, too. */
 LIMPID_API limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* result);
 
 /* No more frames will be sent; all results can be received. */
 LIMPID_API limpid_status limpid_flush(limpid_denoiser* denoiser);
-/* Drops the frames that are under way and begins the stream anew, with the memory and tables that are there.
- */
+/* Drops the frames that are under way and begins the stream anew, with its memory and tables. */
 LIMPID_API limpid_status limpid_reset(limpid_denoiser* denoiser);
 
 typedef struct limpid_noise {
   size_t struct_size;
-  float sigma[3]; /* of each plane, found or given, in 8-bit code values */
-  const char*
-      profile; /* for the setting "noise": a JSON text, which stays until the next call with the denoiser */
+  float sigma[3];      /* of each plane, found or given, in 8-bit code values */
+  const char* profile; /* a JSON text, for the setting "noise"; stays until the next call */
 } limpid_noise;
 /* The noise of the frame that was last given to the filter. LIMPID_AGAIN if none was yet. */
 LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise);
