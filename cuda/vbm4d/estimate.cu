@@ -1,11 +1,16 @@
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/groups.h"
 
 // As cuda/bm3d/finish.cu: a block of 64 x 4 threads makes 32 rows of 56 samples. The weights around them are
 // spread by the window, which is an outer product: down columns first, by a thread for eight samples below
-// each other, then along rows. Bound by memory: 20 bytes per sample.
+// each other, then along rows. Bound by memory: 12 bytes per sample, of
+// wide sums 20.
 
 namespace limpid::cuda {
 namespace {
@@ -21,17 +26,51 @@ struct WindowLine {
   float values[kPatchSide];
 };
 
+// Whether weights of the patches around a block's samples, which begin at (x, y), may have overflowed.
+__device__ bool weights_may_be_wrong(const unsigned* cells, int cell_bits, int x, int y, int width,
+                                     int height) {
+  constexpr int kCell = GroupSums::kCell;
+  constexpr int kReach = limpid::vbm4d::kPatch / kCell;  // cells before a sample's own
+  static_assert(kMadeColumns % kCell == 0 && kEstimateRows % kCell == 0);
+  constexpr int kColumns = kMadeColumns / kCell;
+  constexpr int kRows = kEstimateRows / kCell;
+  static_assert(kColumns * kRows <= kReadColumns * kEstimateThreadRows);
+  const int thread = threadIdx.y * kReadColumns + threadIdx.x;
+  unsigned long long sum = 0;
+  if (thread < kColumns * kRows) {
+    const int column = x / kCell + thread % kColumns;
+    const int row = y / kCell + thread / kColumns;
+    for (int r = max(row - kReach, 0); r <= min(row, GroupSums::cells_along(height) - 1); ++r) {
+      for (int c = max(column - kReach, 0); c <= min(column, width - 1); ++c) {
+        sum += cells[static_cast<std::ptrdiff_t>(r) * width + c];
+      }
+    }
+  }
+  return __syncthreads_or(sum << cell_bits >> 32 != 0 ? 1 : 0) != 0;
+}
+
+template <typename Sum>
 __global__ void __launch_bounds__(kReadColumns* kEstimateThreadRows)
-    estimate_kernel(const long long* sums, GroupSamples samples, WindowLine window, FloatPlane out) {
+    estimate_kernel(GroupSums format, const Sum* sums, const __half* noisy, GroupSamples samples,
+                    WindowLine window, FloatPlane out) {
   follow_stream();
+  using Weight = std::make_unsigned_t<Sum>;
   __shared__ float spread[kEstimateRows][kReadColumns];
   const int column = threadIdx.x;
   const int first_row = threadIdx.y * kEstimateRun;
   const int x = blockIdx.x * kMadeColumns + column;
   const int y = blockIdx.y * kEstimateRows + first_row;
   const bool makes = column < kMadeColumns && x < out.width;
-  const long long* weights = sums + static_cast<std::ptrdiff_t>(samples.pitch) * out.height;
-  long long numerators[kEstimateRun];  // under way while the weights are spread
+  const std::ptrdiff_t positions = static_cast<std::ptrdiff_t>(samples.pitch) * out.height;
+  const auto* weights = reinterpret_cast<const Weight*>(sums + positions);
+  bool are_wrong = false;
+  if constexpr (sizeof(Sum) == sizeof(std::int32_t)) {
+    are_wrong =
+        weights_may_be_wrong(reinterpret_cast<const unsigned*>(sums + 2 * positions), format.cell_bits(),
+                             blockIdx.x * kMadeColumns, blockIdx.y * kEstimateRows,
+                             GroupSums::cells_along(samples.pitch), out.height);
+  }
+  Sum numerators[kEstimateRun];  // under way while the weights are spread
 #pragma unroll
   for (int i = 0; i < kEstimateRun; ++i) {
     numerators[i] =
@@ -57,8 +96,7 @@ __global__ void __launch_bounds__(kReadColumns* kEstimateThreadRows)
     spread[first_row + i][column] = sum;
   }
   __syncthreads();
-  constexpr float kScale = 1 << (GroupSums::kWeightBits - GroupSums::kNumeratorBits);
-  const float scale = kScale / samples.unit;
+  const float scale = static_cast<float>(1 << (format.weight_bits - format.numerator_bits)) / samples.unit;
 #pragma unroll
   for (int i = 0; i < kEstimateRun; ++i) {
     if (!makes || y + i >= out.height) {
@@ -70,19 +108,29 @@ __global__ void __launch_bounds__(kReadColumns* kEstimateThreadRows)
       denominator = fmaf(spread[first_row + i][column + c], window.values[kPatchSide - 1 - c], denominator);
     }
     // Denominators may be greater than what __fdividef() divides by.
-    out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] =
-        static_cast<float>(numerators[i]) * scale / denominator + samples.offset;
+    float value = static_cast<float>(numerators[i]) * scale / denominator;
+    if (sizeof(Sum) == sizeof(std::int32_t) && (are_wrong || denominator > GroupSums::kMostUnits)) {
+      value = __half2float(noisy[static_cast<std::ptrdiff_t>(y + i) * samples.pitch + x]) / samples.unit;
+    }
+    out.data[static_cast<std::ptrdiff_t>(y + i) * out.pitch + x] = value + samples.offset;
   }
 }
 
 }  // namespace
 
-void finish_estimate(const long long* sums, const GroupSamples& samples, const FilterTables& tables,
-                     const FloatPlane& out, cudaStream_t stream) {
+void finish_estimate(const GroupSums& format, const void* sums, const void* noisy,
+                     const GroupSamples& samples, const FilterTables& tables, const FloatPlane& out,
+                     cudaStream_t stream) {
   WindowLine window{};
   std::copy_n(tables.window, kPatchSide, window.values);
-  launch(estimate_kernel, dim3(blocks_for(out.width, kMadeColumns), blocks_for(out.height, kEstimateRows)),
-         dim3(kReadColumns, kEstimateThreadRows), 0, stream, sums, samples, window, out);
+  const auto start = [&]<typename Sum>(const Sum* typed) {
+    launch(estimate_kernel<Sum>,
+           dim3(blocks_for(out.width, kMadeColumns), blocks_for(out.height, kEstimateRows)),
+           dim3(kReadColumns, kEstimateThreadRows), 0, stream, format, typed,
+           static_cast<const __half*>(noisy), samples, window, out);
+  };
+  format.narrow ? start(static_cast<const std::int32_t*>(sums))
+                : start(static_cast<const std::int64_t*>(sums));
 }
 
 }  // namespace limpid::cuda

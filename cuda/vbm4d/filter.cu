@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <type_traits>
 #include <vector>
 
 #include "core/bm3d/bm3d_plan.h"
@@ -151,10 +153,13 @@ struct GroupArguments {
   GroupSamples samples;
   const void* noisy[kMostPictures];
   const void* basic[kMostPictures];
-  long long* sums[kMostPictures];
+  void* sums[kMostPictures];
+  GroupSums format;
   float bound;  // threshold (first step) or sigma^2, of a coefficient
   LaneNoise noise[kWarp];
   NoiseCurve curve;
+  float weight_unit;     // units of 1
+  float numerator_unit;  // units of numerators, of a unit of weights
   float variance_scale;
   float variance_unit;
   float offset_coefficient;  // of the offset, for a group of one; second step
@@ -167,6 +172,7 @@ struct TakenGroup {
   int size;
   int picture;
   int offset;  // of the patch's first sample in planes and sums
+  int cell;    // its number
   const float* matrix;
 };
 
@@ -174,8 +180,12 @@ struct TakenGroup {
 struct SharedPlanes {
   const void* noisy[kMostPictures];
   const void* basic[kMostPictures];
-  long long* sums[kMostPictures];
+  void* sums[kMostPictures];
 };
+
+// Of a kernel for such samples.
+template <typename Sample>
+using SumOf = std::conditional_t<std::is_same_v<Sample, __half>, std::int32_t, std::int64_t>;
 
 struct GroupLane {
   int lane;
@@ -338,17 +348,21 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
 }
 
 // The compiler can't tell that the sum is in global memory.
-__device__ __forceinline__ void add_to(long long* sum, int value) {
+__device__ __forceinline__ void add_to(std::int64_t* sum, int value) {
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(sum)),
                "l"(static_cast<long long>(value)));
 }
+__device__ __forceinline__ void add_to(std::int32_t* sum, int value) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(sum)), "r"(value));
+}
 
 // Transforms patches i and i + 1 of a group back to samples and adds them to the sums, times `scales`, those
-// of the lane's two rows.
-template <bool kExact>
+// of the lane's two rows. Narrow sums have limits for what is added.
+template <bool kExact, typename Sum>
 __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenGroup& taken,
                                         const GroupLane& lane, int pitch, int i, int size,
                                         const float (&coefficients)[4], const float (&scales)[2]) {
+  constexpr bool kNarrow = sizeof(Sum) == sizeof(std::int32_t);
   float samples[4];
   transform_pair<kExact, kExact>(lane.inverse, split<kExact>(coefficients[0], coefficients[1]),
                                  split<kExact>(coefficients[2], coefficients[3]), samples);
@@ -357,18 +371,24 @@ __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenG
     if (i + j < size) {
       const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
       const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
-      if (long long* sums = planes.sums[picture]; sums != nullptr) {
-        // Converted to the nearest integer that there is.
+      if (auto* sums = static_cast<Sum*>(planes.sums[picture]); sums != nullptr) {
         sums += offset + lane.offset;
-        add_to(sums, __float2int_rn(samples[2 * j] * scales[0]));
-        add_to(sums + pitch, __float2int_rn(samples[2 * j + 1] * scales[1]));
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          float value = samples[2 * j + r];
+          if constexpr (kNarrow) {
+            value = fminf(fmaxf(value, -GroupSums::kMostSample), GroupSums::kMostSample);
+          }
+          // Converted to the nearest integer that there is.
+          add_to(sums + r * pitch, __float2int_rn(value * scales[r]));
+        }
       }
     }
   }
 }
 
 // Transforms a group back and adds it to the sums.
-template <bool kExact, int kPatches, bool kWhole>
+template <bool kExact, typename Sum, int kPatches, bool kWhole>
 __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
                                                  const GroupLane& lane, int pitch, const float (&scales)[2],
                                                  TrajectoryGroup<kPatches, kWhole>& group) {
@@ -378,7 +398,7 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
     for (int i = 0; i < kPatches; i += 2) {
       const int second = i + 1 < kPatches ? i + 1 : i;
       const float coefficients[4] = {group.x[i][0], group.x[i][1], group.x[second][0], group.x[second][1]};
-      add_two<kExact>(planes, taken, lane, pitch, i, kPatches, coefficients, scales);
+      add_two<kExact, Sum>(planes, taken, lane, pitch, i, kPatches, coefficients, scales);
     }
   } else {
 #pragma unroll 1
@@ -397,7 +417,7 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
           }
         }
       }
-      add_two<kExact>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
+      add_two<kExact, Sum>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
     }
   }
 }
@@ -424,15 +444,18 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
     weight *= weight_factor(arguments.curve.least, deviation);
   }
   // Numerators and denominators must have the same weight, so it is rounded once, for both.
-  const int weight_units = max(__float2int_rd(weight * (1 << GroupSums::kWeightBits)), 1);
-  const float scale =
-      static_cast<float>(weight_units) * (1.0F / (1 << (GroupSums::kWeightBits - GroupSums::kNumeratorBits)));
+  const int weight_units = max(__float2int_rn(weight * arguments.weight_unit), 1);
+  const float scale = static_cast<float>(weight_units) * arguments.numerator_unit;
   const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
-  add_trajectories<!kWiener>(planes, taken, lane, pitch, scales, group);
-  if (lane.lane < taken.size && planes.sums[taken.picture] != nullptr) {
-    add_to(planes.sums[taken.picture] + static_cast<std::ptrdiff_t>(pitch) * arguments.grid.height +
-               taken.offset,
-           weight_units);
+  using Sum = SumOf<Sample>;
+  add_trajectories<!kWiener, Sum>(planes, taken, lane, pitch, scales, group);
+  if (auto* sums = static_cast<Sum*>(planes.sums[taken.picture]); lane.lane < taken.size && sums != nullptr) {
+    const std::ptrdiff_t positions = static_cast<std::ptrdiff_t>(pitch) * arguments.grid.height;
+    add_to(sums + positions + taken.offset, weight_units);
+    if constexpr (sizeof(Sum) == sizeof(std::int32_t)) {
+      const int cell_bits = arguments.format.cell_bits();
+      add_to(sums + 2 * positions + taken.cell, (weight_units + (1 << cell_bits) - 1) >> cell_bits);
+    }
   }
 }
 
@@ -462,6 +485,7 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   const int y = limpid::vbm4d::confined(static_cast<int>(place >> 16) + offset_y(from_first),
                                         arguments.grid.height - limpid::vbm4d::kPatch);
   taken.offset = y * arguments.samples.pitch + x;
+  taken.cell = y / GroupSums::kCell * GroupSums::cells_along(arguments.samples.pitch) + x / GroupSums::kCell;
   taken.matrix = arguments.transforms;
   if (taken.size <= GroupTransforms::kMost) {
     taken.matrix +=
@@ -540,6 +564,27 @@ void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
 
 }  // namespace
 
+// Denominators are half of what patches weigh, or less, by the window. Groups are of so many pictures, or of
+// up to max_group_size patches.
+GroupSums::GroupSums(bool are_narrow, const Vbm4dStep& step, int pictures) : narrow(are_narrow) {
+  if (!narrow) {
+    return;
+  }
+  constexpr int kPositions = limpid::vbm4d::kPatch * limpid::vbm4d::kPatch;
+  const int references = (kPositions + step.spacing * step.spacing - 1) / (step.spacing * step.spacing);
+  const int patches = references * std::max(pictures, step.max_group_size);
+  constexpr int kMostBits = 18;
+  weight_bits = std::min(std::ilogb(kMostUnits / static_cast<float>(2 * patches)), kMostBits);
+  numerator_bits = weight_bits;
+}
+
+std::size_t GroupSums::bytes_of(int pitch, int height) const {
+  const std::size_t positions = static_cast<std::size_t>(pitch) * height;
+  return narrow ? (2 * positions + static_cast<std::size_t>(cells_along(pitch)) * cells_along(height)) *
+                      sizeof(std::int32_t)
+                : 2 * positions * sizeof(std::int64_t);
+}
+
 void GroupTransforms::fill(float* tables) {
   std::fill_n(tables, floats(), 0.0F);
   for (int members = 1; members <= limpid::vbm4d::kMostMembers; members *= 2) {
@@ -564,6 +609,9 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   std::copy(std::begin(job.noisy), std::end(job.noisy), arguments.noisy);
   std::copy(std::begin(job.basic), std::end(job.basic), arguments.basic);
   std::copy(std::begin(job.sums), std::end(job.sums), arguments.sums);
+  arguments.format = job.format;
+  arguments.weight_unit = std::ldexp(1.0F, job.format.weight_bits);
+  arguments.numerator_unit = std::ldexp(1.0F, job.format.numerator_bits - job.format.weight_bits);
   const float sigma = job.sigma * job.samples.unit * kCoefficientScale;
   arguments.bound = wiener ? sigma * sigma : coefficient_threshold(job.lambda, sigma);
   set_lane_noise(job.variances, arguments.noise);
@@ -580,8 +628,8 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
       white ? launch_groups<true, kWiener, Sample>(arguments, stream)
             : launch_groups<false, kWiener, Sample>(arguments, stream);
     };
-    job.noisy_are_halves ? with_samples.template operator()<__half>()
-                         : with_samples.template operator()<float>();
+    job.format.narrow ? with_samples.template operator()<__half>()
+                      : with_samples.template operator()<float>();
   };
   wiener ? with_step.template operator()<true>() : with_step.template operator()<false>();
 }

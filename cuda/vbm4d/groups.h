@@ -11,6 +11,7 @@
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/trajectories.h"
+#include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/matching.h"
 #include "cuda/runtime/planes.h"
@@ -99,21 +100,40 @@ struct TrajectoryJob {
 /// Finds groups.
 void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream);
 
-/// The sums of one plane, as integers, so that they don't depend on the order of additions; a picture's
-/// numerators are followed by its weights, both of `pitch` times its height. Numerators are sums of weight *
-/// window * sample in units of 2^-kNumeratorBits; each patch's weight counts once, at its first sample, in
-/// units of 2^-kWeightBits.
+/// The sums of one plane, as integers, so that they don't depend on the order of additions: a picture's
+/// numerators are followed by its weights, both of `pitch` times its height, and, in narrow sums, by cells.
+/// Numerators are sums of weight * window * sample in units of 2^-numerator_bits; each patch's weight counts
+/// once, at its first sample, in units of 2^-weight_bits, and is at least one unit.
 ///
-/// No sum can overflow: a contribution is limited to 31 bits, four times what samples can be, a weight has
-/// 24, and a picture is reached by no more than 70 patches for each reference patch of its size: one from
-/// each of 17 pictures, or as many as trajectories of one length i have, 16 / i, of the 2 i - 1 that reach it
-/// at all. With 61 million reference patches that is 2^63.
+/// Wide sums, of 64 bits, can't overflow: a contribution is limited to 31 bits, four times what samples can
+/// be, a weight has 24, and a picture is reached by no more than 70 patches for each reference patch of its
+/// size: one from each of 17 pictures, or as many as trajectories of one length i have, 16 / i, of the 2 i -
+/// 1 that reach it at all. With 61 million reference patches that is 2^63.
+///
+/// Narrow sums, of 32 bits, halve memory and traffic. Contributions are limited to kMostSample times their
+/// weight, so that numerators are right where the denominator is within kMostUnits: where it is beyond, no
+/// estimate is made, and samples stay as they are. Nor are any where denominators may be wrong: cells of 4x4
+/// positions tell whether weights can have overflowed, as each patch adds its own to its cell, rounded up to
+/// a quarter, of which a cell holds 2^32. All this takes at least three times as much weight as meets where
+/// groups lie evenly and have the greatest: motion that shrinks pictures to half their size within a reach.
 struct GroupSums {
-  static constexpr int kNumeratorBits = 22;
-  static constexpr int kWeightBits = 24;
-  static std::size_t bytes_of(int pitch, int height) {
-    return static_cast<std::size_t>(pitch) * height * (sizeof(long long) + sizeof(unsigned long long));
-  }
+  static constexpr int kCell = 4;
+  static constexpr float kMostSample = 192;
+  /// Of what is left, roundings by half a unit take less, of the patches that cells have room for.
+  static constexpr float kMostUnits = 0x1.FFp30F / kMostSample;
+
+  bool narrow = false;
+  int weight_bits = 24;
+  int numerator_bits = 22;
+
+  GroupSums() = default;
+  /// Of groups of a step, from and to so many pictures.
+  GroupSums(bool are_narrow, const Vbm4dStep& step, int pictures);
+
+  LIMPID_HOST_DEVICE static int cells_along(int length) { return (length + kCell - 1) / kCell; }
+  /// What a weight counts in a cell, in units.
+  LIMPID_HOST_DEVICE int cell_bits() const { return weight_bits - 2; }
+  std::size_t bytes_of(int pitch, int height) const;
 };
 
 /// Tables of filter_trajectories(), on the current device.
@@ -134,11 +154,11 @@ struct GroupJob {
   ReferenceGrid grid;
   Trajectories groups;
   int own = 0;
-  bool noisy_are_halves = false;
   GroupSamples samples;
+  GroupSums format;  ///< of sums; noisy samples are halves where sums are narrow
   const void* noisy[kMostPictures] = {};
   const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  long long* sums[kMostPictures] = {};    ///< null: the picture is given no estimates
+  void* sums[kMostPictures] = {};         ///< null: the picture is given no estimates
   float lambda = 0;                       ///< first step
   float sigma = 0;
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
@@ -150,8 +170,9 @@ struct GroupJob {
 /// Filters groups and adds them to the sums.
 void filter_trajectories(const GroupJob& job, cudaStream_t stream);
 
-/// The estimate, in code values.
-void finish_estimate(const long long* sums, const GroupSamples& samples, const FilterTables& tables,
-                     const FloatPlane& out, cudaStream_t stream);
+/// The estimate, in code values. `noisy` as groups take it.
+void finish_estimate(const GroupSums& format, const void* sums, const void* noisy,
+                     const GroupSamples& samples, const FilterTables& tables, const FloatPlane& out,
+                     cudaStream_t stream);
 
 }  // namespace limpid::cuda

@@ -65,8 +65,12 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
   if (!filters_) {
     return;
   }
-  noisy_are_halves_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
-                      format.bit_depth <= 11;
+  narrow_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
+            format.bit_depth <= 11;
+  hard_.sums = GroupSums(narrow_, hard_.parameters, span_.frames());
+  if (wiener_) {
+    wiener_->sums = GroupSums(narrow_, wiener_->parameters, span_.frames());
+  }
   const auto floats = [](int width, int height) {
     return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
   };
@@ -278,7 +282,7 @@ void Vbm4d::filter(const Sequence& sequence, int current, const SamplePlanes& ou
           filter_groups(sequence, done, 1, current);
         }
       }
-      for (int i = 0; i <= std::min(done - before, last); ++i) {
+      for (int i = 0; i <= std::min(done - before, current - 1); ++i) {
         Picture& picture = sequence.picture(i);
         for (DeviceMemory& guide : picture.guides[0]) {
           give_back(guide);
@@ -333,9 +337,8 @@ void Vbm4d::prepare(const Sequence& sequence, int i) {
     if (samples == 0) {
       continue;
     }
-    picture.noisy[c] = take(samples * (noisy_are_halves_ ? sizeof(std::uint16_t) : sizeof(float)));
-    (noisy_are_halves_ ? store_halves : store_floats)(values, samples_of(c), picture.noisy[c].as(),
-                                                      sequence.stream);
+    picture.noisy[c] = take(samples * (narrow_ ? sizeof(std::uint16_t) : sizeof(float)));
+    (narrow_ ? store_halves : store_floats)(values, samples_of(c), picture.noisy[c].as(), sequence.stream);
   }
   make_guides(sequence, i, 0);
   if (has_guide(sequence, 0)) {
@@ -427,9 +430,9 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.grid = trajectories.grid;
         job.groups = found;
         job.own = trajectories.own;
-        job.noisy_are_halves = noisy_are_halves_;
+        job.format = own_step.sums;
         job.samples = samples_of(c);
-        const std::size_t sum_bytes = GroupSums::bytes_of(job.samples.pitch, set.height);
+        const std::size_t sum_bytes = own_step.sums.bytes_of(job.samples.pitch, set.height);
         for (int p = first; p <= last; ++p) {
           Picture& picture = sequence.picture(p);
           job.noisy[p - first] = picture.noisy[c].as();
@@ -443,7 +446,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
             sums = take(sum_bytes);
             check(cudaMemsetAsync(sums.as(), 0, sum_bytes, sequence.stream));
           }
-          job.sums[p - first] = sums.as<long long>();
+          job.sums[p - first] = sums.as();
         }
         job.lambda = parameters_.lambda;
         job.sigma = plan.planes.components[c].sigma;
@@ -473,8 +476,8 @@ void Vbm4d::estimate(const Sequence& sequence, int i, int number) {
   for (int c = 0; c < colors; ++c) {
     DeviceMemory& sums = picture.sums[number][c];
     if (is_filtered(c)) {
-      finish_estimate(sums.as<long long>(), samples_of(c), step(number).tables, scratch(sequence, c),
-                      sequence.stream);
+      finish_estimate(step(number).sums, sums.as(), picture.noisy[c].as(), samples_of(c), step(number).tables,
+                      scratch(sequence, c), sequence.stream);
     }
     give_back(sums);
   }

@@ -68,6 +68,7 @@ class Vbm4d final : public FrameFilter {
     Bm3dStep similar;
     const MatchingVariant* matching;
     FilterTables tables;
+    GroupSums sums;
   };
 
   // The pictures of one parity in a window, from the first that belongs with the current one to the last.
@@ -119,7 +120,7 @@ class Vbm4d final : public FrameFilter {
   Step hard_;
   std::optional<Step> wiener_;
   bool filters_ = false;  // any plane is large enough
-  bool noisy_are_halves_ = false;
+  bool narrow_ = false;   // noisy samples are halves, and sums of 32 bits
   std::shared_ptr<const Vbm4dPlan> last_plan_;
   std::map<int, Motion> motion_;                           // by height
   std::map<std::size_t, std::vector<DeviceMemory>> idle_;  // by bytes

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -14,8 +15,10 @@
 
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/device_frame.h"
+#include "cuda/vbm4d/groups.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cuda/cuda_test.h"
 #include "tests/oracle/pictures.h"
@@ -133,6 +136,77 @@ TEST_F(Vbm4dCuda, AllocatesNothingOnceAllFramesAreThere) {
     const std::size_t memory = filter.memory();
     enqueue_frames(filter, in.planes(), out.planes(), 90, states, stream.get());
     EXPECT_EQ(filter.memory(), memory);
+  }
+}
+
+// So many groups of one patch each, all of the same patch, whose mean is all that is kept of them: what
+// becomes of the plane.
+std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int side) {
+  constexpr int kAt = 20;
+  Vbm4dStep step;
+  step.spacing = 8;
+  const GroupSums format(true, step, 1);
+  const GroupSamples samples{128, 1, side};
+  Vbm4dParameters parameters;
+  parameters.hard_threshold = step;
+  const Bm3dParameters of_bm3d = bm3d_of(parameters);
+  const FilterTables tables = make_filter_tables(of_bm3d.hard_threshold);
+  const std::size_t count = plane.size();
+  const DeviceMemory values(count * sizeof(float));
+  const FloatPlane in_values{values.as<float>(), side, side, side};
+  check(cudaMemcpy(values.as(), plane.data(), values.bytes(), cudaMemcpyHostToDevice));
+  const DeviceMemory noisy(count * sizeof(std::uint16_t));
+  store_halves(in_values, samples, noisy.as(), nullptr);
+  const DeviceMemory sums(format.bytes_of(side, side));
+  check(cudaMemset(sums.as(), 0, sums.bytes()));
+  const auto upload = [](const auto& from) {
+    DeviceMemory memory(from.size() * sizeof(from[0]));
+    check(cudaMemcpy(memory.as(), from.data(), memory.bytes(), cudaMemcpyHostToDevice));
+    return memory;
+  };
+  std::vector<float> matrices(GroupTransforms::floats());
+  GroupTransforms::fill(matrices.data());
+  const DeviceMemory transforms = upload(matrices);
+  const DeviceMemory shapes = upload(std::vector<unsigned>(groups, 1U + (1U << Trajectories::kWantedShift)));
+  const DeviceMemory places = upload(std::vector<unsigned>(groups, kAt + (kAt << 16)));
+  const std::vector<float> variances(64, 1.0F);
+  GroupJob job;
+  job.grid = make_grid(side, side, limpid::vbm4d::kPatch, step.spacing);
+  job.grid.columns = groups;
+  job.grid.rows = 1;
+  job.groups = {shapes.as<unsigned>(), places.as<unsigned>(), nullptr, 1, 1, 0, 1};
+  job.samples = samples;
+  job.format = format;
+  job.noisy[0] = noisy.as();
+  job.sums[0] = sums.as();
+  job.lambda = 100;
+  job.sigma = 20;
+  job.variances = variances;
+  job.tables = &tables;
+  job.transforms = transforms.as<float>();
+  filter_trajectories(job, nullptr);
+  finish_estimate(format, sums.as(), noisy.as(), samples, tables, in_values, nullptr);
+  return to_host<float>(values, count);
+}
+
+TEST_F(Vbm4dCuda, MakesNoEstimateWhereMorePatchesMeetThanSumsHold) {
+  constexpr int kSide = 56;
+  std::vector<float> plane(kSide * kSide);
+  double mean = 0;
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      plane[y * kSide + x] = static_cast<float>((x * 37 + y * 91) % 256);
+      if (x >= 20 && x < 28 && y >= 20 && y < 28) {
+        mean += static_cast<double>(plane[y * kSide + x]) / 64;
+      }
+    }
+  }
+  constexpr int kCentre = 23 * kSide + 23;
+  for (const int groups : {1, 20, 40}) {
+    EXPECT_NEAR(estimate_of(groups, plane, kSide)[kCentre], mean, 0.02) << groups;
+  }
+  for (const int groups : {60, 5000, 100000}) {
+    EXPECT_EQ(estimate_of(groups, plane, kSide)[kCentre], plane[kCentre]) << groups;
   }
 }
 

@@ -212,9 +212,9 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       }
       check(cudaDeviceSynchronize());
     }
-    DeviceMemory& sums = take(GroupSums::bytes_of(kWidth, kHeight));
+    DeviceMemory& sums = take(GroupSums(true, parameters.hard_threshold, pictures).bytes_of(kWidth, kHeight));
     check(cudaMemset(sums.as(), 0, sums.bytes()));
-    groups[0].sums[p] = groups[1].sums[p] = sums.as<long long>();
+    groups[0].sums[p] = groups[1].sums[p] = sums.as();
   }
   for (int p = 0; p + 1 < pictures; ++p) {
     for (const bool ahead : {true, false}) {
@@ -256,7 +256,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     filter.grid = job.grid;
     filter.groups = job.out;
     filter.own = job.own;
-    filter.noisy_are_halves = true;
+    filter.format = GroupSums(true, its, pictures);
     filter.samples = samples;
     filter.lambda = parameters.lambda;
     filter.sigma = kSigma;
@@ -266,8 +266,9 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     nlohmann::ordered_json& entry = json[name + (step == 0 ? ", first step" : ", second step")];
     entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
     entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
-    entry["estimate_ms"] =
-        time_ms(repeats, [&] { finish_estimate(filter.sums[0], samples, tables, plane, nullptr); });
+    entry["estimate_ms"] = time_ms(repeats, [&] {
+      finish_estimate(filter.format, filter.sums[0], filter.noisy[0], samples, tables, plane, nullptr);
+    });
     std::vector<unsigned> shapes(number);
     check(cudaMemcpy(shapes.data(), job.out.shapes, number * sizeof(unsigned), cudaMemcpyDeviceToHost));
     std::size_t whole = 0;
