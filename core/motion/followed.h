@@ -23,14 +23,19 @@ constexpr bool is_followed(std::int32_t difference, std::int32_t texture, std::i
   return left <= shown / 2 + square(kCodeValues);
 }
 
+inline std::size_t lost_blocks(const MotionField& field, std::int32_t noise) {
+  std::size_t lost = 0;
+  for (std::size_t i = 0; i < field.differences.size(); ++i) {
+    lost += is_followed(field.differences[i], field.textures[i], noise) ? 0U : 1U;
+  }
+  return lost;
+}
+
 /// The share of blocks that could not be followed, 0 for an empty field: a tenth and less in most clips, a
 /// third where water or leaves fill the picture, and 0.6 to 1 where the pictures have nothing in common, as
 /// at a cut; there less in strong noise, which hides textures: half in noise of sigma 50.
 inline double lost_share(const MotionField& field, double noise) {
-  std::size_t lost = 0;
-  for (std::size_t i = 0; i < field.differences.size(); ++i) {
-    lost += is_followed(field.differences[i], field.textures[i], static_cast<std::int32_t>(noise)) ? 0U : 1U;
-  }
+  const std::size_t lost = lost_blocks(field, static_cast<std::int32_t>(noise));
   return field.empty() ? 0 : static_cast<double>(lost) / static_cast<double>(field.differences.size());
 }
 

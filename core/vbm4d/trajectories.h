@@ -14,7 +14,7 @@
 // The trajectory ends before the frame where even that patch is too unlike. A patch that repeats the last one
 // of the trajectory to the bit of the first step's matching values, noise and all, as in repeated frames and
 // where codecs skip blocks, is no new evidence: it is passed over. One of a single value has no noise and is
-// not. A group is the trajectory and,
+// not. No trajectory crosses a cut. A group is the trajectory and,
 // if it is short, those of similar patches of the reference's frame, which move as the reference does.
 
 namespace limpid::vbm4d {
@@ -36,6 +36,13 @@ struct TrajectoryBounds {
   std::int32_t sample_cost = 0;  ///< for each sample away from the predicted place, along either axis
   MatchingDistances similar;     ///< of the patches whose trajectories join
 };
+
+/// Whether two pictures have nothing in common, as at a cut or in a flash, where so many of all blocks could
+/// not be followed from one to the other (core/motion/followed.h). In strong noise patches of one scene pass
+/// for those of another, one by one.
+constexpr bool is_cut(std::int64_t lost, std::int64_t blocks) { return 2 * lost > blocks; }
+/// The vectors of the motion between such pictures.
+inline constexpr MotionVector kNowhere{.x = INT16_MIN, .y = INT16_MIN};
 
 /// The candidates around a predicted place, in the order in which they are tried; of equally cheap ones the
 /// first is taken.

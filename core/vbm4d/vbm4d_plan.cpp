@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
+#include "core/motion/motion_blocks.h"
 
 namespace limpid {
 namespace {
@@ -48,6 +50,39 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
   return bounds;
 }
 
+// The variance that is left of a plane's noise in the guide of block motion, by the response of [1 2 1] / 4
+// to the noise's frequencies; where the noise is strongest.
+double motion_guide_variance(const PlaneNoise& noise) {
+  double left = 0;
+  double of_white = 0;
+  constexpr int kCount = NoiseShape::kFrequencies;
+  const auto response = [](int frequency) {
+    return std::pow((1 + std::cos(std::numbers::pi * frequency / kCount)) / 2, 2);
+  };
+  for (int v = 0; v < kCount; ++v) {
+    for (int u = 0; u < kCount; ++u) {
+      const double both = response(u) * response(v);
+      left += both * static_cast<double>(noise.shape.spectrum[kCount * v + u]);
+      of_white += both;
+    }
+  }
+  const auto greatest = static_cast<double>(std::ranges::max(noise.shape.curve));
+  const double deviation = motion::kGuideNoiseGain * static_cast<double>(noise.sigma) * greatest;
+  return deviation * deviation * left / of_white;
+}
+
+std::int32_t motion_noise_of(const FrameFormat& format, const NoiseModel& noise) {
+  double variance = motion_guide_variance(noise.plane(0));
+  if (format.color_model == ColorModel::kRgb) {
+    variance =
+        (variance + 4 * motion_guide_variance(noise.plane(1)) + motion_guide_variance(noise.plane(2))) / 16;
+  }
+  constexpr std::int32_t kMoreThanAny = 1 << 20;
+  return variance > 0 ? static_cast<std::int32_t>(
+                            motion::difference_of_noise(std::sqrt(variance) / motion::kGuideNoiseGain))
+                      : kMoreThanAny;
+}
+
 }  // namespace
 
 Bm3dParameters bm3d_of(const Vbm4dParameters& parameters) {
@@ -66,6 +101,7 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
                     const PlaneHeights& heights) {
   Vbm4dPlan plan;
   plan.planes = make_plan(bm3d_of(parameters), format, noise, heights);
+  plan.motion_noise = motion_noise_of(format, noise);
   for (std::size_t s = 0; s < plan.planes.sets.size(); ++s) {
     const Bm3dComponentSet& set = plan.planes.sets[s];
     const double sigma =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "core/bm3d/bm3d_plan.h"
@@ -21,6 +22,10 @@ struct Vbm4dPlan {
   Bm3dPlan planes;
   /// By set (as many as `planes` has) and step.
   std::array<std::array<vbm4d::TrajectoryBounds, 2>, 2> bounds{};
+  /// What noise makes of the difference of a block that is followed (motion::is_followed()), from this
+  /// picture to another; more than any difference where the noise is not known, as of luma that is not
+  /// filtered.
+  std::int32_t motion_noise = 0;
 };
 
 /// BM3D with the steps' spacings and windows, whose grids, tables and plans V-BM4D uses: patches of 8x8,

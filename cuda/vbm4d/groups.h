@@ -41,6 +41,11 @@ void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stre
 /// Fills a plane for matching from a guide of its size.
 void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream);
 
+/// Has no trajectory follow a field of so many `blocks` if it is one between pictures that have nothing in
+/// common (limpid::vbm4d::is_cut()): makes all vectors kNowhere. `noise` is Vbm4dPlan::motion_noise.
+void end_at_cut(MotionVector* vectors, const std::int32_t* differences, const std::int32_t* textures,
+                int blocks, std::int32_t noise, cudaStream_t stream);
+
 /// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
 /// values of 8 to 11 bits are exact.
 struct GroupSamples {

@@ -99,14 +99,15 @@ struct Followed {
     its_squares = squares(patch);
   }
 
-  // Where the patch at `place` goes along the vector of its block.
-  __device__ __forceinline__ Place predicted(const MotionVector* vectors, const Place& place) const {
+  // Moves `place` along the vector of its block. False if that leads nowhere.
+  __device__ __forceinline__ bool predict(const MotionVector* vectors, Place& place) const {
     const MotionVector vector = vectors[limpid::vbm4d::predicting_block(place.x, place.y, job.shift_x,
                                                                         job.shift_y, job.columns, job.rows)];
-    return {limpid::vbm4d::confined(place.x + limpid::vbm4d::scaled(vector.x, job.shift_x),
-                                    job.grid.width - kPatch),
-            limpid::vbm4d::confined(place.y + limpid::vbm4d::scaled(vector.y, job.shift_y),
-                                    job.grid.height - kPatch)};
+    place = {limpid::vbm4d::confined(place.x + limpid::vbm4d::scaled(vector.x, job.shift_x),
+                                     job.grid.width - kPatch),
+             limpid::vbm4d::confined(place.y + limpid::vbm4d::scaled(vector.y, job.shift_y),
+                                     job.grid.height - kPatch)};
+    return vector.x != limpid::vbm4d::kNowhere.x;
   }
 
   // Moves `place`, the prediction, to the best candidate around it, and says whether that is like the
@@ -200,7 +201,9 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
     const std::int8_t* last = sample_of(job.noisy_guides[job.own], followed.pitch, place);
     int picture = job.own;
     while (ahead ? picture + 1 < job.out.pictures : picture > 0) {
-      place = followed.predicted(ahead ? job.ahead[picture] : job.back[picture], place);
+      if (!followed.predict(ahead ? job.ahead[picture] : job.back[picture], place)) {
+        break;
+      }
       picture += ahead ? 1 : -1;
       if (!followed.refine(job.guides[picture], place)) {
         break;

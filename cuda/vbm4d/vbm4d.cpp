@@ -375,6 +375,12 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   take_one(picture.back, motion.fields);
   motion.estimator.enqueue_both(*before.pyramid, *picture.pyramid, *before.ahead, *picture.back,
                                 sequence.stream);
+  const auto end = [&](const DeviceMotionField& field, const Vbm4dPlan& plan) {
+    end_at_cut(field.vectors(), field.differences(), field.textures(), field.columns() * field.rows(),
+               plan.motion_noise, sequence.stream);
+  };
+  end(*before.ahead, *before.plan);
+  end(*picture.back, *picture.plan);
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <numbers>
 #include <tuple>
 #include <utility>
 
+#include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
 #include "tests/oracle/bm3d.h"
 #include "tests/oracle/motion.h"
@@ -28,6 +30,9 @@ struct Stretch {
   // Of each picture, to the one before and to the one after it.
   std::vector<MotionField> back;
   std::vector<MotionField> ahead;
+  // Whether those have nothing in common with it.
+  std::vector<bool> cut_back;
+  std::vector<bool> cut_ahead;
 
   int size() const { return static_cast<int>(planes.size()); }
 };
@@ -154,6 +159,9 @@ class StepOfStretch {
         }
         const MotionField& field =
             direction < 0 ? stretch_.back[u - direction] : stretch_.ahead[u - direction];
+        if ((direction < 0 ? stretch_.cut_back[u - direction] : stretch_.cut_ahead[u - direction])) {
+          break;
+        }
         const MotionVector& vector = field.vectors[field.block_at((place.x + kPatchSide / 2) << shift_x_,
                                                                   (place.y + kPatchSide / 2) << shift_y_)];
         const auto scaled = [](int whole, int shift) {
@@ -434,6 +442,45 @@ BytePicture motion_guide(const Frame& frame, int first_row, int row_spacing) {
   return guide;
 }
 
+// The variance of a plane's noise where it is smoothed by [1 2 1] / 4 along both axes, at the brightness
+// where it is strongest.
+double smoothed_variance(const PlaneNoise& noise) {
+  const auto gain = [](int u, int v) {
+    return std::pow(std::cos(u * std::numbers::pi / 16) * std::cos(v * std::numbers::pi / 16), 4);
+  };
+  double sum = 0;
+  double weight = 0;
+  for (int v = 0; v < 8; ++v) {
+    for (int u = 0; u < 8; ++u) {
+      sum += gain(u, v) * static_cast<double>(noise.shape.spectrum[8 * v + u]);
+      weight += gain(u, v);
+    }
+  }
+  const double strongest =
+      static_cast<double>(*std::max_element(noise.shape.curve.begin(), noise.shape.curve.end()));
+  const double white = 9.0 / 64 * std::pow(static_cast<double>(noise.sigma) * strongest, 2);
+  return white * sum / weight;
+}
+
+// Whether more than half of a field's blocks show something else where their vectors lead.
+bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, const NoiseModel& model) {
+  const bool rgb = format.color_model == ColorModel::kRgb;
+  const double variance = rgb ? (smoothed_variance(model.plane(0)) + 4 * smoothed_variance(model.plane(1)) +
+                                 smoothed_variance(model.plane(2))) /
+                                    16
+                              : smoothed_variance(model.plane(0));
+  if (variance == 0) {
+    return false;  // what is noise is not known
+  }
+  const auto of_noise = static_cast<std::int32_t>(2 / std::sqrt(std::numbers::pi) * std::sqrt(variance) *
+                                                  motion::kDifferenceUnit);
+  std::size_t lost = 0;
+  for (std::size_t i = 0; i < field.vectors.size(); ++i) {
+    lost += motion::is_followed(field.differences[i], field.textures[i], of_noise) ? 0U : 1U;
+  }
+  return 2 * lost > field.vectors.size();
+}
+
 }  // namespace
 
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
@@ -482,6 +529,9 @@ std::vector<Frame> denoise(const std::vector<Frame>& frames, const Vbm4dParamete
         stretch.ahead.push_back(t + 1 < stretch.guides.size()
                                     ? find_motion(stretch.guides[t + 1], stretch.guides[t])
                                     : MotionField());
+        const NoiseModel& model = noise[noise.size() == 1 ? 0 : begin + t];
+        stretch.cut_back.push_back(has_nothing_in_common(stretch.back.back(), format, model));
+        stretch.cut_ahead.push_back(has_nothing_in_common(stretch.ahead.back(), format, model));
       }
       const std::vector<std::vector<Picture>> filtered = denoise_stretch(stretch, parameters);
       for (std::size_t t = begin; t < end; ++t) {

@@ -49,6 +49,9 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, in
   const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
   const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
                                                                      job.shift_y, field.columns, field.rows)];
+  if (vector == vbm4d::kNowhere) {
+    return false;
+  }
   const int most_x = job.width - vbm4d::kPatch;
   const int most_y = job.height - vbm4d::kPatch;
   const int x = vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x);

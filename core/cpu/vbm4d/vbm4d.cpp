@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "core/cpu/runtime/convert.h"
 #include "core/cpu/runtime/planes.h"
 #include "core/cpu/vbm4d/trajectory_tile.h"
+#include "core/motion/followed.h"
 #include "core/vbm4d/vbm4d_plan.h"
 
 namespace limpid::cpu {
@@ -302,6 +304,13 @@ class Vbm4d::Worker {
     fields_.take(after.back);
     estimator_.estimate(*after.pyramid, *before.pyramid, *before.ahead);
     estimator_.estimate(*before.pyramid, *after.pyramid, *after.back);
+    const auto end_at_cut = [](MotionField& field, const Vbm4dPlan& plan) {
+      if (vbm4d::is_cut(motion::lost_blocks(field, plan.motion_noise), std::ssize(field.vectors))) {
+        std::ranges::fill(field.vectors, vbm4d::kNowhere);
+      }
+    };
+    end_at_cut(*before.ahead, *before.plan);
+    end_at_cut(*after.back, *after.plan);
     pyramids_.give_back(before.pyramid);
   }
 

@@ -257,6 +257,75 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
 }
 
 // Noise that comes again with its picture would pass for something that stays.
+// A picture in 8-bit gray with other contrast and brightness.
+Frame relit(const Frame& clean, double gain, double brighter) {
+  Frame result = allocate_frame(clean.format);
+  for (int y = 0; y < clean.format.height; ++y) {
+    for (int x = 0; x < clean.format.width; ++x) {
+      store_sample(result, 0, x, y, clean.planes[0].row<std::uint8_t>(y)[x] * gain + brighter);
+    }
+  }
+  return result;
+}
+
+// Whatever the noise hides: the first frame behind a cut is as good as a first one, and nothing of a flash
+// shows in the frames around it, nor of them in it.
+TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
+  const FrameFormat format = gray(96, 80);
+  for (const float sigma : {5.0F, 20.0F, 50.0F}) {
+    std::vector<std::vector<Frame>> parts(5);
+    const auto add = [&](std::size_t part, const Frame& clean) {
+      std::size_t number = 0;
+      for (const std::vector<Frame>& each : parts) {
+        number += each.size();
+      }
+      parts[part].push_back(oracle::add_noise(clean, static_cast<double>(sigma), 300 + number));
+      parts[part].back().index = static_cast<std::int64_t>(number);
+    };
+    for (int t = 0; t < 4; ++t) {
+      add(0, clean_picture(format, t, 1));
+    }
+    for (int t = 0; t < 3; ++t) {
+      add(1, clean_picture(format, t, 2));
+    }
+    add(2, relit(clean_picture(format, 3, 2), 0.3, 178));
+    for (int t = 4; t < 6; ++t) {
+      add(3, clean_picture(format, t, 2));
+    }
+    add(4, clean_picture(format, 0, 3));
+    std::vector<Frame> frames;
+    std::vector<Frame> expected;
+    for (const std::vector<Frame>& part : parts) {
+      frames.insert(frames.end(), part.begin(), part.end());
+      const std::vector<Frame> alone = run(part, small_parameters(), white_noise(sigma));
+      expected.insert(expected.end(), alone.begin(), alone.end());
+    }
+    const std::vector<Frame> results = run(frames, small_parameters(), white_noise(sigma));
+    ASSERT_EQ(results.size(), expected.size());
+    for (std::size_t t = 0; t < results.size(); ++t) {
+      EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << "frame " << t << ", sigma " << sigma;
+    }
+    expect_as_defined(frames, small_parameters(), white_noise(sigma));
+  }
+}
+
+TEST_P(Vbm4dTest, FadesAreFollowed) {
+  constexpr double kStrong = 20;
+  const FrameFormat format = gray(96, 80);
+  std::vector<Frame> clean;
+  std::vector<Frame> frames;
+  for (int t = 0; t < 8; ++t) {
+    clean.push_back(relit(clean_picture(format, 0, 1), 1 - 0.06 * t, 0));
+    frames.push_back(oracle::add_noise(clean.back(), kStrong, 400 + t));
+  }
+  const NoiseModel noise = white_noise(static_cast<float>(kStrong));
+  const std::vector<Frame> along_motion = run(frames, small_parameters(), noise);
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    const std::vector<Frame> alone = run({frames[t]}, small_parameters(), noise);
+    EXPECT_GT(measure(clean[t], along_motion[t])[0].psnr, measure(clean[t], alone[0])[0].psnr) << t;
+  }
+}
+
 TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
   const FrameFormat format = gray(64, 48);
   std::vector<Frame> frames = noisy_clip(format, 4, 20);
