@@ -3,11 +3,9 @@
 #include <limpid.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -15,28 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/vapoursynth/arguments.h"
+#include "plugins/vapoursynth/functions.h"
 
 namespace limpid::vapoursynth {
 namespace {
-
-// A function of the plug-in.
-struct Function {
-  const char* name;
-  const char* filter;  // null: the user's choice
-};
-constexpr Function kFunctions[] = {{"Denoise", nullptr}, {"Bilateral", "bilateral"}, {"NLM", "nlm"}};
 
 // The noise estimate depends on the frames that it has seen. So many before a frame make it steady, and
 // requests may come so much out of order without a new beginning.
 constexpr int kFramesToEstimateFrom = 8;
 // Results that others have asked for, or soon will.
 constexpr std::size_t kMostKept = 64;
-
-std::string text_of(double number) {
-  char text[64];
-  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
-}
 
 // What VapourSynth gives and takes back.
 struct FreeFrame {
@@ -76,12 +62,8 @@ limpid_format format_of(const VSVideoInfo& clip) {
 class Denoising {
  public:
   Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
-      : vs_(vs),
-        arguments_(in),
-        node_(vs->mapGetNode(in, "clip", 0, nullptr), {vs}),
-        clip_(*vs->getVideoInfo(node_.get())) {
-    set_up(function, core);
-    arguments_ = nullptr;
+      : vs_(vs), node_(vs->mapGetNode(in, "clip", 0, nullptr), {vs}), clip_(*vs->getVideoInfo(node_.get())) {
+    set_up(function, in, core);
   }
 
   VSNode* node() const { return node_.get(); }
@@ -129,7 +111,7 @@ class Denoising {
   }
 
  private:
-  void set_up(const Function& function, VSCore* core) {
+  void set_up(const Function& function, const VSMap* arguments, VSCore* core) {
     if (clip_.width == 0 || clip_.height == 0 || clip_.format.colorFamily == cfUndefined) {
       throw std::runtime_error("clips whose size or format changes are not supported");
     }
@@ -138,18 +120,7 @@ class Denoising {
       throw std::bad_alloc();
     }
     denoiser_.reset(denoiser);
-    if (function.filter != nullptr) {
-      set("filter", function.filter);
-    }
-    for (const char* name : {"filter", "profile", "engine", "noise"}) {
-      set_if_given({name, name, LIMPID_NAME});
-    }
-    set_if_given({"strength", "strength", LIMPID_NUMBER});
-    set_if_given({"threads", "threads", LIMPID_INTEGER});
-    for (const Parameter& parameter : parameters_of(function.filter)) {
-      set_if_given(parameter);
-    }
-    choose_planes();
+    planes_ = vapoursynth::set_up(denoiser, function, arguments, clip_, vs_);
     limpid_set_log(
         denoiser_.get(),
         [](void* own, limpid_log_level level, const char* sentence) {
@@ -172,75 +143,7 @@ class Denoising {
     next_sent_ = next_result_ = clip_.numFrames + 1;
   }
 
-  void check(limpid_status status) const {
-    if (status < 0) {
-      throw std::runtime_error(limpid_error(denoiser_.get()));
-    }
-  }
-  void set(const char* name, const char* value) { check(limpid_set(denoiser_.get(), name, value)); }
-
-  bool is_given(const char* argument) const { return vs_->mapNumElements(arguments_, argument) > 0; }
-
-  void set_if_given(const Parameter& parameter) {
-    if (!is_given(parameter.argument.c_str())) {
-      return;
-    }
-    const char* const argument = parameter.argument.c_str();
-    switch (parameter.kind) {
-      case LIMPID_INTEGER:
-        return check(limpid_set_int(denoiser_.get(), parameter.setting.c_str(),
-                                    vs_->mapGetIntSaturated(arguments_, argument, 0, nullptr)));
-      case LIMPID_NUMBER:
-        return check(limpid_set_float(denoiser_.get(), parameter.setting.c_str(),
-                                      vs_->mapGetFloat(arguments_, argument, 0, nullptr)));
-      case LIMPID_NAME:
-        return set(
-            parameter.setting.c_str(),
-            std::string(vs_->mapGetData(arguments_, argument, 0, nullptr),
-                        static_cast<std::size_t>(vs_->mapGetDataSize(arguments_, argument, 0, nullptr)))
-                .c_str());
-    }
-  }
-
-  // Planes that aren't chosen have no noise: they are passed on as they are.
-  void choose_planes() {
-    const int planes = clip_.format.numPlanes;
-    std::fill_n(chosen_, planes, !is_given("planes"));
-    for (int i = 0; i < std::max(vs_->mapNumElements(arguments_, "planes"), 0); ++i) {
-      const int plane = vs_->mapGetIntSaturated(arguments_, "planes", i, nullptr);
-      if (plane < 0 || plane >= planes || chosen_[plane]) {
-        throw std::runtime_error("planes: there is no plane " + std::to_string(plane) +
-                                 ", or it is named twice");
-      }
-      chosen_[plane] = true;
-    }
-    const int levels = std::max(vs_->mapNumElements(arguments_, "sigma"), 0);
-    if (levels > planes) {
-      throw std::runtime_error("sigma: there are more levels than planes");
-    }
-    if (levels > 0) {
-      if (is_given("noise")) {
-        throw std::runtime_error("sigma and noise exclude each other");
-      }
-      // As usual there, the last one is for the planes that have none.
-      std::string text;
-      for (int p = 0; p < 3; ++p) {
-        const double level = vs_->mapGetFloat(arguments_, "sigma", std::min(p, levels - 1), nullptr);
-        text += (p == 0 ? "" : ",") + text_of(p >= planes || chosen_[p] ? level : 0);
-      }
-      return set("sigma", text.c_str());
-    }
-    const bool all = std::all_of(chosen_, chosen_ + planes, [](bool chosen) { return chosen; });
-    const bool luma = planes == 3 && chosen_[0] && !chosen_[1] && !chosen_[2];
-    const bool chroma = planes == 3 && !chosen_[0] && chosen_[1] && chosen_[2];
-    if (all) {
-      return;
-    }
-    if (clip_.format.colorFamily != cfYUV || !(luma || chroma)) {
-      throw std::runtime_error("planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");
-    }
-    set(luma ? "luma-only" : "chroma-only", "1");
-  }
+  void check(limpid_status status) const { vapoursynth::check(denoiser_.get(), status); }
 
   // The frames that are requested for frame n.
   int first_of(int n) const { return std::max(n - before_, 0); }
@@ -283,12 +186,12 @@ class Denoising {
     const VSFrame* planes[3];
     constexpr int kPlanes[] = {0, 1, 2};
     for (int p = 0; p < 3; ++p) {
-      planes[p] = chosen_[p] ? nullptr : source->second.get();
+      planes[p] = planes_[static_cast<std::size_t>(p)] ? nullptr : source->second.get();
     }
     VSFrame* const frame = vs_->newVideoFrame2(&clip_.format, clip_.width, clip_.height, planes, kPlanes,
                                                source->second.get(), core);
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
-      if (chosen_[p]) {
+      if (planes_[static_cast<std::size_t>(p)]) {
         copy(result.planes[p], frame, p);
       }
     }
@@ -309,12 +212,11 @@ class Denoising {
   }
 
   const VSAPI* vs_;
-  const VSMap* arguments_;  // during the constructor
   Node node_;
   VSVideoInfo clip_;
   Denoiser denoiser_;
   std::vector<std::string> warnings_;
-  bool chosen_[3] = {};
+  Planes planes_{};
   int before_ = 0;
   int after_ = 0;
   // The stream.
@@ -364,9 +266,9 @@ void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const V
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin* plugin, const VSPLUGINAPI* api) {
   api->configPlugin("org.limpid.limpid", "limpid", "Removes noise from video",
                     VS_MAKE_VERSION(LIMPID_MAJOR, LIMPID_MINOR), VS_MAKE_VERSION(4, 0), 0, plugin);
-  for (const limpid::vapoursynth::Function& function : limpid::vapoursynth::kFunctions) {
-    api->registerFunction(function.name, limpid::vapoursynth::arguments_of(function.filter).c_str(),
-                          "clip:vnode;", limpid::vapoursynth::create,
-                          const_cast<limpid::vapoursynth::Function*>(&function), plugin);
+  for (const auto& function : limpid::vapoursynth::functions()) {
+    api->registerFunction(function.name, limpid::vapoursynth::arguments_of(function).c_str(), "clip:vnode;",
+                          limpid::vapoursynth::create, const_cast<limpid::vapoursynth::Function*>(&function),
+                          plugin);
   }
 }

@@ -110,8 +110,10 @@ class VapourSynth : public testing::Test {
                  const std::vector<Argument>& arguments) {
     VSMap* const in = api()->createMap();
     api()->mapConsumeNode(in, "clip", source(frames), maReplace);
-    api()->mapSetInt(in, "threads", 2, maReplace);
-    api()->mapSetData(in, "engine", "cpu", -1, dtUtf8, maReplace);
+    if (function != std::string("BM3Dv2")) {
+      api()->mapSetInt(in, "threads", 2, maReplace);
+      api()->mapSetData(in, "engine", "cpu", -1, dtUtf8, maReplace);
+    }
     for (const auto& [name, set] : arguments) {
       set(in, name);
     }
@@ -275,6 +277,42 @@ TEST_F(VapourSynth, PassesPlanesThatAreNotChosen) {
   ASSERT_NE(node, nullptr) << error_;
   expect_same(get(node, format, {0}), expected(frames, {{"filter", "bilateral"}, {"chroma-only", "1"}}));
   api()->freeNode(node);
+}
+
+TEST_F(VapourSynth, TakesTheArgumentsOfBm3dCuda) {
+  const FrameFormat format = oracle::as_float(oracle::yuv(48, 40, 0, 0));
+  const std::vector<Frame> frames = noisy_clip(format, 4);
+  const std::vector<std::pair<const char*, const char*>> first_step{
+      {"engine", "auto"}, {"filter", "bm3d"},      {"steps", "1"},
+      {"step", "4"},      {"search-window", "19"}, {"sigma", "9,0,6"}};
+  const auto result = [&](const std::vector<Argument>& arguments) {
+    VSNode* const node = invoke("BM3Dv2", frames, arguments);
+    EXPECT_NE(node, nullptr) << error_;
+    std::vector<Frame> results = node == nullptr ? std::vector<Frame>() : get(node, format, {0, 1, 2, 3});
+    api()->freeNode(node);
+    return results;
+  };
+  const std::vector<Argument> levels{number("sigma", 12), number("sigma", 0), number("sigma", 8)};
+  std::vector<Argument> arguments = levels;
+  arguments.push_back(whole("block_step", 4));
+  expect_same(result(arguments), expected(frames, first_step));
+  arguments = levels;
+  arguments.push_back(whole("radius", 1));
+  arguments.push_back(whole("bm_range", 7));
+  arguments.emplace_back("ref", [this](VSMap* map, const char* key) {
+    api()->mapConsumeNode(map, key, source(source_.frames), maReplace);
+  });
+  expect_same(result(arguments), expected(frames, {{"engine", "auto"},
+                                                   {"filter", "vbm4d"},
+                                                   {"reach", "1"},
+                                                   {"step", "8"},
+                                                   {"step-2", "8"},
+                                                   {"search-window", "15"},
+                                                   {"search-window-2", "15"},
+                                                   {"sigma", "9,0,6"}}));
+  VSNode* const node = invoke("BM3Dv2", frames, {whole("device_id", 99)});
+  EXPECT_EQ(node, nullptr);
+  EXPECT_NE(error_.find("cuda:99"), std::string::npos) << error_;
 }
 
 TEST_F(VapourSynth, TellsWhatIsWrong) {
