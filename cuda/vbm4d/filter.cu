@@ -17,8 +17,9 @@
 // A warp filters a group at a time, as in cuda/bm3d/filter_fast.cu, but for what follows from motion: patches
 // are read from global memory, by way of the first-level cache, and added to sums there. The transform across
 // the group is inside of each lane. Trajectories of 9 and 17 pictures, the lengths that reaches of 4 and 8
-// make, have the DCT's matrix as constants and use its symmetry; all other groups, of up to 4, 8 or 16
-// patches, take two patches at a time and multiply by matrices in global memory.
+// make, have the DCT's matrix as constants and use its symmetry. So do groups of 16 patches of one picture,
+// those of what can't be followed, with Haar's. All other groups, of up to 4, 8 or 16 patches, take two
+// patches at a time and multiply by matrices in global memory.
 //
 // The first step is computed to single precision, since the second one's trajectories answer to the least
 // change of the basic estimate; the second step's operands are half floats. Bound by instruction issue.
@@ -52,6 +53,8 @@ constexpr double square_root(double value) {
   return root;
 }
 
+constexpr float kRootOfHalf = 0.70710678F;
+
 // The first half of each row of the orthonormal DCT-II; the second half is the same in reverse, negative in
 // odd rows.
 template <int kLength>
@@ -81,14 +84,66 @@ __device__ __forceinline__ const HalfDct<kLength>& half_dct() {
   }
 }
 
-// A group as a lane has it: its two coefficients or samples of each patch. kWhole: it is one trajectory of
-// kPatches pictures; else its size is up to kPatches.
-template <int kPatches, bool kWhole>
+// Which groups a kernel's code is for: one trajectory of kPatches pictures, kPatches patches of one picture,
+// or any of up to kPatches patches.
+enum class GroupKind { kTrajectory, kPicture, kAny };
+
+// A group as a lane has it: its two coefficients or samples of each patch.
+template <int kPatches, GroupKind kKind>
 struct TrajectoryGroup {
   float x[kPatches][2];
 
-  // The DCT over time.
   __device__ __forceinline__ void forward() {
+    if constexpr (kKind == GroupKind::kTrajectory) {
+      forward_in_time();
+    } else {
+      forward_across();
+    }
+  }
+  // Undoes forward().
+  __device__ __forceinline__ void inverse() {
+    if constexpr (kKind == GroupKind::kTrajectory) {
+      inverse_in_time();
+    } else {
+      inverse_across();
+    }
+  }
+
+ private:
+  // Haar's transform.
+  __device__ __forceinline__ void forward_across() {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+#pragma unroll
+      for (int step = 1; step < kPatches; step *= 2) {
+#pragma unroll
+        for (int i = 0; i < kPatches; i += 2 * step) {
+          const float first = x[i][j] * kRootOfHalf;
+          const float second = x[i + step][j] * kRootOfHalf;
+          x[i][j] = first + second;
+          x[i + step][j] = first - second;
+        }
+      }
+    }
+  }
+  __device__ __forceinline__ void inverse_across() {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+#pragma unroll
+      for (int step = kPatches / 2; step > 0; step /= 2) {
+#pragma unroll
+        for (int i = 0; i < kPatches; i += 2 * step) {
+          const float sum = x[i][j] * kRootOfHalf;
+          const float difference = x[i + step][j] * kRootOfHalf;
+          x[i][j] = sum + difference;
+          x[i + step][j] = sum - difference;
+        }
+      }
+    }
+  }
+
+  // The DCT.
+  __device__ __forceinline__ void forward_in_time() {
     constexpr int kHalf = kPatches / 2;
     static_assert(kPatches % 2 == 1);
     const auto& dct = half_dct<kPatches>();
@@ -114,8 +169,7 @@ struct TrajectoryGroup {
     }
   }
 
-  // Undoes forward().
-  __device__ __forceinline__ void inverse() {
+  __device__ __forceinline__ void inverse_in_time() {
     constexpr int kHalf = kPatches / 2;
     const auto& dct = half_dct<kPatches>();
 #pragma unroll
@@ -170,6 +224,7 @@ struct GroupArguments {
 // A group as a warp takes it. Lanes know the patch of their number, which is in `picture`.
 struct TakenGroup {
   int size;
+  int frames;
   int picture;
   int offset;  // of the patch's first sample in planes and sums
   int cell;    // its number
@@ -235,11 +290,11 @@ __device__ __forceinline__ void load_factors(const float* matrix, int patch, int
 }
 
 // Loads a group's patches and transforms them.
-template <bool kExact, typename Sample, int kPatches, bool kWhole>
+template <bool kExact, typename Sample, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void load_trajectories(const void* const* planes, const TakenGroup& taken,
                                                   const GroupLane& lane, int pitch,
-                                                  TrajectoryGroup<kPatches, kWhole>& group) {
-  if constexpr (kWhole) {
+                                                  TrajectoryGroup<kPatches, kKind>& group) {
+  if constexpr (kKind != GroupKind::kAny) {
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2) {
       float coefficients[4];
@@ -281,10 +336,10 @@ __device__ __forceinline__ void load_trajectories(const void* const* planes, con
 
 // The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
 // weight.
-template <bool kWhite, int kPatches, bool kWhole>
+template <bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float threshold_trajectories(float bound, const GroupNoise<kWhite>& noise,
                                                         float deviation, const GroupLane& lane,
-                                                        TrajectoryGroup<kPatches, kWhole>& group) {
+                                                        TrajectoryGroup<kPatches, kKind>& group) {
   const LaneNoise own = noise.of(lane);
   const float bounds[2] = {bound * own.deviations[0] * deviation, bound * own.deviations[1] * deviation};
   int units[2] = {1, 1};
@@ -307,12 +362,12 @@ __device__ __forceinline__ float threshold_trajectories(float bound, const Group
 
 // The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
 // weight. `offset` is that of the group's mean, which is shrunk towards black.
-template <typename Sample, bool kWhite, int kPatches, bool kWhole>
+template <typename Sample, bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
                                                      const SharedPlanes& planes, const TakenGroup& taken,
                                                      const GroupNoise<kWhite>& noise, const GroupLane& lane,
                                                      float root, float& deviation,
-                                                     TrajectoryGroup<kPatches, kWhole>& group) {
+                                                     TrajectoryGroup<kPatches, kKind>& group) {
   const int pitch = arguments.samples.pitch;
   const float offset = lane.lane == 0 ? arguments.offset_coefficient * root : 0.0F;
   __half2 complements[kPatches];
@@ -388,11 +443,11 @@ __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenG
 }
 
 // Transforms a group back and adds it to the sums.
-template <bool kExact, typename Sum, int kPatches, bool kWhole>
+template <bool kExact, typename Sum, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
                                                  const GroupLane& lane, int pitch, const float (&scales)[2],
-                                                 TrajectoryGroup<kPatches, kWhole>& group) {
-  if constexpr (kWhole) {
+                                                 TrajectoryGroup<kPatches, kKind>& group) {
+  if constexpr (kKind != GroupKind::kAny) {
     group.inverse();
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2) {
@@ -422,14 +477,14 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
   }
 }
 
-template <bool kWhite, bool kWiener, typename Sample, int kPatches, bool kWhole>
+template <bool kWhite, bool kWiener, typename Sample, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arguments,
                                                        const SharedPlanes& planes,
                                                        const GroupNoise<kWhite>& noise, const GroupLane& lane,
                                                        const TakenGroup& taken) {
   const int pitch = arguments.samples.pitch;
   const float root = sqrtf(static_cast<float>(taken.size));
-  TrajectoryGroup<kPatches, kWhole> group;
+  TrajectoryGroup<kPatches, kKind> group;
   float deviation;
   float weight;
   if constexpr (kWiener) {
@@ -472,6 +527,7 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   const int frames = __popc(pictures);
   TakenGroup taken;
   taken.size = frames * members;
+  taken.frames = frames;
   const int patch = lane < taken.size ? lane : 0;
   const int member = patch % members;
   for (int earlier = patch / members; earlier > 0; --earlier) {
@@ -534,20 +590,22 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   for (int row = begin; row < min(begin + kGroupTile, arguments.groups.last_row); ++row) {
     const TakenGroup taken = take_group(arguments, lane.lane, column, row);
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
-    const auto filter = [&]<int kPatches, bool kWhole>() {
-      filter_trajectories_of<kWhite, kWiener, Sample, kPatches, kWhole>(arguments, planes, noise, lane,
-                                                                        taken);
+    const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
+    const auto filter = [&]<int kPatches, GroupKind kKind>() {
+      filter_trajectories_of<kWhite, kWiener, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
     };
     if (kLong && size == 17) {
-      filter.template operator()<17, true>();
+      filter.template operator()<17, GroupKind::kTrajectory>();
     } else if (size == 9) {
-      filter.template operator()<9, true>();
+      filter.template operator()<9, GroupKind::kTrajectory>();
+    } else if (size == 16 && frames == 1) {
+      filter.template operator()<16, GroupKind::kPicture>();
     } else if (size <= 4) {
-      filter.template operator()<4, false>();
+      filter.template operator()<4, GroupKind::kAny>();
     } else if (size <= 8) {
-      filter.template operator()<8, false>();
+      filter.template operator()<8, GroupKind::kAny>();
     } else {
-      filter.template operator()<16, false>();
+      filter.template operator()<16, GroupKind::kAny>();
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/denoiser.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
@@ -40,7 +42,8 @@ constexpr int kSide = 512;     // of the picture
 enum class Content { kMoving, kNoise, kFlat, kBlack };
 
 // Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way.
-int clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y) {
+int clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y,
+                 int height = kHeight) {
   if (content == Content::kBlack) {
     return 0;
   }
@@ -51,16 +54,25 @@ int clean_sample(const std::vector<std::uint8_t>& picture, Content content, int 
     const int reduced = (i % (2 * kSide) + 2 * kSide) % (2 * kSide);
     return reduced < kSide ? reduced : 2 * kSide - 1 - reduced;
   };
-  const bool before = x / 3 + y > kHeight;
+  const bool before = x / 3 + y > height;
   const int u = mirrored(before ? x - 11 * t : x + 5 * t);
   const int v = mirrored(before ? y : y - 2 * t);
   return picture[static_cast<std::size_t>(v) * kSide + u];
 }
 
-// The clip's frames, in host memory. Noise is what a generator has made once, from other places on in each
-// frame.
-std::vector<Frame> make_clip(const FrameFormat& format, const std::vector<std::uint8_t>& picture,
-                             Content content) {
+template <typename Sample>
+void store_row(const std::vector<float>& code_values, int bit_depth, Sample* row) {
+  const auto scale = static_cast<float>(1 << (bit_depth - 8));
+  const float most = 256 * scale - 1;
+  for (std::size_t x = 0; x < code_values.size(); ++x) {
+    row[x] = static_cast<Sample>(std::clamp(std::round(code_values[x] * scale), 0.0F, most));
+  }
+}
+
+// The clip's frames, in page-locked host memory. Noise is what a generator has made once, from other places
+// on in each frame.
+std::vector<Frame> make_clip(Engine& engine, const FrameFormat& format,
+                             const std::vector<std::uint8_t>& picture, Content content) {
   constexpr std::size_t kNoise = 1 << 22;
   static const std::vector<float> noise = [] {
     std::mt19937 generator(1);
@@ -71,20 +83,26 @@ std::vector<Frame> make_clip(const FrameFormat& format, const std::vector<std::u
   }();
   std::vector<Frame> clip;
   for (int t = 0; t < kDistinct; ++t) {
-    Frame& frame = clip.emplace_back(allocate_frame(format));
+    Frame& frame = clip.emplace_back(engine.allocate_frame(format));
     for (int p = 0; p < format.plane_count(); ++p) {
       const int shift_x = p > 0 ? format.chroma_shift_x : 0;
       const int shift_y = p > 0 ? format.chroma_shift_y : 0;
       std::size_t next = static_cast<std::size_t>(t * 4 + p) * 1000003;
       for (int y = 0; y < frame.planes[p].height; ++y) {
-        auto* const row = frame.planes[p].row<std::uint8_t>(y);
-        for (int x = 0; x < frame.planes[p].width; ++x, ++next) {
-          const int clean = clean_sample(picture, content, t, x << shift_x, y << shift_y);
-          const float value = static_cast<float>(clean) +
-                              (content == Content::kMoving || content == Content::kNoise
-                                   ? noise[next % kNoise] * (content == Content::kNoise ? 2.5F : 1.0F)
-                                   : 0.0F);
-          row[x] = static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
+        std::vector<float> values(frame.planes[p].width);
+        for (float& value : values) {
+          const int x = static_cast<int>(&value - values.data());
+          value = static_cast<float>(
+              clean_sample(picture, content, t, x << shift_x, y << shift_y, format.height));
+          if (content == Content::kMoving || content == Content::kNoise) {
+            value += noise[next % kNoise] * (content == Content::kNoise ? 2.5F : 1.0F);
+          }
+          ++next;
+        }
+        if (format.sample_type == SampleType::kUint8) {
+          store_row(values, 8, frame.planes[p].row<std::uint8_t>(y));
+        } else {
+          store_row(values, format.bit_depth, frame.planes[p].row<std::uint16_t>(y));
         }
       }
     }
@@ -287,6 +305,50 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   }
 }
 
+// Frames per second through the denoiser, from page-locked memory and back.
+double streamed_fps(Engine& engine, const Vbm4dParameters& parameters, const std::vector<Frame>& clip) {
+  const auto denoiser = engine.make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, clip.front().format);
+  const int in_flight = denoiser->concurrency() + reach_of(parameters).after;
+  const auto stream = [&](int count) {
+    int received = 0;
+    for (int i = 0; i < count; ++i) {
+      denoiser->send(clip[distinct_of(i)]);
+      if (i >= in_flight) {
+        received += denoiser->receive().has_value() ? 1 : 0;
+      }
+    }
+    denoiser->flush();
+    while (denoiser->receive()) {
+      ++received;
+    }
+    return received;
+  };
+  stream(4 * in_flight);
+  denoiser->reset();
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int kFrames = 600;
+  const int received = stream(kFrames);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return received / seconds.count();
+}
+
+void time_streams(Engine& engine, const std::vector<std::uint8_t>& picture, const std::string& only,
+                  nlohmann::ordered_json& json) {
+  const std::pair<const char*, FrameFormat> formats[] = {
+      {"1920x1080 yuv420p", yuv420p(kWidth, kHeight)},
+      {"3840x2160 yuv420p, 10 bit", yuv420p(2 * kWidth, 2 * kHeight, 10)}};
+  for (const auto& [format_name, format] : formats) {
+    const std::vector<Frame> clip = make_clip(engine, format, picture, Content::kMoving);
+    for (const auto& [name, profile] : {std::pair{"fast", Vbm4dProfile::kFast}, {"np", Vbm4dProfile::kNp}}) {
+      if (only.empty() || only == name) {
+        const double fps = streamed_fps(engine, vbm4d_profile(profile), clip);
+        std::printf("%-8s %-28s %8.0f fps\n", name, format_name, fps);
+        json.push_back({{"profile", name}, {"format", format_name}, {"fps", fps}});
+      }
+    }
+  }
+}
+
 void benchmark(int argc, char** argv) {
   const BenchmarkOptions options = parse_options(argc, argv);
   const std::vector<std::uint8_t> picture = load_picture(options);
@@ -308,7 +370,7 @@ void benchmark(int argc, char** argv) {
   std::printf("%-8s %-8s %-8s %10s %10s\n", "profile", "format", "content", "ms", "MiB");
   for (const auto& [format_name, format] : formats) {
     for (const auto& [content_name, content] : contents) {
-      const std::vector<Frame> clip = make_clip(format, picture, content);
+      const std::vector<Frame> clip = make_clip(*engine, format, picture, content);
       for (const auto& [profile_name, profile] : profiles) {
         if (!options.only.empty() && options.only != profile_name) {
           continue;
@@ -330,7 +392,7 @@ void benchmark(int argc, char** argv) {
   // What the second step takes for the basic estimate is the clip without noise; of noise alone, half of it.
   const FrameFormat luma = gray(kWidth, kHeight);
   for (const Content content : {Content::kMoving, Content::kNoise}) {
-    const std::vector<Frame> noisy = make_clip(luma, picture, content);
+    const std::vector<Frame> noisy = make_clip(*engine, luma, picture, content);
     std::vector<Frame> basic;
     for (int t = 0; t < kDistinct; ++t) {
       Frame& frame = basic.emplace_back(allocate_frame(luma));
@@ -349,6 +411,7 @@ void benchmark(int argc, char** argv) {
       }
     }
   }
+  time_streams(*engine, picture, options.only, json["streams"]);
   if (!options.json.empty()) {
     std::ofstream(options.json) << json.dump(2) << '\n';
   }
