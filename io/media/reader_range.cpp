@@ -13,6 +13,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "io/media/cuda_decoding.h"
 #include "io/media/libav.h"
 #include "io/media/reader_state.h"
 
