@@ -6,11 +6,9 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +16,7 @@
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "tests/benchmarks/support/images.h"
+#include "tests/benchmarks/support/memory.h"
 #include "tests/benchmarks/support/timing.h"
 #include "tests/oracle/pictures.h"
 
@@ -128,22 +127,6 @@ void measure_scaling(benchmark::State& state, Profile profile, int threads) {
     state.SkipWithError(error.what());
   }
 }
-
-// VmHWM, the most memory that the process has held since the last reset, in MB.
-double peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) {
-      std::istringstream fields(line.substr(6));
-      double kibibytes = 0;
-      fields >> kibibytes;
-      return kibibytes * 1024 / 1e6;
-    }
-  }
-  return 0;
-}
-
-void reset_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 void measure_memory(benchmark::State& state, const Bm3dParameters& parameters, int threads) {
   const FrameFormat format = oracle::yuv(1920, 1080, 1, 1);
