@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "core/cpu/bm3d/estimate-inl.h"
 #include "core/cpu/bm3d/group_filter-inl.h"
 #include "core/cpu/bm3d/matching-inl.h"
 
@@ -94,41 +95,9 @@ HWY_ATTR void match(const StepJob& job, const Tile& tile, TileScratch& scratch,
 
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
-HWY_ATTR void estimate(const StepTables& tables, const std::int64_t* HWY_RESTRICT numerator,
-                       const std::int64_t* const* weights, int width, float* HWY_RESTRICT out) {
-  constexpr int kChunk = 256;
-  constexpr int kMaxPatchSize = 16;
-  const int k = tables.step.patch_size;
-  for (int x0 = 0; x0 < width; x0 += kChunk) {
-    const int count = std::min(kChunk, width - x0);
-    // The window is an outer product: spread down the columns, then along the row. column[i] is of x0 - k + 1
-    // + i.
-    std::array<float, kChunk + kMaxPatchSize> column{};
-    const int first = std::max(x0 - k + 1, 0);
-    for (int i = 0; i < k; ++i) {
-      if (weights[i] == nullptr) {
-        continue;
-      }
-      // A patch that begins k - 1 - i rows above has its row k - 1 - i here.
-      const float factor = tables.window[(k - 1 - i) * k + k / 2];
-      const std::int64_t* HWY_RESTRICT in = weights[i];
-      for (int x = first; x < x0 + count; ++x) {
-        column[x - (x0 - k + 1)] += static_cast<float>(in[x]) * factor;
-      }
-    }
-    std::array<float, kChunk> denominator{};
-    for (int i = 0; i < k; ++i) {
-      const float factor = tables.window[(k / 2) * k + k - 1 - i];
-      for (int x = 0; x < count; ++x) {
-        denominator[x] += column[x + i] * factor;
-      }
-    }
-    // window[r][k / 2] * window[k / 2][c] is window[r][c] * window[k / 2][k / 2].
-    const float centre = tables.window[(k / 2) * k + k / 2] * tables.numerator_unit;
-    for (int x = 0; x < count; ++x) {
-      out[x0 + x] = static_cast<float>(numerator[x0 + x]) * centre / denominator[x] + kSumsOffset;
-    }
-  }
+HWY_ATTR void estimate(const StepTables& tables, const std::int64_t* numerator,
+                       const std::int64_t* const* weights, int width, float* out) {
+  estimate_row_of(tables, numerator, weights, width, out);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -56,6 +56,14 @@ std::optional<Frame> StreamDenoiser::receive() {
     tbb::task_group group(work_);
     group.run_and_wait([&] { filter_->filter_window(window, out); });
   });
+  if (!cancelled_) {
+    for (Kept* each : kept.frames) {
+      if (each->state != nullptr && filter_->is_done(*each->state)) {
+        each->frame.samples.reset();
+        each->frame.attachment.reset();
+      }
+    }
+  }
   ring_.retire([this](Kept old) { retire(std::move(old)); });
   return cancelled_ ? std::nullopt : std::optional(std::move(out));
 }

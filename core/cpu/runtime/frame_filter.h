@@ -39,6 +39,9 @@ class FrameFilter {
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
   /// The state is another frame's from now on.
   virtual void renew(FrameState& /*state*/) {}
+  /// Whether the samples of the frame that has this state will not be looked at any more, though windows to
+  /// come have the frame.
+  virtual bool is_done(const FrameState& /*state*/) const { return false; }
 
   /// What will not be filtered as asked, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }

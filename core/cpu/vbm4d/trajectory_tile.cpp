@@ -24,17 +24,117 @@ namespace HWY_NAMESPACE {
 // ---------------------------------------------------------------------------------------------------------------------
 // Following patches
 
-// The sum of squared differences of two patches of matching values.
-HWY_INLINE std::int32_t patch_distance(const std::int16_t* a, const std::int16_t* b, std::ptrdiff_t stride) {
-  const hn::CappedTag<std::int16_t, vbm4d::kPatch> d16;
-  const hn::RepartitionToWide<decltype(d16)> d32;
-  auto sum = hn::Zero(d32);
-  auto more = hn::Zero(d32);  // stays 0 on x86
-  for (int row = 0; row < vbm4d::kPatch; ++row) {
-    const auto difference = hn::Sub(hn::LoadU(d16, a + row * stride), hn::LoadU(d16, b + row * stride));
-    sum = hn::ReorderWidenMulAccumulate(d32, difference, difference, sum, more);
+using GuideTag = hn::CappedTag<std::int16_t, vbm4d::kPatch>;
+using GuideVector = hn::Vec<GuideTag>;
+static_assert(hn::MaxLanes(GuideTag()) == vbm4d::kPatch);
+
+// A row of a patch's guide. `kSamples`: of samples (TrajectoryJob).
+template <bool kSamples>
+HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
+  const hn::RebindToUnsigned<GuideTag> unsigned16;
+  const hn::Rebind<std::uint8_t, GuideTag> d8;
+  auto row = hn::LoadU(d8, bytes);
+  if constexpr (kSamples) {
+    row = hn::Max(row, hn::Set(d8, kLeastGuideByte));
   }
-  return hn::GetLane(hn::SumOfLanes(d32, hn::Add(sum, more)));
+  return hn::BitCast(GuideTag(), hn::PromoteTo(unsigned16, row));
+}
+
+// A sum of squared differences.
+class PatchDistance {
+ public:
+  HWY_INLINE void clear() { sum_ = more_ = hn::Zero(Wide()); }
+  HWY_INLINE void add(GuideVector a, GuideVector b) {
+    const GuideVector difference = hn::Sub(a, b);
+    sum_ = hn::ReorderWidenMulAccumulate(Wide(), difference, difference, sum_, more_);
+  }
+  HWY_INLINE std::int32_t get() const { return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_))); }
+
+ private:
+  using Wide = hn::RepartitionToWide<GuideTag>;
+  hn::Vec<Wide> sum_;
+  hn::Vec<Wide> more_;  // stays 0 on x86
+};
+
+HWY_INLINE const std::uint8_t* guide_at(const PictureSamples& guide, Position place) {
+  return reinterpret_cast<const std::uint8_t*>(guide.data) + place.y * guide.stride + place.x;
+}
+
+// A patch's matching values.
+struct GuidePatch {
+  GuideVector rows[vbm4d::kPatch];
+};
+
+template <bool kSamples>
+HWY_INLINE GuidePatch load_guide_patch(const PictureSamples& guide, Position place) {
+  GuidePatch patch;
+  const std::uint8_t* row = guide_at(guide, place);
+  for (GuideVector& each : patch.rows) {
+    each = load_guide<kSamples>(row);
+    row += guide.stride;
+  }
+  return patch;
+}
+
+template <bool kSamples>
+HWY_INLINE std::int32_t patch_distance(const PictureSamples& guide, const GuidePatch& reference,
+                                       Position place) {
+  PatchDistance distance;
+  distance.clear();
+  const std::uint8_t* row = guide_at(guide, place);
+  for (const GuideVector& own : reference.rows) {
+    distance.add(own, load_guide<kSamples>(row));
+    row += guide.stride;
+  }
+  return distance.get();
+}
+
+// The cheapest candidate, without branches, which would be foreseen badly.
+struct CandidateChoice {
+  std::int32_t cost = INT32_MAX;
+  std::int32_t distance = 0;
+  int number = 0;
+
+  HWY_INLINE void consider(int i, std::int32_t its_distance, const vbm4d::TrajectoryBounds& bounds) {
+    const std::int32_t its_cost = its_distance + vbm4d::candidate_cost(i, bounds);
+    const bool better = its_cost < cost;
+    number = better ? i : number;
+    distance = better ? its_distance : distance;
+    cost = better ? its_cost : cost;
+  }
+};
+
+// Tries all candidates around `centre`, which are inside of the plane. Each row is loaded once for the three
+// candidates, one above the other, that share it.
+template <bool kSamples>
+HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const GuidePatch& reference,
+                                              Position centre, const vbm4d::TrajectoryBounds& bounds) {
+  constexpr int kAcross = 3;
+  PatchDistance distances[vbm4d::kCandidates];
+  for (PatchDistance& each : distances) {
+    each.clear();
+  }
+  const std::uint8_t* row = guide_at(guide, {centre.x - 1, centre.y - 1});
+  HWY_UNROLL(10)
+  for (int y = 0; y < vbm4d::kPatch + kAcross - 1; ++y) {
+    HWY_UNROLL(3)
+    for (int x = 0; x < kAcross; ++x) {
+      const GuideVector values = load_guide<kSamples>(row + x);
+      HWY_UNROLL(3)
+      for (int down = 0; down < kAcross; ++down) {
+        if (y >= down && y - down < vbm4d::kPatch) {
+          distances[down * kAcross + x].add(reference.rows[y - down], values);
+        }
+      }
+    }
+    row += guide.stride;
+  }
+  CandidateChoice choice;
+  HWY_UNROLL(9)
+  for (int i = 0; i < vbm4d::kCandidates; ++i) {
+    choice.consider(i, distances[i].get(), bounds);
+  }
+  return choice;
 }
 
 struct PlaceInTime {
@@ -44,7 +144,8 @@ struct PlaceInTime {
 
 // The place at which the reference patch is found in picture `u`, given that it was at `place` in the one
 // beside it, `from`. False if it is nowhere.
-HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, int from, int u,
+template <bool kSamples>
+HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, int from, int u,
                      Position& place) {
   const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
   const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
@@ -54,53 +155,54 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const std::int16_t* reference, in
   }
   const int most_x = job.width - vbm4d::kPatch;
   const int most_y = job.height - vbm4d::kPatch;
-  const int x = vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x);
-  const int y = vbm4d::confined(place.y + vbm4d::scaled(vector.y, job.shift_y), most_y);
-  const std::int16_t* guide = job.pictures[u].guide;
-  std::int32_t least = INT32_MAX;
-  std::int32_t its_distance = 0;
-  for (int i = 0; i < vbm4d::kCandidates; ++i) {
-    const int cx = x + vbm4d::candidate_x(i);
-    const int cy = y + vbm4d::candidate_y(i);
-    if (cx < 0 || cy < 0 || cx > most_x || cy > most_y) {
-      continue;
-    }
-    const std::int32_t distance =
-        patch_distance(reference, guide + static_cast<std::ptrdiff_t>(cy) * job.width + cx, job.width);
-    const std::int32_t cost = distance + vbm4d::candidate_cost(i, job.bounds);
-    if (cost < least) {
-      least = cost;
-      its_distance = distance;
-      place = {cx, cy};
+  const Position centre = {vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x),
+                           vbm4d::confined(place.y + vbm4d::scaled(vector.y, job.shift_y), most_y)};
+  const PictureSamples& guide = job.pictures[u].guide;
+  const auto candidate = [&](int i) {
+    return Position{centre.x + vbm4d::candidate_x(i), centre.y + vbm4d::candidate_y(i)};
+  };
+  CandidateChoice choice;
+  if (centre.x > 0 && centre.y > 0 && centre.x < most_x && centre.y < most_y) {
+    choice = try_all_candidates<kSamples>(guide, reference, centre, job.bounds);
+  } else {
+    for (int i = 0; i < vbm4d::kCandidates; ++i) {
+      const Position tried = candidate(i);
+      if (tried.x >= 0 && tried.y >= 0 && tried.x <= most_x && tried.y <= most_y) {
+        choice.consider(i, patch_distance<kSamples>(guide, reference, tried), job.bounds);
+      }
     }
   }
-  return its_distance <= job.bounds.greatest;
+  place = candidate(choice.number);
+  return choice.distance <= job.bounds.greatest;
 }
 
 // Whether the patch repeats the other one, noise and all. One of a single value has no noise.
-bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const PlaceInTime& other) {
-  const auto samples_of = [&](const PlaceInTime& at) {
-    return job.pictures[at.picture].noisy_guide + static_cast<std::ptrdiff_t>(at.place.y) * job.width +
-           at.place.x;
-  };
-  const std::int16_t* a = samples_of(patch);
-  const std::int16_t* b = samples_of(other);
+template <bool kSamples>
+HWY_ATTR bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const PlaceInTime& other) {
+  const GuideTag d;
+  const PictureSamples& guide = job.pictures[patch.picture].noisy_guide;
+  const PictureSamples& others = job.pictures[other.picture].noisy_guide;
+  const std::uint8_t* a = guide_at(guide, patch.place);
+  const std::uint8_t* b = guide_at(others, other.place);
+  const auto first =
+      hn::Set(d, static_cast<std::int16_t>(kSamples ? std::max<int>(*a, kLeastGuideByte) : *a));
   bool flat = true;
   for (int y = 0; y < vbm4d::kPatch; ++y) {
-    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(y) * job.width;
-    if (!std::equal(a + row, a + row + vbm4d::kPatch, b + row)) {
+    const GuideVector row = load_guide<kSamples>(a);
+    if (!hn::AllTrue(d, hn::Eq(row, load_guide<kSamples>(b)))) {
       return false;
     }
-    flat = flat &&
-           std::all_of(a + row, a + row + vbm4d::kPatch, [&](std::int16_t value) { return value == *a; });
+    flat = flat && hn::AllTrue(d, hn::Eq(row, first));
+    a += guide.stride;
+    b += others.stride;
   }
   return !flat;
 }
 
-// The trajectory of a reference patch.
-HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
-  const std::int16_t* patch =
-      job.pictures[job.current].guide + static_cast<std::ptrdiff_t>(reference.y) * job.width + reference.x;
+// The trajectory of a reference patch, in guides that are samples or not.
+template <bool kSamples, bool kNoisySamples>
+HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
+  const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
   std::array<PlaceInTime, vbm4d::kMostFrames> trajectory;
   constexpr int kCentre = vbm4d::kMostReach;
   trajectory[kCentre] = {job.current, reference};
@@ -110,9 +212,9 @@ HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, Tra
     PlaceInTime now = trajectory[kCentre];
     const int count = static_cast<int>(job.pictures.size());
     while (now.picture + direction >= 0 && now.picture + direction < count &&
-           follow(job, patch, now.picture, now.picture + direction, now.place)) {
+           follow<kSamples>(job, patch, now.picture, now.picture + direction, now.place)) {
       now.picture += direction;
-      if (!repeats(job, now, trajectory[end])) {
+      if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
         end += direction;
         trajectory[end] = now;
       }
@@ -125,6 +227,16 @@ HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, Tra
   for (int f = 0; f < group.frames; ++f) {
     group.pictures[f] = static_cast<std::int8_t>(trajectory[first + f].picture);
     group.places[f] = trajectory[first + f].place;
+  }
+}
+
+HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
+  if (job.guide_is_samples) {
+    follow_both_ways_in<true, true>(job, reference, group);
+  } else if (job.noisy_guide_is_samples) {
+    follow_both_ways_in<false, true>(job, reference, group);
+  } else {
+    follow_both_ways_in<false, false>(job, reference, group);
   }
 }
 
@@ -201,16 +313,45 @@ constexpr int patch_begin(int i) {
 }
 constexpr int kPatchSpacing = kPatchLanes * kPatchesPerBlock;
 
-HWY_ATTR void load_patches(const float* const* patches, int size, std::ptrdiff_t stride, float* group) {
+// A row of two patches, or of one or a part of it (transforms-inl.h), as code values.
+HWY_INLINE FloatVector load_samples(const float* first, const float* second, const PatchSamples& /*kept*/) {
+  return load_row(FloatTag(), first, second);
+}
+template <typename Sample>
+HWY_INLINE FloatVector load_samples(const Sample* first, [[maybe_unused]] const Sample* second,
+                                    const PatchSamples& kept) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> d32;
+  const hn::Rebind<Sample, FloatTag> samples;
+  FloatVector values;
+  if constexpr (kPatchesPerBlock == 2) {
+    const hn::Half<decltype(samples)> half;
+    values = hn::ConvertTo(
+        d, hn::PromoteTo(d32, hn::Combine(samples, hn::LoadU(half, second), hn::LoadU(half, first))));
+  } else {
+    values = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(samples, first)));
+  }
+  return sizeof(Sample) == 1 ? values : hn::MulAdd(values, hn::Set(d, kept.unit), hn::Set(d, kept.zero));
+}
+
+struct PatchInMemory {
+  const std::byte* data = nullptr;
+  std::ptrdiff_t stride = 0;
+};
+
+template <typename Sample>
+HWY_ATTR void load_patches_of(const PatchInMemory* patches, int size, const PatchSamples& kept,
+                              float* group) {
   const FloatTag d;
   for (int i = 0; i < size; i += kPatchesPerBlock) {
-    const float* first = patches[i];
-    const float* second = patches[std::min(i + kPatchesPerBlock - 1, size - 1)];
+    const PatchInMemory& first = patches[i];
+    const PatchInMemory& second = patches[std::min(i + kPatchesPerBlock - 1, size - 1)];
     FloatVector x[kBlockVectors];
     for (int row = 0; row < 8; ++row) {
       for (int part = 0; part < kParts; ++part) {
-        const std::ptrdiff_t offset = row * stride + part * kLanes;
-        x[row * kParts + part] = load_row(d, first + offset, second + offset);
+        x[row * kParts + part] = load_samples(
+            reinterpret_cast<const Sample*>(first.data + row * first.stride) + part * kLanes,
+            reinterpret_cast<const Sample*>(second.data + row * second.stride) + part * kLanes, kept);
       }
     }
     forward_2d<Dct8>(x);
@@ -218,6 +359,20 @@ HWY_ATTR void load_patches(const float* const* patches, int size, std::ptrdiff_t
       hn::Store(x[v], d, group + v * kLanes);
     }
     group += kBlockFloats;
+  }
+}
+
+// Loads a group's patches and transforms each in 2D.
+HWY_ATTR void load_patches(const PatchInMemory* patches, int size, const PatchSamples& kept, float* group) {
+  switch (kept.type) {
+    case PatchSamples::Type::kUint8:
+      return load_patches_of<std::uint8_t>(patches, size, kept, group);
+    case PatchSamples::Type::kUint16:
+      return load_patches_of<std::uint16_t>(patches, size, kept, group);
+    case PatchSamples::Type::kInt16:
+      return load_patches_of<std::int16_t>(patches, size, kept, group);
+    case PatchSamples::Type::kFloat:
+      return load_patches_of<float>(patches, size, kept, group);
   }
 }
 
@@ -353,10 +508,22 @@ HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basi
          std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, left)));
 }
 
+// A tile's numerators of one plane of a picture: floats for the samples that its groups reach.
+struct LocalNumerators {
+  float* samples = nullptr;
+  int x0 = 0;
+  int y0 = 0;
+  int pitch = 0;
+
+  std::ptrdiff_t offset(Position position) const {
+    return static_cast<std::ptrdiff_t>(position.y - y0) * pitch + position.x - x0;
+  }
+};
+
 // Transforms the patches from `first_patch` on back and adds them, less kSumsOffset, to the sums, one of
 // which each frame has.
 HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& group, int first_patch,
-                                float weight, const float* window, const LocalSums* sums) {
+                                float weight, const float* window, const LocalNumerators* sums) {
   const FloatTag d;
   constexpr double kGain = Dct8::kForwardDc * Dct8::kInverseDc;
   const auto factor = hn::Set(d, static_cast<float>(double{weight} / (kGain * kGain)));
@@ -380,13 +547,11 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
     x[0] = hn::Sub(x[0], grey);
     inverse_2d<Dct8>(x);
     const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
-      const LocalSums& into = sums[group.picture_of(patch)];
+      const LocalNumerators& into = sums[group.picture_of(patch)];
       const std::ptrdiff_t offset = into.offset(group.places[patch]);
-      into.weight[offset] += weight;
       for (int row = 0; row < 8; ++row) {
         for (int part = 0; part < kParts; ++part) {
-          float* out =
-              into.numerator + offset + static_cast<std::ptrdiff_t>(row) * into.pitch + part * kLanes;
+          float* out = into.samples + offset + static_cast<std::ptrdiff_t>(row) * into.pitch + part * kLanes;
           const int v = row * kParts + part;
           hn::StoreU(hn::Add(hn::LoadU(tag, out), part_of(hn::Mul(x[v], scale[v]))), tag, out);
         }
@@ -407,16 +572,18 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
 }
 
 HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const TrajectoryGroup& group, int first_patch,
-                           TrajectoryScratch& scratch, const LocalSums* sums) {
+                           TrajectoryScratch& scratch, const LocalNumerators* sums) {
   const int size = group.size();
-  std::array<const float*, vbm4d::kMostPatches> patches{};
+  std::array<PatchInMemory, vbm4d::kMostPatches> patches;
   const auto load = [&](bool of_basic, float* into) HWY_ATTR {
+    const PatchSamples& kept = of_basic ? job.basic : job.noisy;
     for (int i = 0; i < size; ++i) {
-      const FollowedPicture::Plane& from = job.pictures[group.picture_of(i)].planes[plane];
-      patches[i] = (of_basic ? from.basic : from.noisy) +
-                   static_cast<std::ptrdiff_t>(group.places[i].y) * job.width + group.places[i].x;
+      const FollowedPicture::Plane& its_plane = job.pictures[group.picture_of(i)].planes[plane];
+      const PictureSamples& from = of_basic ? its_plane.basic : its_plane.noisy;
+      patches[i] = {from.data + group.places[i].y * from.stride + group.places[i].x * kept.bytes(),
+                    from.stride};
     }
-    load_patches(patches.data(), size, job.width, into);
+    load_patches(patches.data(), size, kept, into);
   };
   float* const noisy = scratch.noisy_group.data();
   float* const basic = scratch.basic_group.data();
@@ -427,9 +594,16 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   const CoefficientNoise& noise = job.noise[plane];
   const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
   const AcrossGroup across = {(*job.over_time)[group.frames].data(), group.frames, group.members};
-  const float weight = job.wiener ? shrink<true>(across, noisy, basic, noise, deviation)
-                                  : shrink<false>(across, noisy, basic, noise, deviation);
-  aggregate_patches(noisy, group, first_patch, weight, job.tables->window.data(), sums);
+  const unsigned weight =
+      PictureSums::weight_units(job.wiener ? shrink<true>(across, noisy, basic, noise, deviation)
+                                           : shrink<false>(across, noisy, basic, noise, deviation));
+  for (int i = first_patch; i < size; ++i) {
+    const Position& place = group.places[i];
+    job.pictures[group.picture_of(i)].planes[plane].sums->add_weight(place.x, place.y, weight);
+  }
+  aggregate_patches(noisy, group, first_patch,
+                    std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits),
+                    job.tables->window.data(), sums);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -445,16 +619,10 @@ inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) 
 }
 
 HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
-                             const LocalSums& sums, const Area& area) {
-  const TrajectoryFractions fractions = trajectory_fractions(job.width, job.height, job.tables->step.spacing);
-  const float numerator_scale = std::ldexp(1.0F, fractions.numerator);
-  const float weight_scale = std::ldexp(1.0F, fractions.weight);
-  AggregationSums& out = *picture.planes[plane].sums;
+                             const LocalNumerators& sums, const Area& area) {
+  PictureSums& out = *picture.planes[plane].sums;
   for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
-    const std::ptrdiff_t from = sums.offset({x, y});
-    const std::ptrdiff_t to = static_cast<std::ptrdiff_t>(y) * job.width + x;
-    flush(sums.numerator + from, numerator_scale, out.numerator.data() + to, count);
-    flush(sums.weight + from, weight_scale, out.weight.data() + to, count);
+    out.take_numerators(x, y, sums.samples + sums.offset({x, y}), job.numerator_scale, count);
   });
 }
 
@@ -476,7 +644,9 @@ HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const Trajectory
     }
   }
   std::size_t samples = 0;
-  for (const Area& area : areas) {
+  for (Area& area : areas) {
+    area.x0 = area.x0 / PictureSums::kAlignment * PictureSums::kAlignment;
+    area.x1 = PictureSums::aligned(area.x1);
     samples += static_cast<std::size_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
   }
   if (samples > kMostLocalSamples && groups.size() > 1) {
@@ -485,15 +655,14 @@ HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const Trajectory
     return filter_groups(job, groups.subspan(half), scratch);
   }
   for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
-    scratch.sums.assign(2 * samples, 0.0F);
-    std::array<LocalSums, vbm4d::kMostFrames> sums;
+    // All are 0 between tiles.
+    scratch.sums.resize(std::max(scratch.sums.size(), samples));
+    std::array<LocalNumerators, vbm4d::kMostFrames> sums;
     float* next = scratch.sums.data();
     for (std::size_t f = 0; f < sums.size(); ++f) {
       const Area& area = areas[f];
-      const std::ptrdiff_t count =
-          static_cast<std::ptrdiff_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
-      sums[f] = {next, next + count, area.x0, area.y0, area.x1 - area.x0};
-      next += 2 * count;
+      sums[f] = {next, area.x0, area.y0, area.x1 - area.x0};
+      next += static_cast<std::ptrdiff_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
     }
     for (const TrajectoryGroup& group : groups) {
       filter_group(job, plane, group, first_wanted(job, group), scratch, sums.data());
@@ -535,15 +704,6 @@ TimeTransforms make_time_transforms() {
     transforms[frames].assign(matrix.begin(), matrix.end());
   }
   return transforms;
-}
-
-TrajectoryFractions trajectory_fractions(int width, int height, int spacing) {
-  constexpr int kEstimateBits = 17;
-  const auto references = [spacing](int size) { return static_cast<std::uint64_t>(size) / spacing + 2; };
-  const std::uint64_t patches =
-      references(width) * references(height) * (vbm4d::kMostFrames * vbm4d::kMostMembers);
-  const int bits = 62 - static_cast<int>(std::bit_width(patches));
-  return {bits - kEstimateBits, std::min(bits, 40)};
 }
 
 }  // namespace limpid::cpu

@@ -8,6 +8,7 @@
 
 #include "core/cpu/bm3d/tile.h"
 #include "core/cpu/runtime/aligned_vector.h"
+#include "core/cpu/vbm4d/picture_sums.h"
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/trajectories.h"
 
@@ -16,20 +17,40 @@
 
 namespace limpid::cpu {
 
+/// Values of a plane in memory.
+struct PictureSamples {
+  const std::byte* data = nullptr;
+  std::ptrdiff_t stride = 0;  ///< bytes from one row to the next
+};
+
+/// How samples are kept that groups take: as `type`, of which code values are zero + unit * value. Bytes and
+/// floats are code values.
+struct PatchSamples {
+  enum class Type : std::uint8_t { kUint8, kUint16, kInt16, kFloat };
+  Type type = Type::kFloat;
+  float unit = 1;
+  float zero = 0;
+
+  std::ptrdiff_t bytes() const { return type == Type::kUint8 ? 1 : type == Type::kFloat ? 4 : 2; }
+};
+
 /// A picture of the stream as groups see it. All planes have the job's size.
 struct FollowedPicture {
   struct Plane {
-    const float* noisy = nullptr;     ///< width * height samples in 8-bit code values
-    const float* basic = nullptr;     ///< basic estimate, likewise; null in the first step
-    AggregationSums* sums = nullptr;  ///< null if estimates are not wanted
+    PictureSamples noisy;
+    PictureSamples basic;         ///< basic estimate; none in the first step
+    PictureSums* sums = nullptr;  ///< null if estimates are not wanted
   };
-  const std::int16_t* guide = nullptr;        ///< width * height values as MatchingScale says
-  const std::int16_t* noisy_guide = nullptr;  ///< the first step's
-  const MotionField* back = nullptr;          ///< luma's motion to the picture before
-  const MotionField* ahead = nullptr;         ///< and to the one after it
-  std::vector<std::mutex>* locks = nullptr;   ///< of the sums, as StepJob's
+  PictureSamples guide;                      ///< bytes (TrajectoryJob)
+  PictureSamples noisy_guide;                ///< the first step's
+  const MotionField* back = nullptr;         ///< luma's motion to the picture before
+  const MotionField* ahead = nullptr;        ///< and to the one after it
+  std::vector<std::mutex>* locks = nullptr;  ///< of the numerators, as StepJob's
   std::array<Plane, 3> planes;
 };
+
+/// vbm4d::kGuideScale's least value as a byte.
+inline constexpr int kLeastGuideByte = 128 - vbm4d::kGuideScale.limit;
 
 /// The transform over time of trajectories of each length, [coefficient][picture], row-major.
 using TimeTransforms = std::array<std::vector<float>, vbm4d::kMostFrames + 1>;
@@ -40,6 +61,13 @@ struct TrajectoryJob {
   const StepTables* tables = nullptr;  ///< of patches of 8x8
   const TimeTransforms* over_time = nullptr;
   bool wiener = false;
+  PatchSamples noisy;
+  PatchSamples basic;
+  /// Guides are bytes, 128 more than matching values, or 8-bit samples, of which those under kLeastGuideByte
+  /// are to be taken for it.
+  bool guide_is_samples = false;
+  bool noisy_guide_is_samples = false;
+  float numerator_scale = 1;  ///< units of PictureSums' numerators
   int width = 0;
   int height = 0;
   int shift_x = 0;  ///< luma's samples to one of the planes'
@@ -75,14 +103,5 @@ struct TrajectoryScratch {
 
 /// Follows, filters and aggregates one tile into the pictures' sums. Thread-safe for different scratches.
 void process_trajectories(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch);
-
-/// Fractional bits of the sums of planes of that size, for numerators and weights. Nothing but their number
-/// limits how many groups meet in a sample: there are at most one for each reference patch of the pictures in
-/// reach, with at most kMostMembers patches. Estimates are under 2^17, weights at most 1 (StepTables).
-struct TrajectoryFractions {
-  int numerator = 0;
-  int weight = 0;
-};
-TrajectoryFractions trajectory_fractions(int width, int height, int spacing);
 
 }  // namespace limpid::cpu

@@ -27,6 +27,7 @@ class Vbm4d final : public FrameFilter {
   void filter_window(const FilterWindow& window, Frame& out) override;
   std::unique_ptr<FrameState> make_state() override;
   void renew(FrameState& state) override;
+  bool is_done(const FrameState& state) const override;
   std::vector<std::string> warnings() const override;
 
  private:
