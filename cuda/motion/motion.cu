@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/motion/followed.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
@@ -129,6 +130,8 @@ struct MotionLevel {
   std::int32_t* differences;
   std::int32_t* textures;
   QuarterSamples* quarters;
+  std::int32_t* lost;
+  std::int32_t noise;
 };
 
 // One field's level or two, which differ by the direction: blockIdx.y says which is meant.
@@ -247,6 +250,9 @@ __global__ void __launch_bounds__(kWarp* kCoarsestRows)
   follow_stream();
   const MotionLevel& own = level.own();
   const int block = blockIdx.x;
+  if (block == 0 && threadIdx.x == 0) {
+    *own.lost = 0;
+  }
   const Window window(level, block % level.shape.columns, block / level.shape.columns);
   const int row = threadIdx.x / kWarp;
   // Costs with the candidates' numbers in their order, so that of equally cheap ones the first is least.
@@ -401,6 +407,21 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   }
 }
 
+constexpr int kCountThreads = 256;
+
+__global__ void __launch_bounds__(kCountThreads)
+    count_lost_kernel(const __grid_constant__ MotionLevels level) {
+  follow_stream();
+  const MotionLevel& own = level.own();
+  const int block = blockIdx.x * kCountThreads + threadIdx.x;
+  const bool is_lost = block < level.shape.columns * level.shape.rows &&
+                       !motion::is_followed(own.differences[block], own.textures[block], own.noise);
+  const int lost = __syncthreads_count(is_lost ? 1 : 0);
+  if (threadIdx.x == 0 && lost > 0) {
+    atomicAdd(own.lost, lost);
+  }
+}
+
 template <typename Sample, bool kRgb>
 void smooth(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
             const motion::Level& level, std::uint8_t* first, cudaStream_t stream) {
@@ -459,6 +480,7 @@ DeviceMotionField::DeviceMotionField(int width, int height) {
   differences_ = DeviceMemory(blocks * sizeof(std::int32_t));
   textures_ = DeviceMemory(blocks * sizeof(std::int32_t));
   quarters_ = DeviceMemory(blocks * sizeof(QuarterSamples));
+  lost_ = DeviceMemory(sizeof(std::int32_t));
 }
 
 MotionField DeviceMotionField::download(cudaStream_t stream) const {
@@ -504,20 +526,21 @@ std::size_t MotionEstimator::memory() const {
 void MotionEstimator::enqueue(const MotionPyramid& reference, const MotionPyramid& current,
                               DeviceMotionField& field, cudaStream_t stream,
                               const MotionParameters& parameters) {
-  const Search search = {&reference, &current, &field};
+  const Search search = {&reference, &current, &field, {}};
   enqueue(std::span(&search, 1), stream, parameters);
 }
 
 void MotionEstimator::enqueue_both(const MotionPyramid& before, const MotionPyramid& after,
-                                   DeviceMotionField& ahead, DeviceMotionField& back, cudaStream_t stream) {
-  const Search searches[] = {{&after, &before, &ahead}, {&before, &after, &back}};
+                                   const Sought& ahead, const Sought& back, cudaStream_t stream) {
+  const Search searches[] = {{&after, &before, &ahead.field, ahead.noise},
+                             {&before, &after, &back.field, back.noise}};
   enqueue(searches, stream, {});
 }
 
 void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t stream,
                               const MotionParameters& parameters) {
   const motion::Pyramid& layout = searches[0].current->layout();
-  for (const auto& [reference, current, field] : searches) {
+  for (const auto& [reference, current, field, noise] : searches) {
     if (reference->width() != current->width() || reference->height() != current->height() ||
         layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ ||
         field->columns() != columns_ || field->rows() != rows_) {
@@ -531,7 +554,7 @@ void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t str
   for (int number = layout.count - 1; number >= 0; --number) {
     levels.shape = layout.levels[number];
     for (unsigned i = 0; i < count; ++i) {
-      const auto& [reference, current, field] = searches[i];
+      const auto& [reference, current, field, noise] = searches[i];
       MotionLevel& level = levels.of[i];
       level.current = current->samples(number);
       level.reference = reference->samples(number);
@@ -541,6 +564,8 @@ void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t str
       level.differences = field->differences();
       level.textures = field->textures();
       level.quarters = field->quarters();
+      level.lost = field->lost();
+      level.noise = noise.value_or(0);
     }
     const int blocks = levels.shape.columns * levels.shape.rows;
     const dim3 groups(blocks_for(blocks, kSearchWarps), count);
@@ -560,6 +585,10 @@ void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t str
     }
     if (levels.shape.finest && parameters.quarters) {
       launch(quarter_kernel, groups, kWarp * kSearchWarps, 0, stream, levels);
+    }
+    if (levels.shape.finest && searches[0].noise) {
+      launch(count_lost_kernel, dim3(blocks_for(blocks, kCountThreads), count), kCountThreads, 0, stream,
+             levels);
     }
     levels.coarser_shape = levels.shape;
   }

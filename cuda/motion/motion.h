@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/frame/frame.h"
@@ -56,10 +57,12 @@ class DeviceMotionField {
   MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
   std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
   std::int32_t* textures() const { return textures_.as<std::int32_t>(); }
+  /// How many blocks could not be followed, if that was asked for (motion::is_followed()).
+  std::int32_t* lost() const { return lost_.as<std::int32_t>(); }
   /// Null if they were not asked for.
   QuarterSamples* quarters() const { return has_quarters_ ? quarters_.as<QuarterSamples>() : nullptr; }
   std::size_t memory() const {
-    return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes();
+    return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes() + lost_.bytes();
   }
 
   /// What is in it when all is done that has been enqueued to the stream, for which this waits.
@@ -74,6 +77,7 @@ class DeviceMotionField {
   DeviceMemory differences_;
   DeviceMemory textures_;
   DeviceMemory quarters_;
+  DeviceMemory lost_;
   bool has_quarters_ = false;
 };
 
@@ -86,10 +90,14 @@ class MotionEstimator {
   /// Makes `field` that of the motion from `current` to `reference`. All must have this size.
   void enqueue(const MotionPyramid& reference, const MotionPyramid& current, DeviceMotionField& field,
                cudaStream_t stream, const MotionParameters& parameters = {});
+  struct Sought {
+    DeviceMotionField& field;
+    std::int32_t noise;  ///< of motion::is_followed(), by which the field's lost() blocks are counted
+  };
   /// Makes the fields of the motion from one picture to the other, `ahead`, and the way back, at once: in
   /// coarse levels one alone does not fill a GPU.
-  void enqueue_both(const MotionPyramid& before, const MotionPyramid& after, DeviceMotionField& ahead,
-                    DeviceMotionField& back, cudaStream_t stream);
+  void enqueue_both(const MotionPyramid& before, const MotionPyramid& after, const Sought& ahead,
+                    const Sought& back, cudaStream_t stream);
 
   std::size_t memory() const;
 
@@ -98,6 +106,7 @@ class MotionEstimator {
     const MotionPyramid* reference;
     const MotionPyramid* current;
     DeviceMotionField* field;
+    std::optional<std::int32_t> noise;  // to count lost blocks by
   };
   void enqueue(std::span<const Search> searches, cudaStream_t stream, const MotionParameters& parameters);
 

@@ -14,6 +14,7 @@
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/bm3d/filter.h"
 #include "cuda/bm3d/matching.h"
+#include "cuda/motion/motion.h"
 #include "cuda/runtime/planes.h"
 
 // The kernels of V-BM4D (core/README.md). All that is said of pictures is by their numbers among those that
@@ -40,11 +41,6 @@ struct TrajectoryGuide {
 void prepare_guide(const FloatPlane& values, std::int8_t* out, cudaStream_t stream);
 /// Fills a plane for matching from a guide of its size.
 void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaStream_t stream);
-
-/// Has no trajectory follow a field of so many `blocks` if it is one between pictures that have nothing in
-/// common (limpid::vbm4d::is_cut()): makes all vectors kNowhere. `noise` is Vbm4dPlan::motion_noise.
-void end_at_cut(MotionVector* vectors, const std::int32_t* differences, const std::int32_t* textures,
-                int blocks, std::int32_t noise, cudaStream_t stream);
 
 /// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
 /// values of 8 to 11 bits are exact.
@@ -84,6 +80,15 @@ struct Trajectories {
 /// Blocks of threads treat so many reference patches along each axis.
 inline constexpr int kGroupTile = 8;
 
+/// What trajectories are predicted by from one picture to the next.
+struct FollowedField {
+  const MotionVector* vectors = nullptr;
+  const std::int32_t* lost = nullptr;  ///< how many blocks were not found again
+
+  FollowedField() = default;
+  explicit FollowedField(const DeviceMotionField& field) : vectors(field.vectors()), lost(field.lost()) {}
+};
+
 struct TrajectoryJob {
   ReferenceGrid grid;
   int shift_x = 0;  ///< of the plane, against luma
@@ -91,8 +96,8 @@ struct TrajectoryJob {
   int own = 0;                                          ///< the reference picture
   const std::int8_t* guides[kMostPictures] = {};        ///< sample (0, 0)
   const std::int8_t* noisy_guides[kMostPictures] = {};  ///< the first step's, likewise
-  const MotionVector* ahead[kMostPictures] = {};        ///< from a picture to the one after it
-  const MotionVector* back[kMostPictures] = {};         ///< and to the one before it
+  FollowedField ahead[kMostPictures];                   ///< from a picture to the one after it
+  FollowedField back[kMostPictures];                    ///< and to the one before it
   int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;

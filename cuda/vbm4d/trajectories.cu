@@ -99,15 +99,18 @@ struct Followed {
     its_squares = squares(patch);
   }
 
-  // Moves `place` along the vector of its block. False if that leads nowhere.
-  __device__ __forceinline__ bool predict(const MotionVector* vectors, Place& place) const {
-    const MotionVector vector = vectors[limpid::vbm4d::predicting_block(place.x, place.y, job.shift_x,
-                                                                        job.shift_y, job.columns, job.rows)];
+  // Moves `place` along the vector of its block. False at a cut.
+  __device__ __forceinline__ bool predict(const FollowedField& field, Place& place) const {
+    if (limpid::vbm4d::is_cut(*field.lost, job.columns * job.rows)) {
+      return false;
+    }
+    const MotionVector vector = field.vectors[limpid::vbm4d::predicting_block(
+        place.x, place.y, job.shift_x, job.shift_y, job.columns, job.rows)];
     place = {limpid::vbm4d::confined(place.x + limpid::vbm4d::scaled(vector.x, job.shift_x),
                                      job.grid.width - kPatch),
              limpid::vbm4d::confined(place.y + limpid::vbm4d::scaled(vector.y, job.shift_y),
                                      job.grid.height - kPatch)};
-    return vector.x != limpid::vbm4d::kNowhere.x;
+    return true;
   }
 
   // Moves `place`, the prediction, to the best candidate around it, and says whether that is like the

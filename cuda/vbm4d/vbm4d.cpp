@@ -373,14 +373,8 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   }
   take_one(before.ahead, motion.fields);
   take_one(picture.back, motion.fields);
-  motion.estimator.enqueue_both(*before.pyramid, *picture.pyramid, *before.ahead, *picture.back,
-                                sequence.stream);
-  const auto end = [&](const DeviceMotionField& field, const Vbm4dPlan& plan) {
-    end_at_cut(field.vectors(), field.differences(), field.textures(), field.columns() * field.rows(),
-               plan.motion_noise, sequence.stream);
-  };
-  end(*before.ahead, *before.plan);
-  end(*picture.back, *picture.plan);
+  motion.estimator.enqueue_both(*before.pyramid, *picture.pyramid, {*before.ahead, before.plan->motion_noise},
+                                {*picture.back, picture.plan->motion_noise}, sequence.stream);
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 
@@ -407,8 +401,8 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
       };
       trajectories.guides[p - first] = guide(number);
       trajectories.noisy_guides[p - first] = guide(0);
-      trajectories.ahead[p - first] = p < last ? picture.ahead->vectors() : nullptr;
-      trajectories.back[p - first] = p > first ? picture.back->vectors() : nullptr;
+      trajectories.ahead[p - first] = p < last ? FollowedField(*picture.ahead) : FollowedField();
+      trajectories.back[p - first] = p > first ? FollowedField(*picture.back) : FollowedField();
     }
     trajectories.columns = format_.width / MotionField::kBlock;
     trajectories.rows = sequence.heights[0] / MotionField::kBlock;

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/cpu/motion/motion_estimation.h"
 #include "core/cpu/motion/motion_pyramid.h"
+#include "core/motion/followed.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cuda/cuda_test.h"
@@ -162,9 +164,14 @@ TEST_F(MotionTest, MemoryMayBeUsedAgain) {
     estimator.enqueue(second, first, field, stream.get());
     EXPECT_EQ(field.download(stream.get()), estimate_on_cpu(frames[1], frames[0])) << sigma;
     DeviceMotionField ahead(320, 200);
-    estimator.enqueue_both(first, second, ahead, field, stream.get());
+    constexpr std::int32_t kNoise = 100;
+    estimator.enqueue_both(first, second, {ahead, kNoise}, {field, kNoise}, stream.get());
     EXPECT_EQ(ahead.download(stream.get()), estimate_on_cpu(frames[1], frames[0])) << sigma;
     EXPECT_EQ(field.download(stream.get()), estimate_on_cpu(frames[0], frames[1])) << sigma;
+    std::int32_t lost = 0;
+    check(cudaMemcpy(&lost, field.lost(), sizeof(lost), cudaMemcpyDeviceToHost));
+    EXPECT_GT(lost, 0);
+    EXPECT_EQ(lost, motion::lost_blocks(estimate_on_cpu(frames[0], frames[1]), kNoise)) << sigma;
   }
 }
 

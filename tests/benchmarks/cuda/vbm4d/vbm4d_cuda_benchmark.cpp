@@ -235,12 +235,13 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     groups[0].sums[p] = groups[1].sums[p] = sums.as();
   }
   for (int p = 0; p + 1 < pictures; ++p) {
-    for (const bool ahead : {true, false}) {
-      fields.push_back(std::make_unique<DeviceMotionField>(kWidth, kHeight));
-      estimator.enqueue(*pyramids[ahead ? p + 1 : p], *pyramids[ahead ? p : p + 1], *fields.back(), nullptr);
-      for (TrajectoryJob& job : trajectories) {
-        (ahead ? job.ahead[p] : job.back[p + 1]) = fields.back()->vectors();
-      }
+    DeviceMotionField& ahead = *fields.emplace_back(std::make_unique<DeviceMotionField>(kWidth, kHeight));
+    DeviceMotionField& back = *fields.emplace_back(std::make_unique<DeviceMotionField>(kWidth, kHeight));
+    estimator.enqueue_both(*pyramids[p], *pyramids[p + 1], {ahead, plan.motion_noise},
+                           {back, plan.motion_noise}, nullptr);
+    for (TrajectoryJob& job : trajectories) {
+      job.ahead[p] = FollowedField(ahead);
+      job.back[p + 1] = FollowedField(back);
     }
   }
   std::vector<float> matrices(GroupTransforms::floats());
