@@ -17,8 +17,9 @@
 namespace limpid::lib {
 namespace {
 
-constexpr std::array<const char*, 9> kGeneralSettings{
-    "filter", "profile", "noise", "sigma", "strength", "luma-only", "chroma-only", "engine", "threads"};
+constexpr std::array<const char*, 10> kGeneralSettings{"filter",   "profile",   "noise",       "sigma",
+                                                       "strength", "luma-only", "chroma-only", "engine",
+                                                       "threads",  "live"};
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -61,6 +62,8 @@ void Session::set(const std::string& name, const std::optional<std::string>& val
     filter_settings_.name = value ? filter_type(lower_case(*value)).name : "";
   } else if (name == "profile") {
     filter_settings_.profile = value ? std::optional(lower_case(*value)) : std::nullopt;
+  } else if (name == "live") {
+    live_ = value && parse_flag(name, *value);
   } else if (name == "engine" || name == "threads") {
     if (shared_engine_ != nullptr) {
       throw UsageError(name + ": the denoiser shares an engine, which was chosen where that was made");
@@ -136,7 +139,8 @@ std::shared_ptr<Engine> Session::open_engine() {
 }
 
 void Session::start(const FrameFormat& format) {
-  const Filter filter = make_filter(filter_settings_, false);
+  const Filter asked = make_filter(filter_settings_, false);
+  const Filter filter = live_ ? live(asked) : asked;
   const std::shared_ptr<Engine> engine = open_engine();
   NoiseControl(noise_settings_, *engine).check(format);
   std::unique_ptr<Denoiser> denoiser = engine->make_denoiser(filter, NoiseModel{}, format);
@@ -147,6 +151,7 @@ void Session::start(const FrameFormat& format) {
   engine_ = engine;
   format_ = format;
   filter_ = filter;
+  live_stream_ = live_;
   level_ = {};
   found_.reset();
   results_ = Results::kNotKnown;
@@ -186,7 +191,7 @@ void Session::send(Frame frame, std::optional<Frame> result) {
   }
   noise_->observe(frame);
   ahead_.push_back({std::move(frame), std::move(result)});
-  if (ahead_.size() > static_cast<std::size_t>(noise_->look_ahead())) {
+  if (ahead_.size() > static_cast<std::size_t>(look_ahead())) {
     pass_on_first();
   }
 }

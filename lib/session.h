@@ -71,7 +71,7 @@ class Session {
   const FrameFormat& format() const { return format_; }
   const Filter& filter() const { return filter_; }
   /// Later frames that must be sent before a result can come.
-  int latency() const { return noise_->look_ahead() + denoiser_->latency(); }
+  int latency() const { return look_ahead() + denoiser_->latency(); }
   /// Of the frame that was last given to the filter.
   std::optional<NoiseProfile> noise() const;
 
@@ -80,6 +80,9 @@ class Session {
     Frame frame;
     std::optional<Frame> result;
   };
+  // Frames that are observed before the first of them is given to the denoiser.
+  int look_ahead() const { return live_stream_ ? 0 : noise_->look_ahead(); }
+
   enum class Results : std::uint8_t { kNotKnown, kOwn, kGiven };
 
   bool set_noise(const std::string& name, const std::optional<std::string>& value);
@@ -92,6 +95,7 @@ class Session {
   NoiseSettings noise_settings_;
   std::string engine_name_ = "auto";
   int threads_ = 0;
+  bool live_ = false;
 
   std::shared_ptr<SharedEngine> shared_engine_;
   std::shared_ptr<SharedEngine> own_engine_;  // of the settings; null: to be opened
@@ -102,6 +106,7 @@ class Session {
   std::unique_ptr<Denoiser> denoiser_;
   std::optional<NoiseControl> noise_;
   NoiseModel level_;
+  bool live_stream_ = false;
   std::deque<Ahead> ahead_;  // observed, but not given to the denoiser
   std::optional<Frame> next_result_;
   Results results_ = Results::kNotKnown;

@@ -523,6 +523,28 @@ TEST(Library, FindsTheNoiseAndTellsIt) {
   EXPECT_EQ(denoise(denoiser, frames).size(), frames.size());
 }
 
+TEST(Library, GivesEachResultAtOnceWhenLive) {
+  const FrameFormat format = oracle::yuv(48, 40, 1, 1);
+  const std::vector<Frame> frames = noisy_frames(format, 3);
+  const Handle denoiser;
+  EXPECT_EQ(limpid_set(denoiser, "live", "yes"), LIMPID_BAD_ARGUMENT);
+  ASSERT_EQ(limpid_set(denoiser, "live", "1"), LIMPID_OK);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK) << limpid_error(denoiser);
+  auto stream = sized<limpid_stream_info>();
+  ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
+  EXPECT_STREQ(stream.filter, "vbm4d");
+  EXPECT_EQ(stream.latency, 0);
+  EXPECT_GT(stream.reach_before, 0);
+  for (const Frame& frame : frames) {
+    ASSERT_EQ(send(denoiser, frame), LIMPID_OK);
+    EXPECT_EQ(receive(denoiser, format).index, frame.index);
+  }
+  ASSERT_EQ(limpid_set(denoiser, "delay", "8"), LIMPID_OK);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
+  EXPECT_GT(stream.latency, 0) << "as it was asked for";
+}
+
 TEST(Library, AnyStretchWithContextGivesTheBitsOfTheWhole) {
   const FrameFormat format = oracle::yuv(48, 40, 1, 1);
   const std::vector<Frame> frames = noisy_frames(format, 9);
