@@ -11,7 +11,7 @@ packages=(
 )
 for group in "$@"; do
   case $group in
-    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool) ;;
+    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool frei0r-plugins-dev) ;;
     check) packages+=(clang-format clang-tidy abigail-tools) ;;
     *) echo "$0: unknown group of packages '$group' (test, check)" >&2; exit 2 ;;
   esac

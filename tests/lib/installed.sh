@@ -30,10 +30,11 @@ if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|
 fi
 
 # Plug-ins find the library beside them.
-plugin=$libraries/vapoursynth/libvslimpid.so
-if [[ -e $plugin ]]; then
-  ldd "$plugin" | grep -q "liblimpid.so.0 => $libraries/vapoursynth/../liblimpid.so.0"
-fi
+for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so; do
+  if [[ -e $libraries/$plugin ]]; then
+    ldd "$libraries/$plugin" | grep -q "liblimpid.so.0 => $libraries/${plugin%/*}/../liblimpid.so.0"
+  fi
+done
 
 # Frames without the files' heads, which may differ.
 frames() { ffmpeg -v error -i "$1" -f rawvideo - </dev/null; }

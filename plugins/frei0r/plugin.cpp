@@ -1,0 +1,310 @@
+// The frei0r plug-in: packed 8-bit RGBA frames through a live denoiser of the C library.
+#include <limpid.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+// Its functions are what the host finds. It has no guard for C++ of its own.
+#pragma GCC visibility push(default)
+extern "C" {
+#include <frei0r.h>
+}
+#pragma GCC visibility pop
+
+namespace limpid::frei0r {
+namespace {
+
+constexpr f0r_param_info_t kParameters[] = {
+    {"sigma", F0R_PARAM_DOUBLE,
+     "The noise's standard deviation in 8-bit code values, divided by 100; 0: found from the video"},
+    {"strength", F0R_PARAM_DOUBLE, "How much is removed: 0.5 what was found or given, 1 twice as much"},
+    {"filter", F0R_PARAM_STRING, "vbm4d, bm3d, bilateral, adaptive-bilateral, nlm"},
+    {"profile", F0R_PARAM_STRING, "From quick to thorough: fast, lc, np, high"},
+    {"settings", F0R_PARAM_STRING, "Other options of limpid denoise, between spaces: reach=2 engine=cpu"},
+};
+enum Parameter { kSigma, kStrength, kFilter, kProfile, kSettings };
+constexpr double kSigmaUnit = 100;
+constexpr double kStrengthUnit = 2;
+
+// A step of time so many times as long as the one before is a jump.
+constexpr double kJump = 8;
+
+constexpr std::size_t kPixel = 4;
+
+struct FreeDenoiser {
+  void operator()(limpid_denoiser* denoiser) const { limpid_free(&denoiser); }
+};
+
+// What is already told.
+class Failure : public std::exception {};
+
+class Instance {
+ public:
+  Instance(unsigned width, unsigned height) : width_(width), height_(height) {}
+
+  void set(int parameter, f0r_param_t value) {
+    const std::scoped_lock lock(mutex_);
+    switch (parameter) {
+      case kSigma:
+        return change(sigma_, *static_cast<double*>(value), kChanged);
+      case kStrength:
+        return change(strength_, *static_cast<double*>(value), kChanged);
+      case kFilter:
+        return change(filter_, text(value), kRestart);
+      case kProfile:
+        return change(profile_, text(value), kRestart);
+      case kSettings:
+        return change(settings_, text(value), kRestart);
+      default:
+        return;
+    }
+  }
+
+  // Texts stay until they are set anew.
+  void get(int parameter, f0r_param_t value) {
+    const std::scoped_lock lock(mutex_);
+    const auto tell_text = [&](std::string& text) { *static_cast<char**>(value) = text.data(); };
+    switch (parameter) {
+      case kSigma:
+        *static_cast<double*>(value) = sigma_;
+        break;
+      case kStrength:
+        *static_cast<double*>(value) = strength_;
+        break;
+      case kFilter:
+        return tell_text(filter_);
+      case kProfile:
+        return tell_text(profile_);
+      case kSettings:
+        return tell_text(settings_);
+      default:
+        break;
+    }
+  }
+
+  void update(double time, const std::uint32_t* in, std::uint32_t* out) {
+    const std::scoped_lock lock(mutex_);
+    try {
+      prepare();
+      auto frame = planes(const_cast<std::uint32_t*>(in));
+      frame.flags = is_jump(time) ? LIMPID_BEGINS_ANEW : 0;
+      check(limpid_send(denoiser_.get(), &frame));
+      auto result = planes(out);
+      check(limpid_receive_into(denoiser_.get(), &result));
+      return;
+    } catch (const Failure&) {
+    } catch (const std::exception& error) {
+      tell(error.what());
+    }
+    if (state_ == kReady) {
+      limpid_reset(denoiser_.get());  // a frame may be under way
+    }
+    std::memcpy(out, in, std::size_t{width_} * height_ * kPixel);
+  }
+
+ private:
+  enum State { kReady, kFailed, kChanged, kRestart };  // each needs more to be done than those before
+
+  static std::string text(f0r_param_t value) {
+    const char* const given = *static_cast<char**>(value);
+    return given == nullptr ? "" : given;
+  }
+
+  // Some hosts set everything for each frame.
+  template <typename Value>
+  void change(Value& own, Value value, State state) {
+    if (own != value) {
+      own = std::move(value);
+      state_ = is_started_ && state_ != kRestart ? state : kRestart;
+    }
+  }
+
+  void tell(const std::string& sentence) {
+    if (told_.insert(sentence).second) {
+      std::fprintf(stderr, "limpid (frei0r): %s\n", sentence.c_str());
+    }
+  }
+
+  // Errors have been told by the log.
+  void check(limpid_status status) const {
+    if (status < 0) {
+      throw Failure();
+    }
+    if (status != LIMPID_OK) {
+      throw std::runtime_error("no result came for a frame");
+    }
+  }
+
+  void set_text(const char* name, const std::string& value) {
+    if (!value.empty()) {
+      check(limpid_set(denoiser_.get(), name, value.c_str()));
+    }
+  }
+
+  // Makes the denoiser what the parameters ask for.
+  void prepare() {
+    if (state_ == kReady) {
+      return;
+    }
+    if (state_ == kFailed) {
+      throw Failure();
+    }
+    const bool restarts = state_ == kRestart;
+    state_ = kFailed;
+    if (restarts) {
+      is_started_ = false;
+      limpid_denoiser* denoiser = nullptr;
+      if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
+        throw std::bad_alloc();
+      }
+      denoiser_.reset(denoiser);
+      limpid_set_log(
+          denoiser,
+          [](void* own, limpid_log_level, const char* sentence) {
+            static_cast<Instance*>(own)->tell(sentence);
+          },
+          this);
+      set_text("live", "1");
+      set_text("filter", filter_);
+      set_text("profile", profile_);
+    }
+    if (sigma_ == 0) {
+      set_text("sigma", "auto");
+    } else {
+      check(limpid_set_float(denoiser_.get(), "sigma", sigma_ * kSigmaUnit));
+    }
+    check(limpid_set_float(denoiser_.get(), "strength", strength_ * kStrengthUnit));
+    apply_settings();
+    if (restarts) {
+      start();
+    }
+    is_started_ = true;
+    state_ = kReady;
+  }
+
+  void apply_settings() {
+    std::istringstream words(settings_);
+    for (std::string word; words >> word;) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) {
+        throw std::runtime_error("settings: '" + word + "' is not NAME=VALUE");
+      }
+      check(limpid_set(denoiser_.get(), word.substr(0, equals).c_str(), word.substr(equals + 1).c_str()));
+    }
+  }
+
+  void start() {
+    const limpid_format format{.struct_size = sizeof format,
+                               .width = static_cast<std::int32_t>(width_),
+                               .height = static_cast<std::int32_t>(height_),
+                               .color_model = LIMPID_RGB,
+                               .chroma_shift_x = 0,
+                               .chroma_shift_y = 0,
+                               .sample_type = LIMPID_UINT8,
+                               .bit_depth = 8,
+                               .has_alpha = 1};
+    check(limpid_start(denoiser_.get(), &format));
+    limpid_stream_info stream{};
+    stream.struct_size = sizeof stream;
+    check(limpid_get_stream(denoiser_.get(), &stream));
+    if (stream.latency > 0) {
+      throw std::runtime_error("settings: a frame's result would come " + std::to_string(stream.latency) +
+                               " frames late, and frei0r takes it at once");
+    }
+  }
+
+  // Whether the frame isn't the one behind the frame before. Hosts differ in the unit of time.
+  bool is_jump(double time) {
+    const double step = time - time_;
+    const bool jumps = !(step > 0) || step > kJump * step_;
+    time_ = time;
+    step_ = step > 0 ? step : std::numeric_limits<double>::infinity();
+    return jumps;
+  }
+
+  limpid_frame planes(std::uint32_t* pixels) const {
+    limpid_frame frame{};
+    frame.struct_size = sizeof frame;
+    for (std::size_t c = 0; c < kPixel; ++c) {
+      frame.planes[c] = {reinterpret_cast<std::uint8_t*>(pixels) + c,
+                         static_cast<std::ptrdiff_t>(width_ * kPixel), kPixel};
+    }
+    return frame;
+  }
+
+  unsigned width_;
+  unsigned height_;
+  std::mutex mutex_;
+  double sigma_ = 0;
+  double strength_ = 1 / kStrengthUnit;
+  std::string filter_;
+  std::string profile_;
+  std::string settings_;
+  std::set<std::string> told_;
+  std::unique_ptr<limpid_denoiser, FreeDenoiser> denoiser_;
+  bool is_started_ = false;
+  State state_ = kRestart;
+  double time_ = 0;
+  double step_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+}  // namespace limpid::frei0r
+
+using limpid::frei0r::Instance;
+
+int f0r_init() { return 1; }
+
+void f0r_deinit() {}
+
+void f0r_get_plugin_info(f0r_plugin_info_t* info) {
+  *info = {.name = "Limpid",
+           .author = "The Limpid project",
+           .plugin_type = F0R_PLUGIN_TYPE_FILTER,
+           .color_model = F0R_COLOR_MODEL_RGBA8888,
+           .frei0r_version = FREI0R_MAJOR_VERSION,
+           .major_version = LIMPID_MAJOR,
+           .minor_version = LIMPID_MINOR,
+           .num_params = static_cast<int>(std::size(limpid::frei0r::kParameters)),
+           .explanation = "Removes noise"};
+}
+
+void f0r_get_param_info(f0r_param_info_t* info, int param_index) {
+  *info = limpid::frei0r::kParameters[param_index];
+}
+
+f0r_instance_t f0r_construct(unsigned int width, unsigned int height) {
+  return new (std::nothrow) Instance(width, height);
+}
+
+void f0r_destruct(f0r_instance_t instance) {
+  const std::unique_ptr<Instance> ended(static_cast<Instance*>(instance));
+}
+
+void f0r_set_param_value(f0r_instance_t instance, f0r_param_t param, int param_index) {
+  try {
+    static_cast<Instance*>(instance)->set(param_index, param);
+  } catch (const std::bad_alloc&) {  // it stays as it is
+  }
+}
+
+void f0r_get_param_value(f0r_instance_t instance, f0r_param_t param, int param_index) {
+  static_cast<Instance*>(instance)->get(param_index, param);
+}
+
+void f0r_update(f0r_instance_t instance, double time, const uint32_t* inframe, uint32_t* outframe) {
+  static_cast<Instance*>(instance)->update(time, inframe, outframe);
+}
