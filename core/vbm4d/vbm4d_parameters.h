@@ -20,7 +20,8 @@ struct Vbm4dStep {
   int search_window = 19;      ///< side of the square in which similar patches are sought, odd, 1 to 65
   float max_distance = 10000;  ///< tau: of similar patches, as of Bm3dStep
   /// A trajectory ends where its patch differs by more than this many times sigma^2 from the reference patch
-  /// (mean squared difference), over 0, at most 1000.
+  /// (mean squared difference), over 0, at most 1000; or, in strong noise, by more than scenes' contrasts
+  /// are.
   float end_distance = 5;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
   bool operator==(const Vbm4dStep&) const = default;

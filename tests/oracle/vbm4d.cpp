@@ -146,8 +146,10 @@ class StepOfStretch {
   bool guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
 
   Trajectory follow(int t, Position reference) const {
-    const auto greatest =
-        static_cast<std::int64_t>(std::floor(variances(t, static_cast<double>(step_.end_distance))));
+    constexpr int kSamples = kPatchSide * kPatchSide;
+    const double by_contrast = guide_is_clean(t) ? 800.0 * kSamples : variances(t, 2) + 2000.0 * kSamples;
+    const auto greatest = static_cast<std::int64_t>(
+        std::floor(std::min(variances(t, static_cast<double>(step_.end_distance)), by_contrast)));
     const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
     Trajectory trajectory = {{t, reference}};
     for (const int direction : {-1, 1}) {

@@ -309,6 +309,25 @@ TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
   }
 }
 
+TEST_P(Vbm4dTest, AgreesWithTheOracleInStrongNoise) {
+  // Something bright goes by before what is dark, and still.
+  constexpr double kStrong = 60;
+  const FrameFormat format = gray(96, 80);
+  std::vector<Frame> clean;
+  std::vector<Frame> frames;
+  for (int t = 0; t < 9; ++t) {
+    clean.push_back(relit(clean_picture(format, 0, 1), 0.3, 20));
+    for (int y = 20; y < 44; ++y) {
+      for (int x = 8 * t; x < 8 * t + 24; ++x) {
+        store_sample(clean.back(), 0, x, y, 150);
+      }
+    }
+    frames.push_back(oracle::add_noise(clean.back(), kStrong, 500 + t));
+  }
+  const NoiseModel noise = white_noise(static_cast<float>(kStrong));
+  expect_as_defined(frames, small_parameters(), noise);
+}
+
 TEST_P(Vbm4dTest, FadesAreFollowed) {
   constexpr double kStrong = 20;
   const FrameFormat format = gray(96, 80);
