@@ -23,7 +23,8 @@ c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_raw "$s
 cmake -S "$source/samples/library" -B by_find_package -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build by_find_package >/dev/null
 
-readelf --dynamic by_pkg_config/denoise_y4m | grep -q 'NEEDED.*liblimpid\.so\.0\]'
+# Not through a pipe: what grep no longer reads would be an error of the program before it.
+grep -q 'NEEDED.*liblimpid\.so\.0\]' <<<"$(readelf --dynamic by_pkg_config/denoise_y4m)"
 if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|X11|spdlog|fmt)'; then
   echo "the library needs what only the program should"
   exit 1
@@ -32,7 +33,7 @@ fi
 # Plug-ins find the library beside them.
 for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so; do
   if [[ -e $libraries/$plugin ]]; then
-    ldd "$libraries/$plugin" | grep -q "liblimpid.so.0 => $libraries/${plugin%/*}/../liblimpid.so.0"
+    grep -q "liblimpid.so.0 => $libraries/${plugin%/*}/../liblimpid.so.0" <<<"$(ldd "$libraries/$plugin")"
   fi
 done
 
