@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -28,13 +29,9 @@ class PictureSums {
 
   /// At least 1 for a weight over 0; at most 1 is allowed.
   static unsigned weight_units(float weight) {
-    const auto units = static_cast<unsigned>(weight * (1 << kWeightBits) + 0.5F);
+    const auto units = static_cast<unsigned>(std::lround(weight * (1 << kWeightBits)));
     return units > 0 ? units : 1;
   }
-
-  PictureSums() = default;
-  PictureSums(const PictureSums&) = delete;
-  PictureSums& operator=(const PictureSums&) = delete;
 
   /// Rows begin at multiples of so many samples, and end at such: what lies behind a plane's width may be
   /// added to, and is of no use.
