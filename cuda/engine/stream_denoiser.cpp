@@ -59,6 +59,7 @@ void StreamDenoiser::send(Frame frame) {
                 to_string(cuda_memory(device_)));
   }
   const DeviceScope scope(device_);
+  let_go_of_uploaded();
   std::optional<Frame> out = take_result(frame);
   FrameSlot& slot = *free_frames_.front();
   Timestamps& timestamps = take_timestamps();
@@ -66,12 +67,13 @@ void StreamDenoiser::send(Frame frame) {
   const bool context_only = frame.context_only;
   // Kept from here on, whatever fails: what was enqueued may be any part of it.
   free_frames_.pop_front();
-  ring_.push({std::move(frame), std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
+  ring_.push({frame.interlaced, std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
              context_only);
+  uploading_.push_back({std::move(frame), &timestamps, sent_});
   ++sent_;
   const std::size_t whole = under_way_.size();
   try {
-    upload(ring_.newest().in, slot, timestamps);
+    upload(uploading_.back().in, slot, timestamps);
     enqueue_results();
   } catch (...) {
     // A result can't come, nor be relied on in later frames, which share the filter's memory; those before it
@@ -92,8 +94,8 @@ std::optional<Frame> StreamDenoiser::receive() {
   count(first);
   // Uploads follow each other: what was sent before the newest frame that the result depends on has been
   // read.
-  while (!retired_.empty() && retired_.front().number <= first.newest) {
-    retired_.pop_front();
+  while (!uploading_.empty() && uploading_.front().number <= first.newest) {
+    uploading_.pop_front();
   }
   Frame out = std::move(first.out);
   under_way_.pop_front();
@@ -128,7 +130,7 @@ void StreamDenoiser::reset() {
     }
     set_free(*kept.slot);
   });
-  retired_.clear();
+  uploading_.clear();
 }
 
 // What the filter keeps with the frame is for other frames from now on.
@@ -194,7 +196,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   filtered.frames.reserve(window.frames.size());
   for (const Kept* kept : window.frames) {
     filtered.frames.push_back(
-        {kept->slot->samples.planes(), kept->in.interlaced, kept->noise, kept->slot->state.get()});
+        {kept->slot->samples.planes(), kept->interlaced, kept->noise, kept->slot->state.get()});
   }
   filtered.current = window.current;
   filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
@@ -221,11 +223,17 @@ void StreamDenoiser::retire(Kept kept) {
   if (kept.timestamps != nullptr) {
     idle_timestamps_.push_back(kept.timestamps);
   }
-  retired_.push_back({std::move(kept.in), kept.number});
-  // Of a stream of nothing but context no result will come that lets go of them.
-  if (under_way_.empty() && retired_.size() > frames_.size()) {
+}
+
+// Timestamps may be those of a later upload by now, before which all earlier ones are done.
+void StreamDenoiser::let_go_of_uploaded() {
+  while (!uploading_.empty() && uploading_.front().timestamps->uploaded.has_occurred()) {
+    uploading_.pop_front();
+  }
+  // Of a stream of nothing but context no result will come that is waited for.
+  if (under_way_.empty() && uploading_.size() > frames_.size()) {
     check(cudaStreamSynchronize(uploads_.get()));
-    retired_.clear();
+    uploading_.clear();
   }
 }
 
@@ -233,7 +241,7 @@ void StreamDenoiser::fail(const std::exception_ptr& failure) {
   failure_ = failure;
   wait_for_all();
   ring_.reset([](const Kept& /*kept*/) {});
-  retired_.clear();
+  uploading_.clear();
 }
 
 // A device that can't say that it is done has failed as a whole, and writes nothing any more.

@@ -74,7 +74,7 @@ class StreamDenoiser final : public Denoiser {
   };
   // A frame in the ring.
   struct Kept {
-    Frame in;
+    bool interlaced;
     std::optional<Frame> out;  // for the result, if one is wanted
     NoiseModel noise;
     FrameSlot* slot;
@@ -88,9 +88,11 @@ class StreamDenoiser final : public Denoiser {
     Timestamps* timestamps;
     std::int64_t newest;  // the number of the last frame that it depends on
   };
-  // A frame that has left the ring, whose samples may not have been read yet.
-  struct Retired {
+  // A frame whose samples may not have been read yet. A decoder has few to lend: filters over time must not
+  // keep them.
+  struct Uploading {
     Frame in;
+    const Timestamps* timestamps;
     std::int64_t number;
   };
 
@@ -100,6 +102,7 @@ class StreamDenoiser final : public Denoiser {
   void enqueue(const FrameRing<Kept>::Window& window);
   void retire(Kept kept);
   void set_free(FrameSlot& slot);
+  void let_go_of_uploaded();
   void fail(const std::exception_ptr& failure);
   void wait_for_all() const;
   Timestamps& take_timestamps();
@@ -123,7 +126,7 @@ class StreamDenoiser final : public Denoiser {
   FrameRing<Kept> ring_;
   std::int64_t sent_ = 0;
   std::deque<UnderWay> under_way_;
-  std::deque<Retired> retired_;
+  std::deque<Uploading> uploading_;
   std::exception_ptr failure_;         // of the frame that could not be sent
   std::deque<Timestamps> timestamps_;  // all there are: of frames under way, idle, and the last
   std::vector<Timestamps*> idle_timestamps_;

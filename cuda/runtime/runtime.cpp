@@ -187,6 +187,13 @@ Event::Event(unsigned flags) { check(cudaEventCreateWithFlags(&event_, flags | c
 Event::~Event() { cudaEventDestroy(event_); }
 void Event::record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get())); }
 void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
+bool Event::has_occurred() const {
+  const cudaError_t result = cudaEventQuery(event_);
+  if (result == cudaErrorNotReady) {
+    cudaGetLastError();  // which would take that for an error of what comes next
+  }
+  return result == cudaSuccess;
+}
 double Event::milliseconds_since(const Event& earlier) const {
   float milliseconds = 0;
   check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_));

@@ -118,6 +118,8 @@ class Event {
   cudaEvent_t get() const { return event_; }
   void record(const Stream& stream) const;
   void synchronize() const;
+  /// False, too, if the device has failed.
+  bool has_occurred() const;
   /// The time from `earlier` to this, both timed events that have occurred. Exact to half a microsecond;
   /// beyond some seconds, to seven digits.
   double milliseconds_since(const Event& earlier) const;

@@ -200,8 +200,10 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
   }
 }
 
+Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
+    : parameters(step), similar(of_bm3d), matching(nullptr), tables{} {}
 Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
-    : FrameFilter(format), parameters_(parameters), hard_{parameters.hard_threshold, {}} {}
+    : FrameFilter(format), parameters_(parameters), hard_(parameters.hard_threshold, {}) {}
 std::size_t Vbm4d::memory() const { return 0; }
 void Vbm4d::renew(FrameState& /*state*/) {}
 void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) {
@@ -340,6 +342,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return cuda::destroy(event, &Counts::events); }
 cudaError_t cudaEventRecord(cudaEvent_t /*event*/, cudaStream_t /*stream*/) {
   return cuda::enqueue([] {});
+}
+cudaError_t cudaEventQuery(cudaEvent_t /*event*/) {
+  const std::scoped_lock lock(cuda::device().mutex);
+  return cuda::device().work.empty() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t /*event*/) { return cuda::wait(); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t /*earlier*/, cudaEvent_t /*later*/) {
