@@ -67,6 +67,22 @@ bool is_monochrome_h264(const AVCodecContext& decoder) {
   return false;
 }
 
+struct ChromaShifts {
+  int x;
+  int y;
+  bool operator==(const ChromaShifts&) const = default;
+};
+
+// Of gray pictures, which GPUs give in the luma of others, those of any.
+bool have_same_chroma(AVPixelFormat a, AVPixelFormat b) {
+  const auto shifts = [](AVPixelFormat format) {
+    const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+    return ChromaShifts{descriptor.log2_chroma_w, descriptor.log2_chroma_h};
+  };
+  const auto is_gray = [](AVPixelFormat format) { return av_pix_fmt_desc_get(format)->nb_components < 3; };
+  return is_gray(a) || is_gray(b) || shifts(a) == shifts(b);
+}
+
 bool is_software_frame(const AVFrame& frame) { return frame.hw_frames_ctx == nullptr; }
 
 }  // namespace
@@ -114,6 +130,11 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device) {
   if (is_monochrome_h264(decoder)) {
     return "GPUs don't decode H.264 without chroma";
   }
+  if (decoder.codec_id == AV_CODEC_ID_MJPEG && decoder.pix_fmt != AV_PIX_FMT_NONE &&
+      !have_same_chroma(decoder.pix_fmt, AV_PIX_FMT_YUV420P) &&
+      !have_same_chroma(decoder.pix_fmt, AV_PIX_FMT_YUV444P)) {
+    return "GPUs give JPEG pictures the chroma of 4:2:0";
+  }
   try {
     decoder.hw_device_ctx = open_cuda_device(device).release();
   } catch (const Error& error) {
@@ -122,6 +143,11 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device) {
   decoder.extra_hw_frames = kFramesHeld;
   decoder.thread_count = 1;  // each would need surfaces of its own, and none would be faster
   return {};
+}
+
+bool has_chroma_of(AVPixelFormat format, const AVFrame& frame) {
+  return have_same_chroma(reinterpret_cast<const AVHWFramesContext*>(frame.hw_frames_ctx->data)->sw_format,
+                          format);
 }
 
 int visible_width(const AVFrame& frame) {

@@ -26,6 +26,10 @@ BufferHandle open_cuda_device(int device);
 /// can't be used.
 std::string decode_on_cuda(AVCodecContext& decoder, int device);
 
+/// Whether a decoded frame in a device's memory has chroma planes of the size that the stream's format has:
+/// some streams are given less by GPUs.
+bool has_chroma_of(AVPixelFormat format, const AVFrame& frame);
+
 /// The visible size of a frame: libav leaves cropping at the left and the top of hardware frames to others.
 int visible_width(const AVFrame& frame);
 int visible_height(const AVFrame& frame);

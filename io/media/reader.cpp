@@ -677,6 +677,9 @@ void Reader::State::set_format(const AVFrame& first) {
     video.why_not_on_cuda = "the GPU can't decode such a stream";
   }
   const AVPixelFormat decoded = sample_format(first);
+  if (video.decoded_on_cuda && !has_chroma_of(decoded, first)) {
+    throw Error(url + ": the GPU gives it less chroma than " + name_of(decoded) + " has");
+  }
   source_format_ = without_range(decoded);
   readable_format_ = source_format_;
   const bool full = implies_full_range(decoded) || first.color_range == AVCOL_RANGE_JPEG;

@@ -53,5 +53,19 @@ TEST_F(CudaDecodingTest, MonochromeH264IsDecodedByTheCpu) {
   }
 }
 
+// A GPU would give them half the rows of chroma.
+TEST_F(CudaDecodingTest, JpegWithMoreChromaThanGpusGiveIsDecodedByTheCpu) {
+  const auto with_format = [&](const std::string& format) {
+    return read(
+        make(format + ".avi", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -c:v mjpeg -pix_fmt " + format));
+  };
+  for (const std::string format : {"yuvj420p", "yuvj444p"}) {
+    EXPECT_EQ(with_format(format).video.why_not_on_cuda.find("chroma"), std::string::npos) << format;
+  }
+  const Clip clip = with_format("yuvj422p");
+  EXPECT_EQ(clip.frames.size(), 5U);
+  EXPECT_EQ(clip.video.why_not_on_cuda, "GPUs give JPEG pictures the chroma of 4:2:0");
+}
+
 }  // namespace
 }  // namespace limpid::io
