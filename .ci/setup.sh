@@ -11,7 +11,12 @@ packages=(
 )
 for group in "$@"; do
   case $group in
-    test) packages+=(libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool frei0r-plugins-dev) ;;
+    test)
+      packages+=(
+        libgtest-dev libbenchmark-dev libfftw3-dev ffmpeg xvfb xdotool
+        frei0r-plugins-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-tools
+      )
+      ;;
     check) packages+=(clang-format clang-tidy abigail-tools) ;;
     *) echo "$0: unknown group of packages '$group' (test, check)" >&2; exit 2 ;;
   esac
