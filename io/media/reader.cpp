@@ -729,14 +729,14 @@ Diagnostics Reader::State::diagnostics() const {
 }
 
 /// Encoders are set up for the first frame's fields. Progressive frames among interlaced ones are no harm.
-void Reader::State::look_at_scan(const AVFrame& frame) {
+void Reader::State::look_at_scan(const AVFrame& frame, std::int64_t index) {
   if (!scan_change.empty() || !is_interlaced(frame)) {
     return;
   }
   const bool is_as_begun =
       is_interlaced(*first_properties) && is_top_field_first(*first_properties) == is_top_field_first(frame);
   if (!is_as_begun) {
-    scan_change = "from frame " + std::to_string(frame_index_) + " on it is interlaced, " +
+    scan_change = "from frame " + std::to_string(index) + " on it is interlaced, " +
                   (is_top_field_first(frame) ? "top" : "bottom") + " field first";
   }
 }
@@ -800,7 +800,7 @@ void Reader::State::set_time(AVFrame& frame) {
 
 /// A frame of another size or pixel format than the first one, converted to the first one's, like ffmpeg does
 /// it.
-FrameHandle Reader::State::as_begun(const AVFrame& other) {
+FrameHandle Reader::State::as_begun(const AVFrame& other, std::int64_t index) {
   const auto layout = [](const AVFrame& frame, int width, int height, AVPixelFormat format) {
     const bool full =
         implies_full_range(static_cast<AVPixelFormat>(frame.format)) || frame.color_range == AVCOL_RANGE_JPEG;
@@ -811,7 +811,7 @@ FrameHandle Reader::State::as_begun(const AVFrame& other) {
   PictureLayout to = layout(other, video.format.width, video.format.height, source_format_);
   to.coding.full_range = video.format.range == ColorRange::kFull;
   FrameHandle converted = rescaled_pool_.take(to.format, to.width, to.height);
-  Scaler(url + ": frame " + std::to_string(frame_index_), from, to).convert(other, *converted);
+  Scaler(url + ": frame " + std::to_string(index), from, to).convert(other, *converted);
   check(av_frame_copy_props(converted.get(), &other), url, "can't copy a frame's properties");
   ++copies;
   return converted;
@@ -829,7 +829,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   bool on_cuda = decoded->format == AV_PIX_FMT_CUDA;
   if (visible_width(*decoded) != video.format.width || visible_height(*decoded) != video.format.height ||
       without_range(sample_format(*decoded)) != source_format_) {
-    decoded = as_begun(on_cuda ? *copy_to_host(*decoded, url) : *decoded);
+    decoded = as_begun(on_cuda ? *copy_to_host(*decoded, url) : *decoded, index);
     converted_frames += context_only ? 0 : 1;
     on_cuda = false;
   }
@@ -866,7 +866,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
     ++copies;
   }
   if (!context_only) {
-    look_at_scan(*properties);
+    look_at_scan(*properties, index);
   }
   frame.interlaced = is_interlaced(*properties);
   frame.index = index;

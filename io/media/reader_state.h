@@ -83,13 +83,13 @@ struct Reader::State {
   void decode(const AVPacket& packet);
   void take_out_clock_jumps(const AVPacket& packet);
   void begin_device_clock(const AVPacket& packet);
-  FrameHandle as_begun(const AVFrame& other);
+  FrameHandle as_begun(const AVFrame& other, std::int64_t index);
   Frame deliver(FrameHandle decoded, std::int64_t index, bool context_only);
   AVPixelFormat sample_format(const AVFrame& frame) const;
   void set_format(const AVFrame& first);
   bool waits_for_time(const AVFrame& frame) const;
   void count_back_from(const AVFrame& timed);
-  void look_at_scan(const AVFrame& frame);
+  void look_at_scan(const AVFrame& frame, std::int64_t index);
   void inherit_from_stream(AVFrame& properties) const;
   void set_time(AVFrame& frame);
 
