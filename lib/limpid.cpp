@@ -95,6 +95,8 @@ limpid_status guarded(const Function& function, const Fail& fail) noexcept {
     return fail(LIMPID_BAD_STATE, error.what());
   } catch (const UsageError& error) {
     return fail(LIMPID_BAD_ARGUMENT, error.what());
+  } catch (const OutOfMemory& error) {
+    return fail(LIMPID_NO_MEMORY, error.what());
   } catch (const std::bad_alloc&) {
     return fail(LIMPID_NO_MEMORY, kOutOfMemory);
   } catch (const std::exception& error) {

@@ -17,6 +17,12 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+/// Memory, the host's or a device's, does not suffice; it tells for what.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The sentence for std::bad_alloc, whose own text is not for people.
 inline constexpr const char* kOutOfMemory = "there is not enough memory";
 

@@ -147,8 +147,8 @@ Frame allocate_frame(const FrameFormat& format) {
   try {
     blocks = std::make_unique_for_overwrite<AlignedBlock[]>(bytes / kAlignment);
   } catch (const std::bad_alloc&) {
-    throw Error("out of memory: a frame of " + to_string(format) + " needs " + std::to_string(bytes >> 20) +
-                " MiB");
+    throw OutOfMemory("out of memory: a frame of " + to_string(format) + " needs " +
+                      std::to_string(bytes >> 20) + " MiB");
   }
   return place_frame(format, {blocks, reinterpret_cast<std::byte*>(blocks.get())});
 }

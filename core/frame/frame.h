@@ -106,7 +106,7 @@ std::size_t frame_bytes(const FrameFormat& format);
 Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
 
 /// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialised.
-/// Throws Error if memory does not suffice.
+/// Throws OutOfMemory.
 Frame allocate_frame(const FrameFormat& format);
 
 /// How many frames allocate_frame() has made in this process. For tests that a steady state makes none.

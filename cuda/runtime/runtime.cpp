@@ -110,9 +110,9 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&free, &total));
-    throw Error("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) +
-                " of " + mebibytes(total) +
-                " are free; other programs on the GPU, or a smaller picture, would make room");
+    throw OutOfMemory("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) +
+                      " of " + mebibytes(total) +
+                      " are free; other programs on the GPU, or a smaller picture, would make room");
   }
   check(status);
 }
@@ -205,7 +205,7 @@ std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::
   const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw Error("out of memory: " + purpose + " needs " + mebibytes(bytes) + " of page-locked memory");
+    throw OutOfMemory("out of memory: " + purpose + " needs " + mebibytes(bytes) + " of page-locked memory");
   }
   check(status);
   return {static_cast<std::byte*>(memory), [](std::byte* data) { cudaFreeHost(data); }};

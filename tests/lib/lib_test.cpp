@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <limpid.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -476,6 +477,24 @@ TEST(Library, ErrorsAndWarningsAreLogged) {
   ASSERT_EQ(start(denoiser, oracle::gray(4, 4)), LIMPID_OK);
   ASSERT_EQ(log.size(), 2U) << "a plane smaller than a patch";
   EXPECT_EQ(log[1].first, LIMPID_LOG_WARNING);
+}
+
+TEST(Library, TellsThatMemoryDoesNotSuffice) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizers need address space of their own";
+#endif
+  const Handle denoiser;
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, oracle::gray(30000, 30000)), LIMPID_OK);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit scarce{rlim_t{1} << 28, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &scarce), 0);
+  auto frame = sized<limpid_frame>();
+  const limpid_status status = limpid_allocate(denoiser, &frame);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(status, LIMPID_NO_MEMORY);
+  EXPECT_STREQ(limpid_error(denoiser), "out of memory: a frame of 30000x30000 gray 8 bit needs 858 MiB");
 }
 
 TEST(Library, NoiseChangesFromTheNextFrameOn) {
