@@ -152,7 +152,7 @@ void copy_out(const Frame& from, const limpid_frame& to) {
 Frame callers_frame(const limpid_frame& frame, const FrameFormat& format) {
   Frame result;
   result.format = format;
-  result.memory = cuda_memory(frame.device);
+  result.memory = cuda_memory(frame.ordinal);
   result.padding_bits = frame.padding_bits;
   const auto lent = std::make_shared<Lent>(frame);
   result.samples = lent;
@@ -185,7 +185,7 @@ limpid_frame lend(Frame frame) {
   limpid_frame result{};
   result.struct_size = sizeof result;
   result.memory = frame.memory.is_host() ? LIMPID_HOST : LIMPID_CUDA;
-  result.device = frame.memory.ordinal;
+  result.ordinal = frame.memory.ordinal;
   result.padding_bits = frame.padding_bits;
   for (int p = 0; p < frame.format.plane_count(); ++p) {
     const Plane& plane = frame.planes[p];

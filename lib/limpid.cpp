@@ -138,7 +138,7 @@ MemoryDomain memory_of(const limpid_frame& frame) {
   if (frame.memory != LIMPID_CUDA) {
     throw UsageError("there is no memory number " + std::to_string(frame.memory));
   }
-  return cuda_memory(frame.device);
+  return cuda_memory(frame.ordinal);
 }
 
 // A frame of the caller's for the engine.
@@ -367,9 +367,9 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
                 .latency = own.session.latency(),
                 .concurrency = own.session.denoiser().concurrency(),
                 .memory = kind_of(memory),
-                .device = memory.ordinal,
+                .ordinal = memory.ordinal,
                 .result_memory = kind_of(result_memory),
-                .result_device = result_memory.ordinal,
+                .result_ordinal = result_memory.ordinal,
                 .engine = own.engine_name.c_str(),
                 .engine_description = own.engine_description.c_str(),
                 .filter = own.filter_name.c_str()});

@@ -115,7 +115,7 @@ typedef struct limpid_frame {
   size_t struct_size;
   limpid_plane planes[4];
   int32_t memory;       /* limpid_memory */
-  int32_t device;       /* of LIMPID_CUDA */
+  int32_t ordinal;      /* of LIMPID_CUDA: the number of the GPU */
   int32_t padding_bits; /* unused low bits of each sample: 6 of P010; 0 in the library's memory */
   uint32_t flags;       /* of limpid_frame_flag */
   /* Of LIMPID_CUDA: a cudaEvent_t after which the samples are there, kept until `release`; or NULL: after all
@@ -234,12 +234,12 @@ typedef struct limpid_stream_info {
    * so many frames of context gives the same bits as the whole, if the noise is given. */
   int32_t reach_before;
   int32_t reach_after;
-  int32_t latency;     /* later frames that must be sent before a frame's result can come */
-  int32_t concurrency; /* frames worked on at once; with latency + concurrency under way it is busy */
-  int32_t memory;      /* limpid_memory that frames may be in besides LIMPID_HOST, or that */
-  int32_t device;
+  int32_t latency;       /* later frames that must be sent before a frame's result can come */
+  int32_t concurrency;   /* frames worked on at once; with latency + concurrency under way it is busy */
+  int32_t memory;        /* limpid_memory that frames may be in besides LIMPID_HOST, or that */
+  int32_t ordinal;       /* the number of the GPU */
   int32_t result_memory; /* the same of results (limpid_send_to()) */
-  int32_t result_device;
+  int32_t result_ordinal;
   const char* engine; /* these stay until the next limpid_start() */
   const char* engine_description;
   const char* filter;

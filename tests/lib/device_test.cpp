@@ -15,10 +15,10 @@ namespace {
 // A frame in the device's memory, and how often it was released.
 struct DeviceFrame {
   explicit DeviceFrame(Frame own) : frame(std::move(own)) {}
-  limpid_frame c(int device = 3) {
+  limpid_frame c(int ordinal = 3) {
     limpid_frame result = c_frame(frame);
     result.memory = LIMPID_CUDA;
-    result.device = device;
+    result.ordinal = ordinal;
     result.pts = frame.index;
     result.release = [](void* own) { ++static_cast<DeviceFrame*>(own)->released; };
     result.release_data = this;
@@ -87,9 +87,9 @@ TEST_F(LibraryOnADevice, FindsTheModuleBesideIt) {
   ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
   EXPECT_STREQ(stream.engine, "cuda:3");
   EXPECT_EQ(stream.memory, LIMPID_CUDA);
-  EXPECT_EQ(stream.device, 3);
+  EXPECT_EQ(stream.ordinal, 3);
   EXPECT_EQ(stream.result_memory, LIMPID_CUDA);
-  EXPECT_EQ(stream.result_device, 3);
+  EXPECT_EQ(stream.result_ordinal, 3);
 }
 
 TEST_F(LibraryOnADevice, FramesAreReadWhereTheyAreAndReleasedOnce) {
@@ -137,7 +137,7 @@ TEST_F(LibraryOnADevice, ResultsAreWrittenWhereTheCallerSays) {
     auto result = sized<limpid_frame>();
     ASSERT_EQ(limpid_receive(denoiser, &result), LIMPID_OK) << limpid_error(denoiser);
     EXPECT_EQ(result.memory, LIMPID_CUDA);
-    EXPECT_EQ(result.device, 3);
+    EXPECT_EQ(result.ordinal, 3);
     EXPECT_EQ(result.pts, static_cast<std::int64_t>(i));
     EXPECT_EQ(result.planes[1].data, static_cast<void*>(places_[i].frame.planes[1].data));
     EXPECT_TRUE(oracle::same_bits(places_[i].frame, whole[i]));
