@@ -113,31 +113,26 @@ struct TrajectoryGroup {
   // Haar's transform.
   __device__ __forceinline__ void forward_across() {
 #pragma unroll
-    for (int j = 0; j < 2; ++j) {
-#pragma unroll
-      for (int step = 1; step < kPatches; step *= 2) {
-#pragma unroll
-        for (int i = 0; i < kPatches; i += 2 * step) {
-          const float first = x[i][j] * kRootOfHalf;
-          const float second = x[i + step][j] * kRootOfHalf;
-          x[i][j] = first + second;
-          x[i + step][j] = first - second;
-        }
-      }
+    for (int step = 1; step < kPatches; step *= 2) {
+      add_and_subtract(step);
     }
   }
   __device__ __forceinline__ void inverse_across() {
 #pragma unroll
-    for (int j = 0; j < 2; ++j) {
+    for (int step = kPatches / 2; step > 0; step /= 2) {
+      add_and_subtract(step);
+    }
+  }
+  // One of its levels, which undoes itself.
+  __device__ __forceinline__ void add_and_subtract(int step) {
 #pragma unroll
-      for (int step = kPatches / 2; step > 0; step /= 2) {
+    for (int i = 0; i < kPatches; i += 2 * step) {
 #pragma unroll
-        for (int i = 0; i < kPatches; i += 2 * step) {
-          const float sum = x[i][j] * kRootOfHalf;
-          const float difference = x[i + step][j] * kRootOfHalf;
-          x[i][j] = sum + difference;
-          x[i + step][j] = sum - difference;
-        }
+      for (int j = 0; j < 2; ++j) {
+        const float first = x[i][j] * kRootOfHalf;
+        const float second = x[i + step][j] * kRootOfHalf;
+        x[i][j] = first + second;
+        x[i + step][j] = first - second;
       }
     }
   }
