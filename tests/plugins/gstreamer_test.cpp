@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,7 +15,7 @@
 
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
-#include "tests/temporary_folder.h"
+#include "tests/plugins/host_script.h"
 
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // in GObject's macros
 
@@ -312,20 +311,7 @@ TEST_F(GStreamer, TellsWhatIsWrong) {
 }
 
 TEST(GStreamerHosts, GstLaunchGivesTheProgramsBits) {
-  const test::TemporaryFolder folder;
-  FILE* const output = popen(
-      ("bash " LIMPID_GSTREAMER_HOSTS " " LIMPID_BIN_DIR " '" + folder.path().string() + "' 2>&1").c_str(),
-      "r");
-  ASSERT_NE(output, nullptr);
-  std::string said;
-  for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output)) {
-    said += static_cast<char>(c);
-  }
-  const int status = pclose(output);
-  if (said.starts_with("skipped: ")) {
-    GTEST_SKIP() << said;
-  }
-  EXPECT_EQ(status, 0) << said;
+  test::expect_host_to_work(LIMPID_GSTREAMER_HOSTS, LIMPID_BIN_DIR);
 }
 
 }  // namespace
