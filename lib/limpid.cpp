@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/frame/metrics.h"
 #include "core/settings/noise_profile.h"
@@ -196,6 +197,33 @@ template <typename Number>
 std::string text_of(Number number) {
   char text[64];
   return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
+}
+
+// A frame of a caller's for the engine to look at; in device memory it is the caller's own.
+Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& engine) {
+  check_planes(frame, format);
+  Frame result;
+  if (memory_of(frame).is_host()) {
+    result = engine.allocate_frame(format);
+    copy_in(frame, result);
+  } else if (memory_of(frame) == engine.memory()) {
+    limpid_frame lent = frame;
+    lent.release = nullptr;
+    result = callers_frame(lent, format);
+  } else {
+    throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
+                     std::string(engine.name()) + " can't read");
+  }
+  tell(frame, result);
+  return result;
+}
+
+void tell(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* noise) {
+  denoiser.profile = to_json(found).dump();
+  limpid_noise result{};
+  std::copy(found.noise.sigma.begin(), found.noise.sigma.end(), std::begin(result.sigma));
+  result.profile = denoiser.profile.c_str();
+  fill(noise, result);
 }
 
 // A frame of a caller's in the layout of the library's own.
@@ -449,11 +477,25 @@ limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
     if (!found) {
       return LIMPID_AGAIN;
     }
-    own.profile = to_json(*found).dump();
-    limpid_noise result{};
-    std::copy(found->noise.sigma.begin(), found->noise.sigma.end(), std::begin(result.sigma));
-    result.profile = own.profile.c_str();
-    fill(noise, result);
+    tell(own, *found, noise);
+    return LIMPID_OK;
+  });
+}
+
+limpid_status limpid_find_noise(limpid_denoiser* denoiser, const limpid_format* format,
+                                const limpid_frame* const* frames, int32_t count, limpid_noise* noise) {
+  return with(denoiser, [&](limpid_denoiser& own) {
+    check_size(noise, "the noise");
+    const limpid::FrameFormat frames_format = to_format(checked(format, "the format"));
+    if (frames == nullptr || count < 1) {
+      throw limpid::UsageError("there are no frames to find noise in");
+    }
+    const std::shared_ptr<limpid::Engine> engine = own.session.open_engine();
+    limpid::NoiseTracker tracker(*engine, count);
+    for (int32_t i = 0; i < count; ++i) {
+      tracker.observe(looked_at(checked(frames[i], "a frame"), frames_format, *engine));
+    }
+    tell(own, {noise_of_longest_scene(tracker, count).noise, frames_format.color_model}, noise);
     return LIMPID_OK;
   });
 }

@@ -53,6 +53,8 @@ class Session {
 
   /// Nothing unsets it.
   void set(const std::string& name, const std::optional<std::string>& value);
+  /// The engine that the settings choose.
+  std::shared_ptr<Engine> open_engine();
 
   void start(const FrameFormat& format);
   bool is_started() const { return denoiser_ != nullptr; }
@@ -87,7 +89,6 @@ class Session {
 
   bool set_noise(const std::string& name, const std::optional<std::string>& value);
   void change_noise(const NoiseSettings& settings);
-  std::shared_ptr<Engine> open_engine();
   void pass_on_first();
   void pass_on_all();
 

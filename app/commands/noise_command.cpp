@@ -71,12 +71,10 @@ Region parse_region(const std::string& text) {
 
 /// What the frames tell.
 struct Finding {
-  NoiseModel noise;
+  SceneNoise scene;         ///< the longest
   FrameFormat format;       ///< of what was looked at
   Region region;            ///< in the picture
   std::int64_t frames = 0;  ///< looked at
-  std::int64_t first = 0;   ///< of those that `noise` is of, the longest scene's
-  std::int64_t count = 0;
 };
 
 Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
@@ -111,26 +109,15 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
   if (finding.frames == 0) {
     throw Error(options.input + ": has no frames that could be decoded");
   }
-  // All frames of a scene have one model by now.
-  std::optional<NoiseModel> before;
-  std::int64_t begin = 0;
-  for (std::int64_t i = 0; i < finding.frames; ++i) {
-    const NoiseModel noise = tracker.take();
-    begin = noise == before ? begin : i;
-    before = noise;
-    if (i + 1 - begin > finding.count) {
-      finding.noise = noise;
-      finding.first = begin;
-      finding.count = i + 1 - begin;
-    }
-  }
+  finding.scene = noise_of_longest_scene(tracker, finding.frames);
   return finding;
 }
 
 std::string headline(const Finding& finding) {
   std::string text = fmt::format("{} frames, {}", finding.frames, to_string(finding.format));
-  if (finding.count < finding.frames) {
-    text += fmt::format(", the scene of frames {} to {}", finding.first, finding.first + finding.count - 1);
+  if (finding.scene.frames < finding.frames) {
+    text += fmt::format(", the scene of frames {} to {}", finding.scene.first,
+                        finding.scene.first + finding.scene.frames - 1);
   }
   return text;
 }
@@ -143,7 +130,7 @@ void print_table(const NoiseCommandOptions& options, const Finding& finding, con
   }
   std::cout << fmt::format("\n{:<10}  {:>7}  {:>7}  {:>7}  {:>7}  {}\n", "plane", "sigma", "low", "middle",
                            "high", "noise");
-  for (const ChannelNoise& channel : channels_of(finding.noise, finding.format.color_model)) {
+  for (const ChannelNoise& channel : channels_of(finding.scene.noise, finding.format.color_model)) {
     std::string line = fmt::format("{:<10}  {:>7.2f}", channel.name, channel.noise.sigma);
     if (channel.has_shape) {
       const Bands bands = bands_of(channel.noise);
@@ -160,10 +147,10 @@ void print_json(const NoiseCommandOptions& options, const Finding& finding, cons
   json["input"] = options.input;
   json["engine"] = engine.name();
   json["frames"] = finding.frames;
-  json["scene"] = {{"first", finding.first}, {"frames", finding.count}};
+  json["scene"] = {{"first", finding.scene.first}, {"frames", finding.scene.frames}};
   const Region& region = finding.region;
   json["region"] = {{"x", region.x}, {"y", region.y}, {"width", region.width}, {"height", region.height}};
-  for (const ChannelNoise& channel : channels_of(finding.noise, finding.format.color_model)) {
+  for (const ChannelNoise& channel : channels_of(finding.scene.noise, finding.format.color_model)) {
     if (channel.has_shape) {
       const Bands bands = bands_of(channel.noise);
       json["deviations"][channel.name] = {{"low", bands.low},
@@ -196,14 +183,14 @@ int find(const NoiseCommandOptions& options, Console& console) {
   check_target(options, "--draw", options.drawing, ".svg");
   const std::shared_ptr<Engine> engine = options.engine.open();
   const Finding finding = find_noise(options, *engine);
-  const NoiseProfile profile{finding.noise, finding.format.color_model};
+  const NoiseProfile profile{finding.scene.noise, finding.format.color_model};
   const io::Overwrite overwrite = options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever;
   if (!options.output.empty()) {
     io::write_text(options.output, to_json(profile).dump(1) + "\n", overwrite);
   }
   if (!options.drawing.empty()) {
     io::write_text(options.drawing,
-                   draw_noise(finding.noise, finding.format.color_model, "Noise: " + headline(finding)),
+                   draw_noise(finding.scene.noise, finding.format.color_model, "Noise: " + headline(finding)),
                    overwrite);
   }
   if (options.json) {

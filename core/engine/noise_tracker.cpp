@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace limpid {
@@ -107,6 +108,22 @@ NoiseModel NoiseTracker::take() {
     ended_.pop_front();
   }
   return number == scene_number_ ? model_ : ended_.front().second;
+}
+
+SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames) {
+  SceneNoise longest;
+  // All frames of a scene have one model by now.
+  std::optional<NoiseModel> before;
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < frames; ++i) {
+    const NoiseModel noise = tracker.take();
+    begin = noise == before ? begin : i;
+    before = noise;
+    if (i + 1 - begin > longest.frames) {
+      longest = {noise, begin, i + 1 - begin};
+    }
+  }
+  return longest;
 }
 
 }  // namespace limpid

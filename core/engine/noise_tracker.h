@@ -67,4 +67,15 @@ class NoiseTracker {
   std::deque<std::pair<std::int64_t, NoiseModel>> ended_;  ///< scenes of such frames, and their last models
 };
 
+/// The noise of a scene.
+struct SceneNoise {
+  NoiseModel noise;
+  std::int64_t first = 0;   ///< of its frames, counted from 0
+  std::int64_t frames = 0;  ///< how many it has
+};
+
+/// The noise of the longest scene of `frames` frames, at least one, that the tracker has observed and that it
+/// hasn't been asked for yet.
+SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames);
+
 }  // namespace limpid

@@ -42,8 +42,9 @@
 
 /* Only grows, by one with everything that is added to this header; what was added:
  *   1  all
+ *   2  limpid_find_noise()
  */
-#define LIMPID_API_VERSION 1
+#define LIMPID_API_VERSION 2
 
 #if defined(__GNUC__)
 #define LIMPID_API __attribute__((visibility("default")))
@@ -255,8 +256,8 @@ LIMPID_API limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame
  * result. Receive results in between: those that nobody fetches stay in memory. */
 LIMPID_API limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame);
 /* The same, with device memory of the stream's result_memory for the result to be written to, in `result`,
- * whose release is called when the result is given back or dropped. All frames of a stream that want results
- * must be sent in one of the two ways. */
+ * whose release is called when the result is given back or dropped. It is written after what `frame` waits
+ * for (`ready`). All frames of a stream that want results must be sent in one of the two ways. */
 LIMPID_API limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
                                         const limpid_frame* result);
 
@@ -279,6 +280,12 @@ typedef struct limpid_noise {
 } limpid_noise;
 /* The noise of the frame that was last given to the filter. LIMPID_AGAIN if none was yet. */
 LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise);
+/* The noise of `count` frames that follow each other, as `limpid noise` finds it, which takes 16: that of
+ * their longest scene. They are looked at by the denoiser's engine, during the call alone, and `release`
+ * isn't called. The stream that is under way, if there is one, goes on as if nothing had been asked. */
+LIMPID_API limpid_status limpid_find_noise(limpid_denoiser* denoiser, const limpid_format* format,
+                                           const limpid_frame* const* frames, int32_t count,
+                                           limpid_noise* noise);
 
 /* ---- Metrics ---- */
 

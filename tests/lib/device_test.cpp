@@ -120,6 +120,30 @@ TEST_F(LibraryOnADevice, FramesAreReadWhereTheyAreAndReleasedOnce) {
   }
 }
 
+TEST_F(LibraryOnADevice, NoiseIsFoundInFramesWhereTheyAre) {
+  const Handle denoiser;
+  const limpid_format format = c_format(format_);
+  std::string profiles[2];
+  for (const char* engine : {"cpu", "cuda:3"}) {
+    ASSERT_EQ(limpid_set(denoiser, "engine", engine), LIMPID_OK);
+    std::vector<limpid_frame> frames;
+    std::vector<const limpid_frame*> pointers;
+    for (DeviceFrame& frame : frames_) {
+      frames.push_back(frame.c());
+      frames.back().memory = std::string(engine) == "cpu" ? LIMPID_HOST : LIMPID_CUDA;
+    }
+    for (const limpid_frame& frame : frames) {
+      pointers.push_back(&frame);
+    }
+    auto noise = sized<limpid_noise>();
+    ASSERT_EQ(limpid_find_noise(denoiser, &format, pointers.data(), 5, &noise), LIMPID_OK)
+        << limpid_error(denoiser);
+    profiles[std::string(engine) == "cpu" ? 0 : 1] = noise.profile;
+  }
+  EXPECT_EQ(profiles[0], profiles[1]);
+  EXPECT_EQ(released(frames_), 0);
+}
+
 TEST_F(LibraryOnADevice, ResultsAreWrittenWhereTheCallerSays) {
   const std::vector<Frame> whole = expected();
   const Handle denoiser;

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -20,9 +21,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
+#include "core/settings/noise_profile.h"
 #include "tests/lib/handles.h"
 #include "tests/oracle/pictures.h"
 #include "tests/temporary_folder.h"
@@ -540,6 +543,75 @@ TEST(Library, FindsTheNoiseAndTellsIt) {
   ASSERT_EQ(limpid_get_stream(denoiser, &stream), LIMPID_OK);
   EXPECT_EQ(stream.latency, 0);
   EXPECT_EQ(denoise(denoiser, frames).size(), frames.size());
+}
+
+TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
+  const FrameFormat format = oracle::yuv(128, 96, 1, 1, 10);
+  const Frame bright = allocate_frame(format);
+  for (int p = 0; p < 3; ++p) {
+    for (int y = 0; y < bright.planes[p].height; ++y) {
+      std::fill_n(bright.planes[p].row<std::uint16_t>(y), bright.planes[p].width, std::uint16_t{900});
+    }
+  }
+  std::vector<Frame> frames{add_noise(bright, 3, 8), add_noise(bright, 3, 9)};
+  for (const Frame& frame : noisy_frames(format, 5)) {
+    frames.push_back(frame);
+  }
+  const auto engine = engine_registry().open("cpu", EngineOptions{1});
+  NoiseTracker tracker(*engine, 7);
+  std::vector<limpid_frame> c_frames;
+  std::vector<const limpid_frame*> pointers;
+  for (const Frame& frame : frames) {
+    tracker.observe(frame);
+    c_frames.push_back(c_frame(frame));
+  }
+  for (const limpid_frame& frame : c_frames) {
+    pointers.push_back(&frame);
+  }
+  const SceneNoise scene = noise_of_longest_scene(tracker, 7);
+  EXPECT_EQ(scene.first, 2);
+  EXPECT_EQ(scene.frames, 5);
+
+  const Handle denoiser;
+  const limpid_format own = c_format(format);
+  auto noise = sized<limpid_noise>();
+  ASSERT_EQ(limpid_find_noise(denoiser, &own, pointers.data(), 7, &noise), LIMPID_OK)
+      << limpid_error(denoiser);
+  EXPECT_EQ(noise.profile, to_json({scene.noise, format.color_model}).dump());
+  EXPECT_EQ(noise.sigma[0], scene.noise.sigma[0]);
+  EXPECT_NEAR(noise.sigma[0], 10, 2);
+
+  // What is under way goes on.
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  ASSERT_EQ(send(denoiser, frames[3]), LIMPID_OK);
+  ASSERT_EQ(limpid_find_noise(denoiser, &own, pointers.data(), 2, &noise), LIMPID_OK);
+  expect_same({receive(denoiser, format)}, denoise_by_core(parse_filter("bilateral"), {frames[3]}));
+}
+
+TEST(Library, FindsNoNoiseInWhatIsNoFrames) {
+  const limpid_format format = c_format(oracle::gray(64, 64));
+  const Frame frame = noisy_frames(oracle::gray(64, 64), 1).front();
+  const limpid_frame good = c_frame(frame);
+  limpid_frame elsewhere = good;
+  elsewhere.memory = LIMPID_CUDA;
+  auto empty = sized<limpid_frame>();
+  auto noise = sized<limpid_noise>();
+  const Handle denoiser;
+  limpid_set(denoiser, "engine", "cpu");
+  const auto refused = [&](std::vector<const limpid_frame*> frames, int count) {
+    EXPECT_EQ(limpid_find_noise(denoiser, &format, frames.data(), count, &noise), LIMPID_BAD_ARGUMENT);
+    return std::string(limpid_error(denoiser));
+  };
+  EXPECT_EQ(refused({&good}, 0), "there are no frames to find noise in");
+  EXPECT_EQ(refused({&good, nullptr}, 2), "a frame is null");
+  EXPECT_EQ(refused({&good, &empty}, 2), "plane 0 of a frame of 64x64 gray 8 bit is null");
+  EXPECT_EQ(refused({&elsewhere}, 1), "the frame is in the memory of GPU 0, which the engine cpu can't read");
+  EXPECT_EQ(limpid_find_noise(denoiser, &format, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_find_noise(denoiser, nullptr, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
+  const limpid_frame* const one = &good;
+  EXPECT_EQ(limpid_find_noise(denoiser, &format, &one, 1, nullptr), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_find_noise(nullptr, &format, &one, 1, &noise), LIMPID_BAD_ARGUMENT);
 }
 
 TEST(Library, GivesEachResultAtOnceWhenLive) {
