@@ -5,22 +5,19 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <string>
 
 #include "app/commands/command.h"
 #include "app/console/console.h"
 #include "app/console/logging.h"
-#include "app/version.h"
+#include "app/program.h"
 #include "core/base/error.h"
 #include "io/media/log.h"
 
 namespace limpid::app {
 namespace {
-
-constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done when a run breaks off is "
-    "NAME.partial.EXT, a valid file.";
 
 /// Every failure is one line, whatever the libraries have put into their messages.
 int fail(std::string sentence, int exit_code) {
@@ -37,24 +34,14 @@ void require_written() {
 }
 
 int run(Console& console, int argc, char** argv) {
-  CommandLine program("Limpid removes noise from video.", "limpid");
-  program.set_version_flag("-V,--version", version_text());
   Command command;
-  add_denoise_command(program, command);
-  add_benchmark_command(program, command);
-  add_compare_command(program, command);
-  add_devices_command(program, command);
-  add_matches_command(program, command);
-  add_measure_command(program, command);
-  add_noise_command(program, command);
-  add_preview_command(program, command);
-  add_webcam_command(program, command);
-  for (CommandLine* subcommand : program.get_subcommands()) {
+  const std::unique_ptr<CommandLine> program = make_program(command);
+  for (CommandLine* subcommand : program->get_subcommands()) {
     const std::string own = subcommand->get_footer();
     subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
   }
-  program.footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
-  if (const auto text = program.parse({argv + 1, argv + argc})) {
+  program->footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
+  if (const auto text = program->parse({argv + 1, argv + argc})) {
     std::cout << *text;
     require_written();
     return kExitDone;

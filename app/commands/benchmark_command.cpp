@@ -463,7 +463,7 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
       "benchmark", "Time each stage of denoising a video alone, and the chain of them; writes nothing");
   auto options = std::make_shared<BenchmarkOptions>();
-  command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required();
+  command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required()->file();
   command
       ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
       ->type_name("N")

@@ -362,20 +362,24 @@ void add_compare_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
       "compare", "Run several filters over the same frames: quality, speed, memory, crops side by side");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("INPUT", options->input, "Noisy video or picture")->required();
+  command->add_option("INPUT", options->input, "Noisy video or picture")->required()->file();
   command
       ->add_option("--filters", options->filters,
                    "Filters separated by commas, with any of limpid denoise's options for them: "
                    "bm3d:profile=fast,nlm,bilateral:radius=5:range-sigma=40 "
                    "[bm3d,bm3d:profile=fast,nlm,bilateral]")
-      ->type_name("LIST");
-  command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")->type_name("FILE");
+      ->type_name("LIST")
+      ->words(filter_names());
+  command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")
+      ->type_name("FILE")
+      ->file();
   options->noise.add_sigma_to(*command);
   command->add_option("--frames", options->frames, "Frames to take, at most [10]")
       ->type_name("N")
       ->in_range(1, 10000);
   command->add_option("--sheet", options->sheet, "Write a contact sheet of crops of the middle frame, as PNG")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->file(".png");
   command->add_option("--at", options->at, "Centre of the crops, in pixels [the picture's centre]")
       ->type_name("X,Y");
   command->add_option("--crop", options->crop, "Width and height of the crops [160]")

@@ -281,13 +281,15 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
           "File, image sequence (%03d) or - for a pipe; with -o FOLDER any number of files, and folders "
           "whose files are meant. Without -o, the second of two is the output")
       ->required()
-      ->take_all();
+      ->take_all()
+      ->file();
   command
       .add_option(
           "-o,--output", options.output_option,
           "File, image sequence or - for a pipe (y4m); or a folder, in which each output is named after "
           "its input")
       ->type_name("OUTPUT")
+      ->file()
       ->group(kGroup);
   command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
   command.add_flag("-n,--no-overwrite", options.never_overwrite, "Skip inputs whose outputs exist")
@@ -357,6 +359,7 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
           "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads, "
           "filtering and downloads were busy")
       ->type_name("STYLE")
+      ->one_of({"auto", "plain", "json", "none"})
       ->group(kGroup);
   command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
   command.add_flag("--json", options.json, "At the end, a report of the run on standard output, as JSON")

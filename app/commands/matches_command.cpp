@@ -196,12 +196,13 @@ void add_matches_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
       "matches", "Draw the patches that BM3D's first step groups with one of the picture's");
   auto options = std::make_shared<MatchesOptions>();
-  command->add_option("INPUT", options->input, "Video or picture")->required();
+  command->add_option("INPUT", options->input, "Video or picture")->required()->file();
   command->add_option("--at", options->at, "The sample about which the reference patch lies")
       ->type_name("X,Y")
       ->required();
   command->add_option("-o,--output", options->output, "The picture to write, a PNG")
       ->type_name("FILE")
+      ->file(".png")
       ->required();
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output");
   command->add_option("--frame", options->frame, "Which frame, from 0 [0]")->type_name("N")->not_negative();

@@ -159,8 +159,8 @@ void add_measure_command(CommandLine& program, Command& selected) {
                                                 "Print PSNR and SSIM of a video against a reference, for "
                                                 "each plane and frame, and how its errors flicker");
   auto options = std::make_shared<MeasureOptions>();
-  command->add_option("REFERENCE", options->reference, "The clean video or picture")->required();
-  command->add_option("TEST", options->test, "What is compared with it")->required();
+  command->add_option("REFERENCE", options->reference, "The clean video or picture")->required()->file();
+  command->add_option("TEST", options->test, "What is compared with it")->required()->file();
   command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
   command->callback([&selected, options] {
     selected = [options](Console&) {

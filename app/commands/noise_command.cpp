@@ -207,7 +207,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
       "noise", "Find the noise of a clip: tell it, draw it, save it as a profile for limpid denoise --noise");
   auto options = std::make_shared<NoiseCommandOptions>();
-  command->add_option("INPUT", options->input, "Video or picture")->required();
+  command->add_option("INPUT", options->input, "Video or picture")->required()->file();
   command->add_option("--frames", options->frames, "Frames to take, at most [16]")
       ->type_name("N")
       ->in_range(1, 10000);
@@ -221,9 +221,11 @@ void add_noise_command(CommandLine& program, Command& selected) {
                    "least 64x64 [all]")
       ->type_name("X,Y,WxH");
   command->add_option("-o,--output", options->output, "Save a profile for limpid denoise --noise")
-      ->type_name("FILE.json");
+      ->type_name("FILE.json")
+      ->file(".json");
   command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum, as SVG")
-      ->type_name("FILE.svg");
+      ->type_name("FILE.svg")
+      ->file(".svg");
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the profile and the drawing");
   command->add_flag("--json", options->json, "Print JSON; it is a profile, too");
   options->engine.add_to(*command);

@@ -89,7 +89,9 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->take_last();
   auto options = std::make_shared<PreviewOptions>();
   constexpr const char* kPlaying = "Playing";
-  command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")->required();
+  command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")
+      ->required()
+      ->file();
   command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
   command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);

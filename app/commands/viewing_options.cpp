@@ -87,6 +87,7 @@ void ViewingOptions::add_to(CommandLine& command) {
   constexpr const char* kWindow = "Window";
   command.add_option("--view", view_, "split, noisy, denoised or difference [split]")
       ->type_name("NAME")
+      ->one_of({"split", "noisy", "denoised", "difference"})
       ->group(kWindow);
   command
       .add_option("--zoom", zoom_, "0: the whole picture; 1, 2, 4, 8: so many window pixels to a pixel [0]")
@@ -118,9 +119,11 @@ void ViewingOptions::add_to(CommandLine& command) {
           "--screenshot", screenshot_,
           "Write what the window shows of the last of --frames frames [1] to a PNG file; no frame is dropped")
       ->type_name("FILE")
+      ->file(".png")
       ->group(kScripts);
   command.add_option("--picture-folder", picture_folder_, "Where the keys s and S put pictures [.]")
       ->type_name("FOLDER")
+      ->folder()
       ->group(kScripts);
   command.add_flag("--json", json, "At the end, a report of the run on standard output, as JSON")
       ->group(kScripts);

@@ -396,7 +396,8 @@ void add_webcam_command(CommandLine& program, Command& selected) {
   command->take_last();
   auto options = std::make_shared<WebcamOptions>();
   constexpr const char* kInput = "Input";
-  command->add_option("DEVICE", options->source, "Camera, or what the input format takes [/dev/video0]");
+  command->add_option("DEVICE", options->source, "Camera, or what the input format takes [/dev/video0]")
+      ->file();
   command->add_flag("--list", options->list,
                     "List the cameras, or DEVICE's formats, sizes and rates; --json");
   command
@@ -418,6 +419,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->add_option("--record", options->record,
                    "Write the denoised frames to this file, too; the key r does so later")
       ->type_name("OUT")
+      ->file()
       ->group(kOutput);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the recording's file")->group(kOutput);
   command
@@ -435,6 +437,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
           "--loopback", options->loopback,
           "Write the denoised frames to this v4l2loopback device, too: other programs take it for a camera")
       ->type_name("/dev/videoN")
+      ->file()
       ->group(kOutput);
   options->viewing.add_to(*command);
   command->callback([&selected, options] {

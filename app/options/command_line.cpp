@@ -32,13 +32,7 @@ std::string out_of_range(const std::string& text, Number least, Number most, con
   return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, wanted);
 }
 
-template <typename Values>
-std::string none_of(const std::string& text, const Values& values) {
-  std::vector<std::string> names;
-  names.reserve(std::size(values));
-  for (const auto& value : values) {
-    names.push_back(fmt::format("{}", value));
-  }
+std::string none_of(const std::string& text, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), text) != names.end()) {
     return "";
   }
@@ -80,14 +74,18 @@ Option* Option::allow_extra_args(bool allow) {
 }
 
 Option* Option::one_of(std::initializer_list<int> values) {
-  return check(
-      [values = std::vector<int>(values)](const std::string& text) { return none_of(text, values); });
+  std::vector<std::string> names;
+  for (const int value : values) {
+    names.push_back(std::to_string(value));
+  }
+  words(names);
+  return check([names](const std::string& text) { return none_of(text, names); });
 }
 
 Option* Option::one_of(std::initializer_list<const char*> values) {
-  return check([values = std::vector<std::string>(values.begin(), values.end())](const std::string& text) {
-    return none_of(text, values);
-  });
+  const std::vector<std::string> names(values.begin(), values.end());
+  words(names);
+  return check([names](const std::string& text) { return none_of(text, names); });
 }
 
 Option* Option::in_range(int least, int most) {
@@ -129,11 +127,46 @@ Option* Option::any_case() {
   return this;
 }
 
-std::string Option::get_name() const { return option_->get_name(); }
+Option* Option::words(const std::vector<std::string>& words) {
+  words_.insert(words_.end(), words.begin(), words.end());
+  return this;
+}
 
-std::string Option::get_group() const { return option_->get_group(); }
+Option* Option::file(const std::string& ending) {
+  files_ = Files::kFile;
+  ending_ = ending;
+  return this;
+}
+
+Option* Option::folder() {
+  files_ = Files::kFolder;
+  return this;
+}
 
 std::size_t Option::count() const { return option_->count(); }
+
+OptionText Option::text() const {
+  OptionText text;
+  text.is_argument = option_->get_positional();
+  if (text.is_argument) {
+    text.names.push_back(option_->get_name(true));
+  }
+  for (const std::string& name : option_->get_snames()) {
+    text.names.push_back("-" + name);
+  }
+  for (const std::string& name : option_->get_lnames()) {
+    text.names.push_back("--" + name);
+  }
+  text.required = option_->get_required();
+  text.many = option_->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  text.value = option_->get_items_expected_max() == 0 ? "" : option_->get_type_name();
+  text.help = option_->get_description();
+  text.group = option_->get_group();
+  text.words = words_;
+  text.files = files_;
+  text.ending = ending_;
+  return text;
+}
 
 CommandLine::CommandLine(const std::string& description, const std::string& name)
     : own_(std::make_unique<CLI::App>(description, name)), app_(*own_) {}
@@ -165,20 +198,29 @@ CommandLine* CommandLine::add_subcommand(const std::string& name, const std::str
   return subcommands_.back().get();
 }
 
-std::vector<Option*> CommandLine::get_options() {
-  std::vector<Option*> options;
-  for (Option& option : options_) {
-    options.push_back(&option);
-  }
-  return options;
-}
-
 std::vector<CommandLine*> CommandLine::get_subcommands() const {
   std::vector<CommandLine*> subcommands;
   for (const auto& subcommand : subcommands_) {
     subcommands.push_back(subcommand.get());
   }
   return subcommands;
+}
+
+CommandText CommandLine::text() const {
+  CommandText text;
+  text.name = app_.get_name();
+  text.help = app_.get_description();
+  text.footer = app_.get_footer();
+  // Those that CLI11 and set_version_flag() add are none of options_, and come first.
+  for (CLI::Option* option : app_.get_options()) {
+    const auto own = std::find_if(options_.begin(), options_.end(),
+                                  [option](const Option& candidate) { return candidate.is(*option); });
+    text.options.push_back(own == options_.end() ? Option(*option).text() : own->text());
+  }
+  for (const auto& subcommand : subcommands_) {
+    text.commands.push_back(subcommand->text());
+  }
+  return text;
 }
 
 void CommandLine::footer(const std::string& text) { app_.footer(text); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <initializer_list>
@@ -18,6 +19,32 @@ class Option;
 // includes it ten seconds of compiling and twice that of linting.
 
 namespace limpid::app {
+
+/// Whether a value names a file or folder that exists or is made.
+enum class Files : std::uint8_t { kNone, kFile, kFolder };
+
+/// What is known of an option, for manuals and shells.
+struct OptionText {
+  std::vector<std::string> names;  ///< with their dashes, short ones first; an argument's own name
+  bool is_argument = false;        ///< is known by its place, not by its name
+  bool required = false;
+  bool many = false;  ///< may be given several times
+  std::string value;  ///< what --help calls the value; empty: a flag
+  std::string help;
+  std::string group;
+  std::vector<std::string> words;  ///< values that shells offer; others may be legal, too
+  Files files = Files::kNone;
+  std::string ending;  ///< of the files' names; empty: any
+};
+
+/// A program or one of its commands.
+struct CommandText {
+  std::string name;
+  std::string help;
+  std::string footer;
+  std::vector<OptionText> options;
+  std::vector<CommandText> commands;
+};
 
 /// An option or flag of a command. The setters return the option, to be chained.
 class Option {
@@ -50,13 +77,22 @@ class Option {
   /// Capital letters are taken for small ones: names are the same in either.
   Option* any_case();
 
-  std::string get_name() const;
-  std::string get_group() const;
+  /// What shells offer as its value, beside what one_of() has named: words, files whose names end so,
+  /// folders.
+  Option* words(const std::vector<std::string>& words);
+  Option* file(const std::string& ending = {});
+  Option* folder();
+
   /// How many times the option was given.
   std::size_t count() const;
+  OptionText text() const;
+  bool is(const CLI::Option& option) const { return option_ == &option; }
 
  private:
   CLI::Option* option_;
+  std::vector<std::string> words_;
+  Files files_ = Files::kNone;
+  std::string ending_;
 };
 
 /// The options, flags and subcommands of a program or command. Refers to the variables that they set.
@@ -81,8 +117,9 @@ class CommandLine {
   void take_last();
   CommandLine* add_subcommand(const std::string& name, const std::string& description);
 
-  std::vector<Option*> get_options();
   std::vector<CommandLine*> get_subcommands() const;
+  /// All options, --help too.
+  CommandText text() const;
 
   /// The end of the help.
   void footer(const std::string& text);

@@ -20,6 +20,7 @@ void EngineChoice::add_to(CommandLine& command) {
       .add_option("--engine", name,
                   "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
       ->type_name("NAME")
+      ->words({"auto", "cpu", "cuda", "cuda:all"})
       ->any_case()
       ->group(kGroup);
   command.add_option("--threads", threads, "Threads of the CPU engine [all processors]")

@@ -51,6 +51,7 @@ void FilterOptions::add_to(CommandLine& command) {
             "--filter", name_,
             fmt::format("{} [{}; of a single picture {}]", help, default_filter(false), default_filter(true)))
         ->type_name("NAME")
+        ->words(filter_names())
         ->any_case()
         ->group("Denoising");
   }
@@ -61,6 +62,7 @@ void FilterOptions::add_to(CommandLine& command) {
               .add_option("--profile", profile_,
                           list_of(type->profiles) + ", from fastest to best [" + type->default_profile + "]")
               ->type_name("NAME")
+              ->words(type->profiles)
               ->any_case()
               ->group("Denoising");
     }
@@ -94,7 +96,8 @@ void FilterOptions::add_parameters(CommandLine& command) {
         option = command.add_option(name, each.number, help)->type_name("X");
         break;
       case ParameterKind::kName:
-        option = command.add_option(name, each.word, help)->type_name("NAME")->any_case();
+        option =
+            command.add_option(name, each.word, help)->type_name("NAME")->words(parameter.names)->any_case();
         break;
     }
     each.option = option->group(parameter.text.group);
@@ -209,6 +212,14 @@ FilterText::FilterText(const std::string& text)
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
   }
+}
+
+std::vector<std::string> filter_names() {
+  std::vector<std::string> names;
+  for (const FilterType& type : filter_types()) {
+    names.push_back(type.name);
+  }
+  return names;
 }
 
 std::vector<FilterText> parse_filters(const std::string& texts) {

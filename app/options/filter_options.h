@@ -76,6 +76,9 @@ class FilterText {
   std::shared_ptr<FilterOptions> options_;
 };
 
+/// What --filter takes.
+std::vector<std::string> filter_names();
+
 /// Filters separated by commas.
 std::vector<FilterText> parse_filters(const std::string& texts);
 

@@ -5,9 +5,11 @@ namespace limpid::app {
 void add_logging_options(CommandLine& command, LoggingOptions& options, const std::string& group) {
   command.add_option("--log-level", options.level, "trace, debug, info, warning, error or off [info]")
       ->type_name("LEVEL")
+      ->one_of({"trace", "debug", "info", "warning", "error", "off"})
       ->group(group);
   command.add_option("--log-file", options.file, "Log to this file too, with times and debug messages")
       ->type_name("FILE")
+      ->file()
       ->group(group);
 }
 

@@ -12,9 +12,12 @@ void NoiseOptions::add_to(CommandLine& command) {
           "Noise: auto, found from the frames; its standard deviation in 8-bit code values whatever the bit "
           "depth, one for all planes or one for each; or a profile that limpid noise has saved [auto]")
       ->type_name("auto|N|Y,U,V|FILE.json")
+      ->words({"auto"})
+      ->file(".json")
       ->group(kGroup);
   command.add_option("--sigma", sigma_, "The same, but for profiles")
       ->type_name("N|Y,U,V|auto")
+      ->words({"auto"})
       ->group(kGroup);
   command
       .add_option("--strength", strength_,
@@ -22,6 +25,7 @@ void NoiseOptions::add_to(CommandLine& command) {
                   "1 it adds "
                   "to it, too, where little was found [medium]")
       ->type_name("X|NAME")
+      ->words({"light", "medium", "strong"})
       ->any_case()
       ->group(kGroup);
   command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kGroup);
@@ -30,7 +34,8 @@ void NoiseOptions::add_to(CommandLine& command) {
 
 void NoiseOptions::add_sigma_to(CommandLine& command) {
   command.add_option("--sigma", sigma_, "Noise level, as of limpid denoise [auto]")
-      ->type_name("N|Y,U,V|auto");
+      ->type_name("N|Y,U,V|auto")
+      ->words({"auto"});
 }
 
 NoiseSettings NoiseOptions::settings() const {

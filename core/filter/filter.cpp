@@ -21,7 +21,7 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
   type.make = [make = own.make](const std::string& profile) { return Filter(make(profile)); };
   for (const Parameter<Parameters>& parameter : own.parameters) {
     type.parameters.push_back(
-        {parameter.text, parameter.kind,
+        {parameter.text, parameter.kind, parameter.names,
          [get = parameter.get](const Filter& filter) { return get(std::get<Parameters>(filter)); },
          [set = parameter.set](Filter& filter, const ParameterValue& value) {
            set(std::get<Parameters>(filter), value);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/parameters/names.h"
@@ -38,6 +39,7 @@ template <typename Parameters>
 struct Parameter {
   ParameterText text;
   ParameterKind kind = ParameterKind::kInteger;
+  std::vector<std::string> names;  ///< legal values, where these are names of a list
   /// Nothing if it is left open, or in a part that is left out.
   std::function<std::optional<ParameterValue>(const Parameters&)> get;
   /// Throws UsageError if the value is illegal or of another kind, or the part left out. Whole numbers are
@@ -134,6 +136,9 @@ Parameter<Parameters> name_parameter(ParameterText text, const Field& field,
   Parameter<Parameters> parameter;
   parameter.text = text;
   parameter.kind = ParameterKind::kName;
+  for (const auto& [value, name] : names) {
+    parameter.names.emplace_back(name);
+  }
   parameter.get = name_in;
   parameter.set = [text, field, &names](Parameters& parameters, const ParameterValue& value) {
     const auto* const name = std::get_if<std::string>(&value);

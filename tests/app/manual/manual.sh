@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Holds the manual pages and completions to what the program says of itself: every option of every command is in its page and is
+# offered by the shells, and the tools that read them have nothing to say.
+# Usage: manual.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
+set -euo pipefail
+programs=$1 folder=$2
+cd "$folder"
+trap 'echo "failed: line $LINENO: $BASH_COMMAND"' ERR
+
+"$programs/limpid-manual" pages
+"$programs/limpid-manual" again
+diff -r pages again
+
+# The same words on both sides, one a line in any order.
+# Usage: same WHAT EXPECTED FOUND
+same() {
+  diff <(sort -u <<<"$2") <(sort -u <<<"$3") >difference || {
+    echo "$1 (<: expected, >: found)"
+    cat difference
+    return 1
+  }
+}
+
+# The options that --help tells of.
+# Usage: options [COMMAND]
+options() { "$programs/limpid" "$@" --help | sed -nE 's/^ {2}(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' | tr -d ' ,'; }
+
+commands=$("$programs/limpid" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+grep -qx denoise <<<"$commands"
+
+# --- Manual pages.
+same "manual pages" "$(sed 's/.*/limpid-&.1/' <<<"$commands"; echo limpid.1)" "$(ls pages/man)"
+for page in pages/man/*; do
+  command=${page##*/limpid}
+  command=${command%.1}
+  in_page=$(grep -A1 '^\.TP' "$page" | sed -n 's/\\-/-/g; /^\\fB-/p' | grep -oE '\\fB-[A-Za-z0-9-]+' | cut -c4-)
+  # shellcheck disable=SC2046  # none for limpid.1
+  same "options in $page" "$(options $(tr -d - <<<"$command"))" "$in_page"
+  if command -v mandoc >/dev/null; then
+    mandoc -T lint "$page" >said || { cat said; exit 1; }
+  fi
+  # As lintian does.
+  LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>said >/dev/null
+  [[ ! -s said ]] || { cat said; exit 1; }
+done
+
+# --- bash: what it offers. The words of a command line, which = and : separate too; the last is completed.
+in_bash() {
+  bash -c '
+    source /usr/share/bash-completion/bash_completion
+    source pages/bash/limpid
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMP_LINE=$(sed "s/ \([=:]\) /\1/g" <<<"$*")
+    COMP_POINT=${#COMP_LINE}
+    _limpid 2>/dev/null
+    printf "%s\n" "${COMPREPLY[@]}"' in_bash "$@"
+}
+touch clip.mkv noise.json
+mkdir clips
+same "commands in bash" "$commands" "$(in_bash limpid '')"
+same "options in bash" "$(options)" "$(in_bash limpid -)"
+for command in $commands; do
+  same "options of $command in bash" "$(options "$command")" "$(in_bash limpid "$command" -)"
+done
+filters=$( ("$programs/limpid" denoise --filter x in.y4m -o out.y4m 2>&1 || true) | sed 's/.*there are //' | tr -d , | tr ' ' '\n')
+same "profiles in bash" $'fast\nlc\nnp\nhigh' "$(in_bash limpid denoise in.mkv --profile '')"
+same "filters in bash" "$filters" "$(in_bash limpid denoise --filter '')"
+same "what follows an equals sign in bash" $'fast' "$(in_bash limpid denoise --profile = f)"
+same "what follows a colon in bash" "all" "$(in_bash limpid denoise --engine cuda : a)"
+same "files in bash" $'clip.mkv' "$(in_bash limpid denoise -o cl | grep -v '^clips')"
+same "folders in bash" clips "$(in_bash limpid preview --picture-folder cl)"
+same "noise in bash" $'auto\nnoise.json' "$(in_bash limpid denoise --noise '' | grep -Ev '^(pages|again|clips)')"
+same "no files for a number in bash" "" "$(in_bash limpid denoise --crf '')"
+
+# --- fish: likewise.
+if command -v fish >/dev/null; then
+  in_fish() { HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; complete -C "$argv"' "$*" | cut -f1; }
+  fish --no-execute pages/fish/limpid.fish
+  same "commands in fish" "$commands" "$(in_fish 'limpid ' | grep -v /)"
+  for command in $commands; do
+    same "options of $command in fish" "$(options "$command" | grep '^--')" "$(in_fish "limpid $command --")"
+  done
+  same "filters in fish" "$filters" "$(in_fish 'limpid denoise --filter ')"
+  same "files in fish" $'clip.mkv\nclips/' "$(in_fish 'limpid denoise -o cl')"
+  same "folders in fish" "clips/" "$(in_fish 'limpid preview --picture-folder cl')"
+fi
+
+# --- zsh completes on terminals only: what it is told, and whether it can read that.
+for command in $commands; do
+  told=$(sed -n "/^ *$command)\$/,/;;/p" pages/zsh/_limpid | grep -oE "^ +'(\\*|\([^)]*\))'\S+" | grep -oE -- '--?[A-Za-z][A-Za-z0-9-]*' || true)
+  same "options of $command in zsh" "$(options "$command")" "$told"
+done
+if command -v zsh >/dev/null; then
+  zsh -n pages/zsh/_limpid
+fi
