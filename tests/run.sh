@@ -6,11 +6,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 bash .ci/setup.sh test
 mapfile -t cuda < <(bash .ci/cuda.sh)
+mapfile -t python < <(bash .ci/python.sh build/python)
 mapfile -t vapoursynth < <(bash .ci/vapoursynth.sh build/vapoursynth)
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 # A newer compiler knows more warnings; those who look for them say LIMPID_WERROR=ON.
-cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}" "${vapoursynth[@]}"
+cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}" "${python[@]}" "${vapoursynth[@]}"
 cmake --build --preset release --parallel "$(nproc)"
 bash tests/suites.sh release "$@"

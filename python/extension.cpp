@@ -1,0 +1,362 @@
+// limpid._limpid: limpid.h for Python, as it is. What users see is made of it in Python (limpid/).
+#include <limpid.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "python/arrays.h"
+
+namespace limpid::python {
+namespace {
+
+namespace nb = nanobind;
+
+template <typename Struct>
+Struct sized() {
+  Struct result{};
+  result.struct_size = sizeof result;
+  return result;
+}
+
+/// What the library said.
+class Failure : public std::exception {
+ public:
+  Failure(limpid_status status, std::string sentence) : status_(status), sentence_(std::move(sentence)) {}
+  const char* what() const noexcept override { return sentence_.c_str(); }
+  /// Of the class in limpid/_errors.py.
+  const char* name() const {
+    switch (status_) {
+      case LIMPID_BAD_ARGUMENT:
+        return "ArgumentError";
+      case LIMPID_NO_MEMORY:
+        return "OutOfMemoryError";
+      case LIMPID_BAD_STATE:
+        return "StateError";
+      default:
+        return "EngineError";
+    }
+  }
+
+ private:
+  limpid_status status_;
+  std::string sentence_;
+};
+
+void raise(const std::exception_ptr& thrown, void* /*unused*/) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Failure& failure) {
+    PyErr_SetString(nb::module_::import_("limpid._errors").attr(failure.name()).ptr(), failure.what());
+  }
+}
+
+class Engine {
+ public:
+  Engine(const std::string& name, int threads) {
+    const limpid_status status = limpid_engine_new(&engine_, name.c_str(), threads);
+    if (status < 0) {
+      throw Failure(status, "an engine can't be made with " + std::to_string(threads) + " threads");
+    }
+  }
+  Engine(const Engine&) = delete;
+  Engine(Engine&&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  Engine& operator=(Engine&&) = delete;
+  ~Engine() {
+    const nb::gil_scoped_release no_gil;
+    limpid_engine_free(&engine_);
+  }
+  limpid_engine* get() const { return engine_; }
+
+ private:
+  limpid_engine* engine_ = nullptr;
+};
+
+// As in limpid_format, from its width on.
+using FormatNumbers = std::array<std::int32_t, 8>;
+
+limpid_format format_of(const FormatNumbers& numbers) {
+  const auto [width, height, color_model, shift_x, shift_y, sample_type, bit_depth, has_alpha] = numbers;
+  return {sizeof(limpid_format), width,     height,   color_model, shift_x, shift_y,
+          sample_type,           bit_depth, has_alpha};
+}
+
+// A clip, and the number of one of its frames.
+using FrameOfClip = std::pair<nb::object, std::int64_t>;
+
+/// A limpid_denoiser, which several threads may have: one works with it at a time, and without Python's lock.
+class Denoiser {
+ public:
+  explicit Denoiser(const Engine& engine) {
+    if (limpid_new(&denoiser_, engine.get()) < 0) {
+      throw std::bad_alloc();
+    }
+    limpid_set_log(
+        denoiser_,
+        [](void* own, limpid_log_level level, const char* sentence) {
+          if (level == LIMPID_LOG_WARNING) {
+            static_cast<Denoiser*>(own)->warnings_.emplace_back(sentence);
+          }
+        },
+        this);
+  }
+  Denoiser(const Denoiser&) = delete;
+  Denoiser(Denoiser&&) = delete;
+  Denoiser& operator=(const Denoiser&) = delete;
+  Denoiser& operator=(Denoiser&&) = delete;
+  ~Denoiser() {
+    const nb::gil_scoped_release no_gil;
+    limpid_free(&denoiser_);
+  }
+
+  void set(const std::string& name, const std::optional<std::string>& value) {
+    call([&] { return limpid_set(denoiser_, name.c_str(), value ? value->c_str() : nullptr); });
+  }
+
+  /// Sentences on what won't be filtered as asked.
+  std::vector<std::string> start(const FormatNumbers& numbers) {
+    const limpid_format format = format_of(numbers);
+    std::vector<std::string> warnings;
+    call([&] {
+      warnings_.clear();
+      const limpid_status status = limpid_start(denoiser_, &format);
+      warnings = std::move(warnings_);
+      return status;
+    });
+    return warnings;
+  }
+
+  nb::dict stream() {
+    auto info = sized<limpid_stream_info>();
+    nb::dict result;
+    call([&] { return limpid_get_stream(denoiser_, &info); });
+    result["reach_before"] = info.reach_before;
+    result["reach_after"] = info.reach_after;
+    result["latency"] = info.latency;
+    result["concurrency"] = info.concurrency;
+    result["engine"] = info.engine;
+    result["engine_description"] = info.engine_description;
+    result["filter"] = info.filter;
+    return result;
+  }
+
+  void send(const nb::object& clip, std::int64_t t, std::uint32_t flags,
+            const std::optional<FrameOfClip>& target) {
+    limpid_frame frame = lent_frame(clip, t);
+    frame.flags = flags;
+    if (target) {
+      const limpid_frame result = lent_frame(target->first, target->second);
+      call([&] { return limpid_send_to(denoiser_, &frame, &result); });
+    } else {
+      call([&] { return limpid_send(denoiser_, &frame); });
+    }
+  }
+
+  /// Whether there was a result, which is where send() was told to write it.
+  bool receive() {
+    auto result = sized<limpid_frame>();
+    return call([&] {
+             const limpid_status status = limpid_receive(denoiser_, &result);
+             limpid_release(&result);
+             return status;
+           }) == LIMPID_OK;
+  }
+
+  /// Whether there was a result, which is copied to the host's memory.
+  bool receive_into(const Clip& clip, std::int64_t t) {
+    limpid_frame result = clip.frame(t);
+    return call([&] { return limpid_receive_into(denoiser_, &result); }) == LIMPID_OK;
+  }
+
+  void flush() {
+    call([&] { return limpid_flush(denoiser_); });
+  }
+  void reset() {
+    call([&] { return limpid_reset(denoiser_); });
+  }
+
+  /// A profile; nothing: no frame has been given to the filter.
+  std::optional<std::string> noise() {
+    auto noise = sized<limpid_noise>();
+    std::optional<std::string> profile;
+    call([&] {
+      const limpid_status status = limpid_get_noise(denoiser_, &noise);
+      if (status == LIMPID_OK) {
+        profile = noise.profile;
+      }
+      return status;
+    });
+    return profile;
+  }
+
+  /// A profile.
+  std::string find_noise(const FormatNumbers& numbers, const std::vector<FrameOfClip>& frames) {
+    const limpid_format format = format_of(numbers);
+    std::vector<limpid_frame> c_frames;
+    c_frames.reserve(frames.size());
+    std::vector<const limpid_frame*> pointers;
+    pointers.reserve(frames.size());
+    for (const auto& [clip, t] : frames) {
+      pointers.push_back(&c_frames.emplace_back(nb::cast<const Clip&>(clip).frame(t)));
+    }
+    auto noise = sized<limpid_noise>();
+    std::string profile;
+    call([&] {
+      const limpid_status status = limpid_find_noise(denoiser_, &format, pointers.data(),
+                                                     static_cast<std::int32_t>(pointers.size()), &noise);
+      if (status == LIMPID_OK) {
+        profile = noise.profile;
+      }
+      return status;
+    });
+    return profile;
+  }
+
+ private:
+  template <typename Function>
+  limpid_status call(const Function& function) {
+    limpid_status status = LIMPID_OK;
+    std::string sentence;
+    {
+      // In this order: who waits for the denoiser must not hold Python's lock.
+      const nb::gil_scoped_release no_gil;
+      const std::scoped_lock lock(mutex_);
+      status = function();
+      if (status < 0) {
+        sentence = limpid_error(denoiser_);
+      }
+    }
+    if (status < 0) {
+      throw Failure(status, sentence);
+    }
+    return status;
+  }
+
+  limpid_denoiser* denoiser_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::string> warnings_;
+};
+
+// Of each plane: PSNR, SSIM.
+std::vector<std::pair<double, double>> measure(const FormatNumbers& numbers, const Clip& reference,
+                                               std::int64_t t, const Clip& test, std::int64_t test_t) {
+  const limpid_format format = format_of(numbers);
+  const limpid_frame frames[2] = {reference.frame(t), test.frame(test_t)};
+  auto quality = sized<limpid_quality>();
+  limpid_status status = LIMPID_OK;
+  {
+    const nb::gil_scoped_release no_gil;
+    status = limpid_measure(&format, &frames[0], &frames[1], &quality);
+  }
+  if (status < 0) {
+    throw Failure(status, "these frames can't be measured");
+  }
+  std::vector<std::pair<double, double>> planes;
+  planes.reserve(3);
+  for (int p = 0; p < (format.color_model == LIMPID_GRAY ? 1 : 3); ++p) {
+    planes.emplace_back(quality.psnr[p], quality.ssim[p]);
+  }
+  return planes;
+}
+
+nb::object text_or_none(const char* text) { return text == nullptr ? nb::none() : nb::object(nb::str(text)); }
+
+nb::list engines() {
+  nb::list list;
+  // Devices are asked, which takes a while.
+  std::vector<std::tuple<std::string, std::string, std::uint64_t, bool>> found;
+  {
+    const nb::gil_scoped_release no_gil;
+    limpid_list_engines(
+        [](void* data, const limpid_engine_info* info) {
+          static_cast<decltype(found)*>(data)->emplace_back(info->name, info->description, info->memory_bytes,
+                                                            info->available != 0);
+        },
+        &found);
+  }
+  for (const auto& [name, description, memory_bytes, available] : found) {
+    list.append(nb::make_tuple(name, description, memory_bytes, available));
+  }
+  return list;
+}
+
+nb::list parameters(int filter, int count) {
+  nb::list list;
+  for (int p = 0; p < count; ++p) {
+    auto info = sized<limpid_parameter_info>();
+    if (limpid_get_parameter(filter, p, &info) == LIMPID_OK) {
+      list.append(nb::make_tuple(info.name, info.help, info.range, text_or_none(info.default_value)));
+    }
+  }
+  return list;
+}
+
+nb::list filters() {
+  nb::list list;
+  for (int f = 0; f < limpid_filter_count(); ++f) {
+    auto info = sized<limpid_filter_info>();
+    if (limpid_get_filter(f, &info) == LIMPID_OK) {
+      nb::list profiles;
+      for (int p = 0; p < info.profile_count; ++p) {
+        profiles.append(info.profiles[p]);
+      }
+      list.append(nb::make_tuple(info.name, info.help, nb::tuple(profiles),
+                                 text_or_none(info.default_profile), parameters(f, info.parameter_count)));
+    }
+  }
+  return list;
+}
+
+}  // namespace
+}  // namespace limpid::python
+
+NB_MODULE(_limpid, module) {
+  namespace nb = nanobind;
+  using namespace limpid::python;
+  nb::register_exception_translator(raise);
+  module.attr("version") = limpid_version();
+
+  nb::class_<Array>(module, "Array")
+      .def(nb::init<const nb::object&, bool>(), nb::arg("array").none(), nb::arg("writable"))
+      .def_prop_ro("shape", &Array::shape)
+      .def_prop_ro("dtype", &Array::dtype)
+      .def_prop_ro("ordinal", &Array::ordinal);
+  nb::class_<Clip>(module, "Clip")
+      .def(nb::init<const std::vector<const Array*>&, const std::string&>(), nb::arg("arrays"),
+           nb::arg("axes"))
+      .def_prop_ro("fits", &Clip::fits);
+  nb::class_<Engine>(module, "Engine")
+      .def(nb::init<const std::string&, int>(), nb::arg("name"), nb::arg("threads"));
+  nb::class_<Denoiser>(module, "Denoiser")
+      .def(nb::init<const Engine&>(), nb::arg("engine"))
+      .def("set", &Denoiser::set, nb::arg("name"), nb::arg("value").none())
+      .def("start", &Denoiser::start, nb::arg("format"))
+      .def("stream", &Denoiser::stream)
+      .def("send", &Denoiser::send, nb::arg("clip"), nb::arg("t"), nb::arg("flags"), nb::arg("target").none())
+      .def("receive", &Denoiser::receive)
+      .def("receive_into", &Denoiser::receive_into, nb::arg("clip"), nb::arg("t"))
+      .def("flush", &Denoiser::flush)
+      .def("reset", &Denoiser::reset)
+      .def("noise", &Denoiser::noise)
+      .def("find_noise", &Denoiser::find_noise, nb::arg("format"), nb::arg("frames"));
+  module.def("measure", measure, nb::arg("format"), nb::arg("reference"), nb::arg("t"), nb::arg("test"),
+             nb::arg("test_t"));
+  module.def("engines", engines);
+  module.def("filters", filters);
+}

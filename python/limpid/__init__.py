@@ -1,0 +1,36 @@
+"""Limpid removes noise from pictures and video, on the CPU and on NVIDIA GPUs.
+
+    clean = limpid.denoise(noisy)                        a picture or a video, an array; the noise is found
+    clean = limpid.denoise(noisy, sigma=10)              noise of this deviation, in 8-bit code values
+    for clean in limpid.denoise_frames(frames): ...      frame by frame
+    denoiser = limpid.Denoiser(); denoiser.send(frame)   in your own time
+"""
+
+from ._denoising import Denoiser, Engine, StreamInfo, denoise, denoise_frames, estimate_noise
+from ._errors import ArgumentError, EngineError, Error, OutOfMemoryError, StateError
+from ._limpid import version as __version__
+from ._lists import EngineInfo, FilterInfo, ParameterInfo, engines, filters
+from ._metrics import Quality, measure
+from ._noise import NoiseProfile
+
+__all__ = [
+    "ArgumentError",
+    "Denoiser",
+    "Engine",
+    "EngineError",
+    "EngineInfo",
+    "Error",
+    "FilterInfo",
+    "NoiseProfile",
+    "OutOfMemoryError",
+    "ParameterInfo",
+    "Quality",
+    "StateError",
+    "StreamInfo",
+    "denoise",
+    "denoise_frames",
+    "engines",
+    "estimate_noise",
+    "filters",
+    "measure",
+]

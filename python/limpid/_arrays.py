@@ -1,0 +1,215 @@
+"""What the caller's arrays are to the library: frames of planes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy
+
+from . import _limpid
+from ._errors import ArgumentError
+
+_COLORS = ("gray", "yuv", "rgb")  # by limpid_color_model
+_DTYPES = {"uint8": (0, 8), "uint16": (1, 16), "float32": (2, 32)}  # limpid_sample_type, bits
+
+
+class Format(NamedTuple):
+    """As limpid_format has it."""
+
+    width: int
+    height: int
+    color_model: int
+    chroma_shift_x: int
+    chroma_shift_y: int
+    sample_type: int
+    bit_depth: int
+    has_alpha: bool
+
+    @property
+    def color(self) -> str:
+        return _COLORS[self.color_model]
+
+
+class How(NamedTuple):
+    """What the caller says of arrays that they don't tell themselves."""
+
+    axes: Optional[str] = None
+    color: Optional[str] = None
+    bit_depth: Optional[int] = None
+
+
+class Frames:
+    """A picture or a video that an array or a tuple of planes holds.
+
+    value   what the caller gave, or gets
+    clip    its samples
+    count   how many frames it has; None: it is one picture, without a time axis
+    ordinal the number of the GPU that it is on; None: it is in host memory
+    """
+
+    def __init__(self, value: Any, how: How, writable: bool = False) -> None:
+        self.value = value
+        self.how = how
+        self._planar = isinstance(value, tuple)
+        self._parts = list(value) if self._planar else [value]
+        if not self._parts:
+            raise ArgumentError("there are no planes")
+        arrays = [_import(part, writable) for part in self._parts]
+        self.shapes = [array.shape for array in arrays]
+        self.axes = _axes(how.axes, self.shapes[0], self._planar)
+        self.ordinal = _only([array.ordinal for array in arrays], "memory of different places")
+        self.dtype = _only([array.dtype for array in arrays], "samples of different types")
+        counts = [dict(zip(self.axes, shape)).get("T") for shape in self.shapes]
+        self.count = _only(counts, "different numbers of frames")
+        self.format = self._format()
+        self.clip = _limpid.Clip(arrays, self.axes)
+        if not self.clip.fits:
+            if writable or self.ordinal is not None:
+                raise ArgumentError(
+                    f"an array of shape {self.shapes[0]} has strides that can't be used where it is: its rows must "
+                    "follow each other, from left to right"
+                )
+            order = _planar_order(self.axes)
+            parts = [part if isinstance(part, numpy.ndarray) else numpy.from_dlpack(part) for part in self._parts]
+            copies = [numpy.ascontiguousarray(part.transpose(order)) for part in parts]
+            axes = "".join(self.axes[axis] for axis in order)
+            self.clip = _limpid.Clip([_limpid.Array(copy, False) for copy in copies], axes)
+
+    def _format(self) -> Format:
+        if self.dtype not in _DTYPES:
+            raise ArgumentError(f"samples are {self.dtype}, and uint8, uint16 and float32 can be denoised")
+        sample_type, bits = _DTYPES[self.dtype]
+        sizes = [dict(zip(self.axes, shape)) for shape in self.shapes]
+        planes = len(sizes) if self._planar else sizes[0].get("C", 1)
+        if planes not in (1, 3, 4):
+            raise ArgumentError(f"there are {planes} planes, and frames have 1, 3 or, with alpha, 4")
+        color = self.how.color or ("gray" if planes == 1 else "yuv" if self._planar else "rgb")
+        if color not in _COLORS:
+            raise ArgumentError(f"there is no color '{color}'; there are gray, yuv and rgb")
+        if (color == "gray") != (planes == 1):
+            raise ArgumentError(f"there are {planes} planes, which don't make a frame in {color}")
+        shifts = (0, 0)
+        if len(sizes) > 1:
+            shifts = _chroma_shifts(sizes, color)
+        return Format(
+            sizes[0]["X"], sizes[0]["Y"], _COLORS.index(color), *shifts, sample_type,
+            bits if self.how.bit_depth is None else self.how.bit_depth, planes == 4,
+        )
+
+    def same_kind_as(self, other: Frames) -> bool:
+        return (self.shapes, self.axes, self.format) == (other.shapes, other.axes, other.format)
+
+    def empty_like(self) -> Frames:
+        """Arrays as these, for results: of the same library, in the same memory."""
+        parts = [
+            _empty(part, shape, self.axes, self.dtype, self.ordinal) for part, shape in zip(self._parts, self.shapes)
+        ]
+        how = self.how._replace(axes=self.axes)
+        return Frames(tuple(parts) if self._planar else parts[0], how, writable=True)
+
+    def result(self, like: Any) -> Any:
+        """The value, once it is filled; as `like` if that is of a library that can't fill its arrays."""
+        if self._planar:
+            return tuple(_finished(part, other) for part, other in zip(self.value, like))
+        return _finished(self.value, like)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}, axes {self.axes}, {' and '.join(str(shape) for shape in self.shapes)}"
+
+
+def _import(part: Any, writable: bool) -> _limpid.Array:
+    if isinstance(part, numpy.ndarray):
+        if not part.dtype.isnative or part.dtype.name not in _DTYPES:
+            raise ArgumentError(f"samples are {part.dtype}, and uint8, uint16 and float32 can be denoised")
+        if writable and not part.flags.writeable:
+            raise ArgumentError("results can't be written to an array that is read-only")
+        if not writable and any(stride % part.itemsize for stride in part.strides):
+            part = numpy.ascontiguousarray(part)  # DLPack has no such strides
+    return _limpid.Array(part, writable)
+
+
+def _axes(said: Optional[str], shape: tuple[int, ...], planar: bool) -> str:
+    if 0 in shape:
+        raise ArgumentError(f"an array of shape {shape} is empty")
+    if said is not None:
+        if sorted(said) != sorted(set(said) & set("TCYX")) or not {"Y", "X"} <= set(said) or (planar and "C" in said):
+            raise ArgumentError(f"axes='{said}' isn't Y and X once each, and T and, in one array, C at most once")
+        if len(said) != len(shape):
+            raise ArgumentError(f"axes='{said}' is of {len(said)} axes, and the array's shape is {shape}")
+        return said
+    if len(shape) == 2:
+        return "YX"
+    if planar and len(shape) == 3:
+        return "TYX"
+    if len(shape) in (3, 4) and not planar:
+        last, before = shape[-1] in (3, 4), shape[-3] in (3, 4)
+        if len(shape) == 3 and (last or not before):
+            return "YXC" if last else "TYX"
+        if len(shape) == 4 and (last or before):
+            return "TYXC" if last else "TCYX"
+    raise ArgumentError(
+        f"an array of shape {shape} doesn't tell what its axes are: say it by axes=, such as 'TYX' or 'CYX' (T time, "
+        "C color, Y rows, X columns)"
+    )
+
+
+def _chroma_shifts(sizes: list[dict[str, int]], color: str) -> tuple[int, int]:
+    luma, chroma = sizes[0], sizes[1]
+    if sizes[2] == chroma and (len(sizes) == 3 or sizes[3] == luma):
+        found = [
+            next((shift for shift in range(3) if -(-luma[axis] >> shift) == chroma[axis]), None) for axis in ("X", "Y")
+        ]
+        x, y = found
+        if x is not None and y is not None and (color == "yuv" or x == y == 0):
+            return x, y
+    shapes = ", ".join(f"{size['X']}x{size['Y']}" for size in sizes)
+    raise ArgumentError(f"planes of {shapes} don't make a frame in {color}")
+
+
+def _only(values: list[Any], differing: str) -> Any:
+    if any(value != values[0] for value in values):
+        raise ArgumentError(f"the planes have {differing}: {', '.join(str(value) for value in values)}")
+    return values[0]
+
+
+def _library(array: Any) -> str:
+    """The library that an array is of: torch, cupy, jax, ..."""
+    names = [kind.__module__.partition(".")[0] for kind in type(array).__mro__]
+    return next((name for name in ("torch", "cupy", "jaxlib", "jax") if name in names), "")
+
+
+def _planar_order(axes: str) -> list[int]:
+    """The axes' numbers in the order of planes: T, C, Y, X."""
+    return [axes.index(axis) for axis in "TCYX" if axis in axes]
+
+
+def _empty(array: Any, shape: tuple[int, ...], axes: str, dtype: str, ordinal: Optional[int]) -> Any:
+    if axes.replace("T", "") not in ("YX", "YXC", "CYX"):
+        # Samples that are far apart can't be written where they are.
+        order = _planar_order(axes)
+        planar = _empty(array, tuple(shape[axis] for axis in order), "YX", dtype, ordinal)
+        back = [order.index(axis) for axis in range(len(axes))]
+        return planar.permute(back) if _library(array) == "torch" else planar.transpose(back)
+    library = _library(array)
+    if library == "torch":
+        import torch
+
+        return torch.empty(shape, dtype=array.dtype, device=array.device)
+    if library == "cupy":
+        import cupy
+
+        with cupy.cuda.Device(ordinal):
+            return cupy.empty(shape, dtype=dtype)
+    if ordinal is not None:
+        raise ArgumentError(
+            f"no {type(array).__module__}.{type(array).__qualname__} can be made for a result on a GPU: give out="
+        )
+    return numpy.empty(shape, dtype=dtype)
+
+
+def _finished(result: Any, like: Any) -> Any:
+    if _library(like) in ("jax", "jaxlib") and isinstance(result, numpy.ndarray):
+        import jax.numpy
+
+        return jax.numpy.asarray(result)
+    return result

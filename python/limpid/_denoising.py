@@ -1,0 +1,400 @@
+"""Engines and denoisers."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import numbers
+import os
+import threading
+import warnings
+from typing import Any, Deque, Iterable, Iterator, NamedTuple, Optional, Sequence, TypeVar, Union
+
+import numpy
+
+from . import _limpid
+from ._arrays import Frames, How
+from ._errors import ArgumentError
+from ._noise import NoiseProfile
+
+Setting = Union[None, bool, int, float, str, Sequence[float], NoiseProfile, "os.PathLike[str]"]
+Pictures = TypeVar("Pictures")
+
+_INTERLACED, _BEGINS_ANEW, _CONTEXT_ONLY = 1, 2, 4  # limpid_frame_flag
+_MOST_THREADS = 1024
+
+
+class Engine:
+    """A place to compute, which denoisers on any threads may share.
+
+    name     "auto", the best of this machine; "cpu"; "cuda:0"; "cuda:0,1"; "cuda:all" (see engines())
+    threads  of the CPU engine; 0: one for each processor that the process may use
+
+    It is opened when a denoiser first starts on it, which tells what is wrong with it.
+    """
+
+    def __init__(self, name: str = "auto", threads: int = 0) -> None:
+        if not 0 <= threads <= _MOST_THREADS:
+            raise ArgumentError(f"threads={threads} isn't 0 to {_MOST_THREADS}")
+        self._handle = _limpid.Engine(name, threads)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"<limpid.Engine {self._name}>"
+
+
+class StreamInfo(NamedTuple):
+    """A stream of frames through a filter.
+
+    reach_before, reach_after  how many frames before and behind its own a result depends on
+    latency       later frames that must be sent before a frame's result can come
+    concurrency   frames worked on at once: with latency + concurrency under way the engine is busy
+    """
+
+    reach_before: int
+    reach_after: int
+    latency: int
+    concurrency: int
+    engine: str
+    engine_description: str
+    filter: str
+
+
+_shared: dict[str, Engine] = {}
+_shared_lock = threading.Lock()
+_left_to_parent: list[dict[str, Engine]] = []
+
+
+def _after_fork() -> None:
+    # Threads aren't in the child. Ending what they worked for would wait for them.
+    global _shared, _shared_lock
+    _left_to_parent.append(_shared)
+    _shared, _shared_lock = {}, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _engine(engine: Union[None, str, Engine], ordinal: Optional[int] = None) -> Engine:
+    if isinstance(engine, Engine):
+        return engine
+    name = engine or ("auto" if ordinal is None else f"cuda:{ordinal}")
+    with _shared_lock:
+        if name not in _shared:
+            _shared[name] = Engine(name)
+        return _shared[name]
+
+
+def _text(value: Setting) -> Optional[str]:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, NoiseProfile):
+        return value.text
+    if isinstance(value, (bool, numpy.bool_)):
+        return "1" if value else "0"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (Sequence, numpy.ndarray)):
+        return ",".join(str(_text(each)) for each in value)
+    raise ArgumentError(f"{value!r} is no value for a setting")
+
+
+class Denoiser:
+    """A stream of frames through a filter: send frames and receive results, in the same order.
+
+        denoiser = limpid.Denoiser(profile="fast")
+        for frame in frames:
+            denoiser.send(frame)
+            for result in denoiser.results():
+                ...
+        denoiser.flush()
+        for result in denoiser.results():
+            ...
+
+    engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
+    axes, color, bit_depth, settings  as for denoise(); frames have no T axis
+
+    All frames of a stream have one shape and type. Frames in host memory are copied when they are sent. Those on a
+    GPU are read there, and must not be changed until their results, and those of the frames that they help, have been
+    received. Calls from several threads wait for each other; for work at the same time, use a denoiser for each.
+    """
+
+    def __init__(
+        self,
+        *,
+        engine: Union[None, str, Engine] = None,
+        axes: Optional[str] = None,
+        color: Optional[str] = None,
+        bit_depth: Optional[int] = None,
+        **settings: Setting,
+    ) -> None:
+        self._how = How(axes, color, bit_depth)
+        self._engine = engine
+        self._settings: dict[str, Optional[str]] = {}
+        self._like: Optional[Frames] = None
+        self._targets: Deque[Optional[Frames]] = collections.deque()
+        self._lock = threading.RLock()
+        self._handle = _limpid.Denoiser(_engine(engine)._handle)
+        self.set(**settings)
+
+    def set(self, **settings: Setting) -> None:
+        """Changes settings; None unsets one.
+
+        noise, sigma, strength, luma_only, chroma_only hold for the frames that are sent from now on, the others from
+        the next start() on.
+        """
+        with self._lock:
+            for name, value in settings.items():
+                option, text = name.replace("_", "-"), _text(value)
+                self._handle.set(option, text)
+                self._settings[option] = text
+
+    def start(self, frame: Any) -> None:
+        """Begins a stream of frames such as this one, whose samples aren't looked at. send() does it by itself."""
+        with self._lock:
+            self._start(self._one_frame(frame))
+
+    def send(
+        self,
+        frame: Any,
+        *,
+        out: Any = None,
+        context: bool = False,
+        begins_anew: bool = False,
+        interlaced: bool = False,
+    ) -> None:
+        """Sends the next frame, and doesn't wait for its result.
+
+        out          an array as the frame, which its result is written to
+        context      no result is wanted: it is there for the frames around it
+        begins_anew  as behind a seek: neither it nor the frame before helps the other
+        interlaced   odd and even rows are fields of different instants, and filtered apart
+        """
+        with self._lock:
+            source = self._one_frame(frame)
+            if self._like is None:
+                self._start(source)
+            elif not source.same_kind_as(self._like) or source.ordinal != self._like.ordinal:
+                raise ArgumentError(f"the frame is {source}, and those of the stream are {self._like}")
+            target = None if out is None or context else _target(out, source)
+            if target is None and source.ordinal is not None and not context:
+                target = source.empty_like()
+            flags = _CONTEXT_ONLY * context | _BEGINS_ANEW * begins_anew | _INTERLACED * interlaced
+            on_gpu = (target.clip, 0) if target is not None and source.ordinal is not None else None
+            self._handle.send(source.clip, 0, flags, on_gpu)
+            if not context:
+                self._targets.append(target)
+
+    def receive(self) -> Any:
+        """The next result, an array as the frame that was sent; waits while it is computed.
+
+        None if more frames must be sent first or, behind flush(), if there are no more.
+        """
+        with self._lock:
+            if self._like is None or not self._targets:
+                return None
+            target = self._targets[0]
+            if target is None:
+                target = self._targets[0] = self._like.empty_like()
+            there = self._handle.receive() if target.ordinal is not None else self._handle.receive_into(target.clip, 0)
+            if not there:
+                return None
+            self._targets.popleft()
+            return target.result(self._like.value)
+
+    def results(self) -> Iterator[Any]:
+        """The results that there are by now, waiting for those under way."""
+        while (result := self.receive()) is not None:
+            yield result
+
+    def flush(self) -> None:
+        """Tells that no more frames will be sent, so that all results can be received."""
+        with self._lock:
+            if self._like is not None:
+                self._handle.flush()
+
+    def reset(self) -> None:
+        """Drops the frames that are under way and begins the stream anew."""
+        with self._lock:
+            if self._like is not None:
+                self._targets.clear()
+                self._handle.reset()
+
+    @property
+    def stream(self) -> StreamInfo:
+        """What the stream needs; of a denoiser that has been started."""
+        return StreamInfo(**self._handle.stream())
+
+    @property
+    def noise(self) -> Optional[NoiseProfile]:
+        """The noise of the frame that was last given to the filter, found or given; None if none was yet."""
+        if self._like is None:
+            return None
+        text = self._handle.noise()
+        return None if text is None else NoiseProfile(text)
+
+    def _one_frame(self, frame: Any) -> Frames:
+        frames = Frames(frame, self._how)
+        if frames.count is not None:
+            raise ArgumentError(f"a frame has no time axis, and the array's axes are {frames.axes}")
+        return frames
+
+    def _start(self, source: Frames, stacklevel: int = 4) -> None:
+        if source.ordinal is not None and self._engine is None:
+            handle = _limpid.Denoiser(_engine(None, source.ordinal)._handle)
+            for name, text in self._settings.items():
+                handle.set(name, text)
+            self._handle = handle
+        for sentence in self._handle.start(source.format):
+            warnings.warn(sentence, RuntimeWarning, stacklevel)
+        self._like = source
+        self._targets.clear()
+
+
+def _target(out: Any, source: Frames) -> Frames:
+    target = Frames(out, source.how._replace(axes=source.axes), writable=True)
+    if not target.same_kind_as(source) or target.ordinal != source.ordinal:
+        raise ArgumentError(f"out is {target}, and what is to be denoised is {source}")
+    return target
+
+
+def denoise(
+    array: Pictures,
+    *,
+    out: Optional[Pictures] = None,
+    engine: Union[None, str, Engine] = None,
+    axes: Optional[str] = None,
+    color: Optional[str] = None,
+    bit_depth: Optional[int] = None,
+    interlaced: bool = False,
+    **settings: Setting,
+) -> Pictures:
+    """Denoises a picture, or a video that is in memory; the result is an array of the same kind.
+
+    array      uint8, uint16 or float32 (nominally 0 to 1): of NumPy, PyTorch, CuPy, JAX or anything with DLPack; or a
+               tuple of arrays, planes, such as (Y, U, V), with chroma subsampled or not. Arrays on a GPU are denoised
+               there, and not copied to the host; what their current stream has been given is waited for.
+    axes       what the array's axes are: T time, C color, Y rows, X columns. Without it (rows, columns),
+               (rows, columns, 3 or 4), (time, rows, columns), (time, rows, columns, 3 or 4) and
+               (time, 3 or 4, rows, columns) are understood, and of planes (rows, columns) and (time, rows, columns).
+               A fourth color or plane is alpha, which isn't filtered.
+    color      "gray", "rgb", "yuv"; without it, arrays with colors are RGB, and planes are YUV
+    bit_depth  of uint16: how many low bits are used, 8 to 16 [16]
+    out        an array as `array`, which the result is written to; it may be `array` itself
+    engine     a name or an Engine; without one the best of this machine or, for arrays on a GPU, that GPU
+    interlaced odd and even rows are fields of different instants, and filtered apart
+
+    settings are the options of `limpid denoise`, with _ for -; among them:
+
+    sigma      the noise's standard deviation in 8-bit code values, whatever the depth (1 is 1/255 of white): a number,
+               or one for each plane. Without it and `noise`, the noise is found.
+    noise      a NoiseProfile, or the name of a file with one
+    strength   0 to 10 [1]
+    filter     "vbm4d" (along motion), "bm3d", "nlm", "bilateral", ...: see filters() [vbm4d; of a picture bm3d]
+    profile    "fast", "lc", "np", "high"
+
+    Results have the bits that `limpid denoise` gives with the same settings.
+    """
+    source = Frames(array, How(axes, color, bit_depth))
+    if source.count is None:
+        settings.setdefault("filter", "bm3d")
+    target = source.empty_like() if out is None else _target(out, source)
+    denoiser = Denoiser(engine=engine, **settings)
+    denoiser._start(source, 3)
+    handle, on_gpu = denoiser._handle, source.ordinal is not None
+    stream = denoiser.stream
+    flags = _INTERLACED * interlaced
+    received = 0
+
+    def receive() -> bool:
+        nonlocal received
+        there = handle.receive() if on_gpu else handle.receive_into(target.clip, received)
+        received += there
+        return there
+
+    count = source.count or 1
+    for t in range(count):
+        handle.send(source.clip, t, flags, (target.clip, t) if on_gpu else None)
+        while t + 1 - received >= stream.latency + stream.concurrency and receive():
+            pass
+    handle.flush()
+    while received < count and receive():
+        pass
+    return out if out is not None else target.result(array)
+
+
+def denoise_frames(
+    frames: Iterable[Pictures],
+    *,
+    engine: Union[None, str, Engine] = None,
+    axes: Optional[str] = None,
+    color: Optional[str] = None,
+    bit_depth: Optional[int] = None,
+    interlaced: bool = False,
+    **settings: Setting,
+) -> Iterator[Pictures]:
+    """Denoises a video frame by frame: gives a result for each frame, in order, while it takes more.
+
+    The arguments are denoise()'s; frames have no T axis. A few frames are under way at a time, as many as the filter
+    looks ahead and as keep the engine busy. Frames on a GPU must not be changed while they are under way; those in
+    host memory may be.
+    """
+    denoiser = Denoiser(engine=engine, axes=axes, color=color, bit_depth=bit_depth, **settings)
+    return _results(denoiser, frames, interlaced)
+
+
+def _results(denoiser: Denoiser, frames: Iterable[Any], interlaced: bool) -> Iterator[Any]:
+    most = None
+    for frame in frames:
+        denoiser.send(frame, interlaced=interlaced)
+        if most is None:
+            stream = denoiser.stream
+            most = stream.latency + stream.concurrency
+        while len(denoiser._targets) >= most:
+            result = denoiser.receive()
+            if result is None:
+                break
+            yield result
+    denoiser.flush()
+    yield from denoiser.results()
+
+
+def estimate_noise(
+    frames: Any,
+    *,
+    count: int = 16,
+    engine: Union[None, str, Engine] = None,
+    axes: Optional[str] = None,
+    color: Optional[str] = None,
+    bit_depth: Optional[int] = None,
+) -> NoiseProfile:
+    """Finds the noise of a picture, a video or the frames that an iterator gives, as `limpid noise` does.
+
+    At most `count` frames are looked at; if there are cuts between them, the longest scene counts. Pictures should be
+    64x64 at least. The other arguments are denoise()'s.
+    """
+    if count < 1:
+        raise ArgumentError(f"count={count} is less than 1")
+    how = How(axes, color, bit_depth)
+    if isinstance(frames, tuple) or hasattr(frames, "__dlpack__") or hasattr(frames, "shape"):
+        whole = Frames(frames, how)
+        kept = [whole]
+        parts = [(whole.clip, t) for t in range(min(whole.count or 1, count))]
+    else:
+        kept = [Frames(frame, how) for frame in itertools.islice(frames, count)]
+        parts = [(frame.clip, 0) for frame in kept]
+    if not kept:
+        raise ArgumentError("there are no frames to find noise in")
+    for frame in kept:
+        if not frame.same_kind_as(kept[0]) or len(kept) > 1 and frame.count is not None:
+            raise ArgumentError(f"a frame is {frame}, and the first is {kept[0]}")
+    handle = _limpid.Denoiser(_engine(engine, kept[0].ordinal)._handle)
+    return NoiseProfile(handle.find_noise(kept[0].format, parts))

@@ -1,0 +1,44 @@
+"""How alike pictures are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Union
+
+from . import _limpid
+from ._arrays import Frames, How
+from ._errors import ArgumentError
+
+
+class Quality(NamedTuple):
+    """Of each colour plane.
+
+    psnr  in dB; infinite if they are equal
+    ssim  at most 1
+    """
+
+    psnr: tuple[float, ...]
+    ssim: tuple[float, ...]
+
+
+def measure(
+    reference: Any,
+    test: Any,
+    *,
+    axes: Optional[str] = None,
+    color: Optional[str] = None,
+    bit_depth: Optional[int] = None,
+) -> Union[Quality, list[Quality]]:
+    """PSNR and SSIM of a picture or, as a list, of each frame of a video, as `limpid measure` tells them.
+
+    Both are in host memory and of one shape and type. The other arguments are denoise()'s.
+    """
+    a, b = Frames(reference, How(axes, color, bit_depth)), Frames(test, How(axes, color, bit_depth))
+    if not a.same_kind_as(b):
+        raise ArgumentError(f"the reference is {a}, and what is compared with it is {b}")
+    if a.ordinal is not None or b.ordinal is not None:
+        raise ArgumentError("only arrays in host memory can be measured")
+    frames = []
+    for t in range(a.count or 1):
+        planes = _limpid.measure(a.format, a.clip, t, b.clip, t)
+        frames.append(Quality(tuple(psnr for psnr, _ in planes), tuple(ssim for _, ssim in planes)))
+    return frames if a.count is not None else frames[0]

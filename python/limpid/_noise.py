@@ -1,0 +1,60 @@
+"""Noise models."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Union
+
+from . import _limpid
+
+
+class NoiseProfile:
+    """The noise of a source, as `limpid noise` saves it and `limpid denoise --noise` takes it.
+
+    Of each plane it has the standard deviation and, of noise that isn't white, how that goes with frequency and
+    brightness. It is good for frames of the same colour model, of any size and depth.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Takes a profile's JSON text. Raises ArgumentError for what is no profile."""
+        if not text.lstrip().startswith("{"):
+            text = "{" + text  # which the library refuses, too, rather than looking for a file
+        _limpid.Denoiser(_limpid.Engine("cpu", 1)).set("noise", text.lstrip())
+        self._text = text.strip()
+
+    @classmethod
+    def load(cls, path: Union[str, os.PathLike[str]]) -> NoiseProfile:
+        """Reads a file that save() or `limpid noise -o` has written."""
+        with open(path, encoding="utf-8") as file:
+            return cls(file.read())
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes a file for load() and `limpid denoise --noise`, in place of one that is there."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(json.dumps(self._json(), indent=1) + "\n")
+
+    @property
+    def text(self) -> str:
+        """The profile in JSON."""
+        return self._text
+
+    @property
+    def sigma(self) -> tuple[float, ...]:
+        """The standard deviation in each plane (Y; Y, U, V; or R, G, B), in 8-bit code values."""
+        return tuple(plane["sigma"] for plane in self._json()["planes"].values())
+
+    def _json(self) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads(self._text)
+        return parsed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NoiseProfile) and self._json() == other._json()
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self._json(), sort_keys=True))
+
+    def __repr__(self) -> str:
+        planes = self._json()["planes"]
+        sigmas = ", ".join(f"{name} {plane['sigma']:.2f}" for name, plane in planes.items())
+        return f"<limpid.NoiseProfile: {sigmas}>"

@@ -1,0 +1,99 @@
+"""What is refused, and in which words."""
+
+import numpy as np
+import pytest
+from clips import noisy
+
+import limpid
+
+PICTURE = np.zeros((24, 32), np.uint8)
+
+
+@pytest.mark.parametrize(
+    "array, options, words",
+    [
+        (PICTURE.astype(np.float64), {}, "samples are float64, and uint8, uint16 and float32 can be denoised"),
+        (PICTURE.astype(np.int16), {}, "samples are int16"),
+        (PICTURE.astype(">u2"), {}, "samples are >u2"),
+        (PICTURE.astype(object), {}, "samples are object"),
+        (np.zeros(5, np.uint8), {}, r"shape \(5,\) doesn't tell what its axes are"),
+        (np.uint8(5), {}, None),
+        (np.zeros((3, 24, 32), np.uint8), {}, r"shape \(3, 24, 32\) doesn't tell .* 'TYX' or 'CYX'"),
+        (np.zeros((2, 5, 24, 32), np.uint8), {}, "doesn't tell"),
+        (np.zeros((24, 0), np.uint8), {}, r"shape \(24, 0\) is empty"),
+        (np.zeros((0, 24, 32), np.uint8), {}, "is empty"),
+        (np.zeros((24, 32, 2), np.uint8), {"axes": "YXC"}, "there are 2 planes"),
+        (PICTURE, {"axes": "YYX"}, "axes='YYX' isn't"),
+        (PICTURE, {"axes": "TYX"}, r"axes='TYX' is of 3 axes, and the array's shape is \(24, 32\)"),
+        (PICTURE, {"axes": "CT"}, "isn't Y and X"),
+        (PICTURE, {"color": "rgb"}, "there are 1 planes, which don't make a frame in rgb"),
+        (PICTURE, {"color": "cmyk"}, "there is no color 'cmyk'"),
+        (PICTURE, {"bit_depth": 10}, "bit"),
+        (PICTURE.astype(np.uint16), {"bit_depth": 17}, "bit"),
+        ((PICTURE, PICTURE[::2, ::2]), {}, "there are 2 planes"),
+        ((), {}, "there are no planes"),
+        ((PICTURE, PICTURE[:9], PICTURE[:9]), {}, "planes of 32x24, 32x9, 32x9 don't make a frame in yuv"),
+        ((PICTURE, PICTURE[::2], PICTURE), {}, "don't make a frame"),
+        ((PICTURE, PICTURE[::2], PICTURE[::2]), {"color": "rgb"}, "don't make a frame in rgb"),
+        ((PICTURE, PICTURE.astype(np.uint16), PICTURE), {}, "samples of different types: uint8, uint16, uint8"),
+        ((PICTURE[None], np.stack([PICTURE] * 2), PICTURE[None]), {}, "different numbers of frames"),
+        (PICTURE, {"sigm": 10}, "no setting 'sigm'; did you mean 'sigma'"),
+        (PICTURE, {"sigma": -1}, "sigma"),
+        (PICTURE, {"filter": "bm5d"}, 'there is no filter "bm5d"'),
+        (PICTURE, {"sigma": object()}, "is no value for a setting"),
+        (PICTURE, {"luma_only": True}, "luma-only needs a source in YUV"),
+        (PICTURE, {"noise": "/nowhere.json"}, "cannot read the noise profile"),
+        (PICTURE, {"engine": "gpu"}, "gpu"),
+        (PICTURE, {"out": PICTURE[:-1].copy()}, r"out is uint8, axes YX, \(23, 32\), and what is to be denoised"),
+        (PICTURE, {"out": PICTURE.astype(np.uint16)}, "out is uint16"),
+        (PICTURE, {"out": np.broadcast_to(PICTURE, PICTURE.shape)}, "read-only"),
+        (PICTURE, {"out": PICTURE[:, ::-1]}, "strides"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(array, options, words):
+    with pytest.raises(limpid.ArgumentError, match=words) as raised:
+        limpid.denoise(array, **options)
+    assert isinstance(raised.value, (limpid.Error, ValueError)) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("array", [[1, 2], "text", None, 5])
+def test_what_is_no_array_is_a_type_error(array):
+    with pytest.raises(TypeError, match="is no array"):
+        limpid.denoise(array)
+
+
+def test_buffers_are_arrays():
+    flat = memoryview(noisy((24, 32)).tobytes()).cast("B", (24, 32))
+    assert np.array_equal(limpid.denoise(flat, sigma=10), limpid.denoise(noisy((24, 32)), sigma=10))
+    with pytest.raises(ValueError, match="memoryview, which is read-only"):
+        limpid.denoise(noisy((24, 32)), out=flat)
+
+
+def test_status_has_its_exception():
+    assert issubclass(limpid.EngineError, (limpid.Error, RuntimeError))
+    assert issubclass(limpid.OutOfMemoryError, MemoryError) and issubclass(limpid.StateError, limpid.Error)
+    assert issubclass(limpid.ArgumentError, (limpid.Error, ValueError))
+    with pytest.raises(limpid.Error, match="cuda:77"):
+        limpid.denoise(PICTURE, engine="cuda:77")
+    with pytest.raises(limpid.StateError, match="hasn't been started"):
+        limpid.Denoiser().stream
+    with pytest.raises(limpid.ArgumentError, match="threads=-1"):
+        limpid.Engine("cpu", threads=-1)
+
+
+def test_stream_takes_frames_of_one_kind():
+    denoiser = limpid.Denoiser(filter="bilateral", sigma=10)
+    denoiser.send(PICTURE)
+    for other in (PICTURE[1:], PICTURE.astype(np.uint16), np.zeros((24, 32, 3), np.uint8)):
+        with pytest.raises(limpid.ArgumentError, match="and those of the stream are uint8, axes YX"):
+            denoiser.send(other)
+    with pytest.raises(limpid.ArgumentError, match="no time axis"):
+        limpid.Denoiser().send(np.zeros((5, 24, 32), np.uint8))
+    assert denoiser.receive().shape == (24, 32)
+    assert denoiser.receive() is None
+
+
+def test_large_pictures_end_in_an_error_not_in_the_process():
+    huge = np.broadcast_to(np.uint8(0), (2, 70000))
+    with pytest.raises(limpid.ArgumentError, match="70000"):
+        limpid.denoise(huge)
