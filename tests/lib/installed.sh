@@ -31,7 +31,7 @@ if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|
 fi
 
 # Plug-ins find the library beside them.
-for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so gstreamer-1.0/libgstlimpid.so; do
+for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so gstreamer-1.0/libgstlimpid.so obs-plugins/limpid.so; do
   if [[ -e $libraries/$plugin ]]; then
     grep -q "liblimpid.so.0 => $libraries/${plugin%/*}/../liblimpid.so.0" <<<"$(ldd "$libraries/$plugin")"
   fi
