@@ -912,6 +912,7 @@ Reader::Item Reader::read() { return state_->read(); }
 void Reader::seek(double seconds, double before, const std::function<bool()>& given_up) {
   state_->seek(seconds, before, given_up);
 }
+int Reader::decoder_threads() const { return state_->decoder->thread_count; }
 std::int64_t Reader::decoded_packets() const { return state_->decoded_packets; }
 std::int64_t Reader::decoded_frames() const { return state_->decoded_frames; }
 std::int64_t Reader::copies() const { return state_->copies; }

@@ -121,6 +121,10 @@ class Reader {
   /// What has happened so far. Damage before a range, or before the target of a seek, doesn't count.
   Diagnostics diagnostics() const;
 
+  /// Of the decoder: ReaderOptions::decoder_threads, or what libavcodec has chosen. Of a damaged stream it
+  /// decides what comes out.
+  int decoder_threads() const;
+
   /// Packets of the video that the decoder was given so far.
   std::int64_t decoded_packets() const;
 

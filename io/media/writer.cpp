@@ -32,6 +32,7 @@ extern "C" {
 #include "io/media/orientation.h"
 #include "io/media/output_file.h"
 #include "io/media/packet.h"
+#include "io/media/packet_file.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/reader_state.h"
 #include "io/media/subtitle_converter.h"
@@ -267,6 +268,19 @@ void attach_cover(AVFormatContext& muxer, const AVStream& cover) {
   }
 }
 
+/// An encoder's option by which what it does depends on all of the frames before, or on another pass.
+bool looks_back(const std::pair<std::string, std::string>& option) {
+  constexpr std::array<std::string_view, 9> kKeys{
+      "b", "maxrate", "minrate", "bufsize", "pass", "nal-hrd", "stats", "rc_init_occupancy", "passlogfile"};
+  constexpr std::array<std::string_view, 7> kWords{"pass", "bitrate", "vbv", "hrd", "stats", "abr", "cbr"};
+  const auto& [key, value] = option;
+  const bool is_list = key.ends_with("-params") || key.ends_with("opts") || key == "flags";
+  return std::ranges::find(kKeys, key) != kKeys.end() ||
+         (is_list && std::ranges::any_of(kWords, [&](std::string_view word) {
+            return value.find(word) != std::string::npos;
+          }));
+}
+
 }  // namespace
 
 struct Writer::State {
@@ -300,6 +314,9 @@ struct Writer::State {
   void write_beside_video(PacketHandle packet, AVRational time_base, int index);
   void write_picture(const AVPacket& packet);
   void mux(PacketHandle packet);
+  void begin_stretch(const std::string& path, int most_reordered);
+  bool join_frame();
+  std::int64_t decoding_time(std::size_t frame) const;
   void end_file();
   void finish();
   std::string finish_partial();
@@ -338,6 +355,19 @@ struct Writer::State {
   std::int64_t pictures = 0;
   std::int64_t frames = 0;
   std::int64_t finished_bytes = 0;  ///< of the pictures before this one
+
+  bool counts_source_time = false;  ///< the encoder does
+  bool has_rate_control = false;
+  std::optional<PacketFileWriter> stretch;     ///< what is written in place of a file
+  std::vector<std::int64_t> stretch_times;     ///< its frames', in decoding order
+  std::vector<std::int64_t> stretch_decoding;  ///< when they are decoded
+  std::optional<PacketFileReader> joined;      ///< the stretch under way
+  std::deque<std::int64_t> joined_times;       ///< of the frames from `first_joined` on, in order
+  std::size_t first_joined = 0;
+  std::size_t joined_frames = 0;              ///< that have been written
+  std::size_t reordered = 0;                  ///< frames that decoding is ahead
+  std::int64_t last_joined = AV_NOPTS_VALUE;  ///< when the last frame of the stretches so far is shown
+  std::int64_t decoding_ahead = 0;            ///< of the first frame, in the encoder's time base
   std::atomic<std::int64_t> bytes = 0;
 };
 
@@ -373,7 +403,13 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   std::ranges::for_each(losses, [this](std::string& loss) { add_loss(std::move(loss)); });
   codec_name = encoder->context().codec->name;
   pixel_format_name = name_of(encoder->target_format());
-  open(source);
+  counts_source_time = av_cmp_q(encoder->context().time_base, source.video_stream->time_base) == 0;
+  has_rate_control = !options.bitrate.empty() || std::ranges::any_of(options.encoder_options, looks_back);
+  if (options.stretch_file.empty()) {
+    open(source);
+  } else {
+    stretch.emplace(options.stretch_file, options.stretch_temporary, encoder->context());
+  }
 }
 
 void Writer::State::choose_sound(const WriterOptions& options) {
@@ -852,6 +888,13 @@ void Writer::State::drain_encoder() {
 
 void Writer::State::write_encoded(PacketHandle packet) {
   ++frames;
+  if (stretch) {
+    stretch_times.push_back(packet->pts);
+    stretch_decoding.push_back(packet->dts);
+    stretch->write(*packet);
+    bytes = stretch->bytes();
+    return;
+  }
   if (muxer == nullptr) {
     write_picture(*packet);
     return;
@@ -911,6 +954,54 @@ void Writer::State::mux(PacketHandle packet) {
   }
 }
 
+void Writer::State::begin_stretch(const std::string& path, int most_reordered) {
+  joined.emplace(path);
+  if (joined->parameters() != parameters_text(encoder->context()) ||
+      joined->extradata() != extradata_of(encoder->context())) {
+    throw Error(url + ": can't take " + path + ", which was encoded with other parameters");
+  }
+  const std::vector<PacketFileReader::Entry> entries = joined->entries();
+  std::vector<std::int64_t> times;
+  std::ranges::transform(entries, std::back_inserter(times), &PacketFileReader::Entry::pts);
+  std::ranges::sort(times);
+  const bool is_closed = !entries.empty() && entries.front().key && entries.front().pts == times.front() &&
+                         (last_joined == AV_NOPTS_VALUE || times.front() > last_joined);
+  if (!is_closed) {
+    throw Error(url + ": can't take " + path + ", which doesn't begin with a frame that stands for itself");
+  }
+  last_joined = times.back();
+  reordered = static_cast<std::size_t>(most_reordered);
+  if (joined_frames == 0) {
+    const AVCodecContext& context = encoder->context();
+    const std::int64_t frame = std::max<std::int64_t>(
+        1, context.framerate.num > 0 ? av_rescale_q(1, av_inv_q(context.framerate), context.time_base) : 1);
+    decoding_ahead = reordered < times.size() ? times[reordered] - times.front()
+                                              : static_cast<std::int64_t>(reordered) * frame;
+  }
+  joined_times.insert(joined_times.end(), times.begin(), times.end());
+}
+
+/// As encoders do: frames are decoded in the rhythm in which they are shown, the first ones a little earlier.
+std::int64_t Writer::State::decoding_time(std::size_t frame) const {
+  return frame < reordered ? joined_times.at(frame - first_joined) - decoding_ahead
+                           : joined_times.at(frame - reordered - first_joined);
+}
+
+bool Writer::State::join_frame() {
+  PacketHandle packet = joined->read();
+  if (packet == nullptr) {
+    joined.reset();
+    return false;
+  }
+  packet->dts = decoding_time(joined_frames++);
+  if (joined_frames > reordered) {
+    joined_times.pop_front();
+    ++first_joined;
+  }
+  write_encoded(std::move(packet));
+  return true;
+}
+
 /// libav's muxer of WebP writes one picture or an animation, whose file is read again for that.
 void Writer::State::embed_metadata() {
   if (!is_webp() || pictures_metadata.empty() || file == nullptr || file->temporary().empty()) {
@@ -936,8 +1027,15 @@ void Writer::State::end_file() {
 }
 
 void Writer::State::finish() {
-  encoder->flush();
-  drain_encoder();
+  if (last_joined == AV_NOPTS_VALUE) {
+    encoder->flush();
+    drain_encoder();
+  }
+  if (stretch) {
+    stretch->finish();
+    bytes = stretch->bytes();
+    return;
+  }
   for (const auto& [stream, transcoder] : audio_transcoders) {
     transcoder->flush();
     write_sound(*transcoder, output_index[stream]);
@@ -1002,6 +1100,38 @@ void Writer::write(const Frame& frame) { state_->write(frame); }
 void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
+
+bool Writer::joins_stretches() const {
+  const AVCodecContext& context = state_->encoder->context();
+  const AVCodecDescriptor* const codec = avcodec_descriptor_get(context.codec_id);
+  const bool is_known = state_->codec_name == "libx264" || state_->codec_name == "libx265" ||
+                        state_->codec_name == "ffv1" ||
+                        (codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0);
+  return is_known && state_->counts_source_time && !state_->has_rate_control &&
+         !holds_pictures(*state_->container) && !state_->is_webp();
+}
+
+/// The first frame is decoded so many frames before it is shown; of short stretches, at least as many as the
+/// order needs.
+int Writer::reordering() const {
+  const std::vector<std::int64_t>& shown = state_->stretch_times;
+  std::vector<std::int64_t> times = shown;
+  std::ranges::sort(times);
+  std::ptrdiff_t most = 0;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto rank = std::ranges::lower_bound(times, shown[i]) - times.begin();
+    most = std::max(most, static_cast<std::ptrdiff_t>(i) - rank);
+    const bool is_begin = state_->stretch_decoding[i] == times.front();
+    most = is_begin ? std::max(most, static_cast<std::ptrdiff_t>(i)) : most;
+  }
+  return static_cast<int>(most);
+}
+
+void Writer::begin_stretch(const std::string& file, int reordering) {
+  state_->begin_stretch(file, reordering);
+}
+bool Writer::join_frame() { return state_->join_frame(); }
+
 std::int64_t Writer::frames_written() const { return state_->frames; }
 std::int64_t Writer::bytes_written() const { return state_->bytes; }
 std::int64_t Writer::copies() const { return state_->turns + state_->encoder->copies(); }

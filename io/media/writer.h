@@ -34,6 +34,11 @@ struct WriterOptions {
   /// If it is a GPU's: take frames from it where the encoder can, see Writer::cuda_frames().
   MemoryDomain memory;
   Overwrite overwrite = Overwrite::kNever;
+  /// Write the video of a stretch of the source alone, encoded for a file of the url's name, to this file of
+  /// packets, which another Writer joins with others; under the second name until it is whole. Empty: all
+  /// that the source has, to the url.
+  std::string stretch_file;
+  std::string stretch_temporary;
 };
 
 /// "/a.mkv" for "file:///a.mkv", and "a.mkv" for "file:a.mkv" unless there is a file of just that name; other
@@ -97,6 +102,19 @@ class Writer {
   /// what is with the encoder is left out. Returns that name; the url where it is written straight, as a
   /// pipe, and of pictures, each of which is whole.
   std::string finish_partial();
+
+  /// Whether stretches of the source that are encoded each by itself make one stream that is as good: their
+  /// encoder decides on each frame by itself, or by frames nearby, and counts in the source's times.
+  bool joins_stretches() const;
+  /// Of a stretch that is finished: by how many frames decoding is ahead of showing.
+  int reordering() const;
+
+  /// Takes a stretch's file (WriterOptions::stretch_file) in place of frames: it continues the stretch before
+  /// it. `reordering` is the most that any of the stretches has. Throws Error unless it was encoded as this
+  /// writer would, begins with a key frame and shows nothing before its end that belongs to the next.
+  void begin_stretch(const std::string& file, int reordering);
+  /// Writes the stretch's next frame, in decoding order; false at its end.
+  bool join_frame();
 
   /// May be called from any thread.
   std::int64_t bytes_written() const;

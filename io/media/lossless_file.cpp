@@ -1,0 +1,156 @@
+#include "io/media/lossless_file.h"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/frame/frame_pool.h"
+#include "io/media/libav.h"
+#include "io/media/packet_file.h"
+#include "io/media/pixel_format.h"
+#include "io/media/samples.h"
+
+namespace limpid::io {
+namespace {
+
+/// The densest first; the last takes every format.
+constexpr std::array kLosslessCodecs{AV_CODEC_ID_FFV1, AV_CODEC_ID_FFVHUFF, AV_CODEC_ID_RAWVIDEO};
+
+const AVCodec& lossless_encoder(AVPixelFormat format, const std::string& path) {
+  for (const AVCodecID id : kLosslessCodecs) {
+    const AVCodec* const codec = avcodec_find_encoder(id);
+    if (codec == nullptr) {
+      continue;
+    }
+    const std::span<const AVPixelFormat> formats = pixel_formats_of(*codec);
+    if (formats.empty() || std::ranges::find(formats, format) != formats.end()) {
+      return *codec;
+    }
+  }
+  throw Error(path + ": there is no lossless encoder for " + name_of(format));
+}
+
+CodecHandle make_context(const AVCodec& codec, const FrameFormat& format, int threads) {
+  CodecHandle context(avcodec_alloc_context3(&codec));
+  if (context == nullptr) {
+    throw Error(kOutOfMemory);
+  }
+  context->width = format.width;
+  context->height = format.height;
+  context->pix_fmt = pixel_format(format);
+  context->time_base = {1, 1};
+  context->thread_type = FF_THREAD_SLICE;  // that of frames would hold some back
+  context->thread_count = threads;
+  return context;
+}
+
+}  // namespace
+
+struct LosslessWriter::State {
+  std::string path;
+  FrameFormat format;
+  CodecHandle encoder;
+  std::optional<PacketFileWriter> file;
+  LibavFramePool packed;
+  std::int64_t frames = 0;
+};
+
+LosslessWriter::LosslessWriter(const std::string& path, const std::string& temporary,
+                               const FrameFormat& format, int threads)
+    : state_(std::make_unique<State>()) {
+  state_->path = path;
+  state_->format = format;
+  const AVCodec& codec = lossless_encoder(pixel_format(format), path);
+  state_->encoder = make_context(codec, format, threads);
+  if (codec.id == AV_CODEC_ID_FFV1) {
+    // Version 3 has slices, which lose chroma of a fourth of luma's width, and can't be made of one sample.
+    const bool is_small = format.plane_width(format.color_plane_count() - 1) < 2 ||
+                          format.plane_height(format.color_plane_count() - 1) < 2;
+    state_->encoder->level = format.chroma_shift_x > 1 || is_small ? 1 : 3;
+  }
+  forget_logged_messages();
+  if (const int code = avcodec_open2(state_->encoder.get(), &codec, nullptr); code < 0) {
+    throw Error(path + ": the encoder " + codec.name + " can't be used for " + to_string(format) + ": " +
+                error_text(code) + logged_reason());
+  }
+  state_->file.emplace(path, temporary, *state_->encoder);
+}
+
+LosslessWriter::~LosslessWriter() = default;
+
+void LosslessWriter::write(const Frame& frame) {
+  State& state = *state_;
+  const AVPixelFormat target = state.encoder->pix_fmt;
+  FrameHandle picture;
+  if (is_planar(target)) {
+    picture = view_of(frame, target);
+  } else {
+    picture = state.packed.take(target, frame.format.width, frame.format.height);
+    pack(frame, *picture);
+  }
+  picture->pts = state.frames++;
+  check(avcodec_send_frame(state.encoder.get(), picture.get()), state.path, "can't encode a frame");
+  const PacketHandle packet = make_packet();
+  check(avcodec_receive_packet(state.encoder.get(), packet.get()), state.path, "can't encode a frame");
+  state.file->write(*packet);
+}
+
+void LosslessWriter::finish() { state_->file->finish(); }
+std::int64_t LosslessWriter::bytes() const { return state_->file->bytes(); }
+
+struct LosslessReader::State {
+  State(const std::string& of, const FrameFormat& frames) : path(of), format(frames), file(of) {}
+
+  std::string path;
+  FrameFormat format;
+  PacketFileReader file;
+  CodecHandle decoder;
+  FramePool pool;
+};
+
+LosslessReader::LosslessReader(const std::string& path, const FrameFormat& format)
+    : state_(std::make_unique<State>(path, format)) {
+  const std::string name = state_->file.parameters().substr(0, state_->file.parameters().find(' '));
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get_by_name(name.c_str());
+  const AVCodec* const codec = descriptor == nullptr ? nullptr : avcodec_find_decoder(descriptor->id);
+  if (codec == nullptr) {
+    throw Error(path + ": there is no decoder for " + name);
+  }
+  state_->decoder = make_context(*codec, format, 0);
+  const std::string& extradata = state_->file.extradata();
+  state_->decoder->extradata =
+      static_cast<std::uint8_t*>(av_mallocz(extradata.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+  if (state_->decoder->extradata == nullptr) {
+    throw Error(kOutOfMemory);
+  }
+  std::ranges::copy(extradata, state_->decoder->extradata);
+  state_->decoder->extradata_size = static_cast<int>(extradata.size());
+  check(avcodec_open2(state_->decoder.get(), codec, nullptr), path, "can't open the decoder");
+}
+
+LosslessReader::~LosslessReader() = default;
+
+std::optional<Frame> LosslessReader::read() {
+  State& state = *state_;
+  const PacketHandle packet = state.file.read();
+  if (packet == nullptr) {
+    return std::nullopt;
+  }
+  check(avcodec_send_packet(state.decoder.get(), packet.get()), state.path, "can't decode a frame");
+  const FrameHandle picture = make_frame();
+  check(avcodec_receive_frame(state.decoder.get(), picture.get()), state.path, "can't decode a frame");
+  if (picture->width != state.format.width || picture->height != state.format.height ||
+      picture->format != pixel_format(state.format)) {
+    throw Error(state.path + ": its frames are not " + to_string(state.format));
+  }
+  Frame frame = state.pool.allocate(state.format);
+  unpack(*picture, frame);
+  return frame;
+}
+
+}  // namespace limpid::io

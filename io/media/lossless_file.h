@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/frame/frame.h"
+
+namespace limpid::io {
+
+/// Keeps the samples of frames in a file, to the bit: FFV1 where it has the format, or what else has. Times
+/// and tags are not kept. All members throw Error with a sentence that names the file.
+class LosslessWriter {
+ public:
+  /// Writes to a new file at `temporary`, which finish() renames to `path`; without, nothing remains.
+  /// `threads`: 0 is libavcodec's choice.
+  LosslessWriter(const std::string& path, const std::string& temporary, const FrameFormat& format,
+                 int threads);
+  LosslessWriter(const LosslessWriter&) = delete;
+  LosslessWriter& operator=(const LosslessWriter&) = delete;
+  LosslessWriter(LosslessWriter&&) = delete;
+  LosslessWriter& operator=(LosslessWriter&&) = delete;
+  ~LosslessWriter();
+
+  void write(const Frame& frame);
+  /// Waits until the file is on the disk.
+  void finish();
+  std::int64_t bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class LosslessReader {
+ public:
+  LosslessReader(const std::string& path, const FrameFormat& format);
+  LosslessReader(const LosslessReader&) = delete;
+  LosslessReader& operator=(const LosslessReader&) = delete;
+  LosslessReader(LosslessReader&&) = delete;
+  LosslessReader& operator=(LosslessReader&&) = delete;
+  ~LosslessReader();
+
+  /// The next frame, with nothing but its samples; nothing at the end.
+  std::optional<Frame> read();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid::io

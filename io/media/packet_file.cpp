@@ -1,0 +1,225 @@
+#include "io/media/packet_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr std::string_view kMagic = "limpid packets 1\n";
+constexpr std::int64_t kEndMark = 0;
+constexpr std::int64_t kPacketMark = 1;
+
+void require(bool done, const std::string& path, const char* what) {
+  check(done ? 0 : AVERROR(errno), path, what);
+}
+
+}  // namespace
+
+std::string parameters_text(const AVCodecContext& encoder) {
+  std::string text = avcodec_get_name(encoder.codec_id);
+  const auto add = [&text](const std::string& more) { text += " " + more; };
+  add(name_of(encoder.pix_fmt));
+  add(std::to_string(encoder.width) + "x" + std::to_string(encoder.height));
+  add(std::to_string(encoder.time_base.num) + "/" + std::to_string(encoder.time_base.den));
+  add(std::to_string(encoder.sample_aspect_ratio.num) + ":" +
+      std::to_string(encoder.sample_aspect_ratio.den));
+  for (const int tag : {static_cast<int>(encoder.color_primaries), static_cast<int>(encoder.color_trc),
+                        static_cast<int>(encoder.colorspace), static_cast<int>(encoder.color_range),
+                        static_cast<int>(encoder.chroma_sample_location),
+                        static_cast<int>(encoder.field_order), encoder.profile, encoder.level}) {
+    add(std::to_string(tag));
+  }
+  return text + (std::endian::native == std::endian::little ? " little" : " big");
+}
+
+std::string extradata_of(const AVCodecContext& encoder) {
+  return encoder.extradata == nullptr ? std::string()
+                                      : std::string(reinterpret_cast<const char*>(encoder.extradata),
+                                                    static_cast<std::size_t>(encoder.extradata_size));
+}
+
+PacketFileWriter::PacketFileWriter(std::string path, const std::string& temporary,
+                                   const AVCodecContext& encoder)
+    : path_(std::move(path)) {
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  require(descriptor >= 0, path_, "can't create a file there");
+  temporary_.emplace(temporary);
+  file_.reset(::fdopen(descriptor, "wb"));
+  put(kMagic.data(), kMagic.size());
+  put_text(parameters_text(encoder));
+  put_text(extradata_of(encoder));
+}
+
+void PacketFileWriter::put(const void* data, std::size_t size) {
+  require(std::fwrite(data, 1, size, file_.get()) == size, path_, "can't write");
+  digest_.add(data, size);
+  bytes_ += static_cast<std::int64_t>(size);
+}
+
+void PacketFileWriter::put_text(const std::string& text) {
+  put_number(std::ssize(text));
+  put(text.data(), text.size());
+}
+
+void PacketFileWriter::write(const AVPacket& packet) {
+  for (const std::int64_t number :
+       {kPacketMark, packet.pts, packet.dts, packet.duration, std::int64_t{packet.flags},
+        std::int64_t{packet.size}, std::int64_t{packet.side_data_elems}}) {
+    put_number(number);
+  }
+  put(packet.data, static_cast<std::size_t>(packet.size));
+  for (int i = 0; i < packet.side_data_elems; ++i) {
+    const AVPacketSideData& data = packet.side_data[i];
+    put_number(data.type);
+    put_number(static_cast<std::int64_t>(data.size));
+    put(data.data, data.size);
+  }
+  ++packets_;
+}
+
+void PacketFileWriter::finish() {
+  put_number(kEndMark);
+  put_number(packets_);
+  const std::uint64_t hash = digest_.end();
+  require(std::fwrite(&hash, 1, sizeof(hash), file_.get()) == sizeof(hash), path_, "can't write");
+  bytes_ += static_cast<std::int64_t>(sizeof(hash));
+  require(std::fflush(file_.get()) == 0, path_, "can't write");
+  // Not every file system can do it; those that can tell here what they couldn't write.
+  require(::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == ENOTSUP, path_, "can't write");
+  require(std::fclose(file_.release()) == 0, path_,
+          "can't write");  // NOLINT(cppcoreguidelines-owning-memory)
+  require(::rename(temporary_->path().c_str(), path_.c_str()) == 0, path_,
+          "can't give its name to the finished file");
+  temporary_.reset();
+}
+
+PacketFileReader::PacketFileReader(std::string path)
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rbe")) {
+  require(file_ != nullptr, path_, "can't read it");
+  struct stat status {};
+  require(::fstat(::fileno(file_.get()), &status) == 0, path_, "can't read it");
+  size_ = status.st_size;
+  std::array<char, kMagic.size()> magic{};
+  get(magic.data(), magic.size());
+  if (std::string_view(magic.data(), magic.size()) != kMagic) {
+    fail();
+  }
+  parameters_ = text();
+  extradata_ = text();
+}
+
+void PacketFileReader::fail() const {
+  throw Error(path_ + ": is damaged or was not written to its end; delete it to have it made again");
+}
+
+void PacketFileReader::get(void* data, std::size_t size) {
+  if (std::fread(data, 1, size, file_.get()) != size) {
+    if (std::ferror(file_.get()) != 0) {
+      require(false, path_, "can't read it");
+    }
+    fail();
+  }
+  digest_.add(data, size);
+}
+
+std::string PacketFileReader::text() {
+  const std::int64_t size = number();
+  if (size < 0 || size > size_) {
+    fail();
+  }
+  std::string read(static_cast<std::size_t>(size), ' ');
+  get(read.data(), read.size());
+  return read;
+}
+
+PacketHandle PacketFileReader::read() {
+  const std::int64_t mark = number();
+  if (mark == kEndMark) {
+    const bool complete = number() == packets_;
+    const std::uint64_t expected = digest_.end();
+    std::uint64_t hash = 0;
+    if (std::fread(&hash, 1, sizeof(hash), file_.get()) != sizeof(hash) || !complete || hash != expected) {
+      fail();
+    }
+    return nullptr;
+  }
+  PacketHandle packet = make_packet();
+  const std::int64_t pts = number();
+  const std::int64_t dts = number();
+  const std::int64_t duration = number();
+  const std::int64_t flags = number();
+  const std::int64_t size = number();
+  const std::int64_t side_data = number();
+  constexpr std::int64_t kMostSideData = 64;
+  if (mark != kPacketMark || size < 0 || size > size_ || side_data < 0 || side_data > kMostSideData) {
+    fail();
+  }
+  check(av_new_packet(packet.get(), static_cast<int>(size)), path_, "can't make a packet");
+  packet->pts = pts;
+  packet->dts = dts;
+  packet->duration = duration;
+  packet->flags = static_cast<int>(flags);
+  get(packet->data, static_cast<std::size_t>(size));
+  for (std::int64_t i = 0; i < side_data; ++i) {
+    const std::int64_t type = number();
+    const std::int64_t bytes = number();
+    if (bytes < 0 || bytes > size_) {
+      fail();
+    }
+    std::uint8_t* const data = av_packet_new_side_data(packet.get(), static_cast<AVPacketSideDataType>(type),
+                                                       static_cast<std::size_t>(bytes));
+    if (data == nullptr) {
+      throw Error(kOutOfMemory);
+    }
+    get(data, static_cast<std::size_t>(bytes));
+  }
+  ++packets_;
+  return packet;
+}
+
+std::vector<PacketFileReader::Entry> PacketFileReader::entries() {
+  const FileHandle file(std::fopen(path_.c_str(), "rbe"));
+  require(file != nullptr, path_, "can't read it");
+  const long begin = std::ftell(file_.get());
+  std::vector<Entry> all;
+  std::fseek(file.get(), begin, SEEK_SET);
+  const auto next = [&]() -> std::int64_t {
+    std::int64_t value = 0;
+    if (std::fread(&value, 1, sizeof(value), file.get()) != sizeof(value)) {
+      fail();
+    }
+    return value;
+  };
+  const auto skip = [&](std::int64_t bytes) {
+    if (bytes < 0 || bytes > size_ || std::fseek(file.get(), bytes, SEEK_CUR) != 0) {
+      fail();
+    }
+  };
+  while (next() == kPacketMark) {
+    const std::int64_t pts = next();
+    skip(2 * static_cast<std::int64_t>(sizeof(std::int64_t)));  // dts and duration
+    const std::int64_t flags = next();
+    const std::int64_t size = next();
+    const std::int64_t side_data = next();
+    skip(size);
+    for (std::int64_t i = 0; i < side_data; ++i) {
+      next();
+      skip(next());
+    }
+    all.push_back({pts, (flags & AV_PKT_FLAG_KEY) != 0});
+  }
+  return all;
+}
+
+}  // namespace limpid::io

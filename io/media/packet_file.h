@@ -1,0 +1,99 @@
+#pragma once
+
+// A file of an encoder's packets with all that libav tells of them, which no container keeps: times and
+// durations in the encoder's own units, in decoding order. It is whole or it isn't a file of this kind.
+// Private to io.
+//
+//   "limpid packets 1\n"
+//   parameters: the text that tells them, its size before it
+//   extradata: likewise
+//   packets: a mark (1), pts, dts, duration, flags, size and number of side data; the bytes; of each side
+//            data its type, size and bytes
+//   end: a mark (0), the number of packets, the hash of all that comes before it
+//
+// Numbers are of 64 bits, in the machine's order of bytes, as the text tells.
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/media/digest.h"
+#include "io/media/libav.h"
+#include "io/media/output_file.h"
+
+namespace limpid::io {
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }  // NOLINT(cppcoreguidelines-owning-memory)
+};
+using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
+
+/// What packets of two encoders have to agree in to be one stream; nothing that only tells how they were
+/// made.
+std::string parameters_text(const AVCodecContext& encoder);
+std::string extradata_of(const AVCodecContext& encoder);
+
+class PacketFileWriter {
+ public:
+  /// Writes to a new file at `temporary`, which finish() renames to `path`; without, nothing remains.
+  PacketFileWriter(std::string path, const std::string& temporary, const AVCodecContext& encoder);
+
+  void write(const AVPacket& packet);
+  /// Waits until the file is on the disk.
+  void finish();
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  void put(const void* data, std::size_t size);
+  void put_number(std::int64_t number) { put(&number, sizeof(number)); }
+  void put_text(const std::string& text);
+
+  std::string path_;
+  FileHandle file_;
+  std::optional<TemporaryFile> temporary_;
+  Digest digest_;
+  std::int64_t packets_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+class PacketFileReader {
+ public:
+  /// Throws Error if the file can't be read or isn't of this kind.
+  explicit PacketFileReader(std::string path);
+
+  const std::string& parameters() const { return parameters_; }
+  const std::string& extradata() const { return extradata_; }
+
+  /// Null at the end. Throws Error if the file is damaged.
+  PacketHandle read();
+  /// Presentation times and flags of all packets, in their order, without reading the packets. To be called
+  /// before the first read().
+  struct Entry {
+    std::int64_t pts;
+    bool key;
+  };
+  std::vector<Entry> entries();
+
+ private:
+  void get(void* data, std::size_t size);
+  std::int64_t number() {
+    std::int64_t value = 0;
+    get(&value, sizeof(value));
+    return value;
+  }
+  std::string text();
+  [[noreturn]] void fail() const;
+
+  std::string path_;
+  FileHandle file_;
+  std::int64_t size_ = 0;
+  std::string parameters_;
+  std::string extradata_;
+  Digest digest_;
+  std::int64_t packets_ = 0;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,180 @@
+// Files of stretches: frames without loss, packets that are joined.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
+#include "io/media/reader.h"
+#include "io/media/writer.h"
+#include "tests/io/media/media.h"
+
+namespace limpid::io {
+namespace {
+
+using StretchTest = MediaTest;
+
+Frame noise_frame(const FrameFormat& format, std::uint32_t seed) {
+  Frame frame = allocate_frame(format);
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const Plane& plane = frame.planes.at(static_cast<std::size_t>(p));
+    for (int y = 0; y < plane.height; ++y) {
+      for (int x = 0; x < plane.width; ++x) {
+        seed = seed * 1664525U + 1013904223U;
+        if (format.sample_type == SampleType::kUint8) {
+          plane.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(seed >> 24);
+        } else if (format.sample_type == SampleType::kUint16) {
+          plane.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(seed >> (32 - format.bit_depth));
+        } else {
+          plane.row<float>(y)[x] = static_cast<float>(seed) / 3e9F - 0.1F;
+        }
+      }
+    }
+  }
+  return frame;
+}
+
+std::vector<FrameFormat> formats() {
+  std::vector<FrameFormat> all;
+  for (const int depth : {8, 10, 12, 16}) {
+    const SampleType type = depth == 8 ? SampleType::kUint8 : SampleType::kUint16;
+    FrameFormat format{.width = 35, .height = 23, .sample_type = type, .bit_depth = depth};
+    all.push_back(format);
+    format.color_model = ColorModel::kRgb;
+    all.push_back(format);
+    format.color_model = ColorModel::kYuv;
+    for (const auto& [x, y] : {std::pair{0, 0}, {1, 0}, {1, 1}}) {
+      format.chroma_shift_x = x;
+      format.chroma_shift_y = y;
+      all.push_back(format);
+    }
+  }
+  FrameFormat alpha{.width = 35, .height = 23, .color_model = ColorModel::kYuv, .has_alpha = true};
+  all.push_back(alpha);
+  all.push_back({.width = 35, .height = 23, .has_alpha = true});
+  all.push_back(
+      {.width = 1, .height = 1, .color_model = ColorModel::kYuv, .chroma_shift_x = 1, .chroma_shift_y = 1});
+  all.push_back({.width = 35, .height = 23, .color_model = ColorModel::kYuv, .chroma_shift_x = 2});
+  all.push_back({.width = 35, .height = 23, .sample_type = SampleType::kFloat32, .bit_depth = 32});
+  all.push_back({.width = 35,
+                 .height = 23,
+                 .color_model = ColorModel::kRgb,
+                 .sample_type = SampleType::kFloat32,
+                 .bit_depth = 32});
+  return all;
+}
+
+TEST_F(StretchTest, LosslessFilesKeepEveryFormat) {
+  for (const FrameFormat& format : formats()) {
+    const std::string file = path("lossless");
+    std::vector<std::uint64_t> hashes;
+    {
+      LosslessWriter writer(file, file + ".tmp", format, 2);
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        const Frame frame = noise_frame(format, i);
+        hashes.push_back(sample_hash(frame));
+        writer.write(frame);
+      }
+      EXPECT_FALSE(std::filesystem::exists(file));
+      writer.finish();
+      EXPECT_EQ(static_cast<std::int64_t>(std::filesystem::file_size(file)), writer.bytes());
+    }
+    LosslessReader reader(file, format);
+    for (const std::uint64_t hash : hashes) {
+      const std::optional<Frame> frame = reader.read();
+      ASSERT_TRUE(frame) << to_string(format);
+      EXPECT_EQ(sample_hash(*frame), hash) << to_string(format);
+    }
+    EXPECT_FALSE(reader.read());
+    std::filesystem::remove(file);
+  }
+}
+
+TEST_F(StretchTest, AFileThatIsCutOrChangedIsToldAndAnUnfinishedOneIsGone) {
+  const FrameFormat format{.width = 64, .height = 64};
+  const std::string file = path("lossless");
+  {
+    LosslessWriter writer(file, file + ".tmp", format, 1);
+    writer.write(noise_frame(format, 1));
+  }
+  EXPECT_TRUE(files().empty());
+  {
+    LosslessWriter writer(file, file + ".tmp", format, 1);
+    writer.write(noise_frame(format, 1));
+    writer.finish();
+  }
+  const auto read_all = [&] {
+    LosslessReader reader(file, format);
+    while (reader.read()) {
+    }
+  };
+  EXPECT_NO_THROW(read_all());
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  for (const std::uintmax_t cut : {size - 1, size - 20, size / 2, std::uintmax_t{10}, std::uintmax_t{0}}) {
+    std::filesystem::resize_file(file, cut);
+    EXPECT_THROW(read_all(), Error) << cut;
+  }
+}
+
+TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {
+  const std::string clip =
+      make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.4 -pix_fmt yuv420p -c:v ffv1");
+  const auto encode = [&](const std::string& name,
+                          const std::vector<std::pair<std::string, std::string>>& more) {
+    const Reader reader(clip);
+    WriterOptions options;
+    options.codec = "libx264";
+    options.encoder_options = more;
+    options.stretch_file = path(name);
+    options.stretch_temporary = path(name + ".tmp");
+    Writer writer(path("out.mkv"), reader, options);
+    for (const Frame& frame : read_clip(clip).frames) {
+      writer.write(frame);
+    }
+    writer.finish();
+    return writer.reordering();
+  };
+  const int reordering = encode("as-asked", {});
+  EXPECT_EQ(reordering, 2) << "B frames that others are predicted from";
+  EXPECT_EQ(encode("other", {{"bf", "0"}}), 0);
+  const Reader reader(clip);
+  WriterOptions options;
+  options.codec = "libx264";
+  Writer writer(path("out.mkv"), reader, options);
+  EXPECT_TRUE(writer.joins_stretches());
+  EXPECT_THROW(writer.begin_stretch(path("other"), 0), Error);
+  writer.begin_stretch(path("as-asked"), reordering);
+  int frames = 0;
+  while (writer.join_frame()) {
+    ++frames;
+  }
+  EXPECT_EQ(frames, 10);
+  EXPECT_THROW(writer.begin_stretch(path("as-asked"), reordering), Error) << "it comes before what is there";
+}
+
+TEST_F(StretchTest, WhereRatesAreControlledStretchesAreNotJoined) {
+  const std::string clip =
+      make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.1 -pix_fmt yuv420p -c:v ffv1");
+  const Reader reader(clip);
+  const auto joins = [&](const std::string& name, WriterOptions options) {
+    options.overwrite = Overwrite::kAlways;
+    return Writer(path(name), reader, options).joins_stretches();
+  };
+  EXPECT_TRUE(joins("a.mkv", {.codec = "libx265", .crf = "20"}));
+  EXPECT_TRUE(joins("a.mov", {.codec = "prores_ks"}));
+  EXPECT_FALSE(joins("a.mkv", {.codec = "libx264", .bitrate = "1M"}));
+  EXPECT_FALSE(
+      joins("a.mkv", {.codec = "libx264", .encoder_options = {{"maxrate", "1M"}, {"bufsize", "1M"}}}));
+  EXPECT_FALSE(joins("a.mkv", {.codec = "libx264",
+                               .encoder_options = {{"x264-params", "vbv-maxrate=1000:vbv-bufsize=1000"}}}));
+  EXPECT_FALSE(joins("a.mkv", {.codec = "mpeg4"}));
+  EXPECT_FALSE(joins("a.avi", {.codec = "libx264"})) << "counts frames";
+}
+
+}  // namespace
+}  // namespace limpid::io
