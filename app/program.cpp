@@ -1,6 +1,6 @@
 #include "app/program.h"
 
-#include "app/version.h"
+#include "app/console/version.h"
 
 namespace limpid::app {
 
@@ -17,9 +17,13 @@ std::unique_ptr<CommandLine> make_program(Command& selected) {
   add_devices_command(*program, selected);
   add_matches_command(*program, selected);
   add_measure_command(*program, selected);
+  add_merge_command(*program, selected);
   add_noise_command(*program, selected);
+  add_plan_command(*program, selected);
   add_preview_command(*program, selected);
+  add_status_command(*program, selected);
   add_webcam_command(*program, selected);
+  add_work_command(*program, selected);
   return program;
 }
 

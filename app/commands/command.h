@@ -18,8 +18,12 @@ void add_denoise_command(CommandLine& program, Command& selected);
 void add_devices_command(CommandLine& program, Command& selected);
 void add_matches_command(CommandLine& program, Command& selected);
 void add_measure_command(CommandLine& program, Command& selected);
+void add_merge_command(CommandLine& program, Command& selected);
 void add_noise_command(CommandLine& program, Command& selected);
+void add_plan_command(CommandLine& program, Command& selected);
 void add_preview_command(CommandLine& program, Command& selected);
+void add_status_command(CommandLine& program, Command& selected);
 void add_webcam_command(CommandLine& program, Command& selected);
+void add_work_command(CommandLine& program, Command& selected);
 
 }  // namespace limpid::app

@@ -17,17 +17,14 @@
 
 #include "app/commands/command.h"
 #include "app/commands/denoise_job.h"
+#include "app/commands/denoising_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
-#include "app/options/filter_options.h"
 #include "app/options/logging_options.h"
-#include "app/options/media_options.h"
-#include "app/options/noise_options.h"
-#include "app/options/time_options.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
@@ -41,27 +38,15 @@ struct DenoiseOptions {
   std::vector<std::string> arguments;  // inputs, and perhaps the output
   std::string output_option;
 
-  NoiseOptions noise;
-  FilterOptions filter;
-
+  DenoisingOptions denoising;
   EngineChoice engine;
-
-  InputOptions input;
-  io::WriterOptions writer;  // but for what `encoder` has
-  EncoderOptions encoder;
 
   LoggingOptions logging;
   std::string progress = "auto";
 
-  TimeOptions time;
-  std::int64_t frames = 0;
   bool overwrite = false;
   bool never_overwrite = false;
   bool strict = false;
-  bool no_audio = false;
-  bool no_transcode = false;
-  bool no_subtitles = false;
-  bool no_data = false;
   bool quiet = false;
   bool no_progress = false;
   bool stats = false;
@@ -90,10 +75,6 @@ void log_engine(const Engine& engine, bool chosen) {
 void check(const DenoiseOptions& options) {
   if (options.overwrite && options.never_overwrite) {
     throw UsageError("-y and -n exclude each other");
-  }
-  const std::string& sound = options.writer.audio_codec;
-  if (options.no_transcode && !sound.empty() && sound != "copy") {
-    throw UsageError("--no-transcode and --audio-codec " + sound + " exclude each other");
   }
 }
 
@@ -177,25 +158,15 @@ void set_up_messages(const DenoiseOptions& options, Console& console) {
 /// told before any file is touched.
 Job settle_job(const DenoiseOptions& options) {
   Job job;
-  job.noise = options.noise.settings();
-  job.strength = options.noise.strength();
-  options.filter.check();
-  job.filter = [&options](bool frame_by_frame) { return options.filter.filter(frame_by_frame); };
-  job.profile = options.filter.profile();
-  // The decoder's threads are libav's choice, as with ffmpeg: of a damaged stream their number decides how
-  // many frames come out.
-  options.input.apply_to(job.reader);
-  options.time.apply_to(job.reader);
-  job.reader.audio = !options.no_audio;
-  job.reader.subtitles = !options.no_subtitles;
-  job.reader.data = !options.no_data;
-  job.writer = options.writer;
-  options.encoder.apply_to(job.writer);
-  job.writer.frames = options.frames;
-  if (options.no_transcode) {
-    job.writer.audio_codec = "copy";
-  }
-  job.frames = options.frames;
+  const DenoisingOptions& denoising = options.denoising;
+  job.noise = denoising.noise.settings();
+  job.strength = denoising.noise.strength();
+  denoising.check();
+  job.filter = [&denoising](bool frame_by_frame) { return denoising.filter.filter(frame_by_frame); };
+  job.profile = denoising.filter.profile();
+  job.reader = denoising.reader_options();
+  job.writer = denoising.writer_options();
+  job.frames = denoising.frames;
   job.existing = options.overwrite         ? Existing::kOverwrite
                  : options.never_overwrite ? Existing::kSkip
                                            : Existing::kAsk;
@@ -294,59 +265,12 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
   command.add_flag("-n,--no-overwrite", options.never_overwrite, "Skip inputs whose outputs exist")
       ->group(kGroup);
-  options.time.add_to(command, kGroup);
-  command.add_option("--frames", options.frames, "Stop after N frames")
-      ->type_name("N")
-      ->positive()
-      ->group(kGroup);
+  options.denoising.add_range_to(command, kGroup);
   command
       .add_flag("--strict", options.strict,
                 "Stop at a damaged packet or frame, or a file that ends early, instead of going on")
       ->group(kGroup);
-  options.input.add_to(command, kGroup);
-  command.add_flag("--no-audio", options.no_audio, "Don't copy audio streams")->group(kGroup);
-  command.add_flag("--no-subtitles", options.no_subtitles, "Don't copy subtitle streams")->group(kGroup);
-  command.add_flag("--no-data", options.no_data, "Don't copy data streams and attachments")->group(kGroup);
-}
-
-void add_encoding_options(CommandLine& command, DenoiseOptions& options) {
-  constexpr const char* kGroup = "Encoding";
-  io::WriterOptions& writer = options.writer;
-  command
-      .add_option("-c,--codec", writer.codec,
-                  "Encoder [what suits the container: libx264, or libx265 for HDR]")
-      ->type_name("NAME")
-      ->check([](const std::string& name) {
-        return name.starts_with(':') ? "'-c" + name +
-                                           "' is ffmpeg's; the encoder is given as -c NAME, "
-                                           "and streams other than the video are copied"
-                                     : std::string();
-      })
-      ->group(kGroup);
-  options.encoder.add_to(command, kGroup);
-  command.add_option("--bitrate", writer.bitrate, "Such as 4M")->type_name("RATE")->group(kGroup);
-  command
-      .add_option("--audio-codec", writer.audio_codec,
-                  "Encoder of all sound, such as aac, libopus or flac; or copy, as --no-transcode [sound is "
-                  "copied; what the container can't hold is encoded as suits it]")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command
-      .add_option("--audio-bitrate", writer.audio_bitrate,
-                  "Of sound that is encoded, such as 160k [about 96k for each channel]")
-      ->type_name("RATE")
-      ->group(kGroup);
-  command
-      .add_flag("--no-transcode", options.no_transcode,
-                "Leave out sound that the container can't hold instead of encoding it anew")
-      ->group(kGroup);
-  command.add_option("--pix-fmt", writer.pixel_format, "Pixel format [the source's]")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command
-      .add_option("-f,--container", writer.container, "Container [from the output's name; y4m for a pipe]")
-      ->type_name("NAME")
-      ->group(kGroup);
+  options.denoising.add_streams_to(command, kGroup);
 }
 
 void add_message_options(CommandLine& command, DenoiseOptions& options) {
@@ -378,11 +302,11 @@ void add_denoise_command(CommandLine& program, Command& selected) {
   command->take_last();
   auto options = std::make_shared<DenoiseOptions>();
   add_file_options(*command, *options);
-  options->noise.add_to(*command);
-  options->filter.add_to(*command);
+  options->denoising.noise.add_to(*command);
+  options->denoising.filter.add_to(*command);
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);
-  add_encoding_options(*command, *options);
+  options->denoising.add_encoding_to(*command);
   add_message_options(*command, *options);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return denoise(*options, console); };

@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "app/commands/denoise_report.h"
-#include "app/commands/diagnostics.h"
+#include "app/console/diagnostics.h"
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
 #include "app/pipeline/broken_off.h"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/commands/diagnostics.h"
 #include "app/commands/run_report.h"
+#include "app/console/diagnostics.h"
 #include "core/settings/noise_profile.h"
 
 namespace limpid::app {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "app/commands/command.h"
-#include "app/commands/diagnostics.h"
 #include "app/commands/viewing_options.h"
+#include "app/console/diagnostics.h"
 #include "app/console/interrupt.h"
 #include "core/base/error.h"
 #include "io/screen/audio_output.h"

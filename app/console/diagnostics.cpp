@@ -1,4 +1,4 @@
-#include "app/commands/diagnostics.h"
+#include "app/console/diagnostics.h"
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>

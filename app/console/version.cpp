@@ -1,4 +1,4 @@
-#include "app/version.h"
+#include "app/console/version.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -15,6 +15,8 @@ constexpr std::string_view kCompiler = LIMPID_COMPILER;
 constexpr std::string_view kCuda = LIMPID_CUDA_VERSION;
 
 }  // namespace
+
+std::string version() { return std::string(kVersion); }
 
 std::string version_text() {
   return fmt::format("limpid {}\nFFmpeg {}\ncompiler {}\nCUDA {}", kVersion, io::ffmpeg_version(), kCompiler,

@@ -26,6 +26,8 @@ class FilterOptions {
   /// Throws UsageError for an unknown name, options that don't belong to the filter or contradict each other,
   /// and illegal values. `frame_by_frame` decides if no name is given.
   Filter filter(bool frame_by_frame = false) const;
+  /// What was asked for, which filter() makes the filter of.
+  FilterSettings settings() const;
   /// Throws what filter() would throw either way.
   void check() const;
   /// That of another name and, if it has profiles, profile, with those of the options that belong to it.
@@ -49,7 +51,6 @@ class FilterOptions {
   };
 
   void add_parameters(CommandLine& command);
-  FilterSettings settings() const;
   std::string help_of(const ParameterOption& option) const;
 
   std::vector<const FilterType*> types_;

@@ -1,0 +1,62 @@
+#include "app/commands/job_options.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <utility>
+
+#include "app/options/engine_options.h"
+#include "app/options/logging_options.h"
+#include "core/settings/noise_profile.h"
+
+namespace limpid::app {
+
+void JobMessageOptions::add_to(CommandLine& command) {
+  constexpr const char* kGroup = "Messages, on standard error";
+  command.add_flag("-q,--quiet", quiet, "Print errors only")->group(kGroup);
+  command.add_flag("--json", json, "A report on standard output, as JSON")->group(kGroup);
+  add_logging_options(command, logging, kGroup);
+}
+
+void JobMessageOptions::set_up(Console& console) const {
+  LoggingOptions options = logging;
+  if (quiet && options.level == LoggingOptions().level) {
+    options.level = "error";
+  }
+  set_up_logging(console, options);
+}
+
+JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) {
+  const NoiseSettings noise = options.noise.settings();
+  JobSettings settings;
+  settings.filter = options.filter.settings();
+  settings.reader = options.reader_options();
+  settings.writer = options.writer_options();
+  settings.frames = options.frames;
+  settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
+                    {"strength", noise.strength},
+                    {"planes", noise.planes == PlaneChoice::kAll    ? "all"
+                               : noise.planes == PlaneChoice::kLuma ? "luma"
+                                                                    : "chroma"}};
+  // They decide, a little, on what encoders make.
+  settings.writer.encoder_threads = encoder_threads(engine);
+  return settings;
+}
+
+std::function<bool(std::int64_t frames, std::int64_t expected)> frame_counter(
+    Console& console, const JobMessageOptions& options, const InterruptWatch& interrupts, std::string what) {
+  const bool shown = console.is_terminal() && !options.quiet;
+  return
+      [&console, &interrupts, shown, what = std::move(what), last = std::chrono::steady_clock::time_point()](
+          std::int64_t frames, std::int64_t expected) mutable {
+        const auto now = std::chrono::steady_clock::now();
+        if (shown && now - last > std::chrono::milliseconds(500)) {
+          last = now;
+          console.set_status(fmt::format("{}: {}{} frames", what, frames,
+                                         expected > 0 ? fmt::format(" of {}", expected) : ""));
+        }
+        return !interrupts.interrupted();
+      };
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,123 @@
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/commands/denoising_options.h"
+#include "app/commands/job_options.h"
+#include "app/commands/jobs.h"
+#include "app/console/interrupt.h"
+#include "app/console/json_report.h"
+#include "app/jobs/planning.h"
+#include "app/options/engine_options.h"
+#include "core/base/error.h"
+#include "io/media/reader.h"
+#include "io/media/writer.h"
+
+namespace limpid::app {
+namespace {
+
+struct PlanOptions {
+  std::vector<std::string> inputs;
+  std::string folder;
+  std::int64_t stretch_frames = kStretchFrames;
+  DenoisingOptions denoising;
+  EngineChoice engine;
+  JobMessageOptions messages;
+};
+
+int plan(const PlanOptions& options, Console& console) {
+  options.messages.set_up(console);
+  options.denoising.check();
+  const NoiseSettings noise = options.denoising.noise.settings();
+  std::vector<std::string> inputs = options.inputs;
+  std::ranges::transform(inputs, inputs.begin(), io::local_name);
+  if (std::ranges::find(inputs, "-") != inputs.end()) {
+    throw UsageError("standard input can't be read by each worker; name a file");
+  }
+  const JobFolder folder(options.folder);
+  if (file_exists(folder.plan())) {
+    throw Error(folder.path() + ": has a plan already; name another folder, or delete that one");
+  }
+  const Jobs jobs = plan_jobs(inputs, options.folder + "/");
+  const InterruptWatch interrupts;
+  const std::shared_ptr<Engine> engine = options.engine.open();
+  const JobSettings settings = job_settings(options.denoising, *engine);
+
+  std::vector<std::string> names;
+  std::ranges::transform(jobs.inputs, std::back_inserter(names), &Jobs::Input::file);
+  PlanningHooks hooks;
+  hooks.progress = frame_counter(console, options.messages, interrupts, "planning");
+  hooks.leaves_out = [&](const std::string& name, const std::exception& failure) {
+    const auto input = std::ranges::find(jobs.inputs, name, &Jobs::Input::file);
+    const auto* const no_video = dynamic_cast<const io::NoVideo*>(&failure);
+    const bool is_other =
+        input->from_folder && no_video != nullptr && (no_video->is_media() || !io::is_media_name(name));
+    if (is_other) {
+      spdlog::info(fmt::format("skipped: {}", failure.what()));
+    }
+    return is_other;
+  };
+  const bool whole = plan_job(folder, names, settings, noise, engine, options.stretch_frames, hooks);
+  console.set_status("");
+  if (!whole) {
+    return kExitInterrupted;
+  }
+  const Plan made = read_plan(folder);
+  std::int64_t frames = 0;
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const PlannedInput& input : made.inputs) {
+    frames += input.frames;
+    files.push_back({{"input", input.path}, {"frames", input.frames}, {"joined", input.joined}});
+  }
+  spdlog::info(
+      fmt::format("{}: {} stretches of {} frames in all", folder.path(), made.stretches.size(), frames));
+  if (options.messages.json) {
+    print_report({{"job", folder.path()},
+                  {"stretches", made.stretches.size()},
+                  {"frames", frames},
+                  {"inputs", files}});
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_plan_command(CommandLine& program, Command& selected) {
+  CommandLine* command =
+      program.add_subcommand("plan", "Plan a job that many machines share: look through videos once");
+  command->take_last();
+  auto options = std::make_shared<PlanOptions>();
+  constexpr const char* kGroup = "Input and output";
+  command->add_option("INPUT", options->inputs, "Files, and folders whose files are meant")
+      ->required()
+      ->take_all();
+  command->add_option("-o,--output", options->folder, "The job's folder, which all workers see")
+      ->type_name("FOLDER")
+      ->required()
+      ->group(kGroup);
+  command
+      ->add_option("--stretch-frames", options->stretch_frames,
+                   "How long stretches are, more or less: they end where scenes do [250]")
+      ->type_name("N")
+      ->positive()
+      ->group(kGroup);
+  options->denoising.add_range_to(*command, kGroup);
+  options->denoising.add_streams_to(*command, kGroup);
+  options->denoising.noise.add_to(*command);
+  options->denoising.filter.add_to(*command);
+  options->engine.add_to(*command);
+  options->denoising.add_encoding_to(*command);
+  options->messages.add_to(*command);
+  command->footer(
+      "limpid work FOLDER then does the stretches, and limpid merge FOLDER -o OUTPUT joins them.");
+  command->callback(
+      [&selected, options] { selected = [options](Console& console) { return plan(*options, console); }; });
+}
+
+}  // namespace limpid::app

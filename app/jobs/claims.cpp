@@ -1,0 +1,190 @@
+#include "app/jobs/claims.h"
+
+#include <fcntl.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+/// A file that is open, or isn't: descriptor -1.
+class Opened {
+ public:
+  Opened(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  Opened(Opened&&) = delete;
+  Opened& operator=(Opened&&) = delete;
+  ~Opened() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::string first_line_of(const std::string& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+/// Tells where process numbers mean the same: on one machine, since it was started, in one container.
+const std::string& process_space() {
+  static const std::string space = [] {
+    std::array<char, PATH_MAX> numbers{};
+    const ssize_t size = ::readlink("/proc/self/ns/pid", numbers.data(), numbers.size());
+    return first_line_of("/proc/sys/kernel/random/boot_id") + " " +
+           std::string(numbers.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  }();
+  return space;
+}
+
+double seconds_of(const timespec& time) {
+  constexpr double kNanoseconds = 1e-9;
+  return static_cast<double>(time.tv_sec) + kNanoseconds * static_cast<double>(time.tv_nsec);
+}
+
+/// The server's or the kernel's time, not this program's.
+void touch(int descriptor) {
+  constexpr std::array<timespec, 2> kNow{timespec{0, UTIME_NOW}, timespec{0, UTIME_NOW}};
+  static_cast<void>(::futimens(descriptor, kNow.data()));
+}
+
+}  // namespace
+
+Claims::Claims(JobFolder folder, double patience) : folder_(std::move(folder)), patience_(patience) {
+  heart_ = std::jthread([this](const std::stop_token& stop) { touch_now_and_then(stop); });
+}
+
+Claims::~Claims() {
+  give_back();
+  heart_ = {};
+  std::error_code ignored;
+  std::filesystem::remove(folder_.beacon(worker_name()), ignored);
+}
+
+void Claims::touch_now_and_then(const std::stop_token& stop) {
+  constexpr double kBeatsInPatience = 8;
+  const auto pause = std::chrono::duration<double>(patience_ / kBeatsInPatience);
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    wake_.wait_for(lock, stop, pause, [] { return false; });
+    if (taken_) {
+      // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
+      const Opened claim(folder_.claim(*taken_), O_WRONLY);
+      touch(claim.descriptor());
+    }
+  }
+}
+
+bool Claims::create(int stretch) const {
+  const std::string path = folder_.claim(stretch);
+  const Opened claim(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (claim.descriptor() < 0) {
+    if (errno != EEXIST) {
+      throw Error(path + ": can't create it: " + std::strerror(errno));
+    }
+    return false;
+  }
+  const std::string text =
+      nlohmann::ordered_json{{"worker", worker_name()}, {"process", ::getpid()}, {"space", process_space()}}
+          .dump() +
+      "\n";
+  // A claim without a name is as good, but for how soon it is known that its worker is dead.
+  static_cast<void>(::write(claim.descriptor(), text.data(), text.size()) < 0);
+  return true;
+}
+
+/// By the clock of the file system.
+double Claims::seconds_since_touched(int descriptor) {
+  const Opened beacon(folder_.beacon(worker_name()), O_WRONLY | O_CREAT);
+  touch(beacon.descriptor());
+  struct stat now {};
+  struct stat then {};
+  if (::fstat(beacon.descriptor(), &now) != 0 || ::fstat(descriptor, &then) != 0) {
+    return 0;
+  }
+  return seconds_of(now.st_mtim) - seconds_of(then.st_mtim);
+}
+
+/// `name`: the worker's, if it is known.
+Claims::Holder Claims::holder_of(int stretch, std::string& name) {
+  const Opened claim(folder_.claim(stretch), O_RDONLY);  // which network file systems ask the server for
+  if (claim.descriptor() < 0) {
+    return Holder::kNobody;
+  }
+  std::array<char, 4096> text{};
+  const ssize_t size = ::read(claim.descriptor(), text.data(), text.size());
+  const auto told =
+      nlohmann::json::parse(text.data(), text.data() + std::max<ssize_t>(size, 0), nullptr, false);
+  if (told.is_object()) {
+    name = told.value("worker", "");
+    const int process = told.value("process", 0);
+    const bool is_gone = process > 0 && told.value("space", "") == process_space() &&
+                         ::kill(process, 0) != 0 && errno == ESRCH;
+    if (is_gone) {
+      return Holder::kDead;
+    }
+  }
+  return seconds_since_touched(claim.descriptor()) > patience_ ? Holder::kDead : Holder::kAlive;
+}
+
+bool Claims::is_taken(int stretch) {
+  std::string ignored;
+  return holder_of(stretch, ignored) == Holder::kAlive;
+}
+
+bool Claims::take(int stretch, bool from_anybody) {
+  if (!create(stretch)) {
+    std::string name;
+    const Holder holder = holder_of(stretch, name);
+    if (holder == Holder::kAlive && !from_anybody) {
+      return false;
+    }
+    // Who renames it has it; others find nothing to rename, or rename a new claim and both do the stretch.
+    const std::string path = folder_.claim(stretch);
+    const std::string taken = path + "." + worker_name() + ".taken";
+    const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
+    if (is_mine) {
+      ::unlink(taken.c_str());
+      if (holder == Holder::kDead && !name.empty()) {  // what it had begun to write
+        ::unlink(folder_.data(number_text(stretch) + "-" + name + ".tmp").c_str());
+      }
+    }
+    if (!create(stretch)) {
+      return false;
+    }
+  }
+  const std::scoped_lock lock(mutex_);
+  taken_ = stretch;
+  return true;
+}
+
+void Claims::give_back() {
+  const std::scoped_lock lock(mutex_);
+  if (const std::optional<int> stretch = std::exchange(taken_, std::nullopt)) {
+    ::unlink(folder_.claim(*stretch).c_str());
+  }
+}
+
+}  // namespace limpid::app

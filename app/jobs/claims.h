@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/jobs/job_folder.h"
+
+namespace limpid::app {
+
+/// Which worker does which stretch. A claim is a file that only one worker can create, and that is touched
+/// while the worker lives. How old it is tells the file system's own clock, by a file that has just been
+/// touched there: machines' clocks don't matter. Claims save work: should two workers do one stretch, as when
+/// one was held up for long, both make the same.
+class Claims {
+ public:
+  /// Claims that haven't been touched for `patience` seconds are those of the dead.
+  Claims(JobFolder folder, double patience);
+  Claims(const Claims&) = delete;
+  Claims& operator=(const Claims&) = delete;
+  Claims(Claims&&) = delete;
+  Claims& operator=(Claims&&) = delete;
+  /// Gives back what is claimed.
+  ~Claims();
+
+  /// Whether this worker has the stretch now: nobody else had it, or is dead, or `from_anybody`. One at a
+  /// time.
+  bool take(int stretch, bool from_anybody = false);
+  void give_back();
+  /// Whether somebody works on it.
+  bool is_taken(int stretch);
+
+ private:
+  enum class Holder { kNobody, kDead, kAlive };
+  Holder holder_of(int stretch, std::string& name);
+  double seconds_since_touched(int descriptor);
+  bool create(int stretch) const;
+  void touch_now_and_then(const std::stop_token& stop);
+
+  JobFolder folder_;
+  double patience_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::optional<int> taken_;
+  std::jthread heart_;
+};
+
+}  // namespace limpid::app

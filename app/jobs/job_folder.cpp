@@ -1,0 +1,172 @@
+#include "app/jobs/job_folder.h"
+
+#include <fcntl.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_at(const std::string& path, const char* what) {
+  const int error = errno;
+  throw Error(path + ": " + what + ": " + std::strerror(error));
+}
+
+/// So that a new name is still there after a power cut. Some file systems can't or needn't.
+void sync_folder_of(const std::string& path) {
+  const int descriptor = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    static_cast<void>(::fsync(descriptor));
+    ::close(descriptor);
+  }
+}
+
+/// What is in a new file, or nothing of it if that fails.
+void write_new_file(const std::string& path, const std::string& text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    fail_at(path, "can't create it");
+  }
+  bool written = true;
+  for (std::size_t done = 0; written && done < text.size();) {
+    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
+    written = count >= 0 || errno == EINTR;
+    done += count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
+  // Not every file system can do it; those that can tell here what they couldn't write.
+  written = written && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
+  const int error = errno;
+  const bool closed = ::close(descriptor) == 0;
+  if (!written || !closed) {
+    errno = written ? errno : error;
+    const int reason = errno;
+    ::unlink(path.c_str());
+    errno = reason;
+    fail_at(path, "can't write it");
+  }
+}
+
+std::string make_worker_name() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::string name;
+  for (const char* letter = host.data(); *letter != 0; ++letter) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(*letter)) != 0 || *letter == '-';
+    name += is_plain ? *letter : '_';
+  }
+  std::random_device random;
+  return fmt::format("{}-{}-{:08x}", name.empty() ? "host" : name, ::getpid(), random());
+}
+
+}  // namespace
+
+std::string number_text(int number) { return fmt::format("{:05}", number); }
+
+std::string JobFolder::stretch(int number) const {
+  return path_ + "/stretches/" + number_text(number) + ".json";
+}
+std::string JobFolder::done(int number) const {
+  return path_ + "/done/" + number_text(number) + ".done.json";
+}
+std::string JobFolder::failed(int number) const {
+  return path_ + "/failed/" + number_text(number) + ".failed.json";
+}
+std::string JobFolder::claim(int number) const { return path_ + "/claims/" + number_text(number) + ".claim"; }
+
+void JobFolder::create() const {
+  for (const char* part : {"stretches", "done", "failed", "claims", "workers", "data"}) {
+    std::error_code failure;
+    fs::create_directories(fs::path(path_) / part, failure);
+    if (failure) {
+      throw Error(path_ + ": can't create the folder: " + failure.message());
+    }
+  }
+}
+
+std::set<int> JobFolder::numbers_in(const std::string& kind) const {
+  const std::string folder = path_ + "/" + kind;
+  std::set<int> numbers;
+  std::error_code failure;
+  fs::directory_iterator entry(folder, failure);
+  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    int number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    const std::string rest(end, name.data() + name.size());
+    if (error == std::errc() && (rest == ".done.json" || rest == ".failed.json" || rest == ".claim")) {
+      numbers.insert(number);
+    }
+  }
+  if (failure) {
+    throw Error(folder + ": can't read the folder: " + failure.message());
+  }
+  return numbers;
+}
+
+const std::string& worker_name() {
+  static const std::string name = make_worker_name();
+  return name;
+}
+
+void write_durably(const std::string& path, const std::string& text) {
+  const std::string temporary = path + "." + worker_name() + ".tmp";
+  ::unlink(temporary.c_str());
+  write_new_file(temporary, text);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    errno = error;
+    fail_at(path, "can't give its name to the finished file");
+  }
+  sync_folder_of(path);
+}
+
+nlohmann::ordered_json read_json(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    fail_at(path, "can't read it");
+  }
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  try {
+    return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::json::exception&) {
+    throw Error(path + ": is no JSON; it is damaged");
+  }
+}
+
+bool file_exists(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+std::string to_hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+std::uint64_t from_hex(const std::string& text) {
+  std::uint64_t number = 0;
+  constexpr int kBase = 16;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, kBase);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw Error("'" + text + "' is no hexadecimal number");
+  }
+  return number;
+}
+
+}  // namespace limpid::app

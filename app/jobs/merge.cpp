@@ -1,0 +1,196 @@
+#include "app/jobs/merge.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "app/console/diagnostics.h"
+#include "app/console/logging.h"
+#include "core/base/error.h"
+#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
+#include "io/media/reader.h"
+
+namespace limpid::app {
+namespace {
+
+/// "5, 17 to 18".
+std::string ranges_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) {
+      ++end;
+    }
+    text += text.empty() ? "" : ", ";
+    text += end == i ? std::to_string(numbers[i]) : fmt::format("{} to {}", numbers[i], numbers[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+/// The results of an input's stretches, one after the other.
+class Results {
+ public:
+  Results(const JobFolder& folder, const Plan& plan, int input)
+      : folder_(folder), input_(plan.inputs.at(static_cast<std::size_t>(input))) {
+    for (std::size_t number = 0; number < plan.stretches.size(); ++number) {
+      if (plan.stretches[number].input == input) {
+        numbers_.push_back(static_cast<int>(number));
+        const DoneStretch done = done_of(numbers_.back());
+        most_reordered_ = std::max(most_reordered_, done.reordering);
+        engines_.insert(done.engine);
+        if (std::ssize(done.hashes) != plan.stretches[number].frames) {
+          fail(numbers_.back(), "has not as many frames as it should");
+        }
+      }
+    }
+  }
+
+  /// Writes the next to the writer, in place of `source`, the frame that it was made of.
+  void write_next(io::Writer& writer, const Frame& source) {
+    if (input_.joined) {
+      while (!joining_ || !writer.join_frame()) {
+        next_stretch();
+        writer.begin_stretch(folder_.data(done_.file), most_reordered_);
+        joining_ = true;
+      }
+    } else {
+      std::optional<Frame> result = lossless_ ? lossless_->read() : std::nullopt;
+      while (!result) {
+        next_stretch();
+        lossless_ = std::make_unique<io::LosslessReader>(folder_.data(done_.file), source.format);
+        result = lossless_->read();
+      }
+      if (frame_ >= done_.hashes.size() || io::sample_hash(*result) != done_.hashes[frame_]) {
+        fail(numbers_[next_ - 1], "doesn't come out of its file as it went in");
+      }
+      ++frame_;
+      pass_on(source, *result);
+      writer.write(*result);
+    }
+  }
+
+  /// After the last frame of the source.
+  void end(io::Writer& writer) {
+    const bool more_of_this = joining_ ? writer.join_frame() : lossless_ && lossless_->read();
+    if (more_of_this || next_ != numbers_.size()) {
+      throw Error(input_.path + ": has fewer frames than limpid plan saw");
+    }
+  }
+
+  std::uint64_t hash() const { return combined(hashes_); }
+  const std::set<std::string>& engines() const { return engines_; }
+
+ private:
+  [[noreturn]] void fail(int number, const char* what) const {
+    throw Error(fmt::format("{}: stretch {} {}; without {} it is done again", folder_.path(), number, what,
+                            folder_.done(number)));
+  }
+
+  DoneStretch done_of(int number) const {
+    std::optional<DoneStretch> done = read_done(folder_, number);
+    if (!done) {
+      fail(number, "has no file, or one that is not whole");
+    }
+    return *std::move(done);
+  }
+
+  void next_stretch() {
+    if (next_ == numbers_.size()) {
+      throw Error(input_.path + ": has more frames than limpid plan saw");
+    }
+    done_ = done_of(numbers_[next_++]);
+    hashes_.insert(hashes_.end(), done_.hashes.begin(), done_.hashes.end());
+    frame_ = 0;
+  }
+
+  const JobFolder& folder_;
+  const PlannedInput& input_;
+  std::vector<int> numbers_;
+  std::set<std::string> engines_;
+  int most_reordered_ = 0;
+  std::size_t next_ = 0;  // of `numbers_`
+  DoneStretch done_;
+  std::size_t frame_ = 0;  // of the stretch under way
+  bool joining_ = false;
+  std::unique_ptr<io::LosslessReader> lossless_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+}  // namespace
+
+std::string missing_stretches(const JobFolder& folder, const Plan& plan) {
+  const std::set<int> done = folder.numbers_in("done");
+  std::vector<int> missing;
+  for (int number = 0; number < std::ssize(plan.stretches); ++number) {
+    if (!done.contains(number)) {
+      missing.push_back(number);
+    }
+  }
+  return missing.empty() ? ""
+                         : fmt::format("{} of {} stretches are missing: {}", missing.size(),
+                                       plan.stretches.size(), ranges_text(missing));
+}
+
+MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, const std::string& output,
+                       io::Overwrite overwrite,
+                       const std::function<bool(std::int64_t frames, std::int64_t expected)>& goes_on) {
+  const PlannedInput& planned = plan.inputs.at(static_cast<std::size_t>(input));
+  check_input(planned);
+  io::ReaderOptions options = plan.settings.reader;
+  options.decoder_threads = planned.decoder_threads;
+  io::Reader reader(planned.path, options);
+  io::WriterOptions writer_options = plan.settings.writer;
+  writer_options.overwrite = overwrite;
+  io::Writer writer(output, reader, writer_options);
+  log_warnings(io::texts_of(writer.diagnostics()));
+  if (planned.joined && !writer.joins_stretches()) {
+    throw Error(fmt::format("{}: stretches that are encoded already can't be joined in a {}; plan with -f {}",
+                            output, writer.container(), writer.container()));
+  }
+  MergedFile merged;
+  merged.joined = planned.joined;
+  Results results(folder, plan, input);
+  while (plan.settings.frames == 0 || merged.frames < plan.settings.frames) {
+    io::Reader::Item item = reader.read();
+    if (std::holds_alternative<io::Reader::End>(item)) {
+      break;
+    }
+    if (const Frame* const frame = std::get_if<Frame>(&item)) {
+      results.write_next(writer, *frame);
+      if (!goes_on(++merged.frames, planned.frames)) {
+        return {};
+      }
+    } else {
+      writer.write(*std::get<std::shared_ptr<io::Packet>>(item));
+    }
+  }
+  results.end(writer);
+  writer.finish();
+  merged.diagnostics = io::merged(reader.diagnostics(), writer.diagnostics());
+  warn_of_the_whole(merged.diagnostics,
+                    {.name = planned.path, .frames = merged.frames, .expected = planned.frames});
+  if (results.engines().size() > 1) {
+    std::string names;
+    for (const std::string& name : results.engines()) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    spdlog::warn(
+        fmt::format("{}: stretches were done by different engines ({}), whose results differ by rounding",
+                    planned.path, names));
+  }
+  merged.bytes = writer.bytes_written();
+  merged.hash = results.hash();
+  merged.engines.assign(results.engines().begin(), results.engines().end());
+  return merged;
+}
+
+}  // namespace limpid::app

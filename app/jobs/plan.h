@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/jobs/job_folder.h"
+#include "core/noise/noise_model.h"
+#include "core/settings/filter_settings.h"
+#include "io/media/reader.h"
+#include "io/media/writer.h"
+
+// What a plan says. README.md has the files.
+
+namespace limpid::app {
+
+/// What each run of a job goes by, without what belongs to a machine.
+struct JobSettings {
+  FilterSettings filter;
+  io::ReaderOptions reader;
+  io::WriterOptions writer;
+  std::int64_t frames = 0;       ///< of each input at most; 0: all
+  nlohmann::ordered_json noise;  ///< as it was asked for, to be told and compared
+};
+
+nlohmann::ordered_json to_json(const JobSettings& settings);
+/// Throws Error for what to_json() would not make.
+JobSettings settings_from(const nlohmann::ordered_json& json);
+
+struct PlannedInput {
+  std::string path;        ///< from the root
+  std::int64_t bytes = 0;  ///< below 0: no file, such as numbered pictures
+  std::uint64_t fingerprint = 0;
+  std::int64_t frames = 0;  ///< results
+  int decoder_threads = 0;
+  bool still_picture = false;
+  bool joined = false;  ///< stretches are encoded as they are in the end
+};
+
+struct Stretch {
+  int input = 0;
+  std::int64_t first = 0;  ///< of the input's results
+  std::int64_t frames = 0;
+};
+
+struct Plan {
+  std::string program;  ///< that made it: version()
+  JobSettings settings;
+  std::vector<PlannedInput> inputs;
+  std::vector<Stretch> stretches;
+};
+
+/// What a worker has to know of a stretch: all frames that it reads, those around it too.
+struct StretchPlan {
+  std::int64_t position = 0;   ///< frames that a reader gives before them, from the beginning
+  std::optional<double> seek;  ///< the time of the first, if that may be sought
+  std::int64_t before = 0;
+  std::int64_t frames = 0;
+  std::int64_t after = 0;
+  std::vector<std::uint64_t> checks;  ///< io::frame_hash() of each
+  /// What each is filtered with, from so many frames behind the first on.
+  std::vector<std::pair<std::int64_t, NoiseModel>> levels;
+};
+
+nlohmann::ordered_json to_json(const StretchPlan& stretch);
+StretchPlan stretch_plan_from(const nlohmann::ordered_json& json);
+
+/// What a worker leaves.
+struct DoneStretch {
+  std::string file;  ///< in the folder of data
+  std::int64_t bytes = 0;
+  std::vector<std::uint64_t> hashes;  ///< io::sample_hash() of each result
+  int reordering = 0;
+  std::string engine;
+  std::string worker;
+  double seconds = 0;
+};
+
+nlohmann::ordered_json to_json(const DoneStretch& done);
+DoneStretch done_stretch_from(const nlohmann::ordered_json& json);
+
+/// Of this program and the libraries that decode and encode.
+std::string program_version();
+
+void write_plan(const JobFolder& folder, const Plan& plan);
+/// Throws Error if there is none, or if another version has made it.
+Plan read_plan(const JobFolder& folder);
+StretchPlan read_stretch_plan(const JobFolder& folder, int number);
+/// Nothing if the stretch isn't done, or its file is gone or not whole.
+std::optional<DoneStretch> read_done(const JobFolder& folder, int number);
+
+/// For encoding stretches: of a container that nobody has chosen, the most usual.
+io::WriterOptions stretch_options(io::WriterOptions options);
+
+/// Throws Error unless the input is the file that was planned.
+void check_input(const PlannedInput& input);
+
+/// One hash of hashes, in their order.
+std::uint64_t combined(const std::vector<std::uint64_t>& hashes);
+
+}  // namespace limpid::app

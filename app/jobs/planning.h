@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/jobs/plan.h"
+#include "core/engine/denoiser.h"
+#include "core/engine/noise_control.h"
+
+namespace limpid::app {
+
+/// What plan_job() asks and tells while it looks through sources.
+struct PlanningHooks {
+  /// A frame has been looked at; false stops planning.
+  std::function<bool(std::int64_t frames, std::int64_t expected)> progress;
+  /// Whether an input that can't be opened is left out.
+  std::function<bool(const std::string& input, const std::exception& failure)> leaves_out;
+};
+
+/// Makes the plan of a job: looks through the inputs with `engine`, finds their noise and the cuts between
+/// scenes, and writes how each stretch is to be done; the plan itself last. `stretch_frames`: how long
+/// stretches are, more or less, as scenes are. False, with nothing that another command would take for a job,
+/// if it was stopped. Throws Error.
+bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
+              const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t stretch_frames,
+              const PlanningHooks& hooks);
+
+/// Where stretches of about `length` frames end, given before which frames scenes begin, in order; the last
+/// is `frames`.
+std::vector<std::int64_t> ends_of_stretches(std::int64_t frames, std::int64_t length,
+                                            const std::vector<std::int64_t>& cuts);
+
+}  // namespace limpid::app

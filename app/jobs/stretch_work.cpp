@@ -1,0 +1,246 @@
+#include "app/jobs/stretch_work.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "app/options/engine_options.h"
+#include "app/pipeline/pipeline.h"
+#include "core/base/error.h"
+#include "io/media/frame_hash.h"
+#include "io/media/lossless_file.h"
+
+namespace limpid::app {
+namespace {
+
+/// A frame isn't the one that was planned.
+class OtherFrame : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The frames of a stretch and around it, each checked to be the one that one run would see.
+class StretchSource {
+ public:
+  StretchSource(const PlannedInput& input, const StretchPlan& stretch, std::int64_t first_index,
+                io::Reader& reader, bool sought)
+      : input_(input),
+        stretch_(stretch),
+        first_index_(first_index),
+        reader_(reader),
+        skip_(sought ? 0 : stretch.position) {}
+
+  io::Reader::Item read() {
+    if (next_ == std::ssize(stretch_.checks)) {
+      return io::Reader::End{};
+    }
+    for (;;) {
+      io::Reader::Item item = reader_.read();
+      if (std::holds_alternative<io::Reader::End>(item)) {
+        fail();
+      }
+      Frame* const frame = std::get_if<Frame>(&item);
+      if (frame == nullptr || skip_-- > 0) {
+        continue;
+      }
+      if (io::frame_hash(*frame) != stretch_.checks[static_cast<std::size_t>(next_)]) {
+        fail();
+      }
+      frame->index = first_index_ + next_ - stretch_.before;
+      frame->context_only = next_ < stretch_.before || next_ >= stretch_.before + stretch_.frames;
+      ++next_;
+      return item;
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw OtherFrame(fmt::format("{}: its frame {} is not the one that limpid plan saw", input_.path,
+                                 first_index_ + next_ - stretch_.before));
+  }
+
+  const PlannedInput& input_;
+  const StretchPlan& stretch_;
+  std::int64_t first_index_;
+  io::Reader& reader_;
+  std::int64_t skip_;
+  std::int64_t next_ = 0;
+};
+
+/// Where the results go.
+class StretchTarget {
+ public:
+  StretchTarget(const std::string& path, const std::string& temporary, const PlannedInput& input,
+                const io::Reader& reader, io::WriterOptions options)
+      : lossless_threads_(options.encoder_threads) {
+    if (input.joined) {
+      options = stretch_options(options);
+      options.stretch_file = path;
+      options.stretch_temporary = temporary;
+      encoded_.emplace(path, reader, options);
+    } else {
+      lossless_.emplace(path, temporary, reader.video().format, lossless_threads_);
+    }
+  }
+
+  void write(const Frame& frame) {
+    hashes_.push_back(io::sample_hash(frame));
+    if (encoded_) {
+      encoded_->write(frame);
+    } else {
+      lossless_->write(frame);
+    }
+  }
+
+  /// What is in the file, which is there from now on.
+  DoneStretch finish() {
+    DoneStretch done;
+    if (encoded_) {
+      encoded_->finish();
+      done.bytes = encoded_->bytes_written();
+      done.reordering = encoded_->reordering();
+    } else {
+      lossless_->finish();
+      done.bytes = lossless_->bytes();
+    }
+    done.hashes = hashes_;
+    return done;
+  }
+
+ private:
+  int lossless_threads_;
+  std::optional<io::Writer> encoded_;
+  std::optional<io::LosslessWriter> lossless_;
+  std::vector<std::uint64_t> hashes_;
+};
+
+class StretchRun {
+ public:
+  StretchRun(const JobFolder& folder, const Plan& plan, int number, const std::shared_ptr<Engine>& engine,
+             const std::stop_token& stop)
+      : folder_(folder),
+        plan_(plan),
+        number_(number),
+        engine_(engine),
+        stop_(stop),
+        stretch_(plan.stretches.at(static_cast<std::size_t>(number))),
+        input_(plan.inputs.at(static_cast<std::size_t>(stretch_.input))),
+        frames_(read_stretch_plan(folder, number)) {}
+
+  DoneStretch run() {
+    if (frames_.seek) {
+      try {
+        return run_from(frames_.seek);
+      } catch (const OtherFrame& failure) {
+        // As a decoder may that begins in the middle of a damaged stream, or of one without key frames.
+        spdlog::info(
+            fmt::format("{} where decoding begins there: it begins at the beginning", failure.what()));
+      }
+    }
+    return run_from({});
+  }
+
+ private:
+  DoneStretch run_from(std::optional<double> seek) {
+    io::ReaderOptions options = plan_.settings.reader;
+    const Filter filter = make_filter(plan_.settings.filter, input_.still_picture);
+    const Reach reach = reach_of(filter);
+    options.context_before = seek ? 0 : reach.before;
+    options.context_after = reach.after;
+    options.audio = options.subtitles = options.data = false;
+    options.decoder_threads = input_.decoder_threads;
+    options.allocate = frame_allocator(engine_);
+    options.interrupted = [this] { return stop_.stop_requested(); };
+    io::Reader reader(input_.path, options);
+    const std::string name = number_text(number_) + "-" + worker_name();
+    StretchTarget target(folder_.data(name + ".packets"), folder_.data(name + ".tmp"), input_, reader,
+                         plan_.settings.writer);
+    if (seek) {
+      reader.seek(*seek);
+    }
+    StretchSource source(input_, frames_, stretch_.first, reader, seek.has_value());
+    denoise(source, target, filter);
+    DoneStretch done = target.finish();
+    done.file = name + ".packets";
+    done.engine = std::string(engine_->name().substr(0, engine_->name().find(':')));
+    done.worker = worker_name();
+    return done;
+  }
+
+  void denoise(StretchSource& source, StretchTarget& target, const Filter& filter) {
+    std::int64_t asked = 0;
+    std::size_t level = 0;
+    std::int64_t written = 0;
+    const auto end_if_stopped = [this] {
+      if (stop_.stop_requested()) {
+        throw Stopped();
+      }
+    };
+    PipelineStages stages;
+    stages.read = [&] {
+      end_if_stopped();
+      return source.read();
+    };
+    stages.noise = [&](const Frame&) {
+      while (level + 1 < frames_.levels.size() && frames_.levels[level + 1].first <= asked) {
+        ++level;
+      }
+      ++asked;
+      return frames_.levels[level].second;
+    };
+    stages.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {
+      return engine_->make_denoiser(filter, noise, frame.format);
+    };
+    stages.write_frame = [&](const Frame& frame) {
+      end_if_stopped();
+      target.write(frame);
+      ++written;
+    };
+    stages.write_packet = [](const io::Packet&) {};
+    PipelineOptions options;
+    options.queued_frames = queued_frames(*engine_);
+    PipelineCounters counters;
+    run_pipeline(stages, options, counters, {});
+    end_if_stopped();
+    if (written != frames_.frames) {
+      throw Error(fmt::format("{}: stretch {} came out with {} frames instead of {}", input_.path, number_,
+                              written, frames_.frames));
+    }
+  }
+
+  const JobFolder& folder_;
+  const Plan& plan_;
+  int number_;
+  const std::shared_ptr<Engine>& engine_;
+  std::stop_token stop_;
+  const Stretch& stretch_;
+  const PlannedInput& input_;
+  StretchPlan frames_;
+};
+
+}  // namespace
+
+DoneStretch do_stretch(const JobFolder& folder, const Plan& plan, int number,
+                       const std::shared_ptr<Engine>& engine, const std::stop_token& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  DoneStretch done;
+  try {
+    done = StretchRun(folder, plan, number, engine, stop).run();
+  } catch (const Error&) {
+    if (stop.stop_requested()) {
+      throw Stopped();
+    }
+    throw;
+  }
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  write_durably(folder.done(number), to_json(done).dump() + "\n");
+  return done;
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,231 @@
+#include "app/jobs/work.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iterator>
+#include <new>
+#include <numeric>
+#include <random>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "app/jobs/claims.h"
+#include "app/jobs/stretch_work.h"
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+int whole_number(const char* name, const char* text) {
+  int number = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || rest != end || number < 0) {
+    throw UsageError(fmt::format("{}: '{}' is no task's number; --index N says which it is", name, text));
+  }
+  return number;
+}
+
+class Worker {
+ public:
+  Worker(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
+         const std::shared_ptr<Engine>& engine, const std::stop_token& stop)
+      : folder_(folder),
+        plan_(plan),
+        options_(options),
+        engine_(engine),
+        stop_(stop),
+        claims_(folder, options.patience) {}
+
+  WorkReport run() {
+    if (options_.share) {
+      for (const int number : stretches_of(*options_.share, static_cast<int>(plan_.stretches.size()))) {
+        if (!stop_.stop_requested()) {
+          // The scheduler knows who does what: who had it before is not running any more.
+          do_one(number, true);
+        }
+      }
+    } else {
+      do_what_is_free();
+    }
+    report_.stopped = stop_.stop_requested();
+    std::ranges::sort(report_.failed);
+    return report_;
+  }
+
+ private:
+  /// In an order of this worker's own: others begin elsewhere.
+  void do_what_is_free() {
+    std::vector<int> order(plan_.stretches.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937(std::random_device()()));
+    // Those that go on with a job on their own take them as they come.
+    if (options_.waits) {
+      std::ranges::sort(order);
+    }
+    std::set<int> settled;  // that this worker has done or failed in
+    while (!stop_.stop_requested()) {
+      const std::set<int> done = folder_.numbers_in("done");
+      const std::set<int> claimed = folder_.numbers_in("claims");
+      std::vector<int> left;
+      std::ranges::copy_if(order, std::back_inserter(left),
+                           [&](int number) { return !settled.contains(number) && !done.contains(number); });
+      report_.with_others = static_cast<int>(left.size());
+      const auto free = std::ranges::find_if(left, [&](int number) { return !claimed.contains(number); });
+      if (free != left.end()) {
+        left = {*free};
+      }
+      // Of those that are claimed, the workers may be dead.
+      const auto worked = std::ranges::find_if(left, [&](int number) { return do_one(number, false); });
+      if (worked != left.end()) {
+        settled.insert(*worked);
+      } else if (left.empty() || (free == left.end() && !options_.waits)) {
+        return;
+      } else if (!claimed.empty()) {
+        pause();
+      }
+    }
+  }
+
+  void pause() const {
+    constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
+    constexpr auto kPatience = std::chrono::milliseconds(20);
+    for (auto left = kBetweenLooks; left.count() > 0 && !stop_.stop_requested(); left -= kPatience) {
+      std::this_thread::sleep_for(kPatience);
+    }
+  }
+
+  /// False if another worker has it.
+  bool do_one(int number, bool from_anybody) {
+    if (read_done(folder_, number)) {
+      ++report_.there;
+      return true;
+    }
+    if (!claims_.take(number, from_anybody)) {
+      return false;
+    }
+    struct GiveBack {
+      Claims& claims;
+      explicit GiveBack(Claims& of) : claims(of) {}
+      GiveBack(const GiveBack&) = delete;
+      GiveBack& operator=(const GiveBack&) = delete;
+      GiveBack(GiveBack&&) = delete;
+      GiveBack& operator=(GiveBack&&) = delete;
+      ~GiveBack() { claims.give_back(); }
+    };
+    const GiveBack give_back(claims_);
+    // Between the look and the claim it may have been done.
+    if (read_done(folder_, number)) {
+      ++report_.there;
+      return true;
+    }
+    try {
+      check_input_once(number);
+      const DoneStretch done = do_stretch(folder_, plan_, number, engine_, stop_);
+      ++report_.done;
+      report_.frames += std::ssize(done.hashes);
+      spdlog::info(fmt::format("stretch {} of {}: {} frames in {:.1f} s", number, plan_.stretches.size(),
+                               done.hashes.size(), done.seconds));
+      std::error_code ignored;
+      std::filesystem::remove(folder_.failed(number), ignored);
+    } catch (const Stopped&) {
+      return false;
+    } catch (const Error& failure) {
+      failed(number, failure.what());
+    } catch (const std::bad_alloc&) {
+      failed(number, kOutOfMemory);
+    } catch (const std::exception& failure) {
+      failed(number, failure.what());
+    }
+    return true;
+  }
+
+  void check_input_once(int number) {
+    const int input = plan_.stretches[static_cast<std::size_t>(number)].input;
+    if (!checked_.contains(input)) {
+      check_input(plan_.inputs[static_cast<std::size_t>(input)]);
+      checked_.insert(input);
+    }
+  }
+
+  void failed(int number, const std::string& sentence) {
+    if (read_done(folder_, number)) {
+      ++report_.there;  // by another worker, which may have taken it over
+      return;
+    }
+    spdlog::error(fmt::format("stretch {}: {}", number, sentence));
+    report_.failed.push_back(number);
+    try {
+      write_durably(folder_.failed(number),
+                    nlohmann::ordered_json{{"error", sentence}, {"worker", worker_name()}}.dump(
+                        -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                        "\n");
+    } catch (const Error&) {
+      // The disk may be full. It has been logged.
+    }
+  }
+
+  const JobFolder& folder_;
+  const Plan& plan_;
+  const WorkOptions& options_;
+  const std::shared_ptr<Engine>& engine_;
+  std::stop_token stop_;
+  Claims claims_;
+  std::set<int> checked_;  // inputs
+  WorkReport report_;
+};
+
+}  // namespace
+
+std::optional<Share> share_of_array(const std::function<const char*(const char* name)>& value_of) {
+  struct Scheduler {
+    const char* index;
+    const char* count;  // of all tasks of the array, also when one is run again; null if there is none
+  };
+  constexpr std::array<Scheduler, 6> kSchedulers{{{"SLURM_ARRAY_TASK_ID", nullptr},
+                                                  {"JOB_COMPLETION_INDEX", nullptr},
+                                                  {"AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE"},
+                                                  {"BATCH_TASK_INDEX", "BATCH_TASK_COUNT"},
+                                                  {"CLOUD_RUN_TASK_INDEX", "CLOUD_RUN_TASK_COUNT"},
+                                                  {"PBS_ARRAY_INDEX", nullptr}}};
+  for (const Scheduler& scheduler : kSchedulers) {
+    const auto number = [&](const char* name, int otherwise) {
+      const char* const text = name == nullptr ? nullptr : value_of(name);
+      return text == nullptr || *text == 0 ? otherwise : whole_number(name, text);
+    };
+    if (const int index = number(scheduler.index, -1); index >= 0) {
+      return Share{.index = index, .of = number(scheduler.count, 0)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<int> stretches_of(const Share& share, int stretches) {
+  const int of = share.of > 0 ? share.of : stretches;
+  if (share.index < 0 || share.index >= of) {
+    throw UsageError(fmt::format("--index: there is no {}: the job has {} {}, and the first is 0",
+                                 share.index, of, share.of > 0 ? "shares" : "stretches"));
+  }
+  std::vector<int> numbers;
+  for (int number = share.index; number < stretches; number += of) {
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
+                   const std::shared_ptr<Engine>& engine, const std::stop_token& stop) {
+  return Worker(folder, plan, options, engine, stop).run();
+}
+
+}  // namespace limpid::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "app/jobs/plan.h"
+#include "core/engine/denoiser.h"
+
+namespace limpid::app {
+
+/// Which stretches of `count` a worker of an array does: every `of`-th from `index` on.
+struct Share {
+  int index = 0;
+  int of = 0;  ///< 0: as many as there are stretches
+};
+
+/// From the variables by which schedulers number the tasks of an array; nothing outside of one. `value_of`
+/// tells a variable's value, null if there is none.
+std::optional<Share> share_of_array(const std::function<const char*(const char* name)>& value_of);
+
+/// The numbers of a worker's stretches. Throws UsageError for an index that is none.
+std::vector<int> stretches_of(const Share& share, int stretches);
+
+struct WorkReport {
+  int done = 0;   ///< by this worker
+  int there = 0;  ///< that were done before, or meanwhile by others
+  int with_others = 0;
+  std::vector<int> failed;
+  std::int64_t frames = 0;  ///< of those that this worker has done
+  bool stopped = false;
+};
+
+struct WorkOptions {
+  std::optional<Share> share;  ///< nothing: any stretch that nobody does
+  double patience = 120;       ///< seconds after which a claim is that of the dead
+  bool waits = false;          ///< for the stretches of others, should these die
+};
+
+/// Does stretches until there are none left, or a stop is asked for. Failures of stretches are logged, and
+/// kept in the folder; others throw Error.
+WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
+                   const std::shared_ptr<Engine>& engine, const std::stop_token& stop);
+
+}  // namespace limpid::app

@@ -1,0 +1,249 @@
+// limpid plan, work, merge and status: as many workers and stretches as there may be, the result is one
+// run's.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+class SharedJobsTest : public ProgramTest {
+ protected:
+  static Arguments joined(Arguments first, const Arguments& more) {
+    first.insert(first.end(), more.begin(), more.end());
+    return first;
+  }
+  /// Hashes and times of all pictures and packets, and what there is beside them.
+  std::string content_of(const std::string& file) const {
+    const Outcome frames = run({"ffmpeg", "-v", "error", "-i", file, "-map", "0", "-c", "copy", "-c:v",
+                                "rawvideo", "-f", "framemd5", "-"});
+    const Outcome rest = run({"ffprobe", "-v", "error", "-show_chapters", "-show_entries",
+                              "stream=codec_name,time_base,pix_fmt,field_order:format_tags=title", file});
+    EXPECT_NE(frames.out, "");
+    return frames.out + rest.out;
+  }
+  /// A scene that changes, with sound, a subtitle, a chapter and a title.
+  std::string make_film() const {
+    write_file(path("sub.srt"), "1\n00:00:00,100 --> 00:00:00,500\nWords\n");
+    write_file(path("tags.txt"),
+               ";FFMETADATA1\ntitle=A film\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=400\ntitle=One\n");
+    return make("film.mkv",
+                {"-f",
+                 "lavfi",
+                 "-i",
+                 "testsrc2=size=96x80:rate=25:duration=0.6[a];gradients=size=96x80:rate=25:duration=0.4[b];"
+                 "[a][b]concat,noise=alls=20:allf=t",
+                 "-f",
+                 "lavfi",
+                 "-i",
+                 "sine=duration=1",
+                 "-i",
+                 path("sub.srt"),
+                 "-i",
+                 path("tags.txt"),
+                 "-map",
+                 "0",
+                 "-map",
+                 "1",
+                 "-map",
+                 "2",
+                 "-map_metadata",
+                 "3",
+                 "-c:v",
+                 "libx264",
+                 "-g",
+                 "9",
+                 "-pix_fmt",
+                 "yuv420p",
+                 "-c:a",
+                 "flac",
+                 "-c:s",
+                 "srt"});
+  }
+  /// Until a worker has begun to write.
+  static void wait_for_data(const std::string& job) {
+    for (int i = 0; i < 3000 && std::filesystem::is_empty(job + "/data"); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_FALSE(std::filesystem::is_empty(job + "/data"));
+  }
+  std::string plan(const std::string& clip, const std::string& job, const Arguments& more) const {
+    expect_success(limpid(joined({"plan", clip, "-o", path(job)}, more)));
+    return path(job);
+  }
+};
+
+TEST_F(SharedJobsTest, AnyNumberOfStretchesGivesWhatOneRunGives) {
+  const std::string film = make_film();
+  const Arguments quick{"--profile", "fast", "--reach", "2", "-c", "ffv1"};
+  expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
+  const std::string expected = content_of(path("one.mkv"));
+  std::string samples;
+  for (const std::string length : {"1", "7"}) {
+    const std::string job = plan(film, "job" + length, joined(quick, {"--stretch-frames", length}));
+    expect_success(limpid({"work", job}));
+    const Outcome merged = limpid({"merge", job, "-o", path(length + ".mkv"), "--json"});
+    expect_success(merged);
+    EXPECT_EQ(content_of(path(length + ".mkv")), expected) << length;
+    const nlohmann::json file = nlohmann::json::parse(merged.out)["files"][0];
+    EXPECT_EQ(file["joined"], true);
+    samples = samples.empty() ? file["samples"].get<std::string>() : samples;
+    EXPECT_EQ(file["samples"], samples) << length;
+  }
+}
+
+TEST_F(SharedJobsTest, StretchesThatCantBeJoinedAreEncodedOnce) {
+  const std::string film = make_film();
+  const Arguments quick{"--filter", "bilateral", "--bitrate", "300k", "--start", "0.2", "--end", "0.8"};
+  expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
+  const std::string job = plan(film, "job", joined(quick, {"--stretch-frames", "6"}));
+  expect_success(limpid({"work", job}));
+  const Outcome merged = limpid({"merge", job, "-o", path("out.mkv"), "--json"});
+  expect_success(merged);
+  EXPECT_EQ(nlohmann::json::parse(merged.out)["files"][0]["joined"], false);
+  EXPECT_EQ(content_of(path("out.mkv")), content_of(path("one.mkv")));
+}
+
+TEST_F(SharedJobsTest, EncodersOfManyFramesAreJoined) {
+  const std::string film = make_film();
+  for (const std::string codec : {"libx264", "libx265"}) {
+    const Arguments quick{"--filter", "bilateral", "-c", codec, "--preset", "veryfast"};
+    expect_success(limpid(joined({"denoise", film, "-o", path(codec + ".mp4")}, quick)));
+    for (const std::string length : {"1", "8"}) {
+      if (codec == "libx265" && length == "1") {
+        continue;  // it takes long to begin
+      }
+      const std::string job =
+          plan(film, codec + length, joined(quick, {"--stretch-frames", length, "-f", "mp4"}));
+      expect_success(limpid({"work", job}));
+      const std::string file = path(codec + length + ".mp4");
+      const Outcome merged = limpid({"merge", job, "-o", file, "--json"});
+      expect_success(merged);
+      EXPECT_EQ(nlohmann::json::parse(merged.out)["files"][0]["joined"], true);
+      EXPECT_EQ(frame_times(file), frame_times(path(codec + ".mp4"))) << codec << length;
+      const Outcome decoded = run({"ffmpeg", "-v", "warning", "-i", file, "-f", "null", "-"});
+      EXPECT_EQ(decoded.err, "") << codec << length;
+    }
+  }
+}
+
+TEST_F(SharedJobsTest, WorkersShareAJob) {
+  const std::string job =
+      plan(make_clip("a.mkv", 12), "job", {"--filter", "nlm", "--stretch-frames", "1", "-c", "ffv1"});
+  std::vector<std::unique_ptr<Process>> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.push_back(std::make_unique<Process>(limpid_command({"work", job, "--json", "--threads", "1"})));
+  }
+  int done = 0;
+  for (const auto& worker : workers) {
+    const Outcome outcome = worker->wait();
+    expect_success(outcome);
+    done += nlohmann::json::parse(outcome.out)["done"].get<int>();
+  }
+  EXPECT_EQ(done, 12) << "each stretch once";
+  const Outcome status = limpid({"status", job, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(status.out)["done"], 12);
+  EXPECT_EQ(nlohmann::json::parse(status.out)["seconds_left"], nullptr);
+  EXPECT_TRUE(std::filesystem::is_empty(job + "/claims"));
+  EXPECT_TRUE(std::filesystem::is_empty(job + "/workers"));
+}
+
+TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
+  const std::string job =
+      plan(make_clip("a.mkv", 6), "job", {"--filter", "bilateral", "--stretch-frames", "1", "-c", "ffv1"});
+  expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "there is no 6", "6 stretches"});
+  expect_failure(limpid({"work", job, "--of", "2"}), 2, {"--of", "--index"});
+  expect_success(limpid({"work", job, "--index", "4"}));
+  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
+                 {"5 of 6 stretches are missing: 0 to 3, 5", "limpid work"});
+  const auto done_by = [&](const Arguments& more) {
+    const Outcome outcome = limpid(joined({"work", job, "--json"}, more));
+    expect_success(outcome);
+    return nlohmann::json::parse(outcome.out)["done"].get<int>();
+  };
+  EXPECT_EQ(done_by({"--index", "4"}), 0);
+  EXPECT_EQ(done_by({"--index", "0", "--of", "2"}), 2);
+  EXPECT_EQ(done_by({"--index", "1", "--of", "2"}), 3);
+  std::filesystem::remove_all(job + "/data");
+  std::filesystem::create_directory(job + "/data");
+  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"stretch 0", "has no file"});
+  EXPECT_EQ(done_by({"--index", "0", "--of", "1"}), 6) << "files that are gone are made again";
+  expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
+  EXPECT_EQ(frame_count(path("out.mkv")), 6U);
+}
+
+TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
+  const std::string job = plan(make_clip("a.mkv", 16, "320x240"), "job",
+                               {"--filter", "bm3d", "--stretch-frames", "8", "-c", "ffv1"});
+  {
+    Process worker(limpid_command({"work", job, "--threads", "1"}));
+    wait_for_data(job);
+    worker.send_signal(SIGTERM);
+    EXPECT_EQ(worker.wait().exit_code, 130);
+  }
+  for (const char* part : {"/claims", "/data", "/workers", "/failed"}) {
+    EXPECT_TRUE(std::filesystem::is_empty(job + part)) << part;
+  }
+  {
+    Process worker(limpid_command({"work", job, "--threads", "1"}));
+    wait_for_data(job);
+    worker.send_signal(SIGKILL);
+    worker.wait();
+  }
+  EXPECT_FALSE(std::filesystem::is_empty(job + "/claims"));
+  expect_success(limpid({"work", job}));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(job + "/data"), {}), 2)
+      << "nothing half is left";
+  expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
+  EXPECT_EQ(frame_count(path("out.mkv")), 16U);
+}
+
+TEST_F(SharedJobsTest, AnotherInputOrProgramIsRefused) {
+  const std::string clip = make_clip("a.mkv", 4);
+  const std::string job = plan(clip, "job", {"--filter", "bilateral", "-c", "ffv1"});
+  expect_failure(limpid({"plan", clip, "-o", job}), 1, {"has a plan already"});
+  expect_failure(limpid({"plan", "-", "-o", path("other")}), 2, {"standard input"});
+  expect_failure(limpid({"work", path("nowhere")}), 1, {"nowhere", "has no plan"});
+  const std::string plan_text = read_file(job + "/plan.json");
+  std::string other = plan_text;
+  other.replace(other.find("\"program\": \"") + 12, 1, "9");
+  write_file(job + "/plan.json", other);
+  expect_failure(limpid({"work", job}), 1, {"plan.json: was made by limpid 9", "this is limpid"});
+  write_file(job + "/plan.json", plan_text);
+  write_file(clip, read_file(clip) + "x");
+  const Outcome outcome = limpid({"work", job});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("a.mkv: is not the file that was planned"), std::string::npos) << outcome.err;
+  const nlohmann::json status = nlohmann::json::parse(limpid({"status", job, "--json"}).out);
+  EXPECT_NE(status["failed"][0]["error"].get<std::string>().find("is not the file"), std::string::npos);
+}
+
+TEST_F(SharedJobsTest, AFolderOfFilesIsAJob) {
+  std::filesystem::create_directory(path("in"));
+  make_clip("in/a.mkv", 3);
+  make_clip("in/b.mkv", 4);
+  make("in/c.png", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1"});
+  write_file(path("in/notes.txt"), "not a video");
+  const std::string job =
+      plan(path("in"), "job", {"--filter", "bilateral", "--stretch-frames", "2", "--sigma", "5"});
+  expect_success(limpid({"work", job}));
+  expect_success(limpid({"merge", job, "-o", path("out")}));
+  EXPECT_EQ(frame_count(path("out/a.mkv")), 3U);
+  EXPECT_EQ(frame_count(path("out/b.mkv")), 4U);
+  EXPECT_TRUE(std::filesystem::exists(path("out/c.png")));
+  expect_failure(limpid({"merge", job, "-o", path("out")}), 1, {"exists"});
+}
+
+}  // namespace
+}  // namespace limpid::test

@@ -1,0 +1,254 @@
+// Plans, claims and shares of jobs that many machines do.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/jobs/claims.h"
+#include "app/jobs/job_folder.h"
+#include "app/jobs/merge.h"
+#include "app/jobs/plan.h"
+#include "app/jobs/planning.h"
+#include "app/jobs/work.h"
+#include "core/base/error.h"
+#include "tests/temporary_folder.h"
+
+namespace limpid::app {
+namespace {
+
+using test::TemporaryFolder;
+
+TEST(Stretches, EndWhereScenesDoAndCoverAll) {
+  using Ends = std::vector<std::int64_t>;
+  EXPECT_EQ(ends_of_stretches(100, 25, {}), (Ends{25, 50, 75, 100}));
+  EXPECT_EQ(ends_of_stretches(100, 40, {}), (Ends{40, 80, 100}));
+  EXPECT_EQ(ends_of_stretches(50, 40, {}), (Ends{50})) << "a short rest belongs to the stretch before";
+  EXPECT_EQ(ends_of_stretches(100, 40, {31, 38, 45, 90}), (Ends{38, 78, 100}))
+      << "the nearest cut, not farther than a quarter";
+  EXPECT_EQ(ends_of_stretches(3, 1, {}), (Ends{1, 2, 3}));
+  EXPECT_EQ(ends_of_stretches(1, 250, {}), (Ends{1}));
+}
+
+TEST(Shares, EveryStretchHasOneWorker) {
+  EXPECT_EQ(stretches_of({.index = 3}, 5), (std::vector<int>{3}));
+  EXPECT_EQ(stretches_of({.index = 1, .of = 3}, 8), (std::vector<int>{1, 4, 7}));
+  EXPECT_TRUE(stretches_of({.index = 7, .of = 9}, 5).empty());
+  EXPECT_THROW(stretches_of({.index = 5}, 5), UsageError);
+  EXPECT_THROW(stretches_of({.index = 3, .of = 3}, 5), UsageError);
+}
+
+TEST(Shares, AreToldBySchedulers) {
+  const auto share = [](std::map<std::string, std::string> variables) {
+    return share_of_array([&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    });
+  };
+  EXPECT_FALSE(share({}));
+  EXPECT_FALSE(share({{"SLURM_ARRAY_TASK_ID", ""}}));
+  EXPECT_EQ(share({{"SLURM_ARRAY_TASK_ID", "7"}})->index, 7);
+  EXPECT_EQ(share({{"JOB_COMPLETION_INDEX", "0"}})->of, 0);
+  const auto aws = share({{"AWS_BATCH_JOB_ARRAY_INDEX", "4"}, {"AWS_BATCH_JOB_ARRAY_SIZE", "10"}});
+  EXPECT_EQ(aws->index, 4);
+  EXPECT_EQ(aws->of, 10);
+  EXPECT_THROW(share({{"SLURM_ARRAY_TASK_ID", "seven"}}), UsageError);
+}
+
+class JobFolderTest : public testing::Test {
+ protected:
+  void SetUp() override { job.create(); }
+  TemporaryFolder temporary;
+  JobFolder job{(temporary.path() / "job").string()};
+};
+
+TEST_F(JobFolderTest, APlanComesBackToTheBit) {
+  Plan plan;
+  plan.program = program_version();
+  plan.settings.filter = {.name = "bilateral",
+                          .profile = {},
+                          .parameters = {{"radius", 3}, {"range-sigma", 0.1F}, {"mode", std::string("x")}}};
+  plan.settings.reader.start = 0.1;
+  plan.settings.reader.options = {{"framerate", "25"}};
+  plan.settings.writer.crf = "18";
+  plan.settings.writer.encoder_options = {{"tune", "grain"}};
+  plan.settings.frames = 12;
+  plan.inputs = {{.path = "/a.mkv",
+                  .bytes = 5,
+                  .fingerprint = 0xFFFFFFFFFFFFFFFFU,
+                  .frames = 12,
+                  .decoder_threads = 3,
+                  .still_picture = false,
+                  .joined = true}};
+  plan.stretches = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
+  write_plan(job, plan);
+  const Plan read = read_plan(job);
+  EXPECT_EQ(to_json(read.settings), to_json(plan.settings));
+  EXPECT_EQ(read.settings.filter.parameters, plan.settings.filter.parameters);
+  EXPECT_EQ(read.settings.writer.frames, 12);
+  ASSERT_EQ(read.inputs.size(), 1U);
+  EXPECT_EQ(read.inputs[0].fingerprint, plan.inputs[0].fingerprint);
+  EXPECT_TRUE(read.inputs[0].joined);
+  ASSERT_EQ(read.stretches.size(), 2U);
+  EXPECT_EQ(read.stretches[1].first, 7);
+}
+
+TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
+  NoiseModel level{.sigma = {0.1F, 1e-30F, 7}, .shape = {}, .opponent = {}};
+  level.shape[1].spectrum[5] = 1.0F / 3;
+  level.shape[2].curve[0] = -0.0F;
+  StretchPlan plan{.position = 3,
+                   .seek = 0.1 + 0.2,
+                   .before = 1,
+                   .frames = 1,
+                   .after = 1,
+                   .checks = {1, 0xFEDCBA9876543210U, 0},
+                   .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}}};
+  level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
+  plan.levels[1].second = level;
+  write_durably(job.stretch(4), to_json(plan).dump());
+  const StretchPlan read = read_stretch_plan(job, 4);
+  EXPECT_EQ(read.seek, plan.seek);
+  EXPECT_EQ(read.checks, plan.checks);
+  EXPECT_EQ(read.levels, plan.levels);
+}
+
+TEST_F(JobFolderTest, FilesThatAreNoneAreNamed) {
+  EXPECT_THROW(read_plan(job), Error);
+  std::ofstream(job.plan()) << "{";
+  EXPECT_THROW(read_plan(job), Error);
+  std::ofstream(job.plan()) << "{}";
+  EXPECT_THROW(read_plan(job), Error);
+  std::ofstream(job.stretch(0)) << R"({"position": 0, "seek": null, "before": 0, "frames": 2, "after": 0,)"
+                                << R"( "checks": "00", "levels": []})";
+  EXPECT_THROW(read_stretch_plan(job, 0), Error);
+}
+
+TEST_F(JobFolderTest, AStretchWhoseFileIsGoneIsNotDone) {
+  const DoneStretch done{.file = "f",
+                         .bytes = 4,
+                         .hashes = {1, 2},
+                         .reordering = 2,
+                         .engine = "cpu",
+                         .worker = "w",
+                         .seconds = 1};
+  write_durably(job.done(3), to_json(done).dump());
+  EXPECT_FALSE(read_done(job, 3));
+  std::ofstream(job.data("f")) << "abc";
+  EXPECT_FALSE(read_done(job, 3)) << "shorter than it should be";
+  std::ofstream(job.data("f")) << "abcd";
+  ASSERT_TRUE(read_done(job, 3));
+  EXPECT_EQ(read_done(job, 3)->hashes, done.hashes);
+}
+
+TEST_F(JobFolderTest, GapsAreNamed) {
+  Plan plan;
+  plan.stretches.resize(9);
+  for (const int number : {0, 3, 8}) {
+    write_durably(job.done(number), "{}");
+  }
+  EXPECT_EQ(missing_stretches(job, plan), "6 of 9 stretches are missing: 1 to 2, 4 to 7");
+  for (const int number : {1, 4, 5, 6, 7}) {
+    write_durably(job.done(number), "{}");
+  }
+  EXPECT_EQ(missing_stretches(job, plan), "1 of 9 stretches are missing: 2");
+  write_durably(job.done(2), "{}");
+  EXPECT_EQ(missing_stretches(job, plan), "");
+}
+
+TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
+  std::filesystem::remove_all(job.path() + "/done");
+  EXPECT_THROW(write_durably(job.done(0), "text"), Error);
+  std::filesystem::create_directory(job.path() + "/done");
+  write_durably(job.done(0), "text");
+  write_durably(job.done(0), "other");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(job.path() + "/done"), {}), 1);
+}
+
+class ClaimsTest : public JobFolderTest {
+ protected:
+  /// Another worker's, whose process is not on this machine, last touched so many seconds ago.
+  void claim_as_other(int stretch, int seconds_ago) const {
+    std::ofstream(job.claim(stretch)) << R"({"worker": "other", "process": 1, "space": "elsewhere"})";
+    const timespec time{::time(nullptr) - seconds_ago, 0};
+    const std::array<timespec, 2> times{time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(stretch).c_str(), times.data(), 0), 0);
+  }
+};
+
+TEST_F(ClaimsTest, OneWorkerHasAStretchUntilItGivesItBack) {
+  Claims one(job, 60);
+  Claims other(job, 60);
+  EXPECT_TRUE(one.take(5));
+  EXPECT_TRUE(other.is_taken(5));
+  EXPECT_FALSE(other.take(5));
+  EXPECT_TRUE(other.take(6));
+  one.give_back();
+  EXPECT_FALSE(other.is_taken(5));
+  EXPECT_EQ(job.numbers_in("claims"), (std::set<int>{6}));
+}
+
+TEST_F(ClaimsTest, TheDeadLoseTheirsAndWhatTheyHadBegun) {
+  Claims claims(job, 60);
+  claim_as_other(1, 30);
+  EXPECT_TRUE(claims.is_taken(1));
+  EXPECT_FALSE(claims.take(1));
+  claim_as_other(1, 90);
+  std::ofstream(job.data("00001-other.tmp")) << "half";
+  EXPECT_FALSE(claims.is_taken(1));
+  EXPECT_TRUE(claims.take(1));
+  EXPECT_FALSE(file_exists(job.data("00001-other.tmp")));
+  EXPECT_TRUE(Claims(job, 60).is_taken(1));
+}
+
+TEST_F(ClaimsTest, AProcessThatIsGoneFromThisMachineIsDeadAtOnce) {
+  {
+    Claims claims(job, 60);
+    ASSERT_TRUE(claims.take(2));
+    std::filesystem::copy_file(job.claim(2), job.claim(3));
+  }
+  std::string text;
+  std::getline(std::ifstream(job.claim(3)), text);
+  Claims claims(job, 60);
+  EXPECT_TRUE(claims.is_taken(3)) << "this process lives";
+  const std::string own = "\"process\":" + std::to_string(::getpid());
+  ASSERT_NE(text.find(own), std::string::npos) << text;
+  text.replace(text.find(own), own.size(), "\"process\":" + std::to_string((1 << 22) + 1));  // none has it
+  std::ofstream(job.claim(3)) << text << '\n';
+  EXPECT_FALSE(claims.is_taken(3));
+  EXPECT_TRUE(claims.take(3));
+}
+
+TEST_F(ClaimsTest, ASchedulerDecidesAgainstAClaim) {
+  claim_as_other(1, 0);
+  std::ofstream(job.data("00001-other.tmp")) << "half";
+  Claims claims(job, 60);
+  EXPECT_TRUE(claims.take(1, true));
+  EXPECT_TRUE(file_exists(job.data("00001-other.tmp"))) << "it may live";
+}
+
+TEST_F(ClaimsTest, AreTouchedWhileTheWorkerLives) {
+  Claims claims(job, 0.8);
+  ASSERT_TRUE(claims.take(1));
+  claim_as_other(1, 3600);
+  EXPECT_FALSE(claims.is_taken(1));
+  for (int i = 0; i < 200 && !claims.is_taken(1); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(claims.is_taken(1));
+}
+
+}  // namespace
+}  // namespace limpid::app
