@@ -20,6 +20,7 @@
 #include "app/commands/denoising_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
+#include "app/commands/resumed_job.h"
 #include "app/console/interrupt.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
@@ -47,6 +48,7 @@ struct DenoiseOptions {
   bool overwrite = false;
   bool never_overwrite = false;
   bool strict = false;
+  bool resume = false;
   bool quiet = false;
   bool no_progress = false;
   bool stats = false;
@@ -101,8 +103,13 @@ std::string summary(const JobCounts& counts, std::size_t jobs) {
   return text;
 }
 
+JobResult run(const Job& job, const DenoiseOptions& options, const Session& session) {
+  return options.resume ? run_resumed_job(job, options.denoising, session) : run_job(job, session);
+}
+
 /// One job after the other; one that fails doesn't keep the others from being done.
-nlohmann::ordered_json denoise_all(Job job, const Jobs& jobs, const Session& session, JobCounts& counts) {
+nlohmann::ordered_json denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options,
+                                   const Session& session, JobCounts& counts) {
   nlohmann::ordered_json reports = nlohmann::ordered_json::array();
   for (const Jobs::Input& input : jobs.inputs) {
     if (session.interrupts.interrupted()) {
@@ -116,7 +123,7 @@ nlohmann::ordered_json denoise_all(Job job, const Jobs& jobs, const Session& ses
       reports.push_back({{"input", input.file}, {"error", sentence}});
     };
     try {
-      JobResult result = run_job(job, session);
+      JobResult result = run(job, options, session);
       if (result.outcome == Outcome::kNothing) {
         break;
       }
@@ -174,9 +181,9 @@ Job settle_job(const DenoiseOptions& options) {
   return job;
 }
 
-JobResult denoise_one(const Job& job, const Session& session) {
+JobResult denoise_one(const Job& job, const DenoiseOptions& options, const Session& session) {
   try {
-    return run_job(job, session);
+    return run(job, options, session);
   } catch (const std::exception& error) {
     if (session.json && job.output != "-") {
       const auto* const known = dynamic_cast<const Error*>(&error);
@@ -220,11 +227,11 @@ int denoise(DenoiseOptions options, Console& console) {
   nlohmann::ordered_json report;
   JobCounts counts;
   if (jobs.many) {
-    report = denoise_all(job, jobs, session, counts);
+    report = denoise_all(job, jobs, options, session, counts);
   } else {
     job.input = jobs.inputs.front().file;
     job.output = jobs.output;
-    JobResult result = denoise_one(job, session);
+    JobResult result = denoise_one(job, options, session);
     if (result.outcome == Outcome::kNothing) {
       return kExitInterrupted;
     }
@@ -269,6 +276,12 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   command
       .add_flag("--strict", options.strict,
                 "Stop at a damaged packet or frame, or a file that ends early, instead of going on")
+      ->group(kGroup);
+  command
+      .add_flag(
+          "--resume", options.resume,
+          "Go on where a run was that was killed: what is done is kept in OUTPUT.limpid-job until all of "
+          "it is")
       ->group(kGroup);
   options.denoising.add_streams_to(command, kGroup);
 }

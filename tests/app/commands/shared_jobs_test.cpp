@@ -245,5 +245,31 @@ TEST_F(SharedJobsTest, AFolderOfFilesIsAJob) {
   expect_failure(limpid({"merge", job, "-o", path("out")}), 1, {"exists"});
 }
 
+TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
+  const std::string film = make_clip("film.mkv", 520, "64x64");
+  const std::string output = path("out.mkv");
+  const Arguments resumed{"denoise", film,        "-o", output, "--resume", "--filter",
+                          "nlm",     "--threads", "1",  "-c",   "ffv1",     "--json"};
+  {
+    Process killed(limpid_command(resumed));
+    EXPECT_TRUE(killed.wait_for_err("stretch "));
+    killed.send_signal(SIGKILL);
+    killed.wait();
+  }
+  EXPECT_FALSE(std::filesystem::exists(output));
+  expect_failure(limpid(joined(resumed, {"--sigma", "3"})), 1, {"out.mkv.limpid-job", "other options"});
+  const Outcome outcome = limpid(resumed);
+  expect_success(outcome);
+  const nlohmann::json report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["stretches"], 2);
+  EXPECT_EQ(report["frames"], 520);
+  EXPECT_GE(report["stretches_done_before"], 1);
+  EXPECT_EQ(files(), (std::vector<std::string>{"film.mkv", "out.mkv"}));
+  expect_success(limpid({"denoise", film, "-o", path("one.mkv"), "--filter", "nlm", "-c", "ffv1"}));
+  EXPECT_EQ(content_of(output), content_of(path("one.mkv")));
+  EXPECT_NE(limpid(resumed).err.find("skipped: "), std::string::npos);
+  expect_failure(limpid({"denoise", film, "-o", "-", "--resume"}), 2, {"--resume", "pipe"});
+}
+
 }  // namespace
 }  // namespace limpid::test
