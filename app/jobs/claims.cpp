@@ -180,9 +180,16 @@ bool Claims::take(int stretch, bool from_anybody) {
   return true;
 }
 
-void Claims::give_back() {
+bool Claims::is_lost() {
   const std::scoped_lock lock(mutex_);
-  if (const std::optional<int> stretch = std::exchange(taken_, std::nullopt)) {
+  const auto told = nlohmann::json::parse(first_line_of(folder_.claim(taken_.value_or(0))), nullptr, false);
+  return taken_ && !(told.is_object() && told.value("worker", "") == worker_name());
+}
+
+void Claims::give_back() {
+  const bool lost = is_lost();
+  const std::scoped_lock lock(mutex_);
+  if (const std::optional<int> stretch = std::exchange(taken_, std::nullopt); stretch && !lost) {
     ::unlink(folder_.claim(*stretch).c_str());
   }
 }

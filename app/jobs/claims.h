@@ -30,6 +30,8 @@ class Claims {
   /// time.
   bool take(int stretch, bool from_anybody = false);
   void give_back();
+  /// Whether another worker has taken over what this one has claimed, believing it dead.
+  bool is_lost();
   /// Whether somebody works on it.
   bool is_taken(int stretch);
 

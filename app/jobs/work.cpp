@@ -141,6 +141,10 @@ class Worker {
     } catch (const Stopped&) {
       return false;
     } catch (const Error& failure) {
+      if (claims_.is_lost()) {
+        spdlog::warn(fmt::format("stretch {}: another worker has taken it over", number));
+        return false;
+      }
       failed(number, failure.what());
     } catch (const std::bad_alloc&) {
       failed(number, kOutOfMemory);

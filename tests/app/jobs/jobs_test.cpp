@@ -239,6 +239,16 @@ TEST_F(ClaimsTest, ASchedulerDecidesAgainstAClaim) {
   EXPECT_TRUE(file_exists(job.data("00001-other.tmp"))) << "it may live";
 }
 
+TEST_F(ClaimsTest, WhoLosesOneDoesNotGiveBackTheOthers) {
+  Claims claims(job, 60);
+  ASSERT_TRUE(claims.take(1));
+  EXPECT_FALSE(claims.is_lost());
+  claim_as_other(1, 0);
+  EXPECT_TRUE(claims.is_lost());
+  claims.give_back();
+  EXPECT_TRUE(claims.is_taken(1));
+}
+
 TEST_F(ClaimsTest, AreTouchedWhileTheWorkerLives) {
   Claims claims(job, 0.8);
   ASSERT_TRUE(claims.take(1));
