@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+# Jobs that many workers share (app/jobs), where it hurts: workers killed at random, a full disk, two workers on one stretch, clocks
+# that differ, slow file systems, and a Slurm of three nodes of which one dies. Minutes; not a part of CI.
+# Usage: tests/jobs.sh [PART...]    parts: kills two disk clocks slow parallel slurm; without, all
+# Needs root, a built build/release/bin/limpid, and apt for what it installs: into a layer over this system, which is gone afterwards.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+tree=$PWD
+export PATH=$tree/build/release/bin:$PATH
+
+if [[ ${LIMPID_JOBS_INSIDE:-} != yes ]]; then
+  [[ $(id -u) -eq 0 ]] || { echo "$0: only root can lay a system over this one" >&2; exit 2; }
+  [[ -x build/release/bin/limpid ]] || { echo "$0: build/release/bin/limpid is not built" >&2; exit 2; }
+  layer=$(mktemp -d "${TMPDIR:-/tmp}/limpid-jobs.XXXXXX")
+  trap 'umount "$layer/own" 2>/dev/null || true; rm -rf --one-file-system "$layer"' EXIT
+  mkdir "$layer/own" "$layer/root"
+  mount -t tmpfs tmpfs "$layer/own"
+  mkdir "$layer/own/upper" "$layer/own/work"
+  # Its own mounts, processes and host name: what is started ends with it.
+  # shellcheck disable=SC2016  # for the inner shell
+  LIMPID_JOBS_INSIDE=yes unshare --mount --pid --uts --fork --kill-child --propagation private bash -euc '
+    layer=$1; tree=$2; shift 2
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/own/upper,workdir=$layer/own/work" "$layer/root"
+    mount -t proc proc "$layer/root/proc"
+    mount --rbind /sys "$layer/root/sys"
+    mount --rbind /dev "$layer/root/dev"
+    unset TMPDIR
+    exec chroot "$layer/root" "$tree/tests/jobs.sh" "$@"' - "$layer" "$tree" "$@"
+  exit
+fi
+
+parts=("$@")
+[[ ${#parts[@]} -gt 0 ]] || parts=(kills two disk clocks slow parallel slurm)
+folder=$(mktemp -d)
+cd "$folder"
+clip=$tree/samples/sample_noisy.mkv
+options=(--filter bm3d --profile fast -c ffv1 --stretch-frames 2)
+
+content() { ffmpeg -v error -i "$1" -map 0 -c copy -c:v rawvideo -f framemd5 - | grep -v '^#software'; }
+fail() { echo "FAILED: $*"; exit 1; }
+install() {
+  [[ -f /installed ]] && return
+  export DEBIAN_FRONTEND=noninteractive
+  printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d  # no services by themselves
+  chmod 755 /usr/sbin/policy-rc.d
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends slurm-wlm munge faketime parallel; } >install.log 2>&1 ||
+    fail "apt-get: $(tail -n 3 install.log)"
+  touch /installed
+}
+plan() { limpid plan "$clip" -o "$1" "${options[@]}" -q; }
+stretches() { find "$1/stretches" -name '*.json' | wc -l; }
+finished() { find "$1/done" -name '*.json' | wc -l; }
+# Merges, compares with one run, and sees that nothing is left that should not be.
+check() {
+  limpid merge "$1" -o "$1.mkv" -q -y
+  cmp -s <(content "$1.mkv") one.txt || fail "$1 differs from one run"
+  [[ $(finished "$1") -eq $(stretches "$1") ]] || fail "$1 has other stretches than planned"
+  local claims
+  claims=$(find "$1/claims" -type f | wc -l)
+  [[ $claims -eq 0 ]] || fail "$1 still has $claims claims"
+}
+
+limpid denoise "$clip" -o one.mkv "${options[@]:0:6}" -q
+content one.mkv >one.txt
+
+part_kills() {
+  local kills=0 jobs=0 workers=() i
+  local seconds=$SECONDS
+  while [[ $kills -lt 50 ]]; do
+    rm -rf kills kills.mkv
+    plan kills
+    jobs=$((jobs + 1))
+    workers=(0 0 0)
+    while [[ $(finished kills) -lt $(stretches kills) ]]; do
+      for i in 0 1 2; do
+        if ! kill -0 "${workers[i]}" 2>/dev/null || [[ ${workers[i]} -eq 0 ]]; then
+          limpid work kills -q --threads 1 --claim-timeout 5 &
+          workers[i]=$!
+        fi
+      done
+      sleep "0.$((RANDOM % 9 + 1))"
+      if [[ $kills -lt 50 ]]; then
+        i=$((RANDOM % 3))
+        kill -KILL "${workers[i]}" 2>/dev/null && kills=$((kills + 1))
+        wait "${workers[i]}" 2>/dev/null || true
+      fi
+    done
+    wait
+    limpid work kills -q --claim-timeout 1  # removes the claims of the dead
+    rm -f kills/claims/*                    # of those that were killed between the end of a stretch and giving it back
+    check kills
+  done
+  echo "kills: 50 workers killed in $jobs jobs, $((SECONDS - seconds)) s: identical; left half: $(find kills/data -name '*.tmp' | wc -l)"
+}
+
+part_two() {
+  plan two
+  limpid work two -q --index 0 & local first=$!
+  limpid work two -q --index 0 & local second=$!
+  wait "$first" || fail "the first of two workers on a stretch"
+  wait "$second" || fail "the second of two workers on a stretch"
+  limpid work two -q
+  check two
+  echo "two: two workers on one stretch: identical"
+}
+
+part_disk() {
+  mkdir disk
+  mount -t tmpfs -o size=300k tmpfs disk
+  plan disk/job
+  if limpid work disk/job -q 2>disk.txt; then fail "a full disk was not noticed"; fi
+  echo "disk: $(finished disk/job) of $(stretches disk/job) done; $(grep -m1 'No space' disk.txt)"
+  [[ $(find disk/job/data -name '*.tmp' | wc -l) -eq 0 ]] || fail "half files on a full disk"
+  mount -o remount,size=64m disk
+  limpid work disk/job -q
+  cp -r disk/job full
+  check full
+  umount disk
+  echo "disk: with room again: identical"
+}
+
+part_clocks() {
+  install
+  plan clocks
+  # One lives an hour ahead, one an hour behind; the one in the middle dies with a stretch.
+  FAKE_UTIME=0 NO_FAKE_STAT=1 DONT_FAKE_MONOTONIC=1 faketime -f +1h limpid work clocks -q --threads 1 --claim-timeout 20 & local ahead=$!
+  FAKE_UTIME=0 NO_FAKE_STAT=1 DONT_FAKE_MONOTONIC=1 faketime -f -1h limpid work clocks -q --threads 1 --claim-timeout 20 & local behind=$!
+  wait "$ahead" "$behind"
+  [[ $(finished clocks) -eq $(stretches clocks) ]] || fail "clocks: not all is done"
+  [[ $(find clocks/data -name '*.packets' | wc -l) -eq $(stretches clocks) ]] || fail "clocks: stretches were done twice"
+  check clocks
+  echo "clocks: workers two hours apart: identical, each stretch once"
+}
+
+part_slow() {
+  cat >slow.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void pause_(void) { usleep(1000 * (50 + rand() % 400)); }
+int rename(const char* a, const char* b) {
+  int (*next)(const char*, const char*) = dlsym(RTLD_NEXT, "rename");
+  pause_();
+  int r = next(a, b);
+  pause_();
+  return r;
+}
+int unlink(const char* a) {
+  int (*next)(const char*) = dlsym(RTLD_NEXT, "unlink");
+  pause_();
+  return next(a);
+}
+int fsync(int f) {
+  int (*next)(int) = dlsym(RTLD_NEXT, "fsync");
+  pause_();
+  return next(f);
+}
+C
+  gcc -shared -fPIC -o slow.so slow.c -ldl
+  plan slow
+  local i
+  for i in 1 2 3; do
+    LD_PRELOAD=$PWD/slow.so limpid work slow -q --threads 1 --claim-timeout 2 &
+  done
+  wait
+  limpid work slow -q
+  check slow
+  echo "slow: renames, removals and syncs that take up to a second, claims that die after two: identical," \
+    "$(find slow/data -name '*.packets' | wc -l) files for $(stretches slow) stretches"
+}
+
+part_parallel() {
+  install
+  "$tree/samples/cluster/parallel.sh" "$clip" "$PWD/parallel.mkv" 3 "${options[@]}" >parallel.log 2>&1 || fail "$(tail -n 3 parallel.log)"
+  cmp -s <(content parallel.mkv) one.txt || fail "parallel differs from one run"
+  echo "parallel: identical"
+}
+
+part_slurm() {
+  install
+  hostname limpid-jobs
+  echo "127.0.0.1 localhost limpid-jobs" >/etc/hosts
+  mkdir -p /run/munge /var/log/munge /var/lib/munge /var/spool/slurmctld /var/log/slurm /run/slurm /etc/slurm
+  chown munge:munge /run/munge /var/log/munge /var/lib/munge
+  [[ -f /etc/munge/munge.key ]] || /usr/sbin/mungekey --create
+  chown munge:munge /etc/munge/munge.key
+  su -s /bin/sh munge -c /usr/sbin/munged
+  cat >/etc/slurm/slurm.conf <<'C'
+ClusterName=limpid
+SlurmctldHost=limpid-jobs
+SlurmUser=root
+AuthType=auth/munge
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd.%n
+SlurmctldPidFile=/run/slurm/slurmctld.pid
+SlurmdPidFile=/run/slurm/slurmd.%n.pid
+SlurmdLogFile=/var/log/slurm/slurmd.%n.log
+SlurmctldLogFile=/var/log/slurm/slurmctld.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=5
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName=n[1-3] NodeHostname=limpid-jobs Port=[17001-17003] CPUs=1 RealMemory=500 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+C
+  echo "CgroupPlugin=cgroup/v1" >/etc/slurm/cgroup.conf  # its own search for one fails where none is mounted
+  slurmctld
+  local n seconds=$SECONDS
+  for n in 1 2 3; do
+    mkdir -p "/var/spool/slurmd.n$n"
+    slurmd -N "n$n"
+  done
+  sleep 3
+  sinfo
+  local all=("${options[@]}")
+  all[3]=high  # so that there is time to kill a node
+  limpid denoise "$clip" -o one_slurm.mkv "${all[@]:0:6}" -q
+  "$tree/samples/cluster/slurm.sh" "$clip" "$PWD/slurm.mkv" 3 "${all[@]}" -q
+  sleep 3
+  local steps
+  steps=$(pgrep -f 'slurmstepd: \[' | tail -n 1)
+  local node
+  node=$(squeue -h -t R -o %N | tail -n 1)
+  echo "killing node $node and all that runs on it, with $(finished slurm.mkv.job) of $(stretches slurm.mkv.job) stretches done"
+  # shellcheck disable=SC2046  # several numbers
+  kill -KILL "$(cat "/run/slurm/slurmd.$node.pid")" $(for steps in $(pgrep -f 'slurmstepd: \['); do
+    if tr '\0' '\n' <"/proc/$(pgrep -P "$steps" | head -n 1)/environ" | grep -q "SLURMD_NODENAME=$node"; then
+      echo "$steps"
+      pgrep -P "$steps"
+    fi
+  done) || true
+  for ((n = 0; n < 150; n++)); do
+    sleep 2
+    [[ -f slurm.mkv ]] && break
+    if ((n % 10 == 0)); then squeue -h -o '%i %T %N %r'; fi
+  done
+  [[ -f slurm.mkv ]] || fail "the merge has not run: $(squeue; tail -n 3 slurm.mkv.job/*.log)"
+  cmp -s <(content slurm.mkv) <(content one_slurm.mkv) || fail "slurm differs from one run"
+  echo "slurm: three nodes, one killed, $((SECONDS - seconds)) s: identical"
+}
+
+for part in "${parts[@]}"; do
+  "part_$part"
+done
