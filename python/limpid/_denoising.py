@@ -307,7 +307,8 @@ def denoise(
     if source.count is None:
         settings.setdefault("filter", "bm3d")
     target = source.empty_like() if out is None else _target(out, source)
-    denoiser = Denoiser(engine=engine, **settings)
+    denoiser = Denoiser(engine=engine)
+    denoiser.set(**settings)
     denoiser._start(source, 3)
     handle, on_gpu = denoiser._handle, source.ordinal is not None
     stream = denoiser.stream

@@ -55,7 +55,7 @@ def program():
     """Runs one of the programs that were built with the package."""
 
     def run(name, *arguments):
-        if not os.path.exists(os.path.join(BUILD, name)):
+        if not BUILD or not os.path.exists(os.path.join(BUILD, name)):
             pytest.skip(f"there is no program {name} in LIMPID_BIN_DIR")
         return subprocess.run([os.path.join(BUILD, name), *map(str, arguments)], check=True, stdout=subprocess.PIPE).stdout
 

