@@ -67,9 +67,10 @@ int work(const WorkCommandOptions& options, Console& console) {
     throw Error(fmt::format("{}: {} of {} stretches failed here, {} were done", folder.path(),
                             report.failed.size(), plan.stretches.size(), report.done));
   }
-  spdlog::info(fmt::format(
-      "{} stretches done here{}", report.done,
-      report.with_others > 0 ? fmt::format(", {} are with other workers", report.with_others) : ""));
+  spdlog::info(fmt::format("{} stretches done here{}", report.done,
+                           report.with_others > 0 && !report.stopped
+                               ? fmt::format(", {} are with other workers", report.with_others)
+                               : ""));
   return report.stopped ? kExitInterrupted : kExitDone;
 }
 

@@ -138,6 +138,9 @@ class StretchRun {
       try {
         return run_from(frames_.seek);
       } catch (const OtherFrame& failure) {
+        if (stop_.stop_requested()) {
+          throw Stopped();  // the reader has ended early
+        }
         // As a decoder may that begins in the middle of a damaged stream, or of one without key frames.
         spdlog::info(
             fmt::format("{} where decoding begins there: it begins at the beginning", failure.what()));

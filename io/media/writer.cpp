@@ -273,7 +273,8 @@ bool looks_back(const std::pair<std::string, std::string>& option) {
   constexpr std::array<std::string_view, 9> kKeys{
       "b", "maxrate", "minrate", "bufsize", "pass", "nal-hrd", "stats", "rc_init_occupancy", "passlogfile"};
   constexpr std::array<std::string_view, 7> kWords{"pass", "bitrate", "vbv", "hrd", "stats", "abr", "cbr"};
-  const auto& [key, value] = option;
+  const std::string& key = option.first;
+  const std::string& value = option.second;
   const bool is_list = key.ends_with("-params") || key.ends_with("opts") || key == "flags";
   return std::ranges::find(kKeys, key) != kKeys.end() ||
          (is_list && std::ranges::any_of(kWords, [&](std::string_view word) {
