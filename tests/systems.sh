@@ -25,43 +25,13 @@ if [[ -n $(git status --porcelain) ]]; then
   echo "Note: what is not committed is not tested."
 fi
 
-mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null | awk '$1 == "Debian" { print $2; exit }')
-mirror=${mirror:-http://deb.debian.org/debian/}
+source tests/fresh_root.sh
+
 logs=$PWD/out/systems
 mkdir -p "$logs"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-systems.XXXXXX")
 chmod 755 "$folder"
 trap 'rm -rf --one-file-system "$folder"' EXIT
-
-# The proxies, certificates and time limits by which this machine's apt reaches the mirror.
-copy_settings() {
-  local root=$1
-  apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries|Check-|Max-)' >"$root/etc/apt/apt.conf.d/99machine" || true
-  cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
-  if [[ -f /etc/ssl/certs/ca-certificates.crt ]]; then
-    mkdir -p "$root/etc/ssl/certs"
-    cp --dereference /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  fi
-}
-
-# Runs a command in a root, with mounts and processes that are gone when it ends.
-in_root() {
-  local root=$1
-  shift
-  # shellcheck disable=SC2016  # for the inner shell
-  unshare --mount --pid --fork --propagation private bash -euc '
-    root=$1; cache=$2; shift 2
-    unset TMPDIR  # is a folder of this machine
-    mount -t proc proc "$root/proc"
-    mount --rbind /dev "$root/dev"
-    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-    if [[ -n $cache ]]; then
-      mkdir -p "$root/ccache"
-      mount --bind "$cache" "$root/ccache"
-      export CCACHE_DIR=/ccache
-    fi
-    exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "$@" </dev/null
-}
 
 # Prints one line for the summary.
 # Usage: try SYSTEM
@@ -69,11 +39,10 @@ try() {
   local system=$1 root=$folder/$1 result
   local start=$SECONDS
   echo "==== $system: making it" >&2
-  debootstrap --variant=minbase "$system" "$root" "$mirror" >"$logs/$system-root.log" 2>&1 || {
+  make_root "$system" "$root" >"$logs/$system-root.log" 2>&1 || {
     echo "$system  can't be made: see $logs/$system-root.log"
     return 1
   }
-  copy_settings "$root"
   git clone --quiet --no-hardlinks . "$root/limpid"
   if [[ -n ${LIMPID_CCACHE:-} ]]; then
     in_root "$root" sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends ccache' >>"$logs/$system-root.log" 2>&1

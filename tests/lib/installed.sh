@@ -30,6 +30,10 @@ if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|
   exit 1
 fi
 
+# What packages promise is what the library has.
+diff <(nm --dynamic --defined-only "$libraries/liblimpid.so" | awk '{ print $3 }' | sed 's/@.*//' | sort -u) \
+  <(sed -n 's/^ \(.*\)@LIMPID_0 .*/\1/p' "$source/debian/liblimpid0.symbols" | sort)
+
 # Plug-ins find the library beside them.
 for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so gstreamer-1.0/libgstlimpid.so obs-plugins/limpid.so; do
   if [[ -e $libraries/$plugin ]]; then

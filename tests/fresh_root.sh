@@ -1,0 +1,40 @@
+# For scripts that try things in a fresh Debian, with nothing but its base, in a folder of its own. Needs root and debootstrap. The mirror
+# and how to reach it are this machine's. LIMPID_CCACHE=FOLDER is there as ccache's folder.
+
+mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null | awk '$1 == "Debian" { print $2; exit }')
+mirror=${mirror:-http://deb.debian.org/debian/}
+
+# Usage: make_root SYSTEM FOLDER    SYSTEM is Debian's name, such as bookworm
+make_root() {
+  debootstrap --variant=minbase "$1" "$2" "$mirror" && copy_settings "$2"
+}
+
+# The proxies, certificates and time limits by which this machine's apt reaches the mirror.
+copy_settings() {
+  local root=$1
+  apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries|Check-|Max-)' >"$root/etc/apt/apt.conf.d/99machine" || true
+  cp --dereference /etc/resolv.conf /etc/hosts "$root/etc/"
+  if [[ -f /etc/ssl/certs/ca-certificates.crt ]]; then
+    mkdir -p "$root/etc/ssl/certs"
+    cp --dereference /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  fi
+}
+
+# Runs a command in a root, with mounts and processes that are gone when it ends.
+in_root() {
+  local root=$1
+  shift
+  # shellcheck disable=SC2016  # for the inner shell
+  unshare --mount --pid --fork --propagation private bash -euc '
+    root=$1; cache=$2; shift 2
+    unset TMPDIR  # is a folder of this machine
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+    if [[ -n $cache ]]; then
+      mkdir -p "$root/ccache"
+      mount --bind "$cache" "$root/ccache"
+      export CCACHE_DIR=/ccache
+    fi
+    exec chroot "$root" "$@"' in_root "$root" "${LIMPID_CCACHE:-}" "$@" </dev/null
+}

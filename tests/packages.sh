@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Makes the Debian packages in a fresh Debian 12, lets lintian look at them, installs them in another, runs README's lines on packages
+# there as they are written, and removes them again.
+# Usage: tests/packages.sh    Needs root and debootstrap. What is committed is tested. What was printed stays in out/packages/, and the
+#                             packages in out/packages/made.
+# LIMPID_CCACHE=FOLDER keeps what compilers made there. LIMPID_CUDA=ON makes limpid-cuda, too, by this machine's /usr/local/cuda;
+# LIMPID_CUDA_ARCHITECTURES is for which GPUs.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+for need in debootstrap unshare; do
+  command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
+done
+if [[ $(id -u) -ne 0 ]]; then
+  echo "$0: only root can make systems" >&2
+  exit 2
+fi
+if [[ -n $(git status --porcelain) ]]; then
+  echo "Note: what is not committed is not tested."
+fi
+source tests/fresh_root.sh
+
+logs=$PWD/out/packages
+rm -rf "$logs"
+mkdir -p "$logs"
+folder=$(mktemp -d "${TMPDIR:-/tmp}/limpid-packages.XXXXXX")
+chmod 755 "$folder"
+trap 'rm -rf --one-file-system "$folder"' EXIT
+maker=$folder/maker user=$folder/user
+
+# Usage: step NAME ROOT COMMAND
+step() {
+  local start=$SECONDS
+  if in_root "$2" bash -euo pipefail -c "$3" >"$logs/$1.log" 2>&1; then
+    echo "$1: ok, $((SECONDS - start)) s"
+  else
+    tail -n 20 "$logs/$1.log"
+    echo "$1: FAILED (all of it: $logs/$1.log)"
+    exit 1
+  fi
+}
+
+make_root bookworm "$user" >"$logs/root.log" 2>&1
+in_root "$user" apt-get update -qq
+cp -a "$user" "$maker"
+mkdir "$maker/limpid" "$user/limpid"
+git archive HEAD | tee >(tar x -C "$maker/limpid") | tar x -C "$user/limpid"
+
+export DEBIAN_FRONTEND=noninteractive LIMPID_CUDA_ARCHITECTURES=${LIMPID_CUDA_ARCHITECTURES:-}
+install='apt-get install -qq -y --no-install-recommends'
+tools=(build-essential lintian)
+if [[ -n ${LIMPID_CCACHE:-} ]]; then
+  tools+=(ccache)
+  export LIMPID_CCACHE_USED=ON
+fi
+profiles=()
+if [[ ${LIMPID_CUDA:-} == ON ]]; then
+  profiles=(--build-profiles=pkg.limpid.cuda)
+  mkdir -p "$maker/usr/local/cuda"
+  cp -a "$(realpath /usr/local/cuda)/." "$maker/usr/local/cuda/"
+fi
+step build-tools "$maker" "$install ${tools[*]}; apt-get build-dep -qq -y --no-install-recommends /limpid"
+step build "$maker" "cd /limpid; LIMPID_CCACHE=${LIMPID_CCACHE_USED:-OFF} dpkg-buildpackage -us -uc ${profiles[*]}"
+# Tags of all severities but those of experiments and classifications; each that is silenced says why in debian/.
+step lintian "$maker" 'said=$(lintian --allow-root --display-info --pedantic /*.changes); echo "$said"; [[ -z $said ]]'
+
+mkdir "$logs/made"
+cp "$maker"/*.deb "$maker"/*.dsc "$maker"/*.tar.* "$maker"/*.changes "$logs/made"
+rm -f "$logs"/made/*-dbgsym_*
+cp "$logs"/made/*.deb "$user/"
+
+# What is on the disk, but for what apt and dpkg keep of what they did.
+what_is_there='find / -xdev -not -path "/proc*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "/root/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
+# What the lines need beside the packages, and the packages' dependencies: what remains afterwards is ours.
+step dependencies "$user" "$install gcc libc6-dev pkg-config ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base man-db
+  apt-get install -qq -y --no-install-recommends --download-only /*.deb"
+step before "$user" "apt-get install -qq -y --no-install-recommends \$(apt-get install -s --no-install-recommends /*.deb | awk '\$1 == \"Inst\" && \$2 !~ /limpid/ { print \$2 }')
+  $what_is_there"
+lines=$(sed -n '/^## Packages/,/^## Use/p' README.md | sed -n 's/^    //p' | sed 's/.*dpkg-buildpackage.* && //')
+step readme "$user" "cd /limpid; set -x; $lines"
+step installed "$user" '
+  cd /tmp
+  man -w limpid-denoise
+  test -e /usr/share/bash-completion/completions/limpid -a -e /usr/share/zsh/vendor-completions/_limpid
+  limpid --version
+  limpid devices
+  # Bit by bit what the program makes.
+  ffmpeg -v error -i /limpid/samples/sample_noisy.mkv -frames:v 6 -pix_fmt yuv420p in.y4m
+  limpid denoise in.y4m -o by_limpid.y4m -q --sigma 10
+  frames() { ffmpeg -v error -i "$1" -f rawvideo -; }
+  /limpid/denoise_y4m sigma=10 <in.y4m >by_library.y4m
+  cmp <(frames by_limpid.y4m) <(frames by_library.y4m)
+  frames in.y4m >in.yuv
+  gst-launch-1.0 -q filesrc location=in.yuv ! rawvideoparse width=480 height=270 format=i420 framerate=25/1 ! limpiddenoise noise=10 ! filesink location=by_gstreamer.yuv
+  cmp <(frames by_limpid.y4m) by_gstreamer.yuv'
+step removal "$user" "apt-get purge -qq -y \$(dpkg-query --show --showformat '\${Package} ' '*limpid*'); $what_is_there"
+if ! diff <(sed -n '/^\//p' "$logs/before.log") <(sed -n '/^\//p' "$logs/removal.log") >"$logs/left.log"; then
+  cat "$logs/left.log"
+  echo "removal: FAILED: what is there differs from before (<: gone, >: left)"
+  exit 1
+fi
+echo "All of it: $logs"
