@@ -1,12 +1,11 @@
 #include "core/vbm4d/vbm4d_parameters.h"
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/reach_parameter.h"
 #include "core/vbm4d/trajectories.h"
 
 namespace limpid {
@@ -53,57 +52,6 @@ void describe_vbm4d_step(Vbm4dDescription& description, const StepOf& step_of, c
          [](float beta) { return beta >= 0 && beta <= 8; });
 }
 
-// "4" or "4,2".
-Parameter<Vbm4dParameters> reach_parameter() {
-  Parameter<Vbm4dParameters> reach;
-  reach.text = {"reach",
-                "",
-                "reach",
-                "vbm4d",
-                "a reach",
-                "0 to 8 each, as N or N,M",
-                "Frames before and after its own in which a patch is followed, N or N,M",
-                "Denoising"};
-  reach.kind = ParameterKind::kName;
-  reach.get = [](const Vbm4dParameters& parameters) {
-    return ParameterValue(std::to_string(parameters.before) + "," + std::to_string(parameters.after));
-  };
-  reach.set = [](Vbm4dParameters& parameters, const ParameterValue& value) {
-    const auto fail = [] {
-      throw UsageError("vbm4d: a reach is N or N,M: whole numbers from 0 to " +
-                       std::to_string(vbm4d::kMostReach));
-    };
-    const auto number = [&fail](std::string_view text) {
-      int result = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-      if (error != std::errc() || end != text.data() + text.size() || result < 0 ||
-          result > vbm4d::kMostReach) {
-        fail();
-      }
-      return result;
-    };
-    if (const int* const both = std::get_if<int>(&value)) {
-      parameters.before = parameters.after = number(std::to_string(*both));
-    } else if (const auto* const text = std::get_if<std::string>(&value)) {
-      const std::size_t comma = text->find(',');
-      parameters.before = number(std::string_view(*text).substr(0, comma));
-      parameters.after =
-          comma == std::string::npos ? parameters.before : number(std::string_view(*text).substr(comma + 1));
-    } else {
-      fail();
-    }
-  };
-  reach.check = [](const Vbm4dParameters& parameters) {
-    for (const int frames : {parameters.before, parameters.after}) {
-      if (frames < 0 || frames > vbm4d::kMostReach) {
-        throw UsageError("vbm4d: a reach of " + std::to_string(frames) + " is not possible (0 to " +
-                         std::to_string(vbm4d::kMostReach) + ")");
-      }
-    }
-  };
-  return reach;
-}
-
 Vbm4dDescription describe_vbm4d() {
   Vbm4dDescription description;
   description.name = "vbm4d";
@@ -144,7 +92,7 @@ Vbm4dDescription describe_vbm4d() {
   };
   steps.check = [](const Vbm4dParameters&) {};
   description.parameters = {
-      steps, reach_parameter(),
+      steps, reach_parameter<Vbm4dParameters>("vbm4d", vbm4d::kMostReach),
       number_parameter<Vbm4dParameters>(
           ParameterText{
               "delay", "", "delay", "vbm4d", "a delay", "0 to 32",

@@ -9,6 +9,28 @@
 
 #include "core/bm3d/transforms.h"
 
+#ifndef LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
+#define LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
+namespace limpid::cpu {
+namespace {
+
+// The transform over time of trajectories of that length, [coefficient][picture], row-major.
+const float* time_transform(int frames) {
+  static const auto transforms = [] {
+    std::array<std::vector<float>, vbm4d::kMostFrames + 1> all;
+    for (int length = 1; length <= vbm4d::kMostFrames; ++length) {
+      const std::vector<double> matrix = transform_matrices(Transform2d::kDct, length).forward;
+      all[length].assign(matrix.begin(), matrix.end());
+    }
+    return all;
+  }();
+  return transforms[frames].data();
+}
+
+}  // namespace
+}  // namespace limpid::cpu
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/cpu/vbm4d/trajectory_tile.cpp"
 #include <hwy/foreach_target.h>
@@ -16,229 +38,15 @@
 
 #include "core/cpu/bm3d/group_filter-inl.h"
 #include "core/cpu/bm3d/matching-inl.h"
+#include "core/cpu/vbm4d/followed_patches-inl.h"
+#include "core/cpu/vbm4d/local_numerators-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Following patches
-
-using GuideTag = hn::CappedTag<std::int16_t, vbm4d::kPatch>;
-using GuideVector = hn::Vec<GuideTag>;
-static_assert(hn::MaxLanes(GuideTag()) == vbm4d::kPatch);
-
-// A row of a patch's guide. `kSamples`: of samples (TrajectoryJob).
-template <bool kSamples>
-HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
-  const hn::RebindToUnsigned<GuideTag> unsigned16;
-  const hn::Rebind<std::uint8_t, GuideTag> d8;
-  auto row = hn::LoadU(d8, bytes);
-  if constexpr (kSamples) {
-    row = hn::Max(row, hn::Set(d8, kLeastGuideByte));
-  }
-  return hn::BitCast(GuideTag(), hn::PromoteTo(unsigned16, row));
-}
-
-// A sum of squared differences.
-class PatchDistance {
- public:
-  HWY_INLINE void clear() { sum_ = more_ = hn::Zero(Wide()); }
-  HWY_INLINE void add(GuideVector a, GuideVector b) {
-    const GuideVector difference = hn::Sub(a, b);
-    sum_ = hn::ReorderWidenMulAccumulate(Wide(), difference, difference, sum_, more_);
-  }
-  HWY_INLINE std::int32_t get() const { return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_))); }
-
- private:
-  using Wide = hn::RepartitionToWide<GuideTag>;
-  hn::Vec<Wide> sum_;
-  hn::Vec<Wide> more_;  // stays 0 on x86
-};
-
-HWY_INLINE const std::uint8_t* guide_at(const PictureSamples& guide, Position place) {
-  return reinterpret_cast<const std::uint8_t*>(guide.data) + place.y * guide.stride + place.x;
-}
-
-// A patch's matching values.
-struct GuidePatch {
-  GuideVector rows[vbm4d::kPatch];
-};
-
-template <bool kSamples>
-HWY_INLINE GuidePatch load_guide_patch(const PictureSamples& guide, Position place) {
-  GuidePatch patch;
-  const std::uint8_t* row = guide_at(guide, place);
-  for (GuideVector& each : patch.rows) {
-    each = load_guide<kSamples>(row);
-    row += guide.stride;
-  }
-  return patch;
-}
-
-template <bool kSamples>
-HWY_INLINE std::int32_t patch_distance(const PictureSamples& guide, const GuidePatch& reference,
-                                       Position place) {
-  PatchDistance distance;
-  distance.clear();
-  const std::uint8_t* row = guide_at(guide, place);
-  for (const GuideVector& own : reference.rows) {
-    distance.add(own, load_guide<kSamples>(row));
-    row += guide.stride;
-  }
-  return distance.get();
-}
-
-// The cheapest candidate, without branches, which would be foreseen badly.
-struct CandidateChoice {
-  std::int32_t cost = INT32_MAX;
-  std::int32_t distance = 0;
-  int number = 0;
-
-  HWY_INLINE void consider(int i, std::int32_t its_distance, const vbm4d::TrajectoryBounds& bounds) {
-    const std::int32_t its_cost = its_distance + vbm4d::candidate_cost(i, bounds);
-    const bool better = its_cost < cost;
-    number = better ? i : number;
-    distance = better ? its_distance : distance;
-    cost = better ? its_cost : cost;
-  }
-};
-
-// Tries all candidates around `centre`, which are inside of the plane. Each row is loaded once for the three
-// candidates, one above the other, that share it.
-template <bool kSamples>
-HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const GuidePatch& reference,
-                                              Position centre, const vbm4d::TrajectoryBounds& bounds) {
-  constexpr int kAcross = 3;
-  PatchDistance distances[vbm4d::kCandidates];
-  for (PatchDistance& each : distances) {
-    each.clear();
-  }
-  const std::uint8_t* row = guide_at(guide, {centre.x - 1, centre.y - 1});
-  HWY_UNROLL(10)
-  for (int y = 0; y < vbm4d::kPatch + kAcross - 1; ++y) {
-    HWY_UNROLL(3)
-    for (int x = 0; x < kAcross; ++x) {
-      const GuideVector values = load_guide<kSamples>(row + x);
-      HWY_UNROLL(3)
-      for (int down = 0; down < kAcross; ++down) {
-        if (y >= down && y - down < vbm4d::kPatch) {
-          distances[down * kAcross + x].add(reference.rows[y - down], values);
-        }
-      }
-    }
-    row += guide.stride;
-  }
-  CandidateChoice choice;
-  HWY_UNROLL(9)
-  for (int i = 0; i < vbm4d::kCandidates; ++i) {
-    choice.consider(i, distances[i].get(), bounds);
-  }
-  return choice;
-}
-
-struct PlaceInTime {
-  int picture = 0;
-  Position place;
-};
-
-// The place at which the reference patch is found in picture `u`, given that it was at `place` in the one
-// beside it, `from`. False if it is nowhere.
-template <bool kSamples>
-HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, int from, int u,
-                     Position& place) {
-  const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
-  const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
-                                                                     job.shift_y, field.columns, field.rows)];
-  if (vector == vbm4d::kNowhere) {
-    return false;
-  }
-  const int most_x = job.width - vbm4d::kPatch;
-  const int most_y = job.height - vbm4d::kPatch;
-  const Position centre = {vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x),
-                           vbm4d::confined(place.y + vbm4d::scaled(vector.y, job.shift_y), most_y)};
-  const PictureSamples& guide = job.pictures[u].guide;
-  const auto candidate = [&](int i) {
-    return Position{centre.x + vbm4d::candidate_x(i), centre.y + vbm4d::candidate_y(i)};
-  };
-  CandidateChoice choice;
-  if (centre.x > 0 && centre.y > 0 && centre.x < most_x && centre.y < most_y) {
-    choice = try_all_candidates<kSamples>(guide, reference, centre, job.bounds);
-  } else {
-    for (int i = 0; i < vbm4d::kCandidates; ++i) {
-      const Position tried = candidate(i);
-      if (tried.x >= 0 && tried.y >= 0 && tried.x <= most_x && tried.y <= most_y) {
-        choice.consider(i, patch_distance<kSamples>(guide, reference, tried), job.bounds);
-      }
-    }
-  }
-  place = candidate(choice.number);
-  return choice.distance <= job.bounds.greatest;
-}
-
-// Whether the patch repeats the other one, noise and all. One of a single value has no noise.
-template <bool kSamples>
-HWY_ATTR bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const PlaceInTime& other) {
-  const GuideTag d;
-  const PictureSamples& guide = job.pictures[patch.picture].noisy_guide;
-  const PictureSamples& others = job.pictures[other.picture].noisy_guide;
-  const std::uint8_t* a = guide_at(guide, patch.place);
-  const std::uint8_t* b = guide_at(others, other.place);
-  const auto first =
-      hn::Set(d, static_cast<std::int16_t>(kSamples ? std::max<int>(*a, kLeastGuideByte) : *a));
-  bool flat = true;
-  for (int y = 0; y < vbm4d::kPatch; ++y) {
-    const GuideVector row = load_guide<kSamples>(a);
-    if (!hn::AllTrue(d, hn::Eq(row, load_guide<kSamples>(b)))) {
-      return false;
-    }
-    flat = flat && hn::AllTrue(d, hn::Eq(row, first));
-    a += guide.stride;
-    b += others.stride;
-  }
-  return !flat;
-}
-
-// The trajectory of a reference patch, in guides that are samples or not.
-template <bool kSamples, bool kNoisySamples>
-HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
-  const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
-  std::array<PlaceInTime, vbm4d::kMostFrames> trajectory;
-  constexpr int kCentre = vbm4d::kMostReach;
-  trajectory[kCentre] = {job.current, reference};
-  int first = kCentre;
-  int last = kCentre;
-  const auto follow_one_way = [&](int direction, int& end) HWY_ATTR {
-    PlaceInTime now = trajectory[kCentre];
-    const int count = static_cast<int>(job.pictures.size());
-    while (now.picture + direction >= 0 && now.picture + direction < count &&
-           follow<kSamples>(job, patch, now.picture, now.picture + direction, now.place)) {
-      now.picture += direction;
-      if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
-        end += direction;
-        trajectory[end] = now;
-      }
-    }
-  };
-  follow_one_way(-1, first);
-  follow_one_way(1, last);
-  group.frames = last - first + 1;
-  group.members = 1;
-  for (int f = 0; f < group.frames; ++f) {
-    group.pictures[f] = static_cast<std::int8_t>(trajectory[first + f].picture);
-    group.places[f] = trajectory[first + f].place;
-  }
-}
-
-HWY_ATTR void follow_both_ways(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
-  if (job.guide_is_samples) {
-    follow_both_ways_in<true, true>(job, reference, group);
-  } else if (job.noisy_guide_is_samples) {
-    follow_both_ways_in<false, true>(job, reference, group);
-  } else {
-    follow_both_ways_in<false, false>(job, reference, group);
-  }
-}
+// Groups
 
 // Adds trajectories of the patches at `similar`, of which the first is the reference patch's, as many as
 // there are to be, which is a power of two.
@@ -508,18 +316,6 @@ HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basi
          std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, left)));
 }
 
-// A tile's numerators of one plane of a picture: floats for the samples that its groups reach.
-struct LocalNumerators {
-  float* samples = nullptr;
-  int x0 = 0;
-  int y0 = 0;
-  int pitch = 0;
-
-  std::ptrdiff_t offset(Position position) const {
-    return static_cast<std::ptrdiff_t>(position.y - y0) * pitch + position.x - x0;
-  }
-};
-
 // Transforms the patches from `first_patch` on back and adds them, less kSumsOffset, to the sums, one of
 // which each frame has.
 HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& group, int first_patch,
@@ -593,7 +389,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   }
   const CoefficientNoise& noise = job.noise[plane];
   const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
-  const AcrossGroup across = {(*job.over_time)[group.frames].data(), group.frames, group.members};
+  const AcrossGroup across = {time_transform(group.frames), group.frames, group.members};
   const unsigned weight =
       PictureSums::weight_units(job.wiener ? shrink<true>(across, noisy, basic, noise, deviation)
                                            : shrink<false>(across, noisy, basic, noise, deviation));
@@ -616,14 +412,6 @@ inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) 
     ++frame;
   }
   return frame * group.members;
-}
-
-HWY_ATTR void add_to_picture(const TrajectoryJob& job, const FollowedPicture& picture, int plane,
-                             const LocalNumerators& sums, const Area& area) {
-  PictureSums& out = *picture.planes[plane].sums;
-  for_each_locked_row(job.width, area, *picture.locks, [&](int x, int y, int count) HWY_ATTR {
-    out.take_numerators(x, y, sums.samples + sums.offset({x, y}), job.numerator_scale, count);
-  });
 }
 
 // Motion that differs widely within a tile makes its groups reach far. If what they reach is more than this,
@@ -695,15 +483,6 @@ HWY_EXPORT(process_tile_groups);
 
 void process_trajectories(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
   HWY_DYNAMIC_DISPATCH(process_tile_groups)(job, tile, scratch);
-}
-
-TimeTransforms make_time_transforms() {
-  TimeTransforms transforms;
-  for (int frames = 1; frames <= vbm4d::kMostFrames; ++frames) {
-    const std::vector<double> matrix = transform_matrices(Transform2d::kDct, frames).forward;
-    transforms[frames].assign(matrix.begin(), matrix.end());
-  }
-  return transforms;
 }
 
 }  // namespace limpid::cpu

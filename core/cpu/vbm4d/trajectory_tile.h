@@ -13,7 +13,7 @@
 #include "core/vbm4d/trajectories.h"
 
 // The inner part of V-BM4D: what happens to one tile of reference patches, on one thread.
-// core/cpu/vbm4d/vbm4d.h cuts pictures into tiles and turns the sums into estimates.
+// core/cpu/vbm4d/along_motion.h cuts pictures into tiles and turns the sums into estimates.
 
 namespace limpid::cpu {
 
@@ -52,14 +52,9 @@ struct FollowedPicture {
 /// vbm4d::kGuideScale's least value as a byte.
 inline constexpr int kLeastGuideByte = 128 - vbm4d::kGuideScale.limit;
 
-/// The transform over time of trajectories of each length, [coefficient][picture], row-major.
-using TimeTransforms = std::array<std::vector<float>, vbm4d::kMostFrames + 1>;
-TimeTransforms make_time_transforms();
-
 /// One step over the reference patches of one picture, in planes that share their groups.
 struct TrajectoryJob {
   const StepTables* tables = nullptr;  ///< of patches of 8x8
-  const TimeTransforms* over_time = nullptr;
   bool wiener = false;
   PatchSamples noisy;
   PatchSamples basic;

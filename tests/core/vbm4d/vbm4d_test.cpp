@@ -20,7 +20,7 @@
 #include "core/vbm4d/vbm4d_plan.h"
 #include "tests/core/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
-#include "tests/core/motion/moving_pictures.h"
+#include "tests/core/vbm4d/clips.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {
@@ -30,77 +30,13 @@ using oracle::as_float;
 using oracle::gray;
 using oracle::rgb;
 using oracle::yuv;
-
-template <typename Sample>
-void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
-  const double value = code_value * static_cast<double>(frame.format.code_value());
-  frame.planes[plane].row<Sample>(y)[x] =
-      static_cast<Sample>(frame.format.sample_type == SampleType::kFloat32 ? value : std::round(value));
-}
-
-void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return store_sample<std::uint8_t>(frame, plane, x, y, code_value);
-    case SampleType::kUint16:
-      return store_sample<std::uint16_t>(frame, plane, x, y, code_value);
-    case SampleType::kFloat32:
-      return store_sample<float>(frame, plane, x, y, code_value);
-  }
-}
-
-// Picture t of a clip in which a texture goes by behind a still frame, with a patch that is in no other
-// picture; its upper and lower halves differ in speed.
-Frame clean_picture(const FrameFormat& format, int t, unsigned scene = 0) {
-  Frame frame = allocate_frame(format);
-  for (int p = 0; p < format.plane_count(); ++p) {
-    const int shift_x = p == 1 || p == 2 ? format.chroma_shift_x : 0;
-    const int shift_y = p == 1 || p == 2 ? format.chroma_shift_y : 0;
-    for (int y = 0; y < format.plane_height(p); ++y) {
-      for (int x = 0; x < format.plane_width(p); ++x) {
-        const int luma_x = x << shift_x;
-        const int luma_y = y << shift_y;
-        const bool lower = 2 * luma_y > format.height;
-        double value = test::endless_texture(luma_x + (lower ? 3 : 1) * t, luma_y, scene);
-        if (luma_x < 12) {
-          value = luma_y % 9 < 4 ? 200 : 40;
-        } else if (t % 4 == 2 && luma_x > format.width - 14 && luma_y < 14) {
-          value = 255 - value;
-        }
-        value = p == 0 ? value : 128 + (p == 1 ? 0.4 : -0.3) * (value - 128);
-        store_sample(frame, p, x, y, std::clamp(value, 16.0, 235.0));
-      }
-    }
-  }
-  frame.index = t;
-  return frame;
-}
-
-std::vector<Frame> noisy_clip(const FrameFormat& format, int count, double sigma, unsigned scene = 0) {
-  std::vector<Frame> frames;
-  for (int t = 0; t < count; ++t) {
-    frames.push_back(oracle::add_noise(clean_picture(format, t, scene), sigma, 100 + t));
-    frames.back().index = t;
-  }
-  return frames;
-}
-
-// All results that frames give which are sent one after the other.
-std::vector<Frame> run_stream(Denoiser& denoiser, const std::vector<Frame>& frames) {
-  std::vector<Frame> results;
-  const auto take_all = [&] {
-    while (std::optional<Frame> result = denoiser.receive()) {
-      results.push_back(std::move(*result));
-    }
-  };
-  for (const Frame& frame : frames) {
-    denoiser.send(frame);
-    take_all();
-  }
-  denoiser.flush();
-  take_all();
-  return results;
-}
+using test::clean_picture;
+using test::kSigma;
+using test::noisy_clip;
+using test::relit;
+using test::run_stream;
+using test::store_sample;
+using test::white_noise;
 
 Vbm4dParameters small_parameters() {
   Vbm4dParameters parameters;
@@ -113,10 +49,6 @@ Vbm4dParameters small_parameters() {
   parameters.wiener->end_distance = 1.5F;
   return parameters;
 }
-
-constexpr float kSigma = 12;
-
-NoiseModel white_noise(float sigma = kSigma) { return {{sigma, sigma, sigma}}; }
 
 class Vbm4dTest : public EngineSuite {
  protected:
@@ -256,18 +188,6 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
   EXPECT_LT(worst, 0.3);
 }
 
-// Noise that comes again with its picture would pass for something that stays.
-// A picture in 8-bit gray with other contrast and brightness.
-Frame relit(const Frame& clean, double gain, double brighter) {
-  Frame result = allocate_frame(clean.format);
-  for (int y = 0; y < clean.format.height; ++y) {
-    for (int x = 0; x < clean.format.width; ++x) {
-      store_sample(result, 0, x, y, clean.planes[0].row<std::uint8_t>(y)[x] * gain + brighter);
-    }
-  }
-  return result;
-}
-
 // Whatever the noise hides: the first frame behind a cut is as good as a first one, and nothing of a flash
 // shows in the frames around it, nor of them in it.
 TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
@@ -345,6 +265,7 @@ TEST_P(Vbm4dTest, FadesAreFollowed) {
   }
 }
 
+// Noise that comes again with its picture would pass for something that stays.
 TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
   const FrameFormat format = gray(64, 48);
   std::vector<Frame> frames = noisy_clip(format, 4, 20);

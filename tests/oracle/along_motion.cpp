@@ -1,0 +1,354 @@
+#include "tests/oracle/along_motion.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <numbers>
+#include <utility>
+
+#include "core/motion/followed.h"
+#include "core/motion/motion_blocks.h"
+#include "tests/oracle/transforms.h"
+
+namespace limpid::oracle {
+namespace {
+
+constexpr int kPatch = 8;
+
+int floor_divided(int value, int shift) {
+  return static_cast<int>(std::floor(static_cast<double>(value) / (1 << shift)));
+}
+
+// Whole code values, 1 to 255, less 128.
+std::vector<std::int64_t> guide_samples(const Picture& guide) {
+  std::vector<std::int64_t> result = matching_samples(guide, {.whole_code_values = true});
+  for (std::int64_t& value : result) {
+    value = std::clamp<std::int64_t>(value, -127, 127);
+  }
+  return result;
+}
+
+std::vector<std::vector<Picture>> denoise_stretch(const Stretch& stretch, const Vbm4dParameters& parameters,
+                                                  const MakeStep& make_step) {
+  const auto fits = [&](std::size_t plane) {
+    return stretch.planes[0][plane].width >= kPatch && stretch.planes[0][plane].height >= kPatch;
+  };
+  const auto filtered = [&](bool second, const std::vector<std::vector<Picture>>& basic) {
+    std::vector<std::vector<Picture>> result = stretch.planes;
+    for (std::size_t plane = 0; plane < stretch.planes[0].size(); ++plane) {
+      if (fits(0) && fits(plane)) {
+        const std::vector<Picture> estimates = make_step(stretch, parameters, second)->run(plane, basic);
+        for (std::size_t t = 0; t < estimates.size(); ++t) {
+          result[t][plane] = estimates[t];
+        }
+      }
+    }
+    return result;
+  };
+  std::vector<std::vector<Picture>> result = filtered(false, {});
+  return parameters.wiener ? filtered(true, result) : result;
+}
+
+template <typename Sample>
+int guide_value_at(const Frame& frame, int plane, int x, int y) {
+  return motion::guide_value(frame.planes[plane].row<const Sample>(y)[x], frame.format.bit_depth);
+}
+
+BytePicture motion_guide(const Frame& frame, int first_row, int row_spacing) {
+  const FrameFormat& format = frame.format;
+  BytePicture guide{format.width, (format.height - first_row + row_spacing - 1) / row_spacing, {}};
+  const auto value = [&](int plane, int x, int y) {
+    switch (format.sample_type) {
+      case SampleType::kUint8:
+        return guide_value_at<std::uint8_t>(frame, plane, x, y);
+      case SampleType::kUint16:
+        return guide_value_at<std::uint16_t>(frame, plane, x, y);
+      case SampleType::kFloat32:
+        return guide_value_at<float>(frame, plane, x, y);
+    }
+    return 0;
+  };
+  for (int y = first_row; y < format.height; y += row_spacing) {
+    for (int x = 0; x < format.width; ++x) {
+      const int sample = format.color_model == ColorModel::kRgb
+                             ? motion::guide_value_of_rgb(value(0, x, y), value(1, x, y), value(2, x, y))
+                             : value(0, x, y);
+      guide.samples.push_back(static_cast<std::uint8_t>(sample));
+    }
+  }
+  return guide;
+}
+
+// The variance of a plane's noise where it is smoothed by [1 2 1] / 4 along both axes, at the brightness
+// where it is strongest.
+double smoothed_variance(const PlaneNoise& noise) {
+  const auto gain = [](int u, int v) {
+    return std::pow(std::cos(u * std::numbers::pi / 16) * std::cos(v * std::numbers::pi / 16), 4);
+  };
+  double sum = 0;
+  double weight = 0;
+  for (int v = 0; v < 8; ++v) {
+    for (int u = 0; u < 8; ++u) {
+      sum += gain(u, v) * static_cast<double>(noise.shape.spectrum[8 * v + u]);
+      weight += gain(u, v);
+    }
+  }
+  const double strongest =
+      static_cast<double>(*std::max_element(noise.shape.curve.begin(), noise.shape.curve.end()));
+  const double white = 9.0 / 64 * std::pow(static_cast<double>(noise.sigma) * strongest, 2);
+  return white * sum / weight;
+}
+
+// Whether more than half of a field's blocks show something else where their vectors lead.
+bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, const NoiseModel& model) {
+  const bool rgb = format.color_model == ColorModel::kRgb;
+  const double variance = rgb ? (smoothed_variance(model.plane(0)) + 4 * smoothed_variance(model.plane(1)) +
+                                 smoothed_variance(model.plane(2))) /
+                                    16
+                              : smoothed_variance(model.plane(0));
+  if (variance == 0) {
+    return false;  // what is noise is not known
+  }
+  const auto of_noise = static_cast<std::int32_t>(2 / std::sqrt(std::numbers::pi) * std::sqrt(variance) *
+                                                  motion::kDifferenceUnit);
+  std::size_t lost = 0;
+  for (std::size_t i = 0; i < field.vectors.size(); ++i) {
+    lost += motion::is_followed(field.differences[i], field.textures[i], of_noise) ? 0U : 1U;
+  }
+  return 2 * lost > field.vectors.size();
+}
+
+}  // namespace
+
+StepAlongMotion::StepAlongMotion(const Stretch& stretch, const Vbm4dParameters& parameters, bool second)
+    : stretch_(stretch),
+      parameters_(parameters),
+      span_(temporal_span(parameters)),
+      second_(second),
+      step_(second ? *parameters.wiener : parameters.hard_threshold),
+      window_(kaiser_line(kPatchSide, static_cast<double>(step_.kaiser_beta))) {}
+
+std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<std::vector<Picture>>& basic) {
+  plane_ = plane;
+  shift_x_ = plane > 0 ? stretch_.format.chroma_shift_x : 0;
+  shift_y_ = plane > 0 ? stretch_.format.chroma_shift_y : 0;
+  const int count = stretch_.size();
+  const Bm3dStep grid = {.patch_size = kPatchSide, .spacing = step_.spacing};
+  guides_.clear();
+  noisy_guides_.clear();
+  std::vector<Sums> sums;
+  std::vector<Picture> estimates;
+  for (int t = 0; t < count; ++t) {
+    const Picture& noisy = stretch_.planes[t][plane];
+    const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
+    const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
+    const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
+    guides_.push_back(guide_samples(guide));
+    const Picture& noisy_luma = stretch_.planes[t][0];
+    noisy_guides_.push_back(
+        guide_samples(shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma));
+    Picture empty = noisy;
+    std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
+    sums.push_back({empty, empty});
+    estimates.push_back(noisy);
+  }
+  width_ = stretch_.planes[0][plane].width;
+  height_ = stretch_.planes[0][plane].height;
+  for (int t = 0; t < count; ++t) {
+    if (stretch_.noise[t][plane].sigma > 0) {
+      for (const int y : reference_positions(height_, grid)) {
+        for (const int x : reference_positions(width_, grid)) {
+          filter_group(t, {x, y}, basic, sums);
+        }
+      }
+    }
+  }
+  for (int t = 0; t < count; ++t) {
+    if (stretch_.noise[t][plane].sigma > 0) {
+      for (std::size_t i = 0; i < estimates[t].samples.size(); ++i) {
+        estimates[t].samples[i] = sums[t].numerator.samples[i] / sums[t].denominator.samples[i];
+      }
+    }
+  }
+  return estimates;
+}
+
+std::int64_t StepAlongMotion::distance(int t, Position a, int u, Position b) const {
+  std::int64_t sum = 0;
+  for (int y = 0; y < kPatchSide; ++y) {
+    for (int x = 0; x < kPatchSide; ++x) {
+      const std::int64_t difference = guides_[t][static_cast<std::size_t>(a.y + y) * width_ + a.x + x] -
+                                      guides_[u][static_cast<std::size_t>(b.y + y) * width_ + b.x + x];
+      sum += difference * difference;
+    }
+  }
+  return sum;
+}
+
+bool StepAlongMotion::is_inside(Position p) const {
+  return p.x >= 0 && p.y >= 0 && p.x <= width_ - kPatchSide && p.y <= height_ - kPatchSide;
+}
+Position StepAlongMotion::confined(int x, int y) const {
+  return {std::clamp(x, 0, width_ - kPatchSide), std::clamp(y, 0, height_ - kPatchSide)};
+}
+
+double StepAlongMotion::variances(int t, double factor) const {
+  const PlaneNoise& luma = stretch_.noise[t][0];
+  const double variance = std::pow(double{luma.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
+                          left_of(luma.shape, shift_x_, shift_y_, false) /
+                          left_of({}, shift_x_, shift_y_, false);
+  return factor * variance * kPatchSide * kPatchSide;
+}
+bool StepAlongMotion::guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
+
+Trajectory StepAlongMotion::follow(int t, Position reference) const {
+  constexpr int kSamples = kPatchSide * kPatchSide;
+  const double by_contrast = guide_is_clean(t) ? 800.0 * kSamples : variances(t, 2) + 2000.0 * kSamples;
+  const auto greatest = static_cast<std::int64_t>(
+      std::floor(std::min(variances(t, static_cast<double>(step_.end_distance)), by_contrast)));
+  const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
+  Trajectory trajectory = {{t, reference}};
+  for (const int direction : {-1, 1}) {
+    Position place = reference;
+    for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
+      const int u = t + direction * i;
+      if (u < 0 || u >= stretch_.size()) {
+        break;
+      }
+      const MotionField& field = direction < 0 ? stretch_.back[u - direction] : stretch_.ahead[u - direction];
+      if ((direction < 0 ? stretch_.cut_back[u - direction] : stretch_.cut_ahead[u - direction])) {
+        break;
+      }
+      const MotionVector& vector = field.vectors[field.block_at((place.x + kPatchSide / 2) << shift_x_,
+                                                                (place.y + kPatchSide / 2) << shift_y_)];
+      const auto scaled = [](int whole, int shift) {
+        return floor_divided(whole + (1 << shift >> 1), shift);
+      };
+      const Position predicted =
+          confined(place.x + scaled(vector.x, shift_x_), place.y + scaled(vector.y, shift_y_));
+      std::int64_t least = INT64_MAX;
+      std::int64_t its_distance = 0;
+      Position best;
+      for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+          const Position candidate = {predicted.x + dx, predicted.y + dy};
+          if (!is_inside(candidate)) {
+            continue;
+          }
+          const std::int64_t d = distance(t, reference, u, candidate);
+          const std::int64_t whole = d + cost * (std::abs(dx) + std::abs(dy));
+          if (whole < least) {
+            least = whole;
+            its_distance = d;
+            best = candidate;
+          }
+        }
+      }
+      if (its_distance > greatest) {
+        break;
+      }
+      place = best;
+      const std::pair<int, Position> now = {u, place};
+      if (repeats(now, direction < 0 ? trajectory.front() : trajectory.back())) {
+        continue;
+      }
+      trajectory.insert(direction < 0 ? trajectory.begin() : trajectory.end(), now);
+    }
+  }
+  return trajectory;
+}
+
+bool StepAlongMotion::repeats(const std::pair<int, Position>& patch,
+                              const std::pair<int, Position>& other) const {
+  bool same = true;
+  bool flat = true;
+  const auto value = [&](const std::pair<int, Position>& at, int i) {
+    return noisy_guides_[at.first][static_cast<std::size_t>(at.second.y + i / kPatchSide) * width_ +
+                                   at.second.x + i % kPatchSide];
+  };
+  for (int i = 0; i < kPatchSide * kPatchSide; ++i) {
+    same = same && value(patch, i) == value(other, i);
+    flat = flat && value(patch, i) == value(patch, 0);
+  }
+  return same && !flat;
+}
+
+std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
+                                        const std::vector<NoiseModel>& noise, const MakeStep& make_step) {
+  std::vector<Frame> results;
+  for (std::size_t begin = 0; begin < frames.size();) {
+    std::size_t end = begin + 1;
+    while (end < frames.size() && !frames[end].begins_anew &&
+           frames[end].interlaced == frames[begin].interlaced) {
+      ++end;
+    }
+    const FrameFormat& format = frames[begin].format;
+    const bool rgb = format.color_model == ColorModel::kRgb;
+    const int fields = frames[begin].interlaced ? 2 : 1;
+    for (std::size_t t = begin; t < end; ++t) {
+      results.push_back(allocate_frame(format));
+      for (int p = 0; p < format.plane_count(); ++p) {
+        copy_plane(frames[t], results.back(), p);
+      }
+    }
+    std::vector<std::vector<Picture>> whole(end - begin);
+    for (std::size_t t = begin; t < end; ++t) {
+      for (int p = 0; p < format.color_plane_count(); ++p) {
+        whole[t - begin].push_back(to_picture(frames[t], p));
+      }
+    }
+    for (int parity = 0; parity < fields; ++parity) {
+      Stretch stretch;
+      stretch.format = format;
+      for (std::size_t t = begin; t < end; ++t) {
+        std::vector<Picture> planes = whole[t - begin];
+        if (fields == 2) {
+          for (Picture& plane : planes) {
+            plane = field_of(plane, parity);
+          }
+        }
+        const NoiseModel& model = noise[noise.size() == 1 ? 0 : t];
+        stretch.planes.push_back(rgb ? to_opponent(planes) : planes);
+        stretch.noise.push_back(
+            rgb ? opponent_noise(model)
+                : std::vector<PlaneNoise>{model.plane(0), model.plane(1), model.plane(2)});
+        stretch.guides.push_back(motion_guide(frames[t], parity, fields));
+      }
+      for (std::size_t t = 0; t < stretch.guides.size(); ++t) {
+        stretch.back.push_back(t > 0 ? find_motion(stretch.guides[t - 1], stretch.guides[t]) : MotionField());
+        stretch.ahead.push_back(t + 1 < stretch.guides.size()
+                                    ? find_motion(stretch.guides[t + 1], stretch.guides[t])
+                                    : MotionField());
+        const NoiseModel& model = noise[noise.size() == 1 ? 0 : begin + t];
+        stretch.cut_back.push_back(has_nothing_in_common(stretch.back.back(), format, model));
+        stretch.cut_ahead.push_back(has_nothing_in_common(stretch.ahead.back(), format, model));
+      }
+      const std::vector<std::vector<Picture>> filtered = denoise_stretch(stretch, parameters, make_step);
+      for (std::size_t t = begin; t < end; ++t) {
+        const std::vector<Picture>& planes = filtered[t - begin];
+        const std::vector<Picture> back = rgb ? from_opponent(planes) : planes;
+        for (std::size_t p = 0; p < back.size(); ++p) {
+          if (fields == 2) {
+            insert_field(back[p], parity, whole[t - begin][p]);
+          } else {
+            whole[t - begin][p] = back[p];
+          }
+        }
+      }
+    }
+    for (std::size_t t = begin; t < end; ++t) {
+      const NoiseModel& model = noise[noise.size() == 1 ? 0 : t];
+      for (int p = 0; p < format.color_plane_count(); ++p) {
+        if (model.sigma[p] > 0) {
+          store(whole[t - begin][p], results[t], p);
+        }
+      }
+    }
+    begin = end;
+  }
+  return results;
+}
+
+}  // namespace limpid::oracle
