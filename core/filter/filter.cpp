@@ -85,8 +85,11 @@ std::string_view default_filter(bool frame_by_frame) {
 
 Reach reach_of(const Filter& filter) {
   // Not by a visit: parameters without a reach of their own would become a Filter again.
-  const auto* const along_motion = std::get_if<Vbm4dParameters>(&filter);
-  return along_motion == nullptr ? Reach{} : reach_of(*along_motion);
+  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
+    return reach_of(*vbm4d);
+  }
+  const auto* const vnlb = std::get_if<VnlbParameters>(&filter);
+  return vnlb == nullptr ? Reach{} : reach_of(*vnlb);
 }
 
 Filter live(const Filter& filter) {

@@ -10,13 +10,14 @@
 #include "core/frame/reach.h"
 #include "core/parameters/filter_description.h"
 #include "core/vbm4d/vbm4d_parameters.h"
+#include "core/vnlb/vnlb_parameters.h"
 
 namespace limpid {
 
 /// A filter with its parameters. This is the list of all filters: each is what the description() of its
 /// parameters says.
-using Filter = std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
-                            NlmParameters, NlmBilateralParameters>;
+using Filter = std::variant<Bm3dParameters, Vbm4dParameters, VnlbParameters, BilateralParameters,
+                            AdaptiveBilateralParameters, NlmParameters, NlmBilateralParameters>;
 using FilterType = FilterDescription<Filter>;
 
 /// All of them, in the variant's order.

@@ -16,6 +16,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -237,7 +238,15 @@ EngineInfo describe_device(int device) {
 
 // By the make_frame_filter() of each filter's own folder.
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
-  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
+  return std::visit(
+      [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(parameters)>, VnlbParameters>) {
+          throw Error("the filter vnlb is for the engine cpu alone");
+        } else {
+          return make_frame_filter(parameters, format);
+        }
+      },
+      filter);
 }
 
 std::vector<EngineInfo> list_cuda() {

@@ -139,6 +139,7 @@ CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
   if (noise.curve) {
     noise.least_deviation = *std::min_element(noise.curve->begin(), noise.curve->end());
   }
+  noise.sigma = sigma;
   for (std::size_t v = 0; v < k; ++v) {
     for (std::size_t u = 0; u < k; ++u) {
       const float variance = variances[v * k + u];

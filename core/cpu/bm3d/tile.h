@@ -53,6 +53,7 @@ struct CoefficientNoise {
   std::vector<float> variances;            ///< relative to the plane's
   std::optional<NoiseShape::Curve> curve;  ///< Bm3dComponent::curve
   float least_deviation = 1;               ///< of the curve
+  float sigma = 0;                         ///< the plane's
 
   /// Of a group with this mean, relative to the plane's.
   float deviation_of(float mean) const { return curve ? deviation_at(curve->data(), mean) : 1; }

@@ -20,6 +20,7 @@
 #include "core/cpu/noise/noise_estimation.h"
 #include "core/cpu/noise/noise_measurement.h"
 #include "core/cpu/vbm4d/vbm4d.h"
+#include "core/cpu/vnlb/vnlb.h"
 #include "core/frame/frame_pool.h"
 
 namespace limpid::cpu {

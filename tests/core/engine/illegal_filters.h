@@ -69,6 +69,23 @@ inline std::vector<IllegalFilter> illegal_filters() {
   choice(
       bm3d, "transform", [](Bm3dParameters & p) -> auto& { return p.transform; });
 
+  const VnlbParameters vnlb;
+  for (const bool second : {false, true}) {
+    const auto of_step = [second](auto member) {
+      return [=](VnlbParameters & parameters) -> auto& {
+        VnlbStep& step = second ? *parameters.second : parameters.first;
+        return step.*member;
+      };
+    };
+    integer(vnlb, "step", of_step(&VnlbStep::spacing), {0, 9});
+    integer(vnlb, "group size", of_step(&VnlbStep::group_size), {0, 1, 65});
+    integer(vnlb, "search window", of_step(&VnlbStep::search_window), {0, 4, 35});
+    integer(vnlb, "search window", of_step(&VnlbStep::search_window_away), {0, 4, 35});
+    number(vnlb, "end distance", of_step(&VnlbStep::end_distance), {0, 1001});
+  }
+  integer(vnlb, "reach", [](auto& p) -> auto& { return p.before; }, {8});
+  integer(vnlb, "reach", [](auto& p) -> auto& { return p.after; }, {8});
+
   const auto bilateral = [&](const auto& legal) {
     integer(legal, "radius", [](auto& p) -> auto& { return p.radius; }, {0, 65});
     number(legal, "spatial sigma", [](auto& p) -> auto& { return p.spatial_sigma; }, {0, 0.09F, 1001});

@@ -1,5 +1,5 @@
-// Times the CPU engine's V-BM4D on clips: by profile and content, by threads, and the memory that 1080p
-// takes.
+// Times the CPU engine's filters along motion, V-BM4D and VNLB, on clips: by profile and content, by threads,
+// and the memory that 1080p takes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -102,9 +102,9 @@ int distinct_of(std::int64_t t) {
 // A clip that passes through a denoiser, each frame with samples of its own, as from a file.
 class FilteredClip {
  public:
-  FilteredClip(const Vbm4dParameters& parameters, Clip clip, int threads)
+  FilteredClip(const Filter& filter, Clip clip, int threads)
       : clip_(std::move(clip)), engine_(engine_registry().open("cpu", {.threads = threads})) {
-    denoiser_ = engine_->make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, clip_.clean.front().format);
+    denoiser_ = engine_->make_denoiser(filter, {{kSigma, kSigma, kSigma}}, clip_.clean.front().format);
     // Until every result depends on as many frames as it can.
     const Reach reach = denoiser_->reach();
     for (int i = 0; i < reach.before + reach.after; ++i) {
@@ -143,10 +143,9 @@ class FilteredClip {
   std::int64_t received_ = 0;
 };
 
-void measure_content(benchmark::State& state, Vbm4dProfile profile, const ClipContent& content, int threads) {
+void measure_content(benchmark::State& state, const Filter& filter, const ClipContent& content, int threads) {
   try {
-    FilteredClip clip(vbm4d_profile(profile), make_clip(oracle::gray(kLenaSide, kLenaSide), content),
-                      threads);
+    FilteredClip clip(filter, make_clip(oracle::gray(kLenaSide, kLenaSide), content), threads);
     for (const auto _ : state) {
       clip.next();
     }
@@ -186,14 +185,14 @@ void measure_scaling(benchmark::State& state, Vbm4dProfile profile, const FrameF
 }
 
 // What a process takes more than before for a clip to pass through, with the frames that the filter holds.
-void measure_clip_memory(benchmark::State& state, Vbm4dProfile profile, int threads) {
+void measure_clip_memory(benchmark::State& state, const Filter& filter, int threads) {
   try {
     double before = 0;
     for (const auto _ : state) {
       Clip clip = make_clip(oracle::yuv(1920, 1080, 1, 1), clip_contents().front());
       reset_peak_memory();
       before = peak_memory();
-      FilteredClip filtered(vbm4d_profile(profile), std::move(clip), threads);
+      FilteredClip filtered(filter, std::move(clip), threads);
       filtered.next();
     }
     state.counters["threads"] = threads;
@@ -209,12 +208,16 @@ void add_benchmarks() {
                                                                       {"lc", Vbm4dProfile::kLc},
                                                                       {"np", Vbm4dProfile::kNp},
                                                                       {"high", Vbm4dProfile::kHigh}};
-  benchmark::RegisterBenchmark(
-      "memory_1080p_yuv420/np",
-      [processors](benchmark::State& state) { measure_clip_memory(state, Vbm4dProfile::kNp, processors); })
-      ->Iterations(1)
-      ->UseRealTime()
-      ->Unit(benchmark::kMillisecond);
+  for (const auto& [name, filter] : {std::pair("np", Filter(vbm4d_profile(Vbm4dProfile::kNp))),
+                                     std::pair("vnlb_np", Filter(vnlb_profile(VnlbProfile::kNp)))}) {
+    benchmark::RegisterBenchmark(("memory_1080p_yuv420/" + std::string(name)).c_str(),
+                                 [filter = filter, processors](benchmark::State& state) {
+                                   measure_clip_memory(state, filter, processors);
+                                 })
+        ->Iterations(1)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+  }
   for (const auto& [name, profile] : profiles) {
     for (const ClipContent& content : clip_contents()) {
       if (content.name != "natural" && profile != Vbm4dProfile::kFast && profile != Vbm4dProfile::kNp) {
@@ -222,10 +225,24 @@ void add_benchmarks() {
       }
       benchmark::RegisterBenchmark(("clip_512/" + name + "/" + content.name).c_str(),
                                    [profile = profile, content](benchmark::State& state) {
-                                     measure_content(state, profile, content, 1);
+                                     measure_content(state, vbm4d_profile(profile), content, 1);
                                    })
           ->UseRealTime()
           ->Unit(benchmark::kMillisecond);
+    }
+  }
+  for (const auto& [name, profile] :
+       {std::pair("fast", VnlbProfile::kFast), std::pair("np", VnlbProfile::kNp),
+        std::pair("high", VnlbProfile::kHigh)}) {
+    for (const ClipContent& content : clip_contents()) {
+      if (content.name == "natural" || profile == VnlbProfile::kNp) {
+        benchmark::RegisterBenchmark(("clip_512/vnlb_" + std::string(name) + "/" + content.name).c_str(),
+                                     [profile = profile, content](benchmark::State& state) {
+                                       measure_content(state, vnlb_profile(profile), content, 1);
+                                     })
+            ->UseRealTime()
+            ->Unit(benchmark::kMillisecond);
+      }
     }
   }
   std::vector<int> counts;

@@ -1,0 +1,152 @@
+#include "core/vnlb/vnlb_parameters.h"
+
+#include <string>
+
+#include "core/base/error.h"
+#include "core/parameters/filter_description.h"
+#include "core/parameters/names.h"
+#include "core/parameters/reach_parameter.h"
+#include "core/vnlb/space_time_patches.h"
+
+namespace limpid {
+namespace {
+
+using VnlbDescription = FilterDescription<VnlbParameters>;
+
+constexpr Names<VnlbProfile, 3> kVnlbProfiles = {
+    {{VnlbProfile::kFast, "fast"}, {VnlbProfile::kNp, "np"}, {VnlbProfile::kHigh, "high"}}};
+
+constexpr int kMostVnlbDelay = 4 * vbm4d::kMostReach;
+
+// The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
+// options end in -2.
+template <typename StepOf>
+void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, const std::string& section,
+                        const std::string& where, const std::string& suffix, const std::string& group) {
+  const auto number = [&](const std::string& option, const std::string& name, const std::string& title,
+                          const std::string& range, const std::string& help, auto member, const auto& legal) {
+    description.parameters.push_back(number_parameter<VnlbParameters>(
+        ParameterText{option + suffix, section, name, where, title, range, help, group},
+        [=](auto& parameters) {
+          auto* const step = step_of(parameters);
+          return step == nullptr ? nullptr : &(step->*member);
+        },
+        legal));
+  };
+  const auto window = [](int side) { return side >= 1 && side <= vnlb::kMostSearchWindow && side % 2 == 1; };
+  number("step", "step", "a step", "1 to 8", "Distance between reference patches", &VnlbStep::spacing,
+         [](int spacing) { return spacing >= 1 && spacing <= vnlb::kPatch; });
+  number("group-size", "group_size", "a group size", "2 to 64", "Most patches in a group",
+         &VnlbStep::group_size, [](int size) { return size >= 2 && size <= vnlb::kMostPatches; });
+  number("search-window", "search_window", "a search window", "odd, 1 to 33",
+         "Side of the window searched for patches", &VnlbStep::search_window, window);
+  number("search-window-away", "search_window_away", "a search window", "odd, 1 to 33",
+         "The same in frames before and after", &VnlbStep::search_window_away, window);
+  number("end-distance", "end_distance", "an end distance", "over 0, at most 1000",
+         "Mean squared difference, by sigma squared, at which a patch is followed no further",
+         &VnlbStep::end_distance, [](float distance) { return distance > 0 && distance <= 1000; });
+}
+
+VnlbDescription describe_vnlb() {
+  VnlbDescription description;
+  description.name = "vnlb";
+  description.help = "empirical Bayes on patches in space and time, for the best quality; on the CPU alone";
+  for (const auto& [profile, name] : kVnlbProfiles) {
+    description.profiles.emplace_back(name);
+  }
+  description.default_profile = "np";
+  description.make = [](const std::string& profile) {
+    return vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
+  };
+  description.live = [](VnlbParameters parameters) {
+    if (!parameters.delay) {
+      parameters.delay = 0;
+    }
+    return parameters;
+  };
+
+  Parameter<VnlbParameters> steps;
+  steps.text = {"steps",    "", "steps", "vnlb", "a number of steps", "", "1: the first alone; 2: both [2]",
+                "Denoising"};
+  steps.get = [](const VnlbParameters& parameters) { return ParameterValue(parameters.second ? 2 : 1); };
+  steps.set = [](VnlbParameters& parameters, const ParameterValue& value) {
+    if (value == ParameterValue(1)) {
+      parameters.second.reset();
+    } else if (value != ParameterValue(2)) {
+      throw UsageError("vnlb: steps are 1 or 2");
+    }
+  };
+  steps.check = [](const VnlbParameters&) {};
+  description.parameters = {
+      steps, reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach),
+      number_parameter<VnlbParameters>(
+          ParameterText{
+              "delay", "", "delay", "vnlb", "a delay", "0 to 32",
+              "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
+              "Denoising"},
+          [](auto& parameters) { return &parameters.delay; },
+          [](int delay) { return delay >= 0 && delay <= kMostVnlbDelay; })};
+  describe_vnlb_step(
+      description, [](auto& parameters) { return &parameters.first; }, "first", "first step", "",
+      "Step 1, in place of the profile's values");
+  describe_vnlb_step(
+      description, [](auto& parameters) { return parameters.second ? &*parameters.second : nullptr; },
+      "second", "second step", "-2", "Step 2, in place of the profile's values");
+  return description;
+}
+
+Vbm4dStep followed_like(const VnlbStep& step) {
+  return {.spacing = step.spacing,
+          .max_group_size = 1,
+          .search_window = 1,
+          .end_distance = step.end_distance,
+          .kaiser_beta = 1};
+}
+
+}  // namespace
+
+const VnlbDescription& VnlbParameters::description() {
+  static const VnlbDescription all = describe_vnlb();
+  return all;
+}
+
+void VnlbParameters::validate() const { check_parameters(description(), *this); }
+
+Vbm4dParameters followed_like(const VnlbParameters& parameters) {
+  Vbm4dParameters result;
+  // One more for the patches' second slices.
+  result.before = parameters.before + 1;
+  result.after = parameters.after + 1;
+  result.delay = parameters.delay;
+  result.hard_threshold = followed_like(parameters.first);
+  result.wiener.reset();
+  if (parameters.second) {
+    result.wiener = followed_like(*parameters.second);
+  }
+  return result;
+}
+
+Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
+
+// Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
+// denser references next to nothing.
+VnlbParameters vnlb_profile(VnlbProfile profile) {
+  const auto make = [](int reach, int spacing, int second_group) {
+    VnlbParameters parameters;
+    parameters.before = parameters.after = reach;
+    parameters.first.spacing = parameters.second->spacing = spacing;
+    parameters.second->group_size = second_group;
+    return parameters;
+  };
+  switch (profile) {
+    case VnlbProfile::kFast:
+      return make(2, 8, 32);
+    case VnlbProfile::kNp:
+      return make(4, 6, 40);
+    case VnlbProfile::kHigh:
+      return make(6, 6, 48);
+  }
+  return {};
+}
+
+}  // namespace limpid
