@@ -88,6 +88,9 @@ Reach reach_of(const Filter& filter) {
   if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
     return reach_of(*vbm4d);
   }
+  if (const auto* const vbm3d = std::get_if<Vbm3dParameters>(&filter)) {
+    return reach_of(*vbm3d);
+  }
   const auto* const vnlb = std::get_if<VnlbParameters>(&filter);
   return vnlb == nullptr ? Reach{} : reach_of(*vnlb);
 }

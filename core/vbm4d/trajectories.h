@@ -35,6 +35,9 @@ struct TrajectoryBounds {
   std::int32_t greatest = 0;     ///< of a patch that continues a trajectory
   std::int32_t sample_cost = 0;  ///< for each sample away from the predicted place, along either axis
   MatchingDistances similar;     ///< of the patches whose trajectories join
+  /// Of V-BM3D (predictive_search.h): what patches at the reference patch's place are ahead of others.
+  /// `greatest` is of a patch of its groups then, and nothing else counts.
+  std::int32_t position_bonus = 0;
 };
 
 /// Whether two pictures have nothing in common, as at a cut or in a flash, where so many of all blocks could

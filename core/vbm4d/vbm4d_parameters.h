@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/frame/reach.h"
+#include "core/vbm4d/predictive_search.h"
 
 namespace limpid {
 
@@ -24,6 +25,9 @@ struct Vbm4dStep {
   /// are.
   float end_distance = 5;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
+  /// Groups are V-BM3D's, of similar patches of all frames in reach, not of trajectories. `search_window` and
+  /// `end_distance` have no effect then.
+  std::optional<vbm4d::PredictiveSearch> predictive = std::nullopt;
   bool operator==(const Vbm4dStep&) const = default;
 };
 

@@ -35,6 +35,11 @@ constexpr double kSampleCostOfBasic = 0.02;
 constexpr double kGreatestContrast = 2000;
 constexpr double kGreatestContrastOfBasic = 800;
 
+// V-BM3D's tau rises in strong noise, as its authors': by 3000 to 4500 and 1500 to 3000.
+constexpr double kStrongNoise = 30;
+constexpr double kRise = 1.5;
+constexpr double kRiseOfBasic = 2;
+
 std::int32_t bounded(double value) {
   constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 4.0;
   return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
@@ -46,6 +51,13 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
       vbm4d::kPatch * vbm4d::kPatch * vbm4d::kGuideScale.scale * vbm4d::kGuideScale.scale;
   const double variance = guide_sigma * guide_sigma * kUnit;
   vbm4d::TrajectoryBounds bounds;
+  if (step.predictive) {
+    const double rise = guide_sigma <= kStrongNoise ? 1 : second_step ? kRiseOfBasic : kRise;
+    bounds.greatest = bounded(rise * static_cast<double>(step.max_distance) * kUnit);
+    bounds.position_bonus = std::min(bounded(static_cast<double>(step.predictive->position_bonus) * variance),
+                                     vbm4d::kMostPositionBonus);
+    return bounds;
+  }
   const double of_contrast =
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
   bounds.greatest = bounded(std::min(static_cast<double>(step.end_distance) * variance, of_contrast));

@@ -509,11 +509,33 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
   }
 }
 
-__device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments, int lane, int column,
-                                                 int row) {
+__device__ __forceinline__ void set_place(const GroupArguments& arguments, int x, int y, TakenGroup& taken) {
+  taken.offset = y * arguments.samples.pitch + x;
+  taken.cell = y / GroupSums::kCell * GroupSums::cells_along(arguments.samples.pitch) + x / GroupSums::kCell;
+}
+
+// Which groups a kernel is for: trajectories of up to kMostPictures pictures, shorter ones, or V-BM3D's.
+enum class GroupOrigin { kLongTrajectories, kTrajectories, kPredictive };
+
+// Of V-BM3D.
+__device__ __forceinline__ TakenGroup take_predictive_group(const GroupArguments& arguments, int lane,
+                                                            std::ptrdiff_t number) {
   const Trajectories& groups = arguments.groups;
-  const std::ptrdiff_t number =
-      static_cast<std::ptrdiff_t>(row - groups.first_row) * arguments.grid.columns + column;
+  TakenGroup taken;
+  taken.size = static_cast<int>(groups.shapes[number]);
+  taken.frames = 1;
+  const int patch = lane < taken.size ? lane : 0;
+  taken.picture = groups.members[number * groups.capacity + patch];
+  const unsigned place = groups.places[number * groups.slots + patch];
+  set_place(arguments, static_cast<int>(place & 0xFFFF), static_cast<int>(place >> 16), taken);
+  taken.matrix = arguments.transforms + GroupTransforms::number_of(1, taken.size) *
+                                            (GroupTransforms::kMost * GroupTransforms::kMost);
+  return taken;
+}
+
+__device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& arguments, int lane,
+                                                        std::ptrdiff_t number) {
+  const Trajectories& groups = arguments.groups;
   const unsigned shape = groups.shapes[number];
   const int wanted = static_cast<int>(shape >> Trajectories::kWantedShift);
   const std::int16_t* similar = groups.members + number * groups.capacity;
@@ -529,14 +551,13 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
     pictures &= pictures - 1;
   }
   taken.picture = __ffs(static_cast<int>(pictures)) - 1;
-  const unsigned place = groups.places[number * groups.pictures + taken.picture];
+  const unsigned place = groups.places[number * groups.slots + taken.picture];
   const std::int16_t from_first = member_of(similar, member);
   const int x = limpid::vbm4d::confined(static_cast<int>(place & 0xFFFF) + offset_x(from_first),
                                         arguments.grid.width - limpid::vbm4d::kPatch);
   const int y = limpid::vbm4d::confined(static_cast<int>(place >> 16) + offset_y(from_first),
                                         arguments.grid.height - limpid::vbm4d::kPatch);
-  taken.offset = y * arguments.samples.pitch + x;
-  taken.cell = y / GroupSums::kCell * GroupSums::cells_along(arguments.samples.pitch) + x / GroupSums::kCell;
+  set_place(arguments, x, y, taken);
   taken.matrix = arguments.transforms;
   if (taken.size <= GroupTransforms::kMost) {
     taken.matrix +=
@@ -545,7 +566,7 @@ __device__ __forceinline__ TakenGroup take_group(const GroupArguments& arguments
   return taken;
 }
 
-template <bool kWhite, bool kWiener, typename Sample, bool kLong>
+template <bool kWhite, bool kWiener, typename Sample, GroupOrigin kOrigin>
 __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArguments arguments) {
   follow_stream();
   __shared__ SharedPlanes planes;
@@ -583,17 +604,29 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   }
   const int begin = arguments.groups.first_row + blockIdx.y * kGroupTile;
   for (int row = begin; row < min(begin + kGroupTile, arguments.groups.last_row); ++row) {
-    const TakenGroup taken = take_group(arguments, lane.lane, column, row);
+    const std::ptrdiff_t number =
+        static_cast<std::ptrdiff_t>(row - arguments.groups.first_row) * arguments.grid.columns + column;
+    constexpr bool kPredictive = kOrigin == GroupOrigin::kPredictive;
+    const TakenGroup taken = kPredictive ? take_predictive_group(arguments, lane.lane, number)
+                                         : take_trajectories(arguments, lane.lane, number);
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
     const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
     const auto filter = [&]<int kPatches, GroupKind kKind>() {
       filter_trajectories_of<kWhite, kWiener, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
     };
-    if (kLong && size == 17) {
+    if constexpr (kPredictive) {
+      if (size == 8) {
+        filter.template operator()<8, GroupKind::kPicture>();
+        continue;
+      }
+    } else if (kOrigin == GroupOrigin::kLongTrajectories && size == 17) {
       filter.template operator()<17, GroupKind::kTrajectory>();
+      continue;
     } else if (size == 9) {
       filter.template operator()<9, GroupKind::kTrajectory>();
-    } else if (size == 16 && frames == 1) {
+      continue;
+    }
+    if (size == 16 && frames == 1) {
       filter.template operator()<16, GroupKind::kPicture>();
     } else if (size <= 4) {
       filter.template operator()<4, GroupKind::kAny>();
@@ -609,9 +642,14 @@ template <bool kWhite, bool kWiener, typename Sample>
 void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
   const dim3 grid(blocks_for(arguments.grid.columns, kGroupTile),
                   blocks_for(arguments.groups.last_row - arguments.groups.first_row, kGroupTile));
-  const auto kernel = arguments.groups.pictures == kMostPictures
-                          ? filter_kernel<kWhite, kWiener, Sample, true>
-                          : filter_kernel<kWhite, kWiener, Sample, false>;
+  auto kernel = arguments.groups.pictures == kMostPictures
+                    ? filter_kernel<kWhite, kWiener, Sample, GroupOrigin::kLongTrajectories>
+                    : filter_kernel<kWhite, kWiener, Sample, GroupOrigin::kTrajectories>;
+  if constexpr (std::is_same_v<Sample, float>) {
+    if (arguments.groups.predictive) {
+      kernel = filter_kernel<kWhite, kWiener, float, GroupOrigin::kPredictive>;
+    }
+  }
   launch(kernel, grid, kWarp * kGroupWarps, 0, stream, arguments);
 }
 

@@ -10,6 +10,7 @@
 #include "core/bm3d/matching.h"
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
+#include "core/vbm4d/predictive_search.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/bm3d/filter.h"
@@ -60,20 +61,25 @@ struct Trajectories {
   /// [i]: a bit for each of its pictures, the first one's lowest, + 2^kWantedShift * how many trajectories it
   /// has, if there are so many similar patches.
   unsigned* shapes = nullptr;
-  /// [i * pictures + p]: the place of its first trajectory in picture p, x + 65536 y; only where it has one.
+  /// [i * slots + p]: the place of its first trajectory in picture p, x + 65536 y; only where it has one.
   unsigned* places = nullptr;
   /// The patches similar to the reference patches, as in Groups; only where more than one trajectory is
   /// wanted. Trajectory m of a group is as far from the first one as they are.
   std::int16_t* members = nullptr;
   int pictures = 0;
+  int slots = 0;  ///< as many as pictures; in V-BM3D's groups as many as patches
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
 
+  /// Groups are V-BM3D's: shapes[i] is the number of patches, of which places[i * slots + m] is where patch m
+  /// is, and members[i * capacity + m] its picture.
+  bool predictive = false;
+
   static constexpr int kWantedShift = 20;
 
-  static std::size_t bytes_of(int pictures, int capacity) {
-    return sizeof(unsigned) + pictures * sizeof(unsigned) + capacity * sizeof(std::int16_t);
+  static std::size_t bytes_of(int slots, int capacity) {
+    return sizeof(unsigned) + slots * sizeof(unsigned) + capacity * sizeof(std::int16_t);
   }
 };
 
@@ -101,6 +107,7 @@ struct TrajectoryJob {
   int columns = 0;                                      ///< of luma's blocks
   int rows = 0;
   limpid::vbm4d::TrajectoryBounds bounds;
+  limpid::vbm4d::PredictiveSearch search;     ///< of V-BM3D
   Bm3dStep step;                              ///< which similar patches to find
   const MatchingVariant* matching = nullptr;  ///< for that step
   MatchingPlane similar;                      ///< working memory; not used if groups have room for one alone
@@ -109,6 +116,8 @@ struct TrajectoryJob {
 
 /// Finds groups.
 void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream);
+/// Finds V-BM3D's.
+void search_predictively(const TrajectoryJob& job, cudaStream_t stream);
 
 /// The sums of one plane, as integers, so that they don't depend on the order of additions: a picture's
 /// numerators are followed by its weights, both of `pitch` times its height, and, in narrow sums, by cells.

@@ -1,6 +1,7 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 #include "cuda/vbm4d/groups.h"
+#include "cuda/vbm4d/guide_patch.h"
 
 // A thread follows a reference patch in one direction. Distances are made of products of four bytes at a
 // time: |a - b|^2 = |a|^2 + |b|^2 - 2 a b, where rows of b serve up to three of the nine candidates. The
@@ -12,59 +13,7 @@
 namespace limpid::cuda {
 namespace {
 
-using limpid::vbm4d::kPatch;
-
 constexpr int kFollowRows = 4;  // of references, in a block
-constexpr int kWords = 2;       // in a row of a patch
-
-struct Place {
-  int x;
-  int y;
-};
-
-struct PatchWords {
-  int of_row[kPatch][kWords];
-};
-
-// Of a guide, somewhere in four bytes.
-struct GuideRow {
-  const unsigned* words;
-  unsigned shift;  // in bits
-
-  __device__ __forceinline__ explicit GuideRow(const std::int8_t* at)
-      : words(reinterpret_cast<const unsigned*>(at - (reinterpret_cast<std::uintptr_t>(at) & 3U))),
-        shift((reinterpret_cast<std::uintptr_t>(at) & 3U) * 8) {}
-
-  // Four bytes from sample 4 i on.
-  __device__ __forceinline__ unsigned four(int i) const {
-    return __funnelshift_r(__ldg(words + i), __ldg(words + i + 1), shift);
-  }
-};
-
-__device__ __forceinline__ const std::int8_t* sample_of(const std::int8_t* guide, int pitch,
-                                                        const Place& place) {
-  return guide + static_cast<std::ptrdiff_t>(place.y) * pitch + place.x;
-}
-
-__device__ __forceinline__ void load_patch(const std::int8_t* at, int pitch, PatchWords& patch) {
-#pragma unroll
-  for (int r = 0; r < kPatch; ++r) {
-    const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      patch.of_row[r][i] = static_cast<int>(row.four(i));
-    }
-  }
-}
-
-__device__ __forceinline__ int squares(const PatchWords& patch) {
-  int sum = 0;
-#pragma unroll
-  for (int r = 0; r < kPatch; ++r) {
-    sum = __dp4a(patch.of_row[r][1], patch.of_row[r][1], __dp4a(patch.of_row[r][0], patch.of_row[r][0], sum));
-  }
-  return sum;
-}
 
 // Whether a patch repeats the other one, noise and all. One of a single value has no noise.
 __device__ __forceinline__ bool repeats(const std::int8_t* at, const std::int8_t* other, int pitch) {
@@ -194,7 +143,7 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
   if (exists) {
     const Place reference{job.grid.x(column), job.grid.y(row)};
     const Followed followed(job, reference);
-    unsigned* places = job.out.places + number * job.out.pictures;
+    unsigned* places = job.out.places + number * job.out.slots;
     const bool ahead = threadIdx.z == 1;
     if (ahead) {
       places[job.own] = reference.x + (static_cast<unsigned>(reference.y) << 16);

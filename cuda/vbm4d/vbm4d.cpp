@@ -22,8 +22,11 @@ int capacity_of(const Vbm4dStep& step) {
   return static_cast<int>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
 }
 
+int slots_of(int pictures, const Vbm4dStep& step) { return step.predictive ? capacity_of(step) : pictures; }
+
 std::size_t row_bytes(const ReferenceGrid& grid, int pictures, const Vbm4dStep& step) {
-  return static_cast<std::size_t>(grid.columns) * Trajectories::bytes_of(pictures, capacity_of(step));
+  return static_cast<std::size_t>(grid.columns) *
+         Trajectories::bytes_of(slots_of(pictures, step), capacity_of(step));
 }
 
 // In whole tiles.
@@ -65,8 +68,9 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
   if (!filters_) {
     return;
   }
+  // There is no telling how many of V-BM3D's patches meet.
   narrow_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
-            format.bit_depth <= 11;
+            format.bit_depth <= 11 && !parameters.hard_threshold.predictive;
   hard_.sums = GroupSums(narrow_, hard_.parameters, span_.frames());
   if (wiener_) {
     wiener_->sums = GroupSums(narrow_, wiener_->parameters, span_.frames());
@@ -407,6 +411,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.columns = format_.width / MotionField::kBlock;
     trajectories.rows = sequence.heights[0] / MotionField::kBlock;
     trajectories.bounds = plan.bounds[s][number];
+    trajectories.search = own_step.parameters.predictive.value_or(limpid::vbm4d::PredictiveSearch());
     trajectories.step = own_step.similar;
     trajectories.matching = own_step.matching;
     trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
@@ -418,13 +423,15 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     const std::size_t groups = static_cast<std::size_t>(trajectories.grid.columns) * band;
     Trajectories& found = trajectories.out;
     found.pictures = pictures;
+    found.slots = slots_of(pictures, own_step.parameters);
     found.capacity = capacity;
+    found.predictive = own_step.parameters.predictive.has_value();
     found.shapes = groups_.as<unsigned>();
     found.places = found.shapes + groups;
-    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * pictures);
+    found.members = reinterpret_cast<std::int16_t*>(found.places + groups * found.slots);
     for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
       found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
-      follow_trajectories(trajectories, sequence.stream);
+      (found.predictive ? search_predictively : follow_trajectories)(trajectories, sequence.stream);
       for (const int c : set.components) {
         GroupJob job;
         job.grid = trajectories.grid;

@@ -129,6 +129,7 @@ Picture filter_picture(const Picture& in, const FrameFormat& format, const Filte
         using Parameters = std::decay_t<decltype(parameters)>;
         if constexpr (!std::is_same_v<Parameters, Bm3dParameters> &&
                       !std::is_same_v<Parameters, Vbm4dParameters> &&
+                      !std::is_same_v<Parameters, Vbm3dParameters> &&
                       !std::is_same_v<Parameters, VnlbParameters>) {
           const auto resolved = resolve(parameters, sigma);
           for (int y = 0; y < in.height; ++y) {

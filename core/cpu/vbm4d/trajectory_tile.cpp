@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <span>
 
@@ -57,7 +58,9 @@ HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count,
   // From the last place on, as the first ones are where those of the reference's trajectory are.
   for (int f = group.frames - 1; f >= 0; --f) {
     const Position place = group.places[f];
+    const std::int8_t picture = group.pictures[f];
     for (int m = group.members - 1; m >= 0; --m) {
+      group.pictures[f * group.members + m] = picture;
       group.places[f * group.members + m] = {
           vbm4d::confined(similar[m].x + place.x - reference.x, job.width - vbm4d::kPatch),
           vbm4d::confined(similar[m].y + place.y - reference.y, job.height - vbm4d::kPatch)};
@@ -101,6 +104,113 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
       } else {
         match_row<vbm4d::kPatch, false>(similar, *region, xs, count, similar.grid_y[gy], scratch.matching,
                                         take);
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// V-BM3D's groups
+
+// The squares of a picture that are searched.
+struct SearchedSquares {
+  std::array<Position, vbm4d::kMostBest> centres;
+  int count = 0;
+  int radius = 0;
+
+  // Whether the place is in one of the first `of` squares.
+  bool hold(Position place, int of) const {
+    return std::any_of(centres.begin(), centres.begin() + of, [&](const Position& centre) {
+      return std::abs(place.x - centre.x) <= radius && std::abs(place.y - centre.y) <= radius;
+    });
+  }
+};
+
+// Adds the keys of all patches of picture `u` that are in the squares, which must not be outside of it.
+template <bool kSamples>
+HWY_ATTR void compare_squares(const TrajectoryJob& job, const GuidePatch& patch, Position reference, int u,
+                              const SearchedSquares& squares, std::vector<std::uint64_t>& keys) {
+  for (int i = 0; i < squares.count; ++i) {
+    const Position& centre = squares.centres[i];
+    const int last_x = std::min(centre.x + squares.radius, job.width - vbm4d::kPatch);
+    const int last_y = std::min(centre.y + squares.radius, job.height - vbm4d::kPatch);
+    for (int y = std::max(centre.y - squares.radius, 0); y <= last_y; ++y) {
+      for (int x = std::max(centre.x - squares.radius, 0); x <= last_x; ++x) {
+        if (squares.hold({x, y}, i)) {
+          continue;
+        }
+        const bool in_place = x == reference.x && y == reference.y;
+        if (in_place && u == job.current) {
+          keys.push_back(vbm4d::reference_key(u, x, y));
+          continue;
+        }
+        keys.push_back(vbm4d::candidate_key(patch_distance<kSamples>(job.pictures[u].guide, patch, {x, y}),
+                                            in_place ? 0 : job.bounds.position_bonus, u, x, y));
+      }
+    }
+  }
+}
+
+// The group of a reference patch, in guides that are samples or not.
+template <bool kSamples>
+HWY_ATTR void search_predictively_in(const TrajectoryJob& job, Position reference,
+                                     std::vector<std::uint64_t>& keys, TrajectoryGroup& group) {
+  const vbm4d::PredictiveSearch& search = *job.predictive;
+  const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
+  // The squares around the best of the patches of one picture, whose keys begin at `first`.
+  const auto squares_around_best = [&](std::size_t first) {
+    const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(first);
+    SearchedSquares squares;
+    squares.radius = search.predictive_window / 2;
+    squares.count = std::min(search.best, static_cast<int>(keys.end() - begin));
+    std::partial_sort(begin, begin + squares.count, keys.end());
+    for (int i = 0; i < squares.count; ++i) {
+      squares.centres[i] = {vbm4d::x_of(begin[i]), vbm4d::y_of(begin[i])};
+    }
+    return squares;
+  };
+  keys.clear();
+  compare_squares<kSamples>(job, patch, reference, job.current, {{reference}, 1, search.window / 2}, keys);
+  const SearchedSquares around_own = squares_around_best(0);
+  for (const int direction : {-1, 1}) {
+    SearchedSquares squares = around_own;
+    for (int u = job.current + direction; u >= 0 && u < static_cast<int>(job.pictures.size());
+         u += direction) {
+      const FollowedPicture& from = job.pictures[u - direction];
+      if ((direction < 0 ? from.back : from.ahead)->vectors[0] == vbm4d::kNowhere) {
+        break;  // a cut
+      }
+      const std::size_t first = keys.size();
+      compare_squares<kSamples>(job, patch, reference, u, squares, keys);
+      squares = squares_around_best(first);
+    }
+  }
+  std::erase_if(keys, [&](std::uint64_t key) {
+    return vbm4d::distance_of(key, job.bounds.position_bonus, reference.x, reference.y) > job.bounds.greatest;
+  });
+  const int most = job.similar.tables->step.max_group_size;
+  const auto size = std::bit_floor(static_cast<unsigned>(std::min<std::size_t>(keys.size(), most)));
+  std::partial_sort(keys.begin(), keys.begin() + size, keys.end());
+  std::sort(keys.begin(), keys.begin() + size,
+            [](std::uint64_t a, std::uint64_t b) { return vbm4d::place_of(a) < vbm4d::place_of(b); });
+  group.frames = 1;
+  group.members = static_cast<int>(size);
+  for (unsigned i = 0; i < size; ++i) {
+    group.pictures[i] = static_cast<std::int8_t>(vbm4d::picture_of(keys[i]));
+    group.places[i] = {vbm4d::x_of(keys[i]), vbm4d::y_of(keys[i])};
+  }
+}
+
+HWY_ATTR void find_predictive_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
+  scratch.groups.clear();
+  for (int gy = tile.first_y; gy < tile.last_y; ++gy) {
+    for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
+      const Position reference = {job.similar.grid_x[gx], job.similar.grid_y[gy]};
+      TrajectoryGroup& group = scratch.groups.emplace_back();
+      if (job.guide_is_samples) {
+        search_predictively_in<true>(job, reference, scratch.candidates, group);
+      } else {
+        search_predictively_in<false>(job, reference, scratch.candidates, group);
       }
     }
   }
@@ -343,7 +453,7 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
     x[0] = hn::Sub(x[0], grey);
     inverse_2d<Dct8>(x);
     const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
-      const LocalNumerators& into = sums[group.picture_of(patch)];
+      const LocalNumerators& into = sums[group.pictures[patch]];
       const std::ptrdiff_t offset = into.offset(group.places[patch]);
       for (int row = 0; row < 8; ++row) {
         for (int part = 0; part < kParts; ++part) {
@@ -374,7 +484,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   const auto load = [&](bool of_basic, float* into) HWY_ATTR {
     const PatchSamples& kept = of_basic ? job.basic : job.noisy;
     for (int i = 0; i < size; ++i) {
-      const FollowedPicture::Plane& its_plane = job.pictures[group.picture_of(i)].planes[plane];
+      const FollowedPicture::Plane& its_plane = job.pictures[group.pictures[i]].planes[plane];
       const PictureSamples& from = of_basic ? its_plane.basic : its_plane.noisy;
       patches[i] = {from.data + group.places[i].y * from.stride + group.places[i].x * kept.bytes(),
                     from.stride};
@@ -395,7 +505,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
                                            : shrink<false>(across, noisy, basic, noise, deviation));
   for (int i = first_patch; i < size; ++i) {
     const Position& place = group.places[i];
-    job.pictures[group.picture_of(i)].planes[plane].sums->add_weight(place.x, place.y, weight);
+    job.pictures[group.pictures[i]].planes[plane].sums->add_weight(place.x, place.y, weight);
   }
   aggregate_patches(noisy, group, first_patch,
                     std::ldexp(static_cast<float>(weight), -PictureSums::kWeightBits),
@@ -407,11 +517,11 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
 
 // The first patch of a group whose picture wants estimates.
 inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
-  int frame = 0;
-  while (job.pictures[group.pictures[frame]].planes[0].sums == nullptr) {
-    ++frame;
+  int patch = 0;
+  while (job.pictures[group.pictures[patch]].planes[0].sums == nullptr) {
+    ++patch;
   }
-  return frame * group.members;
+  return patch;
 }
 
 // Motion that differs widely within a tile makes its groups reach far. If what they reach is more than this,
@@ -425,7 +535,7 @@ HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const Trajectory
   areas.fill({job.width, job.height, 0, 0});
   for (const TrajectoryGroup& group : groups) {
     for (int i = first_wanted(job, group); i < group.size(); ++i) {
-      Area& area = areas[group.picture_of(i)];
+      Area& area = areas[group.pictures[i]];
       const Position& place = group.places[i];
       area = {std::min(area.x0, place.x), std::min(area.y0, place.y),
               std::max(area.x1, place.x + vbm4d::kPatch), std::max(area.y1, place.y + vbm4d::kPatch)};
@@ -468,7 +578,11 @@ HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, Tr
       std::size_t{(vbm4d::kMostPatches + kPatchesPerBlock - 1) / kPatchesPerBlock} * kBlockFloats;
   scratch.noisy_group.resize(kGroupFloats);
   scratch.basic_group.resize(kGroupFloats);
-  find_groups(job, tile, scratch);
+  if (job.predictive) {
+    find_predictive_groups(job, tile, scratch);
+  } else {
+    find_groups(job, tile, scratch);
+  }
   filter_groups(job, scratch.groups, scratch);
 }
 

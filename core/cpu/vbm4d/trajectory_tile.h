@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/cpu/bm3d/tile.h"
 #include "core/cpu/runtime/aligned_vector.h"
 #include "core/cpu/vbm4d/picture_sums.h"
 #include "core/motion/motion_field.h"
+#include "core/vbm4d/predictive_search.h"
 #include "core/vbm4d/trajectories.h"
 
 // The inner part of V-BM4D: what happens to one tile of reference patches, on one thread.
@@ -68,6 +70,7 @@ struct TrajectoryJob {
   int shift_x = 0;  ///< luma's samples to one of the planes'
   int shift_y = 0;
   vbm4d::TrajectoryBounds bounds;
+  std::optional<vbm4d::PredictiveSearch> predictive;  ///< groups are V-BM3D's
   /// The search for similar patches in the reference patches' picture, as BM3D's; and with the grid of these.
   StepJob similar;
   std::vector<CoefficientNoise> noise;  ///< of each plane
@@ -76,20 +79,22 @@ struct TrajectoryJob {
   int current = 0;
 };
 
-/// Where a group's patches are: patch frame * members + member is in picture pictures[frame] of the job's.
+/// Where a group's patches are: each one's picture is of the job's. Trajectories have patch frame * members +
+/// member; V-BM3D's groups are of a single frame, as transforms across them go, and have patches of any. No
+/// patch's picture is before that of the patch before it.
 struct TrajectoryGroup {
   int frames = 0;
   int members = 0;
-  std::array<std::int8_t, vbm4d::kMostFrames> pictures;
+  std::array<std::int8_t, vbm4d::kMostPatches> pictures;
   std::array<Position, vbm4d::kMostPatches> places;
 
-  int picture_of(int patch) const { return pictures[patch / members]; }
   int size() const { return frames * members; }
 };
 
 /// A thread's working memory.
 struct TrajectoryScratch {
   std::vector<TrajectoryGroup> groups;
+  std::vector<std::uint64_t> candidates;  // of V-BM3D
   TileScratch matching;
   AlignedVector<float> noisy_group;
   AlignedVector<float> basic_group;

@@ -174,7 +174,10 @@ std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int 
   job.grid = make_grid(side, side, limpid::vbm4d::kPatch, step.spacing);
   job.grid.columns = groups;
   job.grid.rows = 1;
-  job.groups = {shapes.as<unsigned>(), places.as<unsigned>(), nullptr, 1, 1, 0, 1};
+  job.groups.shapes = shapes.as<unsigned>();
+  job.groups.places = places.as<unsigned>();
+  job.groups.pictures = job.groups.slots = job.groups.capacity = 1;
+  job.groups.last_row = 1;
   job.samples = samples;
   job.format = format;
   job.noisy[0] = noisy.as();

@@ -1,7 +1,7 @@
 // V-BM4D on a GPU: whole frames in device memory, by profile, format and content, and each kernel of a step.
 // Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
-// The image is 512x512 bytes; without it one is drawn. --only takes a profile's name.
+// The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "vbm3d np".
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
+#include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/engine/cuda_engine.h"
@@ -265,7 +266,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
                    MatchingPlane::pitch_of(kWidth)};
     const std::size_t number = static_cast<std::size_t>(job.grid.columns) * job.grid.rows;
     const DeviceMemory memory(number * Trajectories::bytes_of(pictures, its.max_group_size));
-    job.out.pictures = pictures;
+    job.out.pictures = job.out.slots = pictures;
     job.out.capacity = its.max_group_size;
     job.out.last_row = job.grid.rows;
     job.out.shapes = memory.as<unsigned>();
@@ -362,21 +363,27 @@ void benchmark(int argc, char** argv) {
                                                            {"lc", Vbm4dProfile::kLc},
                                                            {"np", Vbm4dProfile::kNp},
                                                            {"high", Vbm4dProfile::kHigh}};
+  std::vector<std::pair<std::string, Vbm4dParameters>> settings;
+  for (const auto& [name, profile] : profiles) {
+    settings.emplace_back(name, vbm4d_profile(profile));
+  }
+  settings.emplace_back("vbm3d fast", vbm4d_of(vbm3d_profile(Vbm3dProfile::kFast)));
+  settings.emplace_back("vbm3d np", vbm4d_of(vbm3d_profile(Vbm3dProfile::kNp)));
   const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
                                                       {"noise", Content::kNoise},
                                                       {"flat", Content::kFlat},
                                                       {"black", Content::kBlack}};
   const std::pair<const char*, FrameFormat> formats[] = {{"luma", gray(kWidth, kHeight)},
                                                          {"yuv420p", yuv420p(kWidth, kHeight)}};
-  std::printf("%-8s %-8s %-8s %10s %10s\n", "profile", "format", "content", "ms", "MiB");
+  std::printf("%-10s %-8s %-8s %10s %10s\n", "profile", "format", "content", "ms", "MiB");
   for (const auto& [format_name, format] : formats) {
     for (const auto& [content_name, content] : contents) {
       const std::vector<Frame> clip = make_clip(*engine, format, picture, content);
-      for (const auto& [profile_name, profile] : profiles) {
+      for (const auto& [profile_name, parameters] : settings) {
         if (!options.only.empty() && options.only != profile_name) {
           continue;
         }
-        Vbm4d filter(vbm4d_profile(profile), format);
+        Vbm4d filter(parameters, format);
         FilteredStream stream(filter, format, clip);
         nlohmann::ordered_json entry;
         entry["profile"] = profile_name;
@@ -384,7 +391,7 @@ void benchmark(int argc, char** argv) {
         entry["content"] = content_name;
         entry["ms"] = stream.ms_per_frame(std::max(options.repeats / 6, 3));
         entry["mib"] = static_cast<double>(filter.memory()) / (1 << 20);
-        std::printf("%-8s %-8s %-8s %10.3f %10.0f\n", profile_name, format_name, content_name,
+        std::printf("%-10s %-8s %-8s %10.3f %10.0f\n", profile_name.c_str(), format_name, content_name,
                     entry["ms"].get<double>(), entry["mib"].get<double>());
         json["frames"].push_back(entry);
       }

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/parameters/filter_description.h"
+#include "core/parameters/reach_parameter.h"
+#include "core/vbm4d/trajectories.h"
+
+// What the parameters of V-BM4D and V-BM3D have in common.
+
+namespace limpid {
+
+namespace temporal_details {
+
+inline constexpr int kMostDelay = 4 * vbm4d::kMostReach;
+
+template <typename Parameters>
+Parameter<Parameters> steps_parameter(const std::string& filter) {
+  Parameter<Parameters> steps;
+  steps.text = {"steps",
+                "",
+                "steps",
+                filter,
+                "a number of steps",
+                "",
+                "1: hard thresholding alone; 2: and a Wiener step [2]",
+                "Denoising"};
+  steps.get = [](const Parameters& parameters) { return ParameterValue(parameters.wiener ? 2 : 1); };
+  steps.set = [filter](Parameters& parameters, const ParameterValue& value) {
+    if (value == ParameterValue(1)) {
+      parameters.wiener.reset();
+    } else if (value != ParameterValue(2)) {
+      throw UsageError(filter + ": steps are 1 or 2");
+    }
+  };
+  steps.check = [](const Parameters&) {};
+  return steps;
+}
+
+// The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
+// options end in -2.
+template <typename Step, typename Parameters, typename StepOf, typename DescribeOwn>
+void describe_temporal_step(FilterDescription<Parameters>& description, const StepOf& step_of,
+                            const std::string& section, const std::string& where, const std::string& suffix,
+                            const std::string& group, const DescribeOwn& describe_own) {
+  const auto number = [&](const std::string& option, const std::string& name, const std::string& title,
+                          const std::string& range, const std::string& help, auto member, const auto& legal) {
+    description.parameters.push_back(number_parameter<Parameters>(
+        ParameterText{option + suffix, section, name, where, title, range, help, group},
+        [=](auto& parameters) {
+          auto* const step = step_of(parameters);
+          return step == nullptr ? nullptr : &(step->*member);
+        },
+        legal));
+  };
+  number("step", "step", "a step", "1 to 8", "Distance between reference patches", &Step::spacing,
+         [](int spacing) { return spacing >= 1 && spacing <= vbm4d::kPatch; });
+  number("group-size", "group_size", "a group size", "1 to 16", "Most patches in a group",
+         &Step::max_group_size, [](int size) { return size >= 1 && size <= vbm4d::kMostMembers; });
+  number("search-window", "search_window", "a search window", "odd, 1 to 65",
+         "Side of the window searched for patches", &Step::search_window,
+         [](int side) { return side >= 1 && side <= 65 && side % 2 == 1; });
+  number("tau", "tau", "a tau", "0 to 65025", "Greatest mean squared difference of a match",
+         &Step::max_distance, [](float tau) { return tau >= 0 && tau <= 65025; });
+  describe_own(number);
+  number("kaiser-beta", "kaiser_beta", "a Kaiser beta", "0 to 8",
+         "Shape of the aggregation window, flat at 0", &Step::kaiser_beta,
+         [](float beta) { return beta >= 0 && beta <= 8; });
+}
+
+}  // namespace temporal_details
+
+/// Adds the parameters to the description of a filter with the name that it has, and what live() does.
+/// `describe_own(number)` adds those that only this filter's steps have.
+template <typename Step, typename Parameters, typename DescribeOwn>
+void describe_temporal_filter(FilterDescription<Parameters>& description, const DescribeOwn& describe_own) {
+  using namespace temporal_details;
+  description.live = [](Parameters parameters) {
+    if (!parameters.delay) {
+      // More earlier frames make up for the later ones.
+      parameters.delay = 0;
+      parameters.before = std::min(parameters.before + parameters.after, vbm4d::kMostReach);
+    }
+    return parameters;
+  };
+  description.parameters = {
+      steps_parameter<Parameters>(description.name),
+      reach_parameter<Parameters>(description.name, vbm4d::kMostReach),
+      number_parameter<Parameters>(
+          ParameterText{
+              "delay", "", "delay", description.name, "a delay", "0 to 32",
+              "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
+              "Denoising"},
+          [](auto& parameters) { return &parameters.delay; },
+          [](int delay) { return delay >= 0 && delay <= kMostDelay; })};
+  const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";
+  describe_temporal_step<Step>(
+      description, [](auto& parameters) { return &parameters.hard_threshold; }, "hard_threshold",
+      "first step", "", first_group, describe_own);
+  description.parameters.push_back(number_parameter<Parameters>(
+      ParameterText{"lambda", "hard_threshold", "lambda", "first step", "a lambda", "over 0, at most 100",
+                    "Coefficients up to lambda x sigma are zeroed", first_group},
+      [](auto& parameters) { return &parameters.lambda; },
+      [](float lambda) { return lambda > 0 && lambda <= 100; }));
+  describe_temporal_step<Step>(
+      description, [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
+      "wiener", "second step", "-2", "Step 2, Wiener filtering, in place of the profile's values",
+      describe_own);
+}
+
+}  // namespace limpid
