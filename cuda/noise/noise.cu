@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(kBrightnessThreads)
   for (int y = top; y < top + height; ++y) {
     const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
     for (int x = left; x < left + width; ++x) {
-      const auto sample =
-          static_cast<float>(row[static_cast<std::ptrdiff_t>(x) * plane.sample_stride] >> padding_bits);
+      const auto sample = static_cast<float>(
+          without_padding(row[static_cast<std::ptrdiff_t>(x) * plane.sample_stride], padding_bits));
       sum += sample * scale;
     }
   }
@@ -343,8 +343,9 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
   const PlaneMemory& memory = memory_[0];
   auto* work = memory.work.as<Workspace>();
   memory.stream.wait(ready);
-  auto* const kernel = format.sample_type == SampleType::kUint8 ? &brightness_kernel<std::uint8_t>
-                                                                : &brightness_kernel<std::uint16_t>;
+  auto* const kernel = format.sample_type == SampleType::kUint8    ? &brightness_kernel<std::uint8_t>
+                       : format.sample_type == SampleType::kUint16 ? &brightness_kernel<std::uint16_t>
+                                                                   : &brightness_kernel<float>;
   launch(kernel, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits, scale_of(format), work);
   std::array<int, BrightnessHistogram().size()> levels{};
   check(cudaMemcpyAsync(levels.data(), work->levels, sizeof levels, cudaMemcpyDeviceToHost,

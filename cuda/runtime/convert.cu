@@ -29,7 +29,7 @@ __global__ void unpack_kernel(Plane from, int padding_bits, SamplePlane out) {
   for_each_sample(from, [&](int x, int y) {
     const auto* in = reinterpret_cast<const Sample*>(from.data + y * from.stride);
     reinterpret_cast<Sample*>(out.data + y * out.stride)[x] =
-        static_cast<Sample>(in[static_cast<std::ptrdiff_t>(x) * from.sample_stride] >> padding_bits);
+        without_padding(in[static_cast<std::ptrdiff_t>(x) * from.sample_stride], padding_bits);
   });
 }
 
@@ -38,8 +38,8 @@ __global__ void pack_kernel(SamplePlane from, int padding_bits, Plane to) {
   follow_stream();
   for_each_sample(to, [&](int x, int y) {
     auto* out = reinterpret_cast<Sample*>(to.data + y * to.stride);
-    out[static_cast<std::ptrdiff_t>(x) * to.sample_stride] =
-        static_cast<Sample>(reinterpret_cast<const Sample*>(from.data + y * from.stride)[x] << padding_bits);
+    const Sample sample = reinterpret_cast<const Sample*>(from.data + y * from.stride)[x];
+    out[static_cast<std::ptrdiff_t>(x) * to.sample_stride] = with_padding(sample, padding_bits);
   });
 }
 
@@ -164,22 +164,35 @@ __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatP
   out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = sum / static_cast<float>(count);
 }
 
+// Calls launch_for<Sample>() for the format's.
+template <typename Launch>
+void with_samples(const FrameFormat& format, const Launch& launch_for) {
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return launch_for.template operator()<std::uint8_t>();
+    case SampleType::kUint16:
+      return launch_for.template operator()<std::uint16_t>();
+    case SampleType::kFloat32:
+      return launch_for.template operator()<float>();
+  }
+}
+
 }  // namespace
 
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream) {
   const PlaneLaunch size(from.width, from.height, kRowsPerThread);
-  const auto kernel =
-      format.sample_type == SampleType::kUint8 ? unpack_kernel<std::uint8_t> : unpack_kernel<std::uint16_t>;
-  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, out);
+  with_samples(format, [&]<typename Sample>() {
+    launch(unpack_kernel<Sample>, size.grid, size.block, 0, stream, from, padding_bits, out);
+  });
 }
 
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream) {
   const PlaneLaunch size(to.width, to.height, kRowsPerThread);
-  const auto kernel =
-      format.sample_type == SampleType::kUint8 ? pack_kernel<std::uint8_t> : pack_kernel<std::uint16_t>;
-  launch(kernel, size.grid, size.block, 0, stream, from, padding_bits, to);
+  with_samples(format, [&]<typename Sample>() {
+    launch(pack_kernel<Sample>, size.grid, size.block, 0, stream, from, padding_bits, to);
+  });
 }
 
 void load_plane(const FrameFormat& format, const SamplePlane& samples, const FloatPlane& out,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "core/frame/frame.h"
 #include "cuda/runtime/planes.h"
@@ -19,14 +20,32 @@ struct SamplePlane {
   std::ptrdiff_t stride = 0;
 };
 
+/// A sample without the low bits that don't count (Frame::padding_bits), and with them. Floats have none.
+template <typename Sample>
+LIMPID_HOST_DEVICE constexpr Sample without_padding(Sample sample, int padding_bits) {
+  if constexpr (std::is_integral_v<Sample>) {
+    return static_cast<Sample>(sample >> padding_bits);
+  } else {
+    return sample;
+  }
+}
+template <typename Sample>
+LIMPID_HOST_DEVICE constexpr Sample with_padding(Sample sample, int padding_bits) {
+  if constexpr (std::is_integral_v<Sample>) {
+    return static_cast<Sample>(sample << padding_bits);
+  } else {
+    return sample;
+  }
+}
+
 /// out = the samples of a plane in the device's memory, as a video decoder has left them
-/// (Frame::memory): `from.sample_stride` samples apart, with `padding_bits` low bits that don't count. For
+/// (Frame::memory): `from.sample_stride` samples apart, with `padding_bits` low bits that don't count, of
 /// integer samples.
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream);
 
-/// The reverse, for a video encoder: `to.sample_stride` samples apart, `padding_bits` low bits zero. What
-/// lies between the samples is left as it is.
+/// The reverse, for a video encoder: `to.sample_stride` samples apart, `padding_bits` low bits zero, of
+/// integer samples. What lies between the samples is left as it is.
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream);
 

@@ -76,7 +76,8 @@ using Library = CudaTest;
 
 TEST_F(Library, FramesOnTheDeviceHaveTheBitsOfThoseInTheHostsMemory) {
   for (const char* filter : {"bm3d", "vbm4d", "bilateral"}) {
-    for (const FrameFormat& format : {oracle::yuv(98, 66, 1, 1), oracle::yuv(97, 65, 0, 0, 10)}) {
+    for (const FrameFormat& format :
+         {oracle::yuv(98, 66, 1, 1), oracle::yuv(97, 65, 0, 0, 10), oracle::as_float(oracle::rgb(97, 65))}) {
       SCOPED_TRACE(std::string(filter) + ", " + to_string(format));
       const Frame clean = oracle::draw_picture(format);
       std::vector<Frame> frames;
