@@ -76,7 +76,7 @@ int plan(const PlanOptions& options, Console& console) {
     files.push_back({{"input", input.path}, {"frames", input.frames}, {"joined", input.joined}});
   }
   spdlog::info(
-      fmt::format("{}: {} stretches of {} frames in all", folder.path(), made.stretches.size(), frames));
+      fmt::format("{}: stretches: {}, frames in all: {}", folder.path(), made.stretches.size(), frames));
   if (options.messages.json) {
     print_report({{"job", folder.path()},
                   {"stretches", made.stretches.size()},

@@ -40,6 +40,16 @@ nlohmann::ordered_json report_of(const JobStatus& status, const std::string& fol
            status.seconds_left ? nlohmann::ordered_json(*status.seconds_left) : nlohmann::ordered_json()}};
 }
 
+// At which rate it goes on, or, if nobody is at it, went.
+std::string rate_text(const JobStatus& status) {
+  if (status.seconds_left) {
+    return fmt::format(", {:.2f} frames per second, {} to go", status.fps,
+                       time_text(*status.seconds_left, false));
+  }
+  return status.worker_fps > 0 ? fmt::format(", {:.2f} frames per second of a worker", status.worker_fps)
+                               : "";
+}
+
 int show_status(const StatusOptions& options, Console& console) {
   options.messages.set_up(console);
   const JobFolder folder(options.folder);
@@ -48,12 +58,9 @@ int show_status(const StatusOptions& options, Console& console) {
     print_report(report_of(status, folder.path()));
     return kExitDone;
   }
-  std::cout << fmt::format("{} of {} stretches done, {} running, {} failed\n", status.done, status.stretches,
+  std::cout << fmt::format("stretches: {} of {} done, {} running, {} failed\n", status.done, status.stretches,
                            status.running.size(), status.failed.size())
-            << fmt::format(
-                   "{} of {} frames, {:.2f} frames per second{}\n", status.frames_done, status.frames,
-                   status.fps,
-                   status.seconds_left ? ", " + time_text(*status.seconds_left, false) + " to go" : "");
+            << fmt::format("frames: {} of {}{}\n", status.frames_done, status.frames, rate_text(status));
   for (const JobStatus::Failure& failure : status.failed) {
     std::cout << fmt::format("stretch {}: {}\n", failure.stretch, printable(failure.sentence));
   }

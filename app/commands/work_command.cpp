@@ -67,9 +67,9 @@ int work(const WorkCommandOptions& options, Console& console) {
     throw Error(fmt::format("{}: {} of {} stretches failed here, {} were done", folder.path(),
                             report.failed.size(), plan.stretches.size(), report.done));
   }
-  spdlog::info(fmt::format("{} stretches done here{}", report.done,
+  spdlog::info(fmt::format("stretches done here: {}{}", report.done,
                            report.with_others > 0 && !report.stopped
-                               ? fmt::format(", {} are with other workers", report.with_others)
+                               ? fmt::format("; with other workers: {}", report.with_others)
                                : ""));
   return report.stopped ? kExitInterrupted : kExitDone;
 }
