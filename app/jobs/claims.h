@@ -29,7 +29,7 @@ class Claims {
   /// Whether this worker has the stretch now: nobody else had it, or is dead, or `from_anybody`. One at a
   /// time.
   bool take(int stretch, bool from_anybody = false);
-  void give_back();
+  void give_back() noexcept;
   /// Whether another worker has taken over what this one has claimed, believing it dead.
   bool is_lost();
   /// Whether somebody works on it.

@@ -37,9 +37,9 @@ std::string ranges_text(const std::vector<int>& numbers) {
 }
 
 /// The results of an input's stretches, one after the other.
-class Results {
+class StretchResults {
  public:
-  Results(const JobFolder& folder, const Plan& plan, int input)
+  StretchResults(const JobFolder& folder, const Plan& plan, int input)
       : folder_(folder), input_(plan.inputs.at(static_cast<std::size_t>(input))) {
     for (std::size_t number = 0; number < plan.stretches.size(); ++number) {
       if (plan.stretches[number].input == input) {
@@ -158,7 +158,7 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   }
   MergedFile merged;
   merged.joined = planned.joined;
-  Results results(folder, plan, input);
+  StretchResults results(folder, plan, input);
   while (plan.settings.frames == 0 || merged.frames < plan.settings.frames) {
     io::Reader::Item item = reader.read();
     if (std::holds_alternative<io::Reader::End>(item)) {

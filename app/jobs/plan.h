@@ -18,6 +18,7 @@
 namespace limpid::app {
 
 /// What each run of a job goes by, without what belongs to a machine.
+// NOLINTNEXTLINE(bugprone-exception-escape): of JSON's moving, which only an assertion can end
 struct JobSettings {
   FilterSettings filter;
   io::ReaderOptions reader;
@@ -46,6 +47,7 @@ struct Stretch {
   std::int64_t frames = 0;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): likewise
 struct Plan {
   std::string program;  ///< that made it: version()
   JobSettings settings;

@@ -957,6 +957,10 @@ void Viewer::next_filter() {
   settings.filter =
       options_
           .filters[static_cast<std::size_t>(place - options_.filters.begin() + 1) % options_.filters.size()];
+  const FilterType& type = filter_type(settings.filter);
+  if (!type.profiles.empty() && std::ranges::find(type.profiles, settings.profile) == type.profiles.end()) {
+    settings.profile = type.default_profile;
+  }
   change_settings(settings, "filter " + settings.filter);
 }
 

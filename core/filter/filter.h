@@ -17,9 +17,8 @@ namespace limpid {
 
 /// A filter with its parameters. This is the list of all filters: each is what the description() of its
 /// parameters says.
-using Filter =
-    std::variant<Bm3dParameters, Vbm4dParameters, VnlbParameters, BilateralParameters,
-                 AdaptiveBilateralParameters, NlmParameters, NlmBilateralParameters, Vbm3dParameters>;
+using Filter = std::variant<Bm3dParameters, Vbm4dParameters, BilateralParameters, AdaptiveBilateralParameters,
+                            NlmParameters, NlmBilateralParameters, VnlbParameters, Vbm3dParameters>;
 using FilterType = FilterDescription<Filter>;
 
 /// All of them, in the variant's order.

@@ -53,8 +53,9 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most) {
   reach.check = [where, most, numbers](const Parameters& parameters) {
     for (const int frames : {parameters.before, parameters.after}) {
       if (frames < 0 || frames > most) {
-        throw UsageError(where + ": a reach of " + std::to_string(frames) + " is not possible (" + numbers +
-                         ")");
+        std::string sentence = where;
+        sentence.append(": a reach of ").append(std::to_string(frames));
+        throw UsageError(sentence.append(" is not possible (").append(numbers).append(")"));
       }
     }
   };

@@ -72,7 +72,7 @@ HWY_ATTR void find_group_in(const TrajectoryJob& job, const PatchSearch& search,
   scratch.candidates.push_back({reference, job.current});
   const int own_window = vnlb::own_search_window(search.step.search_window, trajectory.frames);
   for (int f = 0; f < trajectory.frames; ++f) {
-    const int picture = trajectory.pictures[f];
+    const std::int8_t picture = trajectory.pictures[f];
     const Position centre = trajectory.places[f];
     const bool own = picture == job.current;
     if (picture < job.current - search.before || picture > job.current + search.after ||

@@ -105,7 +105,9 @@ TEST_F(SharedJobsTest, AnyNumberOfStretchesGivesWhatOneRunGives) {
 
 TEST_F(SharedJobsTest, StretchesThatCantBeJoinedAreEncodedOnce) {
   const std::string film = make_film();
-  const Arguments quick{"--filter", "bilateral", "--bitrate", "300k", "--start", "0.2", "--end", "0.8"};
+  // On several threads x264 doesn't meet a bitrate the same way each time.
+  const Arguments quick{"--filter",  "bilateral", "--bitrate", "300k",  "-e",
+                        "threads=1", "--start",   "0.2",       "--end", "0.8"};
   expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
   const std::string job = plan(film, "job", joined(quick, {"--stretch-frames", "6"}));
   expect_success(limpid({"work", job}));
