@@ -3,7 +3,7 @@
 
     tests/benchmarks/support/video_quality.py --clips FOLDER     FOLDER/SIGMA/CLIP/noisy.y4m, each with its truth.y4m
 
-    --filters LIST      in one word each, separated by commas: "vbm4d:profile=fast,bm3d" [the profiles of all three, and live]
+    --filters LIST      in one word each, separated by commas: "vbm4d:profile=fast,bm3d" [the profiles of all, and live]
     --frames N          of each clip, from its first [all]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
@@ -20,7 +20,8 @@ import subprocess
 import tempfile
 
 FILTERS = ("bm3d:profile=fast,bm3d:profile=np,vbm4d:profile=fast,vbm4d:profile=lc,vbm4d:profile=np,vbm4d:profile=high,"
-           "vbm4d:reach=8:delay=0,vbm4d:delay=4,vnlb:profile=fast,vnlb:profile=np,vnlb:profile=high")
+           "vbm4d:reach=8:delay=0,vbm4d:delay=4,vnlb:profile=fast,vnlb:profile=np,vnlb:profile=high,"
+           "vbm3d:profile=fast,vbm3d:profile=np,vbm3d:profile=high")
 
 
 def denoise(limpid, noisy, out, sigma, text, frames):
