@@ -114,16 +114,18 @@ std::string Array::dtype() const {
 }
 
 std::optional<int> Array::ordinal() const {
-  switch (view_.device_type()) {
+  const nb::ndarray<>* const array = &view_;
+  switch (array->device_type()) {
     case nb::device::cuda::value:
     case nb::device::cuda_managed::value:
-      return view_.device_id();
+      return array->device_id();
     case nb::device::cpu::value:
     case nb::device::cuda_host::value:
       return std::nullopt;
     default:
       throw nb::value_error(("the array is in memory of DLPack's kind " +
-                             std::to_string(view_.device_type()) + ", which is neither the host's nor CUDA's")
+                             std::to_string(array->device_type()) +
+                             ", which is neither the host's nor CUDA's")
                                 .c_str());
   }
 }
