@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/parameters/shared_parameters.h"
 
 namespace limpid {
 namespace {
@@ -109,21 +110,9 @@ Description describe() {
                        const std::string& help) {
     return ParameterText{option, "", option, "bm3d", title, range, help, "Denoising"};
   };
-  Parameter<Bm3dParameters> steps;
-  steps.text = text("steps", "a number of steps", "", "1: hard thresholding alone; 2: and a Wiener step [2]");
-  steps.get = [](const Bm3dParameters& parameters) { return ParameterValue(parameters.wiener ? 2 : 1); };
-  steps.set = [](Bm3dParameters& parameters, const ParameterValue& value) {
-    if (value == ParameterValue(1)) {
-      parameters.wiener.reset();
-    } else if (value != ParameterValue(2)) {
-      throw UsageError("bm3d: steps are 1 or 2");
-    } else if (!parameters.wiener) {
-      throw UsageError("bm3d: the profile has no second step");
-    }
-  };
-  steps.check = [](const Bm3dParameters&) {};
   description.parameters = {
-      steps,
+      steps_parameter("bm3d", "1: hard thresholding alone; 2: and a Wiener step [2]",
+                      &Bm3dParameters::wiener),
       name_parameter<Bm3dParameters>(
           text("matching", "matching", "",
                "nearest: patches most like the reference, as in the paper; statistical: those most likely to "

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "core/base/error.h"
 #include "core/parameters/filter_description.h"
-#include "core/parameters/reach_parameter.h"
+#include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/trajectories.h"
 
 // What the parameters of V-BM4D and V-BM3D have in common.
@@ -16,45 +15,11 @@ namespace temporal_details {
 
 inline constexpr int kMostDelay = 4 * vbm4d::kMostReach;
 
-template <typename Parameters>
-Parameter<Parameters> steps_parameter(const std::string& filter) {
-  Parameter<Parameters> steps;
-  steps.text = {"steps",
-                "",
-                "steps",
-                filter,
-                "a number of steps",
-                "",
-                "1: hard thresholding alone; 2: and a Wiener step [2]",
-                "Denoising"};
-  steps.get = [](const Parameters& parameters) { return ParameterValue(parameters.wiener ? 2 : 1); };
-  steps.set = [filter](Parameters& parameters, const ParameterValue& value) {
-    if (value == ParameterValue(1)) {
-      parameters.wiener.reset();
-    } else if (value != ParameterValue(2)) {
-      throw UsageError(filter + ": steps are 1 or 2");
-    }
-  };
-  steps.check = [](const Parameters&) {};
-  return steps;
-}
-
-// The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
-// options end in -2.
+// The parameters of one step, which `step_of(parameters)` is.
 template <typename Step, typename Parameters, typename StepOf, typename DescribeOwn>
 void describe_temporal_step(FilterDescription<Parameters>& description, const StepOf& step_of,
-                            const std::string& section, const std::string& where, const std::string& suffix,
-                            const std::string& group, const DescribeOwn& describe_own) {
-  const auto number = [&](const std::string& option, const std::string& name, const std::string& title,
-                          const std::string& range, const std::string& help, auto member, const auto& legal) {
-    description.parameters.push_back(number_parameter<Parameters>(
-        ParameterText{option + suffix, section, name, where, title, range, help, group},
-        [=](auto& parameters) {
-          auto* const step = step_of(parameters);
-          return step == nullptr ? nullptr : &(step->*member);
-        },
-        legal));
-  };
+                            const StepText& text, const DescribeOwn& describe_own) {
+  const auto number = numbers_of_step(description, step_of, text);
   number("step", "step", "a step", "1 to 8", "Distance between reference patches", &Step::spacing,
          [](int spacing) { return spacing >= 1 && spacing <= vbm4d::kPatch; });
   number("group-size", "group_size", "a group size", "1 to 16", "Most patches in a group",
@@ -86,19 +51,14 @@ void describe_temporal_filter(FilterDescription<Parameters>& description, const 
     return parameters;
   };
   description.parameters = {
-      steps_parameter<Parameters>(description.name),
+      steps_parameter(description.name, "1: hard thresholding alone; 2: and a Wiener step [2]",
+                      &Parameters::wiener),
       reach_parameter<Parameters>(description.name, vbm4d::kMostReach),
-      number_parameter<Parameters>(
-          ParameterText{
-              "delay", "", "delay", description.name, "a delay", "0 to 32",
-              "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
-              "Denoising"},
-          [](auto& parameters) { return &parameters.delay; },
-          [](int delay) { return delay >= 0 && delay <= kMostDelay; })};
+      delay_parameter<Parameters>(description.name, kMostDelay)};
   const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";
   describe_temporal_step<Step>(
-      description, [](auto& parameters) { return &parameters.hard_threshold; }, "hard_threshold",
-      "first step", "", first_group, describe_own);
+      description, [](auto& parameters) { return &parameters.hard_threshold; },
+      {"hard_threshold", "first step", "", first_group}, describe_own);
   description.parameters.push_back(number_parameter<Parameters>(
       ParameterText{"lambda", "hard_threshold", "lambda", "first step", "a lambda", "over 0, at most 100",
                     "Coefficients up to lambda x sigma are zeroed", first_group},
@@ -106,7 +66,7 @@ void describe_temporal_filter(FilterDescription<Parameters>& description, const 
       [](float lambda) { return lambda > 0 && lambda <= 100; }));
   describe_temporal_step<Step>(
       description, [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
-      "wiener", "second step", "-2", "Step 2, Wiener filtering, in place of the profile's values",
+      {"wiener", "second step", "-2", "Step 2, Wiener filtering, in place of the profile's values"},
       describe_own);
 }
 

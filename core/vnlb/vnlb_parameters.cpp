@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include "core/base/error.h"
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
-#include "core/parameters/reach_parameter.h"
+#include "core/parameters/shared_parameters.h"
 #include "core/vnlb/space_time_patches.h"
 
 namespace limpid {
@@ -18,21 +17,10 @@ constexpr Names<VnlbProfile, 3> kVnlbProfiles = {
 
 constexpr int kMostVnlbDelay = 4 * vbm4d::kMostReach;
 
-// The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
-// options end in -2.
+// The parameters of one step, which `step_of(parameters)` is.
 template <typename StepOf>
-void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, const std::string& section,
-                        const std::string& where, const std::string& suffix, const std::string& group) {
-  const auto number = [&](const std::string& option, const std::string& name, const std::string& title,
-                          const std::string& range, const std::string& help, auto member, const auto& legal) {
-    description.parameters.push_back(number_parameter<VnlbParameters>(
-        ParameterText{option + suffix, section, name, where, title, range, help, group},
-        [=](auto& parameters) {
-          auto* const step = step_of(parameters);
-          return step == nullptr ? nullptr : &(step->*member);
-        },
-        legal));
-  };
+void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, const StepText& text) {
+  const auto number = numbers_of_step(description, step_of, text);
   const auto window = [](int side) { return side >= 1 && side <= vnlb::kMostSearchWindow && side % 2 == 1; };
   number("step", "step", "a step", "1 to 8", "Distance between reference patches", &VnlbStep::spacing,
          [](int spacing) { return spacing >= 1 && spacing <= vnlb::kPatch; });
@@ -65,33 +53,15 @@ VnlbDescription describe_vnlb() {
     return parameters;
   };
 
-  Parameter<VnlbParameters> steps;
-  steps.text = {"steps",    "", "steps", "vnlb", "a number of steps", "", "1: the first alone; 2: both [2]",
-                "Denoising"};
-  steps.get = [](const VnlbParameters& parameters) { return ParameterValue(parameters.second ? 2 : 1); };
-  steps.set = [](VnlbParameters& parameters, const ParameterValue& value) {
-    if (value == ParameterValue(1)) {
-      parameters.second.reset();
-    } else if (value != ParameterValue(2)) {
-      throw UsageError("vnlb: steps are 1 or 2");
-    }
-  };
-  steps.check = [](const VnlbParameters&) {};
   description.parameters = {
-      steps, reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach),
-      number_parameter<VnlbParameters>(
-          ParameterText{
-              "delay", "", "delay", "vnlb", "a delay", "0 to 32",
-              "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
-              "Denoising"},
-          [](auto& parameters) { return &parameters.delay; },
-          [](int delay) { return delay >= 0 && delay <= kMostVnlbDelay; })};
-  describe_vnlb_step(
-      description, [](auto& parameters) { return &parameters.first; }, "first", "first step", "",
-      "Step 1, in place of the profile's values");
-  describe_vnlb_step(
-      description, [](auto& parameters) { return parameters.second ? &*parameters.second : nullptr; },
-      "second", "second step", "-2", "Step 2, in place of the profile's values");
+      steps_parameter("vnlb", "1: the first alone; 2: both [2]", &VnlbParameters::second),
+      reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach),
+      delay_parameter<VnlbParameters>("vnlb", kMostVnlbDelay)};
+  describe_vnlb_step(description, [](auto& parameters) { return &parameters.first; },
+                     {"first", "first step", "", "Step 1, in place of the profile's values"});
+  describe_vnlb_step(description,
+                     [](auto& parameters) { return parameters.second ? &*parameters.second : nullptr; },
+                     {"second", "second step", "-2", "Step 2, in place of the profile's values"});
   return description;
 }
 

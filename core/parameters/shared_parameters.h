@@ -1,0 +1,126 @@
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/parameters/filter_description.h"
+#include "core/parameters/parameter.h"
+
+// Parameters that several filters have.
+
+namespace limpid {
+
+/// How many frames `before` and `after` its own a filter over time looks at, members of `Parameters`: "4" or
+/// "4,2", at most `most` each. `where`: as ParameterText.
+template <typename Parameters>
+Parameter<Parameters> reach_parameter(const std::string& where, int most) {
+  const std::string numbers = "0 to " + std::to_string(most);
+  Parameter<Parameters> reach;
+  reach.text = {"reach",
+                "",
+                "reach",
+                where,
+                "a reach",
+                numbers + " each, as N or N,M",
+                "Frames before and after its own in which a patch is followed, N or N,M",
+                "Denoising"};
+  reach.kind = ParameterKind::kName;
+  reach.get = [](const Parameters& parameters) {
+    return ParameterValue(std::to_string(parameters.before) + "," + std::to_string(parameters.after));
+  };
+  reach.set = [where, most](Parameters& parameters, const ParameterValue& value) {
+    const auto fail = [&] {
+      throw UsageError(where + ": a reach is N or N,M: whole numbers from 0 to " + std::to_string(most));
+    };
+    const auto number = [&](std::string_view text) {
+      int result = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+      if (error != std::errc() || end != text.data() + text.size() || result < 0 || result > most) {
+        fail();
+      }
+      return result;
+    };
+    if (const int* const both = std::get_if<int>(&value)) {
+      parameters.before = parameters.after = number(std::to_string(*both));
+    } else if (const auto* const text = std::get_if<std::string>(&value)) {
+      const std::size_t comma = text->find(',');
+      parameters.before = number(std::string_view(*text).substr(0, comma));
+      parameters.after =
+          comma == std::string::npos ? parameters.before : number(std::string_view(*text).substr(comma + 1));
+    } else {
+      fail();
+    }
+  };
+  reach.check = [where, most, numbers](const Parameters& parameters) {
+    for (const int frames : {parameters.before, parameters.after}) {
+      if (frames < 0 || frames > most) {
+        std::string sentence = where;
+        sentence.append(": a reach of ").append(std::to_string(frames));
+        throw UsageError(sentence.append(" is not possible (").append(numbers).append(")"));
+      }
+    }
+  };
+  return reach;
+}
+
+/// Most later frames that a result may wait for, an optional `delay` of `Parameters`, at most `most`.
+template <typename Parameters>
+Parameter<Parameters> delay_parameter(const std::string& where, int most) {
+  return number_parameter<Parameters>(
+      ParameterText{"delay", "", "delay", where, "a delay", "0 to " + std::to_string(most),
+                    "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
+                    "Denoising"},
+      [](auto& parameters) { return &parameters.delay; },
+      [most](int delay) { return delay >= 0 && delay <= most; });
+}
+
+/// One step or two, of which `second` may be left out. `help` says what they are.
+template <typename Parameters, typename Step>
+Parameter<Parameters> steps_parameter(const std::string& where, const std::string& help,
+                                      std::optional<Step> Parameters::*second) {
+  Parameter<Parameters> steps;
+  steps.text = {"steps", "", "steps", where, "a number of steps", "", help, "Denoising"};
+  steps.get = [second](const Parameters& parameters) { return ParameterValue(parameters.*second ? 2 : 1); };
+  steps.set = [where, second](Parameters& parameters, const ParameterValue& value) {
+    if (value == ParameterValue(1)) {
+      (parameters.*second).reset();
+    } else if (value != ParameterValue(2)) {
+      throw UsageError(where + ": steps are 1 or 2");
+    } else if (!(parameters.*second)) {
+      throw UsageError(where + ": the profile has no second step");
+    }
+  };
+  steps.check = [](const Parameters&) {};
+  return steps;
+}
+
+/// Where the parameters of one step are told.
+struct StepText {
+  std::string section;  ///< as ParameterText
+  std::string where;    ///< likewise
+  std::string suffix;   ///< of options: "-2" in the second step
+  std::string group;    ///< as ParameterText
+};
+
+/// number(option, name, title, range, help, member, legal), which adds a number of one step to `description`:
+/// that `member` of what `step_of(parameters)` points to, null if the step is left out.
+template <typename Parameters, typename StepOf>
+auto numbers_of_step(FilterDescription<Parameters>& description, const StepOf& step_of,
+                     const StepText& step) {
+  return [&description, step_of, step](const std::string& option, const std::string& name,
+                                       const std::string& title, const std::string& range,
+                                       const std::string& help, auto member, const auto& legal) {
+    description.parameters.push_back(number_parameter<Parameters>(
+        ParameterText{option + step.suffix, step.section, name, step.where, title, range, help, step.group},
+        [=](auto& parameters) {
+          auto* const of = step_of(parameters);
+          return of == nullptr ? nullptr : &(of->*member);
+        },
+        legal));
+  };
+}
+
+}  // namespace limpid
