@@ -1,13 +1,18 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/engine/denoiser.h"
+#include "core/filter/filter.h"
 #include "core/frame/code_values.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
@@ -102,6 +107,45 @@ inline Frame relit(const Frame& clean, double gain, double brighter) {
     }
   }
   return result;
+}
+
+/// Any stretch of the frames, given with its context, has the bits that it has in the whole.
+inline void expect_stretches_as_the_whole(Engine& engine, const Filter& filter,
+                                          const std::vector<Frame>& frames) {
+  const int count = static_cast<int>(frames.size());
+  const std::unique_ptr<Denoiser> denoiser =
+      engine.make_denoiser(filter, white_noise(), frames.front().format);
+  const std::vector<Frame> whole = run_stream(*denoiser, frames);
+  ASSERT_EQ(whole.size(), frames.size());
+  const Reach reach = reach_of(filter);
+  EXPECT_EQ(denoiser->reach(), reach);
+  for (int first = 0; first < count; first += 3) {
+    for (int last = first + 1; last <= count; last += 5) {
+      std::vector<Frame> stretch;
+      for (int t = std::max(first - reach.before, 0); t < std::min(last + reach.after, count); ++t) {
+        stretch.push_back(frames[t]);
+        stretch.back().context_only = t < first || t >= last;
+      }
+      denoiser->reset();
+      const std::vector<Frame> results = run_stream(*denoiser, stretch);
+      ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
+      for (int t = first; t < last; ++t) {
+        EXPECT_TRUE(oracle::same_bits(results[t - first], whole[t])) << first << " to " << last << ", " << t;
+      }
+    }
+  }
+}
+
+/// Results come as soon as the denoiser says, which is not later than `delay` frames after their own.
+inline void expect_no_later(Engine& engine, const Filter& filter, int delay,
+                            const std::vector<Frame>& frames) {
+  const std::unique_ptr<Denoiser> denoiser =
+      engine.make_denoiser(filter, white_noise(), frames.front().format);
+  EXPECT_LE(denoiser->latency(), delay);
+  for (int t = 0; t < static_cast<int>(frames.size()); ++t) {
+    denoiser->send(frames[t]);
+    EXPECT_EQ(denoiser->receive().has_value(), t >= denoiser->latency()) << delay << ", frame " << t;
+  }
 }
 
 }  // namespace limpid::test

@@ -336,28 +336,7 @@ TEST_P(Vbm4dTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
   all[1].delay = 0;
   for (Vbm4dParameters& parameters : all) {
     parameters.before = 1;
-    const std::vector<Frame> whole = run(frames, parameters);
-    ASSERT_EQ(whole.size(), frames.size());
-    const Reach reach = reach_of(parameters);
-    const std::unique_ptr<Denoiser> denoiser =
-        engine().make_denoiser(parameters, white_noise(), frames[0].format);
-    EXPECT_EQ(denoiser->reach(), reach);
-    for (int first = 0; first < 16; first += 3) {
-      for (int last = first + 1; last <= 16; last += 5) {
-        std::vector<Frame> stretch;
-        for (int t = std::max(first - reach.before, 0); t < std::min(last + reach.after, 16); ++t) {
-          stretch.push_back(frames[t]);
-          stretch.back().context_only = t < first || t >= last;
-        }
-        denoiser->reset();
-        const std::vector<Frame> results = run_stream(*denoiser, stretch);
-        ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
-        for (int t = first; t < last; ++t) {
-          EXPECT_TRUE(oracle::same_bits(results[t - first], whole[t]))
-              << first << " to " << last << ", " << t;
-        }
-      }
-    }
+    test::expect_stretches_as_the_whole(engine(), parameters, frames);
   }
 }
 
@@ -366,13 +345,7 @@ TEST_P(Vbm4dTest, WaitsForNoMoreFramesThanItMay) {
   for (const int delay : {0, 1, 2, 5, 32}) {
     Vbm4dParameters parameters = small_parameters();
     parameters.delay = delay;
-    const std::unique_ptr<Denoiser> denoiser =
-        engine().make_denoiser(parameters, white_noise(), frames[0].format);
-    EXPECT_LE(denoiser->latency(), delay);
-    for (int t = 0; t < 12; ++t) {
-      denoiser->send(frames[t]);
-      EXPECT_EQ(denoiser->receive().has_value(), t >= denoiser->latency()) << delay << ", frame " << t;
-    }
+    test::expect_no_later(engine(), parameters, delay, frames);
   }
 }
 

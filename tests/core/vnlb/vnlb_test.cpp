@@ -166,34 +166,11 @@ TEST(Vnlb, RepeatedPicturesAreNoEvidence) {
 }
 
 TEST(Vnlb, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
-  constexpr int kCount = 14;
-  const std::vector<Frame> frames = noisy_clip(yuv(32, 30, 1, 1), kCount, static_cast<double>(kSigma));
+  const std::vector<Frame> frames = noisy_clip(yuv(32, 30, 1, 1), 14, static_cast<double>(kSigma));
   for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
     VnlbParameters parameters = small_vnlb();
     parameters.delay = delay;
-    const std::vector<Frame> whole = run_vnlb(frames, parameters);
-    ASSERT_EQ(whole.size(), frames.size());
-    const Reach reach = reach_of(parameters);
-    const std::shared_ptr<Engine> engine = engine_registry().open("cpu");
-    const std::unique_ptr<Denoiser> denoiser =
-        engine->make_denoiser(parameters, white_noise(), frames[0].format);
-    EXPECT_EQ(denoiser->reach(), reach);
-    for (int first = 0; first < kCount; first += 3) {
-      for (int last = first + 1; last <= kCount; last += 5) {
-        std::vector<Frame> stretch;
-        for (int t = std::max(first - reach.before, 0); t < std::min(last + reach.after, kCount); ++t) {
-          stretch.push_back(frames[t]);
-          stretch.back().context_only = t < first || t >= last;
-        }
-        denoiser->reset();
-        const std::vector<Frame> results = run_stream(*denoiser, stretch);
-        ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
-        for (int t = first; t < last; ++t) {
-          EXPECT_TRUE(oracle::same_bits(results[t - first], whole[t]))
-              << first << " to " << last << ", " << t;
-        }
-      }
-    }
+    test::expect_stretches_as_the_whole(*engine_registry().open("cpu"), parameters, frames);
   }
 }
 
@@ -202,14 +179,7 @@ TEST(Vnlb, WaitsForNoMoreFramesThanItMay) {
   for (const int delay : {0, 1, 2, 5, 32}) {
     VnlbParameters parameters = small_vnlb();
     parameters.delay = delay;
-    const std::shared_ptr<Engine> engine = engine_registry().open("cpu");
-    const std::unique_ptr<Denoiser> denoiser =
-        engine->make_denoiser(parameters, white_noise(), frames[0].format);
-    EXPECT_LE(denoiser->latency(), delay);
-    for (int t = 0; t < 10; ++t) {
-      denoiser->send(frames[t]);
-      EXPECT_EQ(denoiser->receive().has_value(), t >= denoiser->latency()) << delay << ", frame " << t;
-    }
+    test::expect_no_later(*engine_registry().open("cpu"), parameters, delay, frames);
   }
 }
 
