@@ -1,5 +1,16 @@
-# For scripts that try things in a fresh Debian, with nothing but its base, in a folder of its own. Needs root and debootstrap. The mirror
-# and how to reach it are this machine's. LIMPID_CCACHE=FOLDER is there as ccache's folder.
+# For scripts that try what is committed in a fresh Debian, with nothing but its base, in a folder of its own. Ends them if root or
+# debootstrap is missing. The mirror and how to reach it are this machine's. LIMPID_CCACHE=FOLDER is there as ccache's folder.
+
+for need in debootstrap unshare; do
+  command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
+done
+if [[ $(id -u) -ne 0 ]]; then
+  echo "$0: only root can make systems" >&2
+  exit 2
+fi
+if [[ -n $(git status --porcelain) ]]; then
+  echo "Note: what is not committed is not tested."
+fi
 
 mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null | awk '$1 == "Debian" { print $2; exit }')
 mirror=${mirror:-http://deb.debian.org/debian/}

@@ -7,16 +7,6 @@
 # LIMPID_CUDA_ARCHITECTURES is for which GPUs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-for need in debootstrap unshare; do
-  command -v "$need" >/dev/null || { echo "$0: needs $need" >&2; exit 2; }
-done
-if [[ $(id -u) -ne 0 ]]; then
-  echo "$0: only root can make systems" >&2
-  exit 2
-fi
-if [[ -n $(git status --porcelain) ]]; then
-  echo "Note: what is not committed is not tested."
-fi
 source tests/fresh_root.sh
 
 logs=$PWD/out/packages

@@ -11,20 +11,6 @@ systems=("$@")
 if [[ ${#systems[@]} -eq 0 ]]; then
   systems=(bookworm trixie)
 fi
-for need in debootstrap unshare; do
-  if ! command -v "$need" >/dev/null; then
-    echo "$0: needs $need" >&2
-    exit 2
-  fi
-done
-if [[ $(id -u) -ne 0 ]]; then
-  echo "$0: only root can make systems" >&2
-  exit 2
-fi
-if [[ -n $(git status --porcelain) ]]; then
-  echo "Note: what is not committed is not tested."
-fi
-
 source tests/fresh_root.sh
 
 logs=$PWD/out/systems
