@@ -114,7 +114,7 @@ bool Claims::create(int stretch) const {
       nlohmann::ordered_json{{"worker", worker_name()}, {"process", ::getpid()}, {"space", process_space()}}
           .dump() +
       "\n";
-  // A claim without a name is as good, but for how soon it is known that its worker is dead.
+  // A claim that can't be written is one without a name: others do the stretch as well.
   static_cast<void>(::write(claim.descriptor(), text.data(), text.size()) < 0);
   return true;
 }
@@ -141,7 +141,11 @@ Claims::Holder Claims::holder_of(int stretch, std::string& name) {
   const ssize_t size = ::read(claim.descriptor(), text.data(), text.size());
   const auto told =
       nlohmann::json::parse(text.data(), text.data() + std::max<ssize_t>(size, 0), nullptr, false);
+  // A worker writes its name as soon as it has created the file, unless it is killed in between.
+  constexpr double kSecondsToWriteAName = 5;
+  double patience = std::min(patience_, kSecondsToWriteAName);
   if (told.is_object()) {
+    patience = patience_;
     name = told.value("worker", "");
     const int process = told.value("process", 0);
     const bool is_gone = process > 0 && told.value("space", "") == process_space() &&
@@ -150,7 +154,7 @@ Claims::Holder Claims::holder_of(int stretch, std::string& name) {
       return Holder::kDead;
     }
   }
-  return seconds_since_touched(claim.descriptor()) > patience_ ? Holder::kDead : Holder::kAlive;
+  return seconds_since_touched(claim.descriptor()) > patience ? Holder::kDead : Holder::kAlive;
 }
 
 bool Claims::is_taken(int stretch) {

@@ -180,8 +180,9 @@ TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
 class ClaimsTest : public JobFolderTest {
  protected:
   /// Another worker's, whose process is not on this machine, last touched so many seconds ago.
-  void claim_as_other(int stretch, int seconds_ago) const {
-    std::ofstream(job.claim(stretch)) << R"({"worker": "other", "process": 1, "space": "elsewhere"})";
+  void claim_as_other(int stretch, int seconds_ago,
+                      const char* text = R"({"worker": "other", "process": 1, "space": "elsewhere"})") const {
+    std::ofstream(job.claim(stretch)) << text;
     const timespec time{::time(nullptr) - seconds_ago, 0};
     const std::array<timespec, 2> times{time, time};
     ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(stretch).c_str(), times.data(), 0), 0);
@@ -229,6 +230,15 @@ TEST_F(ClaimsTest, AProcessThatIsGoneFromThisMachineIsDeadAtOnce) {
   std::ofstream(job.claim(3)) << text << '\n';
   EXPECT_FALSE(claims.is_taken(3));
   EXPECT_TRUE(claims.take(3));
+}
+
+TEST_F(ClaimsTest, AWorkerThatWasKilledBeforeItWroteItsNameIsNotWaitedForLong) {
+  Claims claims(job, 60);
+  claim_as_other(4, 2, "");
+  EXPECT_TRUE(claims.is_taken(4)) << "it may be about to write";
+  claim_as_other(4, 12, "");
+  EXPECT_FALSE(claims.is_taken(4));
+  EXPECT_TRUE(claims.take(4));
 }
 
 TEST_F(ClaimsTest, ASchedulerDecidesAgainstAClaim) {
