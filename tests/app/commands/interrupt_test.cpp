@@ -22,7 +22,7 @@ using InterruptTest = ProgramTest;
 
 TEST_F(InterruptTest, LeavesAValidFileOfWhatWasDone) {
   const std::string input =
-      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=320x240:duration=40", "-f", "lavfi", "-i",
+      make("in.mkv", {"-f", "lavfi", "-i", "testsrc2=size=160x128:duration=40", "-f", "lavfi", "-i",
                       "sine=duration=40", "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac"});
   write_file(path("out.mp4"), "an older output, complete");
   for (const char* extension : {".mkv", ".mp4"}) {
@@ -123,7 +123,7 @@ TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
 }
 
 TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
-  const std::string input = make_clip("in.mkv", 20, "320x240");
+  const std::string input = make_clip("in.mkv", 20, "128x96");
   const auto run = [&](const std::string& output) {
     return Process(limpid_command({"denoise", input, "-o", output, "--profile", "fast", "--sigma", "10"}));
   };
