@@ -1,6 +1,4 @@
 // The frei0r plug-in: packed 8-bit RGBA frames through a live denoiser of the C library.
-#include <limpid.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -12,10 +10,11 @@
 #include <mutex>
 #include <new>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "plugins/shared/denoiser.h"
 
 // Its functions are what the host finds. It has no guard for C++ of its own.
 #pragma GCC visibility push(default)
@@ -44,30 +43,24 @@ constexpr double kJump = 8;
 
 constexpr std::size_t kPixel = 4;
 
-struct FreeDenoiser {
-  void operator()(limpid_denoiser* denoiser) const { limpid_free(&denoiser); }
-};
-
-// What is already told.
-class Failure : public std::exception {};
-
 class Instance {
  public:
-  Instance(unsigned width, unsigned height) : width_(width), height_(height) {}
+  Instance(unsigned width, unsigned height)
+      : width_(width), height_(height), denoiser_([this](const char* sentence) { tell(sentence); }) {}
 
   void set(int parameter, f0r_param_t value) {
     const std::scoped_lock lock(mutex_);
     switch (parameter) {
       case kSigma:
-        return change(sigma_, *static_cast<double*>(value), kChanged);
+        return change(sigma_, *static_cast<double*>(value));
       case kStrength:
-        return change(strength_, *static_cast<double*>(value), kChanged);
+        return change(strength_, *static_cast<double*>(value));
       case kFilter:
-        return change(filter_, text(value), kRestart);
+        return change(filter_, text(value));
       case kProfile:
-        return change(profile_, text(value), kRestart);
+        return change(profile_, text(value));
       case kSettings:
-        return change(settings_, text(value), kRestart);
+        return change(settings_, text(value));
       default:
         return;
     }
@@ -98,37 +91,30 @@ class Instance {
   void update(double time, const std::uint32_t* in, std::uint32_t* out) {
     const std::scoped_lock lock(mutex_);
     try {
-      prepare();
-      auto frame = planes(const_cast<std::uint32_t*>(in));
-      frame.flags = is_jump(time) ? LIMPID_BEGINS_ANEW : 0;
-      check(limpid_send(denoiser_.get(), &frame));
-      auto result = planes(out);
-      check(limpid_receive_into(denoiser_.get(), &result));
-      return;
-    } catch (const Failure&) {
+      if (prepare()) {
+        auto frame = planes(const_cast<std::uint32_t*>(in));
+        frame.flags = is_jump(time) ? LIMPID_BEGINS_ANEW : 0;
+        denoiser_.send(frame);
+        auto result = planes(out);
+        return denoiser_.receive_into(result);
+      }
     } catch (const std::exception& error) {
       tell(error.what());
-    }
-    if (state_ == kReady) {
-      limpid_reset(denoiser_.get());  // a frame may be under way
     }
     std::memcpy(out, in, std::size_t{width_} * height_ * kPixel);
   }
 
  private:
-  enum State { kReady, kFailed, kChanged, kRestart };  // each needs more to be done than those before
-
   static std::string text(f0r_param_t value) {
     const char* const given = *static_cast<char**>(value);
     return given == nullptr ? "" : given;
   }
 
-  // Some hosts set everything for each frame.
   template <typename Value>
-  void change(Value& own, Value value, State state) {
+  void change(Value& own, Value value) {
     if (own != value) {
       own = std::move(value);
-      state_ = is_started_ && state_ != kRestart ? state : kRestart;
+      changed_ = true;
     }
   }
 
@@ -138,75 +124,25 @@ class Instance {
     }
   }
 
-  // Errors have been told by the log.
-  void check(limpid_status status) const {
-    if (status < 0) {
-      throw Failure();
+  plugins::Settings settings() const {
+    plugins::Settings settings{{"live", "1"},
+                               {"strength", plugins::text_of(strength_ * kStrengthUnit)},
+                               {"filter", filter_},
+                               {"profile", profile_},
+                               {"settings", settings_}};
+    std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
+    if (sigma_ != 0) {
+      settings["noise"] = plugins::text_of(sigma_ * kSigmaUnit);
     }
-    if (status != LIMPID_OK) {
-      throw std::runtime_error("no result came for a frame");
-    }
+    return plugins::expanded(settings);
   }
 
-  void set_text(const char* name, const std::string& value) {
-    if (!value.empty()) {
-      check(limpid_set(denoiser_.get(), name, value.c_str()));
+  // Makes the denoiser what the parameters ask for. False if that has failed.
+  bool prepare() {
+    if (!std::exchange(changed_, false) && !usable_) {
+      return false;
     }
-  }
-
-  // Makes the denoiser what the parameters ask for.
-  void prepare() {
-    if (state_ == kReady) {
-      return;
-    }
-    if (state_ == kFailed) {
-      throw Failure();
-    }
-    const bool restarts = state_ == kRestart;
-    state_ = kFailed;
-    if (restarts) {
-      is_started_ = false;
-      limpid_denoiser* denoiser = nullptr;
-      if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
-        throw std::bad_alloc();
-      }
-      denoiser_.reset(denoiser);
-      limpid_set_log(
-          denoiser,
-          [](void* own, limpid_log_level, const char* sentence) {
-            static_cast<Instance*>(own)->tell(sentence);
-          },
-          this);
-      set_text("live", "1");
-      set_text("filter", filter_);
-      set_text("profile", profile_);
-    }
-    if (sigma_ == 0) {
-      set_text("sigma", "auto");
-    } else {
-      check(limpid_set_float(denoiser_.get(), "sigma", sigma_ * kSigmaUnit));
-    }
-    check(limpid_set_float(denoiser_.get(), "strength", strength_ * kStrengthUnit));
-    apply_settings();
-    if (restarts) {
-      start();
-    }
-    is_started_ = true;
-    state_ = kReady;
-  }
-
-  void apply_settings() {
-    std::istringstream words(settings_);
-    for (std::string word; words >> word;) {
-      const std::size_t equals = word.find('=');
-      if (equals == std::string::npos) {
-        throw std::runtime_error("settings: '" + word + "' is not NAME=VALUE");
-      }
-      check(limpid_set(denoiser_.get(), word.substr(0, equals).c_str(), word.substr(equals + 1).c_str()));
-    }
-  }
-
-  void start() {
+    usable_ = false;
     const limpid_format format{.struct_size = sizeof format,
                                .width = static_cast<std::int32_t>(width_),
                                .height = static_cast<std::int32_t>(height_),
@@ -216,14 +152,14 @@ class Instance {
                                .sample_type = LIMPID_UINT8,
                                .bit_depth = 8,
                                .has_alpha = 1};
-    check(limpid_start(denoiser_.get(), &format));
-    limpid_stream_info stream{};
-    stream.struct_size = sizeof stream;
-    check(limpid_get_stream(denoiser_.get(), &stream));
-    if (stream.latency > 0) {
-      throw std::runtime_error("settings: a frame's result would come " + std::to_string(stream.latency) +
+    denoiser_.take(format, settings());
+    const int latency = denoiser_.stream().latency;
+    if (latency > 0) {
+      throw std::runtime_error("settings: a frame's result would come " + std::to_string(latency) +
                                " frames late, and frei0r takes it at once");
     }
+    usable_ = true;
+    return true;
   }
 
   // Whether the frame isn't the one behind the frame before. Hosts differ in the unit of time.
@@ -236,8 +172,7 @@ class Instance {
   }
 
   limpid_frame planes(std::uint32_t* pixels) const {
-    limpid_frame frame{};
-    frame.struct_size = sizeof frame;
+    auto frame = plugins::sized<limpid_frame>();
     for (std::size_t c = 0; c < kPixel; ++c) {
       frame.planes[c] = {reinterpret_cast<std::uint8_t*>(pixels) + c,
                          static_cast<std::ptrdiff_t>(width_ * kPixel), kPixel};
@@ -253,10 +188,10 @@ class Instance {
   std::string filter_;
   std::string profile_;
   std::string settings_;
+  bool changed_ = true;
+  bool usable_ = false;
   std::set<std::string> told_;
-  std::unique_ptr<limpid_denoiser, FreeDenoiser> denoiser_;
-  bool is_started_ = false;
-  State state_ = kRestart;
+  plugins::Denoiser denoiser_;
   double time_ = 0;
   double step_ = std::numeric_limits<double>::infinity();
 };

@@ -3,13 +3,17 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include <cstddef>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "plugins/gstreamer/stream.h"
+#include "plugins/gstreamer/frames.h"
+#include "plugins/shared/denoiser.h"
 
 #pragma GCC diagnostic ignored "-Wold-style-cast"  // in GObject's macros
 
@@ -19,46 +23,44 @@ namespace {
 // Where caps don't tell the rate, as for variable ones.
 constexpr GstClockTime kUsualDuration = GST_SECOND / 25;
 
-struct Property {
+// Texts, as the library takes them.
+constexpr struct {
   const char* name;
   const char* help;
-  const char* default_value;
-};
-// Texts, as the library takes them.
-constexpr Property kProperties[] = {
-    {"noise", "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved",
-     ""},
-    {"filter", "vbm4d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm", ""},
-    {"profile", "From quick to thorough: fast, lc, np, high", ""},
-    {"engine", "auto, cpu, cuda:0", ""},
-    {"settings", "Other options of limpid denoise, between spaces: reach=2 threads=4", ""},
+} kProperties[] = {
+    {"noise",
+     "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"},
+    {"filter", "vbm4d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
+    {"profile", "From quick to thorough: fast, lc, np, high"},
+    {"engine", "auto, cpu, cuda:0"},
+    {"settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"},
 };
 constexpr guint kStrength = 100;
 constexpr guint kLive = 101;
-
-GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(LIMPID_GSTREAMER_FORMATS)));
-GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE(
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(GST_VIDEO_CAPS_MAKE(LIMPID_GSTREAMER_FORMATS)));
 
 // What an element is behind GObject's struct. All but settings and latencies belong to the streaming thread.
 class Element {
  public:
   explicit Element(GstElement* element)
-      : element_(element), stream_([element](const char* sentence) {
+      : element_(element), denoiser_([element](const char* sentence) {
           GST_ELEMENT_WARNING(element, STREAM, FORMAT, ("%s", sentence), (nullptr));
         }) {}
 
   GstPad* sink = nullptr;
   GstPad* source = nullptr;
 
-  void set(const std::string& name, const std::string& value) {
+  // An empty text unsets.
+  void set(const char* name, const char* value) {
     const std::scoped_lock lock(mutex_);
-    settings_[name] = value;
+    settings_.erase(name);
+    if (value != nullptr && *value != '\0') {
+      settings_[name] = value;
+    }
   }
-  std::string get(const std::string& name) {
+  std::string get(const char* name) {
     const std::scoped_lock lock(mutex_);
-    return settings_[name];
+    const auto setting = settings_.find(name);
+    return setting == settings_.end() ? "" : setting->second;
   }
 
   GstClockTime latency() {
@@ -74,7 +76,8 @@ class Element {
     }
     return succeeds([&] {
              info_ = info;
-             start(settings());
+             denoiser_.start(format_of(info), settings());
+             tell_latency();
              return GST_FLOW_OK;
            }) == GST_FLOW_OK;
   }
@@ -85,9 +88,11 @@ class Element {
       return GST_FLOW_NOT_NEGOTIATED;
     }
     return succeeds([&] {
-      take_new_settings();
-      stream_.send(buffer);
-      return push_results();
+      take_settings();
+      const Mapped samples(*info_, buffer, GST_MAP_READ);
+      denoiser_.send(samples.frame());
+      under_way_.push_back(without_samples(buffer));
+      return push_results(held_);
     });
   }
 
@@ -97,23 +102,27 @@ class Element {
       return GST_FLOW_OK;
     }
     return succeeds([&] {
-      stream_.end();
-      const GstFlowReturn flow = push_results();
-      stream_.reset();
+      denoiser_.flush();
+      const GstFlowReturn flow = push_results(0);
+      denoiser_.reset();
       return flow;
     });
   }
 
   void drop() {
+    under_way_.clear();
     if (info_) {
       succeeds([&] {
-        stream_.reset();
+        denoiser_.reset();
         return GST_FLOW_OK;
       });
     }
   }
 
-  void stop() { info_.reset(); }
+  void stop() {
+    under_way_.clear();
+    info_.reset();
+  }
 
  private:
   template <typename Step>
@@ -126,52 +135,50 @@ class Element {
     }
   }
 
-  Stream::Settings settings() {
+  plugins::Settings settings() {
     const std::scoped_lock lock(mutex_);
-    return settings_;
+    return plugins::expanded(settings_);
   }
 
-  void take_new_settings() {
-    const Stream::Settings wanted = settings();
-    if (wanted == taken_) {
-      return;
+  void take_settings() {
+    const plugins::Settings wanted = settings();
+    const limpid_format format = format_of(*info_);
+    if (!denoiser_.goes_on_with(format, wanted)) {
+      drain();
     }
-    if (stream_.can_change_to(wanted)) {
-      stream_.change(wanted);
-      taken_ = wanted;
-      tell_latency();
-    } else {
-      stream_.end();
-      push_results();
-      start(wanted);
-    }
-  }
-
-  void start(const Stream::Settings& wanted) {
-    taken_ = wanted;
-    stream_.start(*info_, wanted);
+    denoiser_.take(format, wanted);
     tell_latency();
   }
 
+  // Engines that work on several frames at once are kept busy, unless results are wanted as soon as may be.
   void tell_latency() {
+    const int frames = get("live") == "1" ? denoiser_.stream().latency : denoiser_.frames_ahead();
+    held_ = static_cast<std::size_t>(frames);
     const GstClockTime duration =
         info_->fps_n > 0 ? gst_util_uint64_scale_int(GST_SECOND, info_->fps_d, info_->fps_n) : kUsualDuration;
-    const GstClockTime latency = stream_.latency() * duration;
     bool differs = false;
     {
       const std::scoped_lock lock(mutex_);
-      differs = latency != latency_;
-      latency_ = latency;
+      differs = std::exchange(latency_, held_ * duration) != held_ * duration;
     }
     if (differs) {
       gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT_CAST(element_)));
     }
   }
 
-  GstFlowReturn push_results() {
+  // All but the last `held`.
+  GstFlowReturn push_results(std::size_t held) {
     GstFlowReturn flow = GST_FLOW_OK;
-    for (Buffer result = stream_.receive(); result != nullptr; result = stream_.receive()) {
-      const GstFlowReturn pushed = gst_pad_push(source, result.release());
+    while (under_way_.size() > held) {
+      Buffer buffer = std::move(under_way_.front());
+      under_way_.pop_front();
+      add_samples(buffer.get(), *info_);
+      {
+        const Mapped samples(*info_, buffer.get(), GST_MAP_WRITE);
+        limpid_frame place = samples.frame();
+        denoiser_.receive_into(place);
+      }
+      const GstFlowReturn pushed = gst_pad_push(source, buffer.release());
       flow = flow == GST_FLOW_OK ? pushed : flow;
     }
     return flow;
@@ -179,12 +186,13 @@ class Element {
 
   GstElement* element_;
   std::mutex mutex_;
-  Stream::Settings settings_;
+  plugins::Settings settings_;
   GstClockTime latency_ = 0;
   // Of the streaming thread.
-  Stream stream_;
-  Stream::Settings taken_;
+  plugins::Denoiser denoiser_;
   std::optional<GstVideoInfo> info_;
+  std::deque<Buffer> under_way_;  // without their samples
+  std::size_t held_ = 0;
 };
 
 }  // namespace
@@ -217,10 +225,11 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
       element.drain();
       GstCaps* caps = nullptr;
       gst_event_parse_caps(event, &caps);
-      gst_caps_ref(caps);
-      const bool done = gst_pad_event_default(pad, parent, event) != FALSE && element.begin(caps);
-      gst_caps_unref(caps);
-      return done ? TRUE : FALSE;
+      if (!element.begin(caps)) {
+        gst_event_unref(event);
+        return FALSE;
+      }
+      break;
     }
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT:
@@ -280,8 +289,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
   } else if (id == kLive) {
     element.set("live", g_value_get_boolean(value) != FALSE ? "1" : "");
   } else {
-    const char* const text = g_value_get_string(value);
-    element.set(specification->name, text == nullptr ? "" : text);
+    element.set(specification->name, g_value_get_string(value));
   }
 }
 
@@ -318,10 +326,9 @@ static void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   const auto flags =
       static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
   guint id = 1;
-  for (const Property& property : kProperties) {
+  for (const auto& property : kProperties) {
     g_object_class_install_property(
-        object, id++,
-        g_param_spec_string(property.name, property.name, property.help, property.default_value, flags));
+        object, id++, g_param_spec_string(property.name, property.name, property.help, "", flags));
   }
   g_object_class_install_property(
       object, kStrength,
@@ -334,24 +341,29 @@ static void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   element->change_state = change_state;
   gst_element_class_set_static_metadata(element, "Limpid denoiser", "Filter/Effect/Video",
                                         "Removes noise from video", "The Limpid project");
-  gst_element_class_add_static_pad_template(element, &sink_template);
-  gst_element_class_add_static_pad_template(element, &source_template);
+  GstCaps* const caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(LIMPID_GSTREAMER_FORMATS));
+  gst_element_class_add_pad_template(element,
+                                     gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
 }
 
 static void limpid_denoise_init(LimpidDenoise* own) {
   using namespace limpid::gstreamer;  // NOLINT(google-build-using-namespace)
-  own->own = std::make_unique<Element>(GST_ELEMENT(own)).release();
-  Element& element = *own->own;
-  element.sink = gst_pad_new_from_static_template(&sink_template, "sink");
-  gst_pad_set_chain_function(element.sink, chain);
-  gst_pad_set_event_function(element.sink, sink_event);
-  gst_pad_set_query_function(element.sink, sink_query);
-  GST_PAD_SET_PROXY_CAPS(element.sink);
-  gst_element_add_pad(GST_ELEMENT(own), element.sink);
-  element.source = gst_pad_new_from_static_template(&source_template, "src");
-  gst_pad_set_query_function(element.source, source_query);
-  GST_PAD_SET_PROXY_CAPS(element.source);
-  gst_element_add_pad(GST_ELEMENT(own), element.source);
+  GstElement* const element = GST_ELEMENT(own);
+  own->own = std::make_unique<Element>(element).release();
+  const auto add_pad = [element](const char* name, GstPadQueryFunction query) {
+    GstPad* const pad = gst_pad_new_from_template(
+        gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), name), name);
+    gst_pad_set_query_function(pad, query);
+    GST_PAD_SET_PROXY_CAPS(pad);
+    gst_element_add_pad(element, pad);
+    return pad;
+  };
+  own->own->source = add_pad("src", source_query);
+  own->own->sink = add_pad("sink", sink_query);
+  gst_pad_set_chain_function(own->own->sink, chain);
+  gst_pad_set_event_function(own->own->sink, sink_event);
 }
 
 #define PACKAGE "limpid"

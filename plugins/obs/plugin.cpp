@@ -25,8 +25,7 @@ struct Source {
 
 bool has_profile(const std::string& filter, const std::string& profile) {
   for (std::int32_t i = 0; i < limpid_filter_count(); ++i) {
-    limpid_filter_info info{};
-    info.struct_size = sizeof info;
+    auto info = plugins::sized<limpid_filter_info>();
     if (limpid_get_filter(i, &info) != LIMPID_OK || (!filter.empty() && filter != info.name)) {
       continue;
     }
@@ -41,7 +40,7 @@ bool has_profile(const std::string& filter, const std::string& profile) {
 
 void update(void* data, obs_data_t* chosen) {
   auto& source = *static_cast<Source*>(data);
-  Worker::Settings settings;
+  plugins::Settings settings{{"live", "1"}};
   for (const char* name : {"noise", "filter", "profile", "engine"}) {
     const std::string value = obs_data_get_string(chosen, name);
     if (!value.empty()) {
@@ -53,7 +52,7 @@ void update(void* data, obs_data_t* chosen) {
     settings.erase("profile");
   }
   const double strength = obs_data_get_double(chosen, "strength");
-  settings["strength"] = std::to_string(strength);
+  settings["strength"] = plugins::text_of(strength);
   source.idle = strength <= 0;
   source.worker.set(settings);
 }
@@ -93,8 +92,7 @@ obs_properties_t* make_properties(void* /*data*/) {
   obs_property_list_add_string(filters, "along motion (vbm4d)", "");
   obs_property_t* const profiles = add_list("profile", "Profile");
   for (std::int32_t i = 0; i < limpid_filter_count(); ++i) {
-    limpid_filter_info info{};
-    info.struct_size = sizeof info;
+    auto info = plugins::sized<limpid_filter_info>();
     if (limpid_get_filter(i, &info) == LIMPID_OK) {
       add_words(filters, &info.name, 1);
       if (obs_property_list_item_count(profiles) == 0) {

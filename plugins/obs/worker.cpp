@@ -2,8 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <new>
-#include <stdexcept>
+#include <exception>
 #include <utility>
 
 namespace limpid::obs {
@@ -52,8 +51,7 @@ const Layout* layout_of(video_format format) {
 }
 
 limpid_frame frame_of(const obs_source_frame& source, const Layout& layout) {
-  limpid_frame frame{};
-  frame.struct_size = sizeof frame;
+  auto frame = plugins::sized<limpid_frame>();
   const int bytes = layout.bit_depth > 8 ? 2 : 1;
   for (int c = 0; c < 4; ++c) {
     const Place& place = layout.places[c];
@@ -66,14 +64,16 @@ limpid_frame frame_of(const obs_source_frame& source, const Layout& layout) {
   return frame;
 }
 
-bool is_level(const std::string& setting) { return setting == "noise" || setting == "strength"; }
-
-bool differ_in_levels_alone(const Worker::Settings& left, const Worker::Settings& right) {
-  const auto rest = [](Worker::Settings settings) {
-    std::erase_if(settings, [](const auto& setting) { return is_level(setting.first); });
-    return settings;
-  };
-  return rest(left) == rest(right);
+limpid_format format_of(const obs_source_frame& source, const Layout& layout) {
+  return {.struct_size = sizeof(limpid_format),
+          .width = static_cast<std::int32_t>(source.width),
+          .height = static_cast<std::int32_t>(source.height),
+          .color_model = layout.color_model,
+          .chroma_shift_x = layout.chroma_shift_x,
+          .chroma_shift_y = layout.chroma_shift_y,
+          .sample_type = layout.bit_depth > 8 ? LIMPID_UINT16 : LIMPID_UINT8,
+          .bit_depth = layout.bit_depth,
+          .has_alpha = layout.has_alpha ? 1 : 0};
 }
 
 bool same_format(const obs_source_frame& left, const obs_source_frame& right) {
@@ -84,6 +84,10 @@ bool same_format(const obs_source_frame& left, const obs_source_frame& right) {
 
 bool is_known(video_format format) { return layout_of(format) != nullptr; }
 
+Worker::Worker()
+    : denoiser_([](const char* sentence) { blog(LOG_WARNING, "[limpid] %s", sentence); }),
+      thread_([this] { run(); }) {}
+
 Worker::~Worker() {
   {
     const std::scoped_lock lock(mutex_);
@@ -93,7 +97,7 @@ Worker::~Worker() {
   thread_.join();
 }
 
-void Worker::set(const Settings& settings) {
+void Worker::set(const plugins::Settings& settings) {
   const std::scoped_lock lock(mutex_);
   settings_ = settings;
   state_ = state_ == State::kFailed ? State::kIdle : state_;  // they may be right now
@@ -134,14 +138,13 @@ void Worker::run() {
     if (state_ == State::kEnded) {
       return;
     }
-    const Settings settings = settings_;
+    const plugins::Settings settings = settings_;
     lock.unlock();
     State state = State::kDone;
     try {
       denoise(settings);
     } catch (const std::exception& error) {
       blog(LOG_ERROR, "[limpid] %s", error.what());
-      denoiser_.reset();
       state = State::kFailed;
     }
     lock.lock();
@@ -152,66 +155,12 @@ void Worker::run() {
   }
 }
 
-void Worker::denoise(const Settings& settings) {
-  const bool same = format_ == frame_->format && width_ == frame_->width && height_ == frame_->height &&
-                    denoiser_ != nullptr;
-  if (!same || !differ_in_levels_alone(settings, taken_)) {
-    start(settings);
-  } else if (settings != taken_) {
-    for (const char* level : {"noise", "strength"}) {
-      const auto given = settings.find(level);
-      check(limpid_set(denoiser_.get(), level, given == settings.end() ? nullptr : given->second.c_str()));
-    }
-    taken_ = settings;
-  }
-  limpid_frame frame = frame_of(*frame_, *layout_of(frame_->format));
-  check(limpid_send(denoiser_.get(), &frame));
-  const limpid_status status = limpid_receive_into(denoiser_.get(), &frame);
-  check(status);
-  if (status != LIMPID_OK) {
-    throw std::runtime_error("a result that should be there isn't");
-  }
-}
-
-void Worker::start(const Settings& settings) {
-  limpid_denoiser* denoiser = nullptr;
-  if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
-    throw std::bad_alloc();
-  }
-  denoiser_.reset(denoiser);
-  limpid_set_log(
-      denoiser,
-      [](void* /*data*/, limpid_log_level level, const char* sentence) {
-        if (level == LIMPID_LOG_WARNING) {
-          blog(LOG_WARNING, "[limpid] %s", sentence);
-        }
-      },
-      nullptr);
-  for (const auto& [name, value] : settings) {
-    check(limpid_set(denoiser, name.c_str(), value.c_str()));
-  }
-  check(limpid_set(denoiser, "live", "1"));
+void Worker::denoise(const plugins::Settings& settings) {
   const Layout& layout = *layout_of(frame_->format);
-  const limpid_format format{.struct_size = sizeof(limpid_format),
-                             .width = static_cast<std::int32_t>(frame_->width),
-                             .height = static_cast<std::int32_t>(frame_->height),
-                             .color_model = layout.color_model,
-                             .chroma_shift_x = layout.chroma_shift_x,
-                             .chroma_shift_y = layout.chroma_shift_y,
-                             .sample_type = layout.bit_depth > 8 ? LIMPID_UINT16 : LIMPID_UINT8,
-                             .bit_depth = layout.bit_depth,
-                             .has_alpha = layout.has_alpha ? 1 : 0};
-  check(limpid_start(denoiser, &format));
-  taken_ = settings;
-  format_ = frame_->format;
-  width_ = frame_->width;
-  height_ = frame_->height;
-}
-
-void Worker::check(limpid_status status) const {
-  if (status < 0) {
-    throw std::runtime_error(limpid_error(denoiser_.get()));
-  }
+  denoiser_.take(format_of(*frame_, layout), settings);
+  limpid_frame frame = frame_of(*frame_, layout);
+  denoiser_.send(frame);
+  denoiser_.receive_into(frame);
 }
 
 }  // namespace limpid::obs

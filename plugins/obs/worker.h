@@ -1,14 +1,13 @@
 #pragma once
 
-#include <limpid.h>
 #include <obs.h>
 
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
+
+#include "plugins/shared/denoiser.h"
 
 namespace limpid::obs {
 
@@ -23,10 +22,7 @@ bool is_known(video_format format);
 /// Denoises frames on a thread of its own, one at a time.
 class Worker {
  public:
-  /// By the settings' names; those with an empty value are left out.
-  using Settings = std::map<std::string, std::string>;
-
-  Worker() : thread_([this] { run(); }) {}
+  Worker();
   Worker(const Worker&) = delete;
   Worker(Worker&&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -35,37 +31,27 @@ class Worker {
   ~Worker();
 
   /// From the next frame on.
-  void set(const Settings& settings);
+  void set(const plugins::Settings& settings);
   /// Denoises `frame` where it is, if that takes no longer than `nanoseconds`. Otherwise, or while an earlier
   /// frame still takes its time, it stays as it is. Any thread; one call at a time.
   void filter(obs_source_frame& frame, std::uint64_t nanoseconds);
 
  private:
-  struct FreeDenoiser {
-    void operator()(limpid_denoiser* denoiser) const { limpid_free(&denoiser); }
-  };
   enum class State : std::uint8_t { kIdle, kGiven, kDone, kFailed, kEnded };
 
-  // Of its thread. They throw std::runtime_error with a sentence for the user.
+  // Of its thread.
   void run();
-  void denoise(const Settings& settings);
-  void start(const Settings& settings);
-  void check(limpid_status status) const;
+  void denoise(const plugins::Settings& settings);
   void tell_late();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kIdle;
-  Settings settings_;
+  plugins::Settings settings_;
   bool told_late_ = false;
   OwnFrame frame_;  ///< of the thread in kGiven, of filter() otherwise
 
-  // Of its thread.
-  std::unique_ptr<limpid_denoiser, FreeDenoiser> denoiser_;
-  Settings taken_;
-  video_format format_ = VIDEO_FORMAT_NONE;
-  std::uint32_t width_ = 0;
-  std::uint32_t height_ = 0;
+  plugins::Denoiser denoiser_;  ///< of the thread
 
   std::thread thread_;
 };

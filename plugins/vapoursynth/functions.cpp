@@ -1,11 +1,9 @@
 #include "plugins/vapoursynth/functions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <stdexcept>
 
 namespace limpid::vapoursynth {
@@ -26,13 +24,13 @@ std::string argument_of(std::string setting) {
 std::vector<Parameter> parameters_of(const char* filter_name) {
   std::vector<Parameter> parameters;
   for (std::int32_t f = 0; f < limpid_filter_count(); ++f) {
-    auto filter = sized<limpid_filter_info>();
+    auto filter = plugins::sized<limpid_filter_info>();
     if (limpid_get_filter(f, &filter) != LIMPID_OK ||
         (filter_name != nullptr && std::strcmp(filter.name, filter_name) != 0)) {
       continue;
     }
     for (std::int32_t p = 0; p < filter.parameter_count; ++p) {
-      auto info = sized<limpid_parameter_info>();
+      auto info = plugins::sized<limpid_parameter_info>();
       const bool is_new = limpid_get_parameter(f, p, &info) == LIMPID_OK &&
                           std::none_of(parameters.begin(), parameters.end(),
                                        [&](const Parameter& other) { return other.setting == info.name; });
@@ -44,18 +42,13 @@ std::vector<Parameter> parameters_of(const char* filter_name) {
   return parameters;
 }
 
-std::string text_of(double number) {
-  char text[64];
-  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
-}
-
-// The arguments of a call, and the denoiser that they are for.
+// The arguments of a call, and the settings that they become.
 class Call {
  public:
-  Call(limpid_denoiser* denoiser, const VSMap* arguments, const VSVideoInfo& clip, const VSAPI* vs)
-      : denoiser_(denoiser), arguments_(arguments), clip_(clip), vs_(vs) {}
+  Call(const VSMap* arguments, const VSVideoInfo& clip, const VSAPI* vs)
+      : arguments_(arguments), clip_(clip), vs_(vs) {}
 
-  Planes set_up(const Function& function) const {
+  Request request(const Function& function) {
     if (function.filter != nullptr) {
       set("filter", function.filter);
     }
@@ -75,19 +68,19 @@ class Call {
     } else {
       set_levels(planes, 1);
     }
-    return planes;
+    return {settings_, planes};
   }
 
   // BM3DCUDA's first step has no `ref`; where it has, the second is made, too, of whose first step the
   // library has its own.
-  Planes set_up_as_bm3dcuda() const {
+  Request request_as_bm3dcuda() {
     const int radius = whole_or("radius", 0, 0);
     set("filter", radius > 0 ? "vbm4d" : "bm3d");
     if (radius > 0) {
-      set("reach", std::to_string(radius).c_str());
+      set("reach", std::to_string(radius));
     }
     const int steps = count_of("ref") > 0 ? 2 : 1;
-    set("steps", std::to_string(steps).c_str());
+    set("steps", std::to_string(steps));
     for (const char* const step : {"", "-2"}) {
       if (*step == '\0' || steps == 2) {
         set(std::string("step") + step, std::to_string(whole_or("block_step", 0, 8)));
@@ -95,7 +88,7 @@ class Call {
       }
     }
     if (count_of("device_id") > 0) {
-      set("engine", ("cuda:" + std::to_string(whole_or("device_id", 0, 0))).c_str());
+      set("engine", "cuda:" + std::to_string(whole_or("device_id", 0, 0)));
     }
     // That function takes for noise of sigma what has 3/4 of it.
     constexpr double kScale = 0.75;
@@ -104,14 +97,11 @@ class Call {
       planes[static_cast<std::size_t>(p)] = level_of(p) > 0;
     }
     set_levels(planes, kScale);
-    return planes;
+    return {settings_, planes};
   }
 
  private:
-  void set(const char* name, const char* value) const {
-    check(denoiser_, limpid_set(denoiser_, name, value));
-  }
-  void set(const std::string& name, const std::string& value) const { set(name.c_str(), value.c_str()); }
+  void set(const std::string& name, const std::string& value) { settings_[name] = value; }
 
   int count_of(const char* argument) const { return std::max(vs_->mapNumElements(arguments_, argument), 0); }
 
@@ -120,7 +110,7 @@ class Call {
                                       : otherwise;
   }
 
-  void set_if_given(const Parameter& parameter) const {
+  void set_if_given(const Parameter& parameter) {
     const char* const argument = parameter.argument.c_str();
     if (count_of(argument) == 0) {
       return;
@@ -129,7 +119,7 @@ class Call {
       case LIMPID_INTEGER:
         return set(parameter.setting, std::to_string(vs_->mapGetInt(arguments_, argument, 0, nullptr)));
       case LIMPID_NUMBER:
-        return set(parameter.setting, text_of(vs_->mapGetFloat(arguments_, argument, 0, nullptr)));
+        return set(parameter.setting, plugins::text_of(vs_->mapGetFloat(arguments_, argument, 0, nullptr)));
       case LIMPID_NAME:
         return set(parameter.setting,
                    {vs_->mapGetData(arguments_, argument, 0, nullptr),
@@ -161,19 +151,19 @@ class Call {
   }
 
   // Planes that aren't chosen have no noise.
-  void set_levels(const Planes& planes, double scale) const {
+  void set_levels(const Planes& planes, double scale) {
     if (count_of("sigma") > clip_.format.numPlanes) {
       throw std::runtime_error("sigma: there are more levels than planes");
     }
     std::string text;
     for (int p = 0; p < 3; ++p) {
       const bool filtered = p >= clip_.format.numPlanes || planes[static_cast<std::size_t>(p)];
-      text += (p == 0 ? "" : ",") + text_of(filtered ? scale * level_of(p) : 0);
+      text += (p == 0 ? "" : ",") + plugins::text_of(filtered ? scale * level_of(p) : 0);
     }
-    set("sigma", text.c_str());
+    set("sigma", text);
   }
 
-  void choose_without_levels(const Planes& planes) const {
+  void choose_without_levels(const Planes& planes) {
     if (std::all_of(planes.begin(), planes.begin() + clip_.format.numPlanes,
                     [](bool chosen) { return chosen; })) {
       return;
@@ -185,10 +175,10 @@ class Call {
     set(luma ? "luma-only" : "chroma-only", "1");
   }
 
-  limpid_denoiser* denoiser_;
   const VSMap* arguments_;
   const VSVideoInfo& clip_;
   const VSAPI* vs_;
+  plugins::Settings settings_;
 };
 
 }  // namespace
@@ -223,16 +213,10 @@ std::string arguments_of(const Function& function) {
   return arguments;
 }
 
-Planes set_up(limpid_denoiser* denoiser, const Function& function, const VSMap* arguments,
-              const VSVideoInfo& clip, const VSAPI* vs) {
-  const Call call(denoiser, arguments, clip, vs);
-  return function.as_bm3dcuda ? call.set_up_as_bm3dcuda() : call.set_up(function);
-}
-
-void check(const limpid_denoiser* denoiser, limpid_status status) {
-  if (status < 0) {
-    throw std::runtime_error(limpid_error(denoiser));
-  }
+Request request_of(const Function& function, const VSMap* arguments, const VSVideoInfo& clip,
+                   const VSAPI* vs) {
+  Call call(arguments, clip, vs);
+  return function.as_bm3dcuda ? call.request_as_bm3dcuda() : call.request(function);
 }
 
 }  // namespace limpid::vapoursynth

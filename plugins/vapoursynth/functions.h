@@ -1,23 +1,16 @@
 #pragma once
 
 #include <VapourSynth4.h>
-#include <limpid.h>
 
 #include <array>
 #include <string>
 #include <vector>
 
+#include "plugins/shared/denoiser.h"
+
 // The plug-in's functions: their arguments, and what these are to the library.
 
 namespace limpid::vapoursynth {
-
-/// One of the library's structs.
-template <typename Struct>
-Struct sized() {
-  Struct result{};
-  result.struct_size = sizeof result;
-  return result;
-}
 
 struct Function {
   const char* name;
@@ -32,11 +25,12 @@ std::string arguments_of(const Function& function);
 /// The planes that are filtered; the others are passed on.
 using Planes = std::array<bool, 3>;
 
-/// Sets what the arguments of a call say. Throws std::runtime_error with a sentence for the user.
-Planes set_up(limpid_denoiser* denoiser, const Function& function, const VSMap* arguments,
-              const VSVideoInfo& clip, const VSAPI* vs);
-
-/// Throws std::runtime_error with the library's sentence if `status` is an error.
-void check(const limpid_denoiser* denoiser, limpid_status status);
+/// What the arguments of a call ask for. Throws std::runtime_error with a sentence for the user.
+struct Request {
+  plugins::Settings settings;
+  Planes planes;
+};
+Request request_of(const Function& function, const VSMap* arguments, const VSVideoInfo& clip,
+                   const VSAPI* vs);
 
 }  // namespace limpid::vapoursynth

@@ -1,6 +1,5 @@
 // The VapourSynth plug-in: limpid.Denoise, limpid.Bilateral and limpid.NLM, over the C library.
 #include <VapourSynth4.h>
-#include <limpid.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/shared/denoiser.h"
 #include "plugins/vapoursynth/functions.h"
 
 namespace limpid::vapoursynth {
@@ -35,14 +35,10 @@ struct FreeNode {
   void operator()(VSNode* node) const { vs->freeNode(node); }
 };
 using Node = std::unique_ptr<VSNode, FreeNode>;
-struct FreeDenoiser {
-  void operator()(limpid_denoiser* denoiser) const { limpid_free(&denoiser); }
-};
-using Denoiser = std::unique_ptr<limpid_denoiser, FreeDenoiser>;
 
 limpid_format format_of(const VSVideoInfo& clip) {
   const VSVideoFormat& from = clip.format;
-  auto format = sized<limpid_format>();
+  auto format = plugins::sized<limpid_format>();
   format.width = clip.width;
   format.height = clip.height;
   format.color_model = from.colorFamily == cfGray  ? LIMPID_GRAY
@@ -62,8 +58,13 @@ limpid_format format_of(const VSVideoInfo& clip) {
 class Denoising {
  public:
   Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
-      : vs_(vs), node_(vs->mapGetNode(in, "clip", 0, nullptr), {vs}), clip_(*vs->getVideoInfo(node_.get())) {
-    set_up(function, in, core);
+      : vs_(vs),
+        node_(vs->mapGetNode(in, "clip", 0, nullptr), {vs}),
+        clip_(*vs->getVideoInfo(node_.get())),
+        denoiser_([vs, core](const char* sentence) {
+          vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
+        }) {
+    set_up(function, in);
   }
 
   VSNode* node() const { return node_.get(); }
@@ -90,7 +91,7 @@ class Denoising {
         send(Frame(vs_->getFrameFilter(next_sent_, node_.get(), context), {vs_}));
       }
       if (next_sent_ == clip_.numFrames) {
-        check(limpid_flush(denoiser_.get()));
+        denoiser_.flush();
       }
       for (;;) {
         const int received = next_result_;
@@ -111,53 +112,33 @@ class Denoising {
   }
 
  private:
-  void set_up(const Function& function, const VSMap* arguments, VSCore* core) {
+  void set_up(const Function& function, const VSMap* arguments) {
     if (clip_.width == 0 || clip_.height == 0 || clip_.format.colorFamily == cfUndefined) {
       throw std::runtime_error("clips whose size or format changes are not supported");
     }
-    limpid_denoiser* denoiser = nullptr;
-    if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
-      throw std::bad_alloc();
-    }
-    denoiser_.reset(denoiser);
-    planes_ = vapoursynth::set_up(denoiser, function, arguments, clip_, vs_);
-    limpid_set_log(
-        denoiser_.get(),
-        [](void* own, limpid_log_level level, const char* sentence) {
-          if (level == LIMPID_LOG_WARNING) {
-            static_cast<std::vector<std::string>*>(own)->emplace_back(sentence);
-          }
-        },
-        &warnings_);
-    const limpid_format format = format_of(clip_);
-    check(limpid_start(denoiser_.get(), &format));
-    limpid_set_log(denoiser_.get(), nullptr, nullptr);
-    for (const std::string& warning : warnings_) {
-      vs_->logMessage(mtWarning, ("limpid: " + warning).c_str(), core);
-    }
-    auto stream = sized<limpid_stream_info>();
-    check(limpid_get_stream(denoiser_.get(), &stream));
+    const Request request = request_of(function, arguments, clip_, vs_);
+    planes_ = request.planes;
+    denoiser_.start(format_of(clip_), request.settings);
+    const limpid_stream_info stream = denoiser_.stream();
     const bool estimates = stream.latency > stream.reach_after;
     before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
-    after_ = stream.latency + stream.concurrency - 1;
+    after_ = denoiser_.frames_ahead();
     next_sent_ = next_result_ = clip_.numFrames + 1;
   }
-
-  void check(limpid_status status) const { vapoursynth::check(denoiser_.get(), status); }
 
   // The frames that are requested for frame n.
   int first_of(int n) const { return std::max(n - before_, 0); }
   int last_of(int n) const { return std::min(n + after_, clip_.numFrames - 1); }
 
   void begin_at(int n) {
-    check(limpid_reset(denoiser_.get()));
+    denoiser_.reset();
     sources_.clear();
     next_sent_ = first_of(n);
     next_result_ = first_result_ = n;
   }
 
   void send(Frame frame) {
-    auto sent = sized<limpid_frame>();
+    auto sent = plugins::sized<limpid_frame>();
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
       sent.planes[p].data = const_cast<std::uint8_t*>(vs_->getReadPtr(frame.get(), p));
       sent.planes[p].stride = vs_->getStride(frame.get(), p);
@@ -168,7 +149,7 @@ class Denoising {
     if (next_sent_ < first_result_) {
       sent.flags |= LIMPID_CONTEXT_ONLY;
     }
-    check(limpid_send(denoiser_.get(), &sent));
+    denoiser_.send(sent);
     if (next_sent_ >= first_result_) {
       sources_.emplace(next_sent_, std::move(frame));
     }
@@ -176,12 +157,8 @@ class Denoising {
 
   // The result that is next.
   Frame receive(VSCore* core) {
-    auto result = sized<limpid_frame>();
-    const limpid_status status = limpid_receive(denoiser_.get(), &result);
-    check(status);
-    if (status != LIMPID_OK) {
-      throw std::runtime_error("no result came for frame " + std::to_string(next_result_));
-    }
+    auto result = plugins::sized<limpid_frame>();
+    denoiser_.receive(result);
     const auto source = sources_.find(next_result_);
     const VSFrame* planes[3];
     constexpr int kPlanes[] = {0, 1, 2};
@@ -214,8 +191,7 @@ class Denoising {
   const VSAPI* vs_;
   Node node_;
   VSVideoInfo clip_;
-  Denoiser denoiser_;
-  std::vector<std::string> warnings_;
+  plugins::Denoiser denoiser_;
   Planes planes_{};
   int before_ = 0;
   int after_ = 0;

@@ -206,6 +206,7 @@ TEST_F(GStreamer, GivesAllFramesWithWhatTheyCarry) {
     GST_BUFFER_OFFSET(buffer) = static_cast<guint64>(frame.index) + 100;
     GST_BUFFER_FLAG_SET(buffer, frame.index == 4 ? GST_BUFFER_FLAG_CORRUPTED : GST_BUFFER_FLAG_DELTA_UNIT);
     gst_buffer_add_video_region_of_interest_meta(buffer, "face", 1, 2, 3, static_cast<guint>(frame.index));
+    gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 48, 40);
     EXPECT_EQ(gst_harness_push(harness, buffer), GST_FLOW_OK);
   }
   harness.end();
@@ -221,6 +222,7 @@ TEST_F(GStreamer, GivesAllFramesWithWhatTheyCarry) {
     const auto* const meta = gst_buffer_get_video_region_of_interest_meta_id(buffer, 0);
     ASSERT_NE(meta, nullptr);
     EXPECT_EQ(meta->h, static_cast<guint>(frame.index));
+    EXPECT_EQ(gst_buffer_get_video_meta(buffer), nullptr) << "its memory isn't the source's";
     gst_buffer_unref(buffer);
   }
   EXPECT_EQ(gst_harness_try_pull(harness), nullptr);

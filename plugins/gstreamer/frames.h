@@ -1,0 +1,48 @@
+#pragma once
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+#include <limpid.h>
+
+#include <memory>
+
+// What GStreamer's buffers are to the library.
+
+namespace limpid::gstreamer {
+
+/// The formats that can be denoised, as in caps.
+#define LIMPID_GSTREAMER_FORMATS                                                                             \
+  "{ I420, YV12, Y42B, Y41B, Y444, NV12, NV21, NV16, NV24, YUY2, UYVY, VYUY, AYUV, A420, GRAY8, I420_10LE, " \
+  "I422_10LE, Y444_10LE, I420_12LE, I422_12LE, Y444_12LE, P010_10LE, P012_LE, P016_LE, GRAY16_LE, RGB, "     \
+  "BGR, "                                                                                                    \
+  "RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, GBR, GBRA, GBR_10LE, GBR_12LE }"
+
+limpid_format format_of(const GstVideoInfo& info);
+
+struct FreeBuffer {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+};
+using Buffer = std::unique_ptr<GstBuffer, FreeBuffer>;
+
+/// A buffer's samples, while it lives. Throws std::runtime_error.
+class Mapped {
+ public:
+  Mapped(const GstVideoInfo& info, GstBuffer* buffer, GstMapFlags flags);
+  Mapped(const Mapped&) = delete;
+  Mapped(Mapped&&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  Mapped& operator=(Mapped&&) = delete;
+  ~Mapped() { gst_video_frame_unmap(&video_); }
+
+  limpid_frame frame() const;
+
+ private:
+  GstVideoFrame video_{};
+};
+
+/// All but the samples, so that a source's buffers go back to it at once: cameras have few.
+Buffer without_samples(GstBuffer* buffer);
+/// Host memory for those of a result.
+void add_samples(GstBuffer* buffer, const GstVideoInfo& info);
+
+}  // namespace limpid::gstreamer

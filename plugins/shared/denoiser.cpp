@@ -1,0 +1,142 @@
+#include "plugins/shared/denoiser.h"
+
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace limpid::plugins {
+namespace {
+
+// What a stream takes while it is under way. The first two are one setting, of which the last one set holds.
+constexpr const char* kNoise[] = {"noise", "sigma"};
+constexpr const char* kStrength = "strength";
+
+const char* value_of(const Settings& settings, const std::string& name) {
+  const auto setting = settings.find(name);
+  return setting == settings.end() ? nullptr : setting->second.c_str();
+}
+
+bool differ(const Settings& left, const Settings& right, const char* name) {
+  const char* const one = value_of(left, name);
+  const char* const other = value_of(right, name);
+  return one == nullptr || other == nullptr ? one != other : std::strcmp(one, other) != 0;
+}
+
+Settings without_levels(Settings settings) {
+  for (const char* name : {kNoise[0], kNoise[1], kStrength}) {
+    settings.erase(name);
+  }
+  return settings;
+}
+
+}  // namespace
+
+Settings expanded(Settings settings) {
+  const Settings::node_type more = settings.extract("settings");
+  std::istringstream words(more ? more.mapped() : "");
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      throw std::runtime_error("settings: '" + word + "' is not NAME=VALUE");
+    }
+    settings[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  return settings;
+}
+
+std::string text_of(double number) {
+  char text[64];
+  return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
+}
+
+void Denoiser::start(const limpid_format& format, const Settings& settings) {
+  settings_.reset();
+  limpid_denoiser* denoiser = nullptr;
+  if (limpid_new(&denoiser, nullptr) != LIMPID_OK) {
+    throw std::bad_alloc();
+  }
+  handle_.reset(denoiser);
+  limpid_set_log(
+      denoiser,
+      [](void* own, limpid_log_level level, const char* sentence) {
+        if (level == LIMPID_LOG_WARNING) {
+          static_cast<Denoiser*>(own)->warn_(sentence);
+        }
+      },
+      this);
+  for (const auto& [name, value] : settings) {
+    set(name, value.c_str());
+  }
+  check(limpid_start(denoiser, &format));
+  format_ = format;
+  settings_ = settings;
+}
+
+bool Denoiser::goes_on_with(const limpid_format& format, const Settings& settings) const {
+  return settings_ && std::memcmp(&format_, &format, sizeof format) == 0 &&
+         without_levels(*settings_) == without_levels(settings);
+}
+
+void Denoiser::take(const limpid_format& format, const Settings& settings) {
+  if (!goes_on_with(format, settings)) {
+    return start(format, settings);
+  }
+  const Settings before = *settings_;
+  if (differ(before, settings, kNoise[0]) || differ(before, settings, kNoise[1])) {
+    for (const char* name : kNoise) {
+      if (name == kNoise[0] || settings.contains(name)) {
+        set(name, value_of(settings, name));
+      }
+    }
+  }
+  if (differ(before, settings, kStrength)) {
+    set(kStrength, value_of(settings, kStrength));
+  }
+  settings_ = settings;
+}
+
+limpid_stream_info Denoiser::stream() {
+  auto stream = sized<limpid_stream_info>();
+  check(limpid_get_stream(handle_.get(), &stream));
+  return stream;
+}
+
+int Denoiser::frames_ahead() {
+  const limpid_stream_info info = stream();
+  return info.latency + info.concurrency - 1;
+}
+
+void Denoiser::send(const limpid_frame& frame) { check(limpid_send(handle_.get(), &frame)); }
+
+void Denoiser::receive(limpid_frame& result) { check_result(limpid_receive(handle_.get(), &result)); }
+
+void Denoiser::receive_into(limpid_frame& place) { check_result(limpid_receive_into(handle_.get(), &place)); }
+
+void Denoiser::flush() { check(limpid_flush(handle_.get())); }
+
+void Denoiser::reset() { check(limpid_reset(handle_.get())); }
+
+void Denoiser::check(limpid_status status) {
+  if (status < 0) {
+    settings_.reset();
+    throw std::runtime_error(limpid_error(handle_.get()));
+  }
+}
+
+void Denoiser::check_result(limpid_status status) {
+  check(status);
+  if (status != LIMPID_OK) {
+    throw std::runtime_error("no result came for a frame");
+  }
+}
+
+void Denoiser::set(const std::string& name, const char* value) {
+  check(limpid_set(handle_.get(), name.c_str(), value));
+}
+
+}  // namespace limpid::plugins
