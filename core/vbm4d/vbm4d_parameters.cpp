@@ -31,6 +31,16 @@ Vbm4dDescription describe_vbm4d() {
     number("end-distance", "end_distance", "an end distance", "over 0, at most 1000",
            "Mean squared difference, by sigma squared, at which a patch is followed no further",
            &Vbm4dStep::end_distance, [](float distance) { return distance > 0 && distance <= 1000; });
+    const auto over_time = [&](const std::string& option, const std::string& name, const std::string& title,
+                               const std::string& what, auto member) {
+      number(option, name, title, "over 0, at most 10",
+             "What noise is taken to be, times sigma, in coefficients that " + what, member,
+             [](float factor) { return factor > 0 && factor <= 10; });
+    };
+    over_time("constant-noise", "constant_noise", "a constant noise", "don't change over time",
+              &Vbm4dStep::constant_noise);
+    over_time("changing-noise", "changing_noise", "a changing noise", "change over time",
+              &Vbm4dStep::changing_noise);
   };
   describe_temporal_filter<Vbm4dStep>(description, describe_own);
   return description;

@@ -24,6 +24,10 @@ struct Vbm4dStep {
   /// (mean squared difference), over 0, at most 1000; or, in strong noise, by more than scenes' contrasts
   /// are.
   float end_distance = 5;
+  /// What noise is taken to be where a group has several frames, times sigma, over 0, at most 10: in
+  /// coefficients that are constant over time, and in those that change.
+  float constant_noise = 1;
+  float changing_noise = 1;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
   /// Groups are V-BM3D's, of similar patches of all frames in reach, not of trajectories. `search_window` and
   /// `end_distance` have no effect then.

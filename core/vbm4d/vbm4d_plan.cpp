@@ -135,6 +135,14 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
   return plan;
 }
 
+vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step) {
+  const Vbm4dStep& step = second_step ? *parameters.wiener : parameters.hard_threshold;
+  if (second_step) {
+    return {step.constant_noise * step.constant_noise, step.changing_noise * step.changing_noise};
+  }
+  return {step.constant_noise, step.changing_noise};
+}
+
 std::vector<double> group_transform(int frames, int members) {
   const std::vector<double> over_time = transform_matrices(Transform2d::kDct, frames).forward;
   const std::vector<double> across = transform_matrices(Transform1d::kHaar, members).forward;

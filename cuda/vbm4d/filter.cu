@@ -205,6 +205,7 @@ struct GroupArguments {
   void* sums[kMostPictures];
   GroupSums format;
   float bound;  // threshold (first step) or sigma^2, of a coefficient
+  limpid::vbm4d::NoiseOverTime over_time;
   LaneNoise noise[kWarp];
   NoiseCurve curve;
   float weight_unit;     // units of 1
@@ -329,14 +330,30 @@ __device__ __forceinline__ void load_trajectories(const void* const* planes, con
   }
 }
 
+// What noise is taken to be in coefficient i of a group, against what it is.
+template <int kPatches, GroupKind kKind>
+__device__ __forceinline__ float noise_over_time(const limpid::vbm4d::NoiseOverTime& over_time,
+                                                 const TakenGroup& taken, int i) {
+  if constexpr (kKind == GroupKind::kTrajectory) {
+    return over_time.of(i, kPatches, kPatches);
+  } else if constexpr (kKind == GroupKind::kPicture) {
+    return over_time.of(i, 1, kPatches);
+  } else {
+    return over_time.of(i, taken.frames, taken.size);
+  }
+}
+
 // The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
 // weight.
 template <bool kWhite, int kPatches, GroupKind kKind>
-__device__ __forceinline__ float threshold_trajectories(float bound, const GroupNoise<kWhite>& noise,
-                                                        float deviation, const GroupLane& lane,
+__device__ __forceinline__ float threshold_trajectories(const GroupArguments& arguments,
+                                                        const TakenGroup& taken,
+                                                        const GroupNoise<kWhite>& noise, float deviation,
+                                                        const GroupLane& lane,
                                                         TrajectoryGroup<kPatches, kKind>& group) {
   const LaneNoise own = noise.of(lane);
-  const float bounds[2] = {bound * own.deviations[0] * deviation, bound * own.deviations[1] * deviation};
+  const float bounds[2] = {arguments.bound * own.deviations[0] * deviation,
+                           arguments.bound * own.deviations[1] * deviation};
   int units[2] = {1, 1};
   if constexpr (!kWhite) {
     units[0] = noise.units_of(own.variances[0]);
@@ -345,9 +362,10 @@ __device__ __forceinline__ float threshold_trajectories(float bound, const Group
   int kept = 0;
 #pragma unroll
   for (int i = 0; i < kPatches; ++i) {
+    const float over_time = noise_over_time<kPatches, kKind>(arguments.over_time, taken, i);
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const bool keep = fabsf(group.x[i][j]) > bounds[j] || (i == 0 && j == 0 && lane.lane == 0);
+      const bool keep = fabsf(group.x[i][j]) > bounds[j] * over_time || (i == 0 && j == 0 && lane.lane == 0);
       kept += keep ? units[j] : 0;
       group.x[i][j] = keep ? group.x[i][j] : 0.0F;
     }
@@ -375,10 +393,12 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
   float energy = 0;
 #pragma unroll
   for (int i = 0; i < kPatches; ++i) {
+    const float over_time = noise_over_time<kPatches, kKind>(arguments.over_time, taken, i);
     float factors[2];
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      factors[j] = variances[j] * reciprocal(fmaf(group.x[i][j], group.x[i][j], variances[j]));
+      const float variance = variances[j] * over_time;
+      factors[j] = variance * reciprocal(fmaf(group.x[i][j], group.x[i][j], variance));
       const float kept = fmaf(-own.deviations[j], factors[j], own.deviations[j]);
       energy = fmaf(kept, kept, energy);
     }
@@ -488,7 +508,7 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
     load_trajectories<true, Sample>(planes.noisy, taken, lane, pitch, group);
     deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root),
                                    arguments.samples.offset);
-    weight = threshold_trajectories(arguments.bound, noise, deviation, lane, group);
+    weight = threshold_trajectories(arguments, taken, noise, deviation, lane, group);
   }
   if constexpr (!kWhite) {
     weight *= weight_factor(arguments.curve.least, deviation);
@@ -706,6 +726,7 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   const float sigma = job.sigma * job.samples.unit * kCoefficientScale;
   arguments.bound = wiener ? sigma * sigma : coefficient_threshold(job.lambda, sigma);
   set_lane_noise(job.variances, arguments.noise);
+  arguments.over_time = job.over_time;
   arguments.curve = make_curve(job.curve);
   arguments.variance_scale = variance_scale(job.variances);
   arguments.variance_unit = 1 / arguments.variance_scale;

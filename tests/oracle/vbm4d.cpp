@@ -233,7 +233,12 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     double left = 0;
     for (std::size_t p = 0; p < noisy.size(); ++p) {
       for (int i = 0; i < 64; ++i) {
-        const double coefficient_variance = variance[i] * deviation * deviation;
+        // Of one frame it is the noise's; of several, the first `members` coefficients are constant over
+        // time.
+        const double taken = frames == 1          ? 1.0
+                             : p < similar.size() ? double{step_.constant_noise}
+                                                  : double{step_.changing_noise};
+        const double coefficient_variance = variance[i] * deviation * deviation * taken * taken;
         if (second_) {
           const double signal = guide[p][i] * guide[p][i];
           const double factor = signal / (signal + coefficient_variance);

@@ -521,6 +521,7 @@ class FilterAlongMotion::Worker {
     job.shift_y = set.shift_y;
     job.bounds = bounds;
     job.predictive = (step == 1 ? *parameters_.wiener : parameters_.hard_threshold).predictive;
+    job.noise_over_time = noise_over_time(parameters_, step == 1);
     job.similar.tables = &tables;
     job.similar.width = set.width;
     job.similar.height = set.height;

@@ -379,15 +379,18 @@ struct AcrossGroup {
 // group's weight.
 template <bool kWiener>
 HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basic,
-                      const CoefficientNoise& noise, float deviation) {
+                      const CoefficientNoise& noise, const vbm4d::NoiseOverTime& over_time, float deviation) {
   const PatchTag d;
   const int size = across.frames * across.members;
+  const auto of_constant = hn::Set(d, over_time.of(0, across.frames, size));
+  const auto of_changing = hn::Set(d, over_time.of(size - 1, across.frames, size));
   const auto gain = hn::Set(d, kWiener ? deviation * deviation : deviation);
   auto left = hn::Zero(d);
   PatchVector x[vbm4d::kMostPatches];
   PatchVector factors[kWiener ? vbm4d::kMostPatches : 1];
   for (int v = 0; v < kPatchVectors; ++v) {
     const auto bound = hn::Mul(hn::LoadU(d, noise.bounds.data() + v * kPatchLanes), gain);
+    const PatchVector bounds[2] = {hn::Mul(bound, of_constant), hn::Mul(bound, of_changing)};
     const auto variance = hn::LoadU(d, noise.variances.data() + v * kPatchLanes);
     const std::ptrdiff_t offset = std::ptrdiff_t{v} * kPatchSpacing;
     if constexpr (kWiener) {
@@ -397,7 +400,7 @@ HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basi
       across.forward(factors);
       for (int i = 0; i < size; ++i) {
         const auto signal = hn::Mul(factors[i], factors[i]);
-        factors[i] = hn::Div(signal, hn::Add(signal, bound));
+        factors[i] = hn::Div(signal, hn::Add(signal, bounds[i < across.members ? 0 : 1]));
         left = hn::MulAdd(hn::Mul(factors[i], variance), factors[i], left);
       }
     }
@@ -409,7 +412,7 @@ HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basi
       if constexpr (kWiener) {
         x[i] = hn::Mul(x[i], factors[i]);
       } else {
-        auto keep = hn::Gt(hn::Abs(x[i]), bound);
+        auto keep = hn::Gt(hn::Abs(x[i]), bounds[i < across.members ? 0 : 1]);
         if (v == 0 && i == 0) {
           keep = hn::Or(keep, hn::FirstN(d, 1));
         }
@@ -501,8 +504,8 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
   const AcrossGroup across = {time_transform(group.frames), group.frames, group.members};
   const unsigned weight =
-      PictureSums::weight_units(job.wiener ? shrink<true>(across, noisy, basic, noise, deviation)
-                                           : shrink<false>(across, noisy, basic, noise, deviation));
+      PictureSums::weight_units((job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise,
+                                                                            job.noise_over_time, deviation));
   for (int i = first_patch; i < size; ++i) {
     const Position& place = group.places[i];
     job.pictures[group.pictures[i]].planes[plane].sums->add_weight(place.x, place.y, weight);

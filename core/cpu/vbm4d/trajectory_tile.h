@@ -71,6 +71,7 @@ struct TrajectoryJob {
   int shift_y = 0;
   vbm4d::TrajectoryBounds bounds;
   std::optional<vbm4d::PredictiveSearch> predictive;  ///< groups are V-BM3D's
+  vbm4d::NoiseOverTime noise_over_time;
   /// The search for similar patches in the reference patches' picture, as BM3D's; and with the grid of these.
   StepJob similar;
   std::vector<CoefficientNoise> noise;  ///< of each plane

@@ -121,6 +121,37 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   expect_as_defined(frames, parameters);
 }
 
+// Noise is taken to be weaker than it is where nothing changes over time, stronger where something does.
+Vbm4dParameters with_noise_over_time(Vbm4dParameters parameters) {
+  parameters.hard_threshold.constant_noise = 0.75F;
+  parameters.hard_threshold.changing_noise = 1.3F;
+  parameters.wiener->constant_noise = 0.8F;
+  parameters.wiener->changing_noise = 1.5F;
+  return parameters;
+}
+
+TEST_P(Vbm4dTest, AgreesWithTheOracleWhereNoiseIsTakenToDifferOverTime) {
+  const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 9, static_cast<double>(kSigma));
+  Vbm4dParameters parameters = with_noise_over_time(small_parameters());
+  expect_as_defined(frames, parameters);
+  parameters.before = parameters.after = 8;
+  expect_as_defined(frames, parameters);
+  parameters.before = parameters.after = 2;
+  parameters.hard_threshold.max_group_size = parameters.wiener->max_group_size = 3;
+  expect_as_defined(frames, parameters);
+}
+
+TEST_P(Vbm4dTest, OneFrameHasNoNoiseOverTime) {
+  const std::vector<Frame> frames = noisy_clip(gray(48, 40), 2, static_cast<double>(kSigma));
+  Vbm4dParameters parameters = small_parameters();
+  parameters.before = parameters.after = 0;
+  const std::vector<Frame> expected = run(frames, parameters);
+  const std::vector<Frame> results = run(frames, with_noise_over_time(parameters));
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << t;
+  }
+}
+
 TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 6, static_cast<double>(kSigma));
   NoiseModel noise = white_noise();
@@ -138,6 +169,7 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
     }
   }
   expect_as_defined(frames, small_parameters(), noise);
+  expect_as_defined(frames, with_noise_over_time(small_parameters()), noise);
   // Of planes with different noise, and one without.
   noise = {{12, 0, 20}};
   expect_as_defined(frames, small_parameters(), noise);
@@ -453,6 +485,10 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.lambda = NAN; }).find("lambda"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.hard_threshold.end_distance = 0; }).find("end distance"),
+            std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.hard_threshold.constant_noise = 0; }).find("constant noise"),
+            std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_noise = 11; }).find("changing noise"),
             std::string::npos);
 }
 
