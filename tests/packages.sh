@@ -73,6 +73,10 @@ step installed "$user" '
   test -e /usr/share/bash-completion/completions/limpid -a -e /usr/share/zsh/vendor-completions/_limpid
   limpid --version
   limpid devices
+  # The engine for GPUs tells why it has none here.
+  if dpkg-query --show limpid-cuda; then
+    limpid devices 2>&1 | grep "cuda.*driver"
+  fi
   # Bit by bit what the program makes.
   ffmpeg -v error -i /limpid/samples/sample_noisy.mkv -frames:v 6 -pix_fmt yuv420p in.y4m
   limpid denoise in.y4m -o by_limpid.y4m -q --sigma 10
