@@ -44,12 +44,10 @@ limpid_frame Mapped::frame() const {
   return frame;
 }
 
-Buffer without_samples(GstBuffer* buffer) {
-  Buffer result(gst_buffer_new());
-  // A deep copy has the metas but for those that say how samples lie in memory.
-  constexpr auto kAllElse = static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_METADATA | GST_BUFFER_COPY_DEEP);
-  gst_buffer_copy_into(result.get(), buffer, kAllElse, 0, static_cast<gsize>(-1));
-  return result;
+void copy_all_but_samples(GstBuffer* from, GstBuffer* to) {
+  // Deep copies leave out metas of memory.
+  constexpr auto kWhat = static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_METADATA | GST_BUFFER_COPY_DEEP);
+  gst_buffer_copy_into(to, from, kWhat, 0, static_cast<gsize>(-1));
 }
 
 void add_samples(GstBuffer* buffer, const GstVideoInfo& info) {

@@ -40,8 +40,8 @@ class Mapped {
   GstVideoFrame video_{};
 };
 
-/// All but the samples, so that a source's buffers go back to it at once: cameras have few.
-Buffer without_samples(GstBuffer* buffer);
+/// Times, flags and metas, but for metas that say how samples lie in memory.
+void copy_all_but_samples(GstBuffer* from, GstBuffer* to);
 /// Host memory for those of a result.
 void add_samples(GstBuffer* buffer, const GstVideoInfo& info);
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "plugins/gstreamer/device.h"
 #include "plugins/gstreamer/frames.h"
 #include "plugins/shared/denoiser.h"
 
@@ -68,6 +69,10 @@ class Element {
     return latency_;
   }
 
+  bool answer(GstQuery* query) {
+    return device_ != nullptr && device_->answer(element_, query, get("engine"));
+  }
+
   // Takes the caps of what follows.
   bool begin(GstCaps* caps) {
     GstVideoInfo info;
@@ -76,8 +81,9 @@ class Element {
     }
     return succeeds([&] {
              info_ = info;
-             denoiser_.start(format_of(info), settings());
-             tell_latency();
+             on_device_ = gst_caps_features_is_equal(gst_caps_get_features(caps, 0),
+                                                     GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY) == FALSE;
+             start(settings());
              return GST_FLOW_OK;
            }) == GST_FLOW_OK;
   }
@@ -89,9 +95,15 @@ class Element {
     }
     return succeeds([&] {
       take_settings();
-      const Mapped samples(*info_, buffer, GST_MAP_READ);
-      denoiser_.send(samples.frame());
-      under_way_.push_back(without_samples(buffer));
+      if (on_device_) {
+        under_way_.push_back(device_->send(denoiser_, buffer));
+      } else {
+        const Mapped samples(*info_, buffer, GST_MAP_READ);
+        denoiser_.send(samples.frame());
+        // Without its samples: a source wants them back, and cameras have few.
+        under_way_.emplace_back(gst_buffer_new());
+        copy_all_but_samples(buffer, under_way_.back().get());
+      }
       return push_results(held_);
     });
   }
@@ -143,10 +155,20 @@ class Element {
   void take_settings() {
     const plugins::Settings wanted = settings();
     const limpid_format format = format_of(*info_);
-    if (!denoiser_.goes_on_with(format, wanted)) {
+    if (denoiser_.goes_on_with(format, wanted)) {
+      denoiser_.take(format, wanted);
+      tell_latency();
+    } else {
       drain();
+      start(wanted);
     }
-    denoiser_.take(format, wanted);
+  }
+
+  void start(const plugins::Settings& wanted) {
+    denoiser_.start(format_of(*info_), wanted);
+    if (on_device_) {
+      device_->start(*info_, denoiser_.stream());
+    }
     tell_latency();
   }
 
@@ -172,8 +194,12 @@ class Element {
     while (under_way_.size() > held) {
       Buffer buffer = std::move(under_way_.front());
       under_way_.pop_front();
-      add_samples(buffer.get(), *info_);
-      {
+      if (on_device_) {
+        auto result = plugins::sized<limpid_frame>();
+        denoiser_.receive(result);  // which is in the buffer
+        limpid_release(&result);
+      } else {
+        add_samples(buffer.get(), *info_);
         const Mapped samples(*info_, buffer.get(), GST_MAP_WRITE);
         limpid_frame place = samples.frame();
         denoiser_.receive_into(place);
@@ -185,13 +211,15 @@ class Element {
   }
 
   GstElement* element_;
+  const std::unique_ptr<DeviceFrames> device_ = make_device_frames();
   std::mutex mutex_;
   plugins::Settings settings_;
   GstClockTime latency_ = 0;
   // Of the streaming thread.
   plugins::Denoiser denoiser_;
   std::optional<GstVideoInfo> info_;
-  std::deque<Buffer> under_way_;  // without their samples
+  bool on_device_ = false;
+  std::deque<Buffer> under_way_;  // what results will be in
   std::size_t held_ = 0;
 };
 
@@ -247,16 +275,15 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
   return gst_pad_event_default(pad, parent, event);
 }
 
-gboolean sink_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+gboolean answer_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  Element& element = element_of(parent);
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) {
     gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);  // any strides
     return TRUE;
   }
-  return gst_pad_query_default(pad, parent, query);
-}
-
-gboolean source_query(GstPad* pad, GstObject* parent, GstQuery* query) {
-  Element& element = element_of(parent);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && element.answer(query)) {
+    return TRUE;
+  }
   if (GST_QUERY_TYPE(query) != GST_QUERY_LATENCY) {
     return gst_pad_query_default(pad, parent, query);
   }
@@ -342,6 +369,9 @@ static void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   gst_element_class_set_static_metadata(element, "Limpid denoiser", "Filter/Effect/Video",
                                         "Removes noise from video", "The Limpid project");
   GstCaps* const caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(LIMPID_GSTREAMER_FORMATS));
+  if (const auto device = make_device_frames()) {
+    gst_caps_append(caps, device->caps());
+  }
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
@@ -352,16 +382,16 @@ static void limpid_denoise_init(LimpidDenoise* own) {
   using namespace limpid::gstreamer;  // NOLINT(google-build-using-namespace)
   GstElement* const element = GST_ELEMENT(own);
   own->own = std::make_unique<Element>(element).release();
-  const auto add_pad = [element](const char* name, GstPadQueryFunction query) {
+  const auto add_pad = [element](const char* name) {
     GstPad* const pad = gst_pad_new_from_template(
         gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), name), name);
-    gst_pad_set_query_function(pad, query);
+    gst_pad_set_query_function(pad, answer_query);
     GST_PAD_SET_PROXY_CAPS(pad);
     gst_element_add_pad(element, pad);
     return pad;
   };
-  own->own->source = add_pad("src", source_query);
-  own->own->sink = add_pad("sink", sink_query);
+  own->own->source = add_pad("src");
+  own->own->sink = add_pad("sink");
   gst_pad_set_chain_function(own->own->sink, chain);
   gst_pad_set_event_function(own->own->sink, sink_event);
 }

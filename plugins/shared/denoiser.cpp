@@ -113,6 +113,10 @@ int Denoiser::frames_ahead() {
 
 void Denoiser::send(const limpid_frame& frame) { check(limpid_send(handle_.get(), &frame)); }
 
+void Denoiser::send_to(const limpid_frame& frame, const limpid_frame& result) {
+  check(limpid_send_to(handle_.get(), &frame, &result));
+}
+
 void Denoiser::receive(limpid_frame& result) { check_result(limpid_receive(handle_.get(), &result)); }
 
 void Denoiser::receive_into(limpid_frame& place) { check_result(limpid_receive_into(handle_.get(), &place)); }

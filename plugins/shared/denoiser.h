@@ -57,6 +57,7 @@ class Denoiser {
   int frames_ahead();
 
   void send(const limpid_frame& frame);
+  void send_to(const limpid_frame& frame, const limpid_frame& result);
   /// The next result. It is there: enough frames have been sent.
   void receive(limpid_frame& result);
   void receive_into(limpid_frame& place);
