@@ -265,7 +265,7 @@ TEST_P(Vbm4dTest, NothingReachesBeyondACut) {
 // Whatever the noise hides: the first frame behind a cut is as good as a first one, and nothing of a flash
 // shows in the frames around it, nor of them in it.
 TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
-  const FrameFormat format = gray(96, 80);
+  const FrameFormat format = gray(80, 64);
   for (const auto& [sigma, parameters] : {std::pair(5.0F, small_parameters()),
                                           {20.0F, small_parameters()},
                                           {50.0F, small_parameters()},
