@@ -21,12 +21,17 @@ same() {
   }
 }
 
-# The options that --help tells of.
-# Usage: options [COMMAND]
-options() { "$programs/limpid" "$@" --help | sed -nE 's/^ {2}(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' | tr -d ' ,'; }
-
+# The options that --help tells of, in a file for each command; the program itself has some, too.
+mkdir options
 commands=$("$programs/limpid" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 grep -qx denoise <<<"$commands"
+for command in '' $commands; do
+  # shellcheck disable=SC2086  # none for the program itself
+  "$programs/limpid" $command --help | sed -nE 's/^ {2}(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' |
+    tr -d ' ,' >"options/limpid-$command"
+done
+# Usage: options [COMMAND]
+options() { cat "options/limpid-${1-}"; }
 
 # --- Manual pages.
 same "manual pages" "$(sed 's/.*/limpid-&.1/' <<<"$commands"; echo limpid.1)" "$(ls pages/man)"
@@ -34,8 +39,7 @@ for page in pages/man/*; do
   command=${page##*/limpid}
   command=${command%.1}
   in_page=$(grep -A1 '^\.TP' "$page" | sed -n 's/\\-/-/g; /^\\fB-/p' | grep -oE '\\fB-[A-Za-z0-9-]+' | cut -c4-)
-  # shellcheck disable=SC2046  # none for limpid.1
-  same "options in $page" "$(options $(tr -d - <<<"$command"))" "$in_page"
+  same "options in $page" "$(options "${command#-}")" "$in_page"
   if command -v mandoc >/dev/null; then
     mandoc -T lint "$page" >said || { cat said; exit 1; }
   fi
@@ -45,17 +49,19 @@ for page in pages/man/*; do
 done
 
 # --- bash: what it offers. The words of a command line, which = and : separate too; the last is completed.
-in_bash() {
-  bash -c '
-    source /usr/share/bash-completion/bash_completion
-    source pages/bash/limpid
-    COMP_WORDS=("$@")
-    COMP_CWORD=$(($# - 1))
-    COMP_LINE=$(sed "s/ \([=:]\) /\1/g" <<<"$*")
-    COMP_POINT=${#COMP_LINE}
-    _limpid 2>/dev/null
-    printf "%s\n" "${COMPREPLY[@]}"' in_bash "$@"
-}
+set +eu
+source /usr/share/bash-completion/bash_completion
+source pages/bash/limpid
+set -eu
+in_bash() (
+  set +eu
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  COMP_LINE=$(sed "s/ \([=:]\) /\1/g" <<<"$*")
+  COMP_POINT=${#COMP_LINE}
+  _limpid 2>/dev/null
+  printf "%s\n" "${COMPREPLY[@]}"
+)
 touch clip.mkv noise.json
 mkdir clips
 same "commands in bash" "$commands" "$(in_bash limpid '')"
@@ -70,7 +76,7 @@ same "what follows an equals sign in bash" $'fast' "$(in_bash limpid denoise --p
 same "what follows a colon in bash" "all" "$(in_bash limpid denoise --engine cuda : a)"
 same "files in bash" $'clip.mkv' "$(in_bash limpid denoise -o cl | grep -v '^clips')"
 same "folders in bash" clips "$(in_bash limpid preview --picture-folder cl)"
-same "noise in bash" $'auto\nnoise.json' "$(in_bash limpid denoise --noise '' | grep -Ev '^(pages|again|clips)')"
+same "noise in bash" $'auto\nnoise.json' "$(in_bash limpid denoise --noise '' | grep -Ev '^(pages|again|clips|options)')"
 same "no files for a number in bash" "" "$(in_bash limpid denoise --crf '')"
 
 # --- fish: likewise.
@@ -78,8 +84,10 @@ if command -v fish >/dev/null; then
   in_fish() { HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; complete -C "$argv"' "$*" | cut -f1; }
   fish --no-execute pages/fish/limpid.fish
   same "commands in fish" "$commands" "$(in_fish 'limpid ' | grep -v /)"
+  # shellcheck disable=SC2086  # one process for all
+  HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; for c in $argv; complete -C "limpid $c --" >options/fish-$c; end' $commands
   for command in $commands; do
-    same "options of $command in fish" "$(options "$command" | grep '^--')" "$(in_fish "limpid $command --")"
+    same "options of $command in fish" "$(options "$command" | grep '^--')" "$(cut -f1 "options/fish-$command")"
   done
   same "filters in fish" "$filters" "$(in_fish 'limpid denoise --filter ')"
   same "files in fish" $'clip.mkv\nclips/' "$(in_fish 'limpid denoise -o cl')"
