@@ -69,7 +69,7 @@ void register_own(const char* id, obs_source_type type,
 void start_video(std::uint32_t width, std::uint32_t height) {
   obs_video_info video{};
   video.graphics_module = "libobs-opengl";
-  video.fps_num = 2;  // slow, so that no frame is late
+  video.fps_num = 4;  // slow, so that no frame is late
   video.fps_den = 1;
   video.base_width = video.output_width = width;
   video.base_height = video.output_height = height;

@@ -221,7 +221,7 @@ TEST_F(Obs, TakesNewSettingsAndFormatsWhileItRuns) {
 
 TEST_F(Obs, LetsFramesPassWhoseResultsComeTooLate) {
   pictures_a_second = 1000;
-  const Format format = formats(640, 360)[1];
+  const Format format = formats(400, 224)[1];
   const FilterInObs filter({{"noise", "10"}, {"filter", "bm3d"}, {"profile", "high"}});
   const Frame frame = noisy(format.own);
   for (int i = 0; i < 3; ++i) {
