@@ -18,6 +18,7 @@
 #include "app/commands/command.h"
 #include "app/commands/denoise_job.h"
 #include "app/commands/denoising_options.h"
+#include "app/commands/job_options.h"
 #include "app/commands/jobs.h"
 #include "app/commands/progress.h"
 #include "app/commands/resumed_job.h"
@@ -49,6 +50,7 @@ struct DenoiseOptions {
   bool never_overwrite = false;
   bool strict = false;
   bool resume = false;
+  std::int64_t stretch_frames = 0;  // 0: not asked for
   bool quiet = false;
   bool no_progress = false;
   bool stats = false;
@@ -104,7 +106,11 @@ std::string summary(const JobCounts& counts, std::size_t jobs) {
 }
 
 JobResult run(const Job& job, const DenoiseOptions& options, const Session& session) {
-  return options.resume ? run_resumed_job(job, options.denoising, session) : run_job(job, session);
+  if (!options.resume) {
+    return run_job(job, session);
+  }
+  const std::int64_t stretch = options.stretch_frames > 0 ? options.stretch_frames : kStretchFrames;
+  return run_resumed_job(job, options.denoising, stretch, session);
 }
 
 /// One job after the other; one that fails doesn't keep the others from being done.
@@ -178,6 +184,9 @@ Job settle_job(const DenoiseOptions& options) {
                  : options.never_overwrite ? Existing::kSkip
                                            : Existing::kAsk;
   job.strict = options.strict;
+  if (options.stretch_frames > 0 && !options.resume) {
+    throw UsageError("--stretch-frames belongs to --resume");
+  }
   return job;
 }
 
@@ -282,6 +291,12 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
           "--resume", options.resume,
           "Go on where a run was that was killed: what is done is kept in OUTPUT.limpid-job until all of "
           "it is")
+      ->group(kGroup);
+  command
+      .add_option("--stretch-frames", options.stretch_frames,
+                  "With --resume: what a kill costs at most, more or less; scenes shift it [250]")
+      ->type_name("N")
+      ->positive()
       ->group(kGroup);
   options.denoising.add_streams_to(command, kGroup);
 }

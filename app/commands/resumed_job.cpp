@@ -35,13 +35,14 @@ void remove_folder(const std::string& folder) {
 }
 
 /// False if an interrupt came first; nothing is left then.
-bool plan_it(const JobFolder& folder, const Job& job, const JobSettings& settings, const Session& session) {
+bool plan_it(const JobFolder& folder, const Job& job, const JobSettings& settings,
+             std::int64_t stretch_frames, const Session& session) {
   PlanningHooks hooks;
   hooks.progress = [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); };
   hooks.leaves_out = [](const std::string&, const std::exception&) { return false; };
   bool planned = false;
   try {
-    planned = plan_job(folder, {job.input}, settings, job.noise, session.engine, kStretchFrames, hooks);
+    planned = plan_job(folder, {job.input}, settings, job.noise, session.engine, stretch_frames, hooks);
   } catch (...) {
     remove_folder(folder.path());
     throw;
@@ -63,7 +64,8 @@ void require_same(const JobFolder& folder, const Plan& plan, const Job& job, con
 
 }  // namespace
 
-JobResult run_resumed_job(Job job, const DenoisingOptions& options, const Session& session) {
+JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t stretch_frames,
+                          const Session& session) {
   check_resumable(job);
   if (session.names != nullptr) {
     const io::Reader reader(job.input, job.reader);
@@ -77,7 +79,7 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, const Sessio
     return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
   }
   const JobSettings settings = job_settings(options, *session.engine);
-  if (!began && !plan_it(folder, job, settings, session)) {
+  if (!began && !plan_it(folder, job, settings, stretch_frames, session)) {
     return {};
   }
   const Plan plan = read_plan(folder);
