@@ -46,12 +46,25 @@ Vbm4dDescription describe_vbm4d() {
   return description;
 }
 
-Vbm4dStep make_vbm4d_step(int spacing, float tau, float end_distance) {
+Vbm4dStep first_vbm4d_step(int spacing) {
   return {.spacing = spacing,
           .max_group_size = 16,
           .search_window = 19,
-          .max_distance = tau,
-          .end_distance = end_distance,
+          .max_distance = 10000,
+          .end_distance = 5,
+          .constant_noise = 0.87F,
+          .changing_noise = 1.06F,
+          .kaiser_beta = 2};
+}
+
+Vbm4dStep second_vbm4d_step(int spacing) {
+  return {.spacing = spacing,
+          .max_group_size = 16,
+          .search_window = 19,
+          .max_distance = 800,
+          .end_distance = 1.5F,
+          .constant_noise = 0.9F,
+          .changing_noise = 1.3F,
           .kaiser_beta = 2};
 }
 
@@ -83,13 +96,15 @@ Reach reach_of(const Vbm4dParameters& parameters) {
 }
 
 // Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
-// then density of references. That a group has more than one trajectory pays only where they are short.
+// then density of references. That a group has more than one trajectory pays only where they are short. What
+// noise is taken for over time gains 0.2 dB, at the cost of the faintest things that move
+// (tests/benchmarks/tried.md).
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing) {
     Vbm4dParameters parameters;
     parameters.before = parameters.after = reach;
-    parameters.hard_threshold = make_vbm4d_step(first_spacing, 10000, 5);
-    parameters.wiener = make_vbm4d_step(second_spacing, 800, 1.5F);
+    parameters.hard_threshold = first_vbm4d_step(first_spacing);
+    parameters.wiener = second_vbm4d_step(second_spacing);
     return parameters;
   };
   switch (profile) {
