@@ -214,7 +214,7 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
 }
 
 TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
-  const std::string job = plan(make_clip("a.mkv", 16, "320x240"), "job",
+  const std::string job = plan(make_clip("a.mkv", 16, "160x128"), "job",
                                {"--filter", "bm3d", "--stretch-frames", "8", "-c", "ffv1"});
   {
     Process worker(limpid_command({"work", job, "--threads", "1"}));
