@@ -30,7 +30,7 @@ constexpr f0r_param_info_t kParameters[] = {
     {"sigma", F0R_PARAM_DOUBLE,
      "The noise's standard deviation in 8-bit code values, divided by 100; 0: found from the video"},
     {"strength", F0R_PARAM_DOUBLE, "How much is removed: 0.5 what was found or given, 1 twice as much"},
-    {"filter", F0R_PARAM_STRING, "vbm4d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
+    {"filter", F0R_PARAM_STRING, "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
     {"profile", F0R_PARAM_STRING, "From quick to thorough: fast, lc, np, high"},
     {"settings", F0R_PARAM_STRING, "Other options of limpid denoise, between spaces: reach=2 engine=cpu"},
 };

@@ -31,7 +31,7 @@ constexpr struct {
 } kProperties[] = {
     {"noise",
      "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"},
-    {"filter", "vbm4d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
+    {"filter", "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
     {"profile", "From quick to thorough: fast, lc, np, high"},
     {"engine", "auto, cpu, cuda:0"},
     {"settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"},
