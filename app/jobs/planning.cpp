@@ -5,19 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <deque>
-#include <exception>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <variant>
 
 #include "app/console/diagnostics.h"
 #include "app/options/engine_options.h"
-#include "app/pipeline/bounded_queue.h"
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
 #include "core/frame/reach.h"
@@ -32,67 +27,6 @@ struct SeenFrame {
   std::uint64_t check;
   std::size_t level;
   bool is_result;
-};
-
-struct CheckedFrame {
-  Frame frame;
-  std::uint64_t check;
-};
-
-/// The frames of a source, read and hashed on a thread of its own: while noise is looked for in one, the next
-/// are on their way.
-class ReadAhead {
- public:
-  /// Of `reader`, which nobody else uses meanwhile; `frames` results at most, 0: all.
-  ReadAhead(io::Reader& reader, std::int64_t frames)
-      : queue_(kQueuedBytes), thread_([this, &reader, frames] { read_all(reader, frames); }) {}
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
-  ReadAhead(ReadAhead&&) = delete;
-  ReadAhead& operator=(ReadAhead&&) = delete;
-  ~ReadAhead() { queue_.cancel(); }
-
-  /// Nothing at the end. Throws what reading has thrown.
-  std::optional<CheckedFrame> next() {
-    std::optional<CheckedFrame> frame = queue_.pop();
-    if (!frame) {
-      thread_.join();
-      if (failure_) {
-        std::rethrow_exception(failure_);
-      }
-    }
-    return frame;
-  }
-
- private:
-  static constexpr std::size_t kQueuedBytes = std::size_t{64} << 20;
-  static constexpr std::size_t kQueuedFrames = 16;
-
-  void read_all(io::Reader& reader, std::int64_t frames) {
-    try {
-      for (std::int64_t results = 0; frames == 0 || results < frames;) {
-        io::Reader::Item item = reader.read();
-        if (std::holds_alternative<io::Reader::End>(item)) {
-          break;
-        }
-        if (Frame* const frame = std::get_if<Frame>(&item)) {
-          results += frame->context_only ? 0 : 1;
-          const std::size_t cost = std::max(frame_bytes(frame->format), kQueuedBytes / kQueuedFrames);
-          const std::uint64_t check = io::frame_hash(*frame);
-          if (!queue_.push({std::move(*frame), check}, cost)) {
-            return;
-          }
-        }
-      }
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
-    queue_.close();
-  }
-
-  BoundedQueue<CheckedFrame> queue_;
-  std::exception_ptr failure_;
-  std::jthread thread_;  // the last, as it uses all others
 };
 
 /// Goes through a source as one run would.
@@ -118,15 +52,20 @@ class LookThrough {
       add_level(noise_.level_of(ahead.front()));
       ahead.pop_front();
     };
-    ReadAhead source(reader_, settings_.frames);
-    while (std::optional<CheckedFrame> next = source.next()) {
-      look_at(next->frame, next->check);
-      ahead.push_back(std::move(next->frame));
-      if (std::ssize(ahead) > noise_.look_ahead()) {
-        settle();
+    while (settings_.frames == 0 || input_.frames < settings_.frames) {
+      io::Reader::Item item = reader_.read();
+      if (std::holds_alternative<io::Reader::End>(item)) {
+        break;
       }
-      if (!hooks.progress(input_.frames, reader_.video().frame_count)) {
-        return false;
+      if (Frame* const frame = std::get_if<Frame>(&item)) {
+        look_at(*frame);
+        ahead.push_back(std::move(*frame));
+        if (std::ssize(ahead) > noise_.look_ahead()) {
+          settle();
+        }
+        if (!hooks.progress(input_.frames, reader_.video().frame_count)) {
+          return false;
+        }
       }
     }
     while (!ahead.empty()) {
@@ -170,7 +109,7 @@ class LookThrough {
     return options;
   }
 
-  void look_at(const Frame& frame, std::uint64_t check) {
+  void look_at(const Frame& frame) {
     noise_.observe(frame);
     const BrightnessHistogram brightness = engine_->brightness_histogram(frame);
     float change = 0;
@@ -188,7 +127,7 @@ class LookThrough {
       }
     }
     seen_.push_back({.time = io::presentation_time(frame).value_or(0),
-                     .check = check,
+                     .check = io::frame_hash(frame),
                      .level = 0,
                      .is_result = !frame.context_only});
   }
