@@ -199,9 +199,7 @@ ViewerOptions ViewingOptions::viewer_options(const io::Reader& source, const Eng
   options.engine = denoising_engine.name();
   options.threads = engine.threads;
   for (const FilterType& type : filter_types()) {
-    if (denoising_engine.name() == "cpu" || type.name != VnlbParameters::description().name) {
-      options.filters.push_back(type.name);  // those that the engine has
-    }
+    options.filters.push_back(type.name);
   }
   options.duration = source.video().duration;
   options.frames = frames_;

@@ -51,14 +51,14 @@ inline float noise_edge(int patches, int samples) {
 // 0.1 dB, and edges that are 0.6 of these 0.5 dB.
 
 /// What is left of an eigenvector of the noisy patches, by its x and the noise_edge().
-inline float first_step_factor(float x, float edge) {
+constexpr float first_step_factor(float x, float edge) {
   const float kept = std::clamp((x / edge - 0.9F) * 5, 0.0F, 1.0F);
   return kept > 0 ? kept * std::max(x - 1, 0.0F) / x : 0.0F;
 }
 
 /// The same of the basic estimates of the patches, whose x has little of the noise. Those with x under 0.4
 /// are rather errors of the first step.
-inline float second_step_factor(float x) {
+constexpr float second_step_factor(float x) {
   return x > 0.4F ? std::min((x - 0.4F) * 1.25F, 1.0F) * x / (x + 1) : 0.0F;
 }
 

@@ -38,7 +38,7 @@ void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, con
 VnlbDescription describe_vnlb() {
   VnlbDescription description;
   description.name = "vnlb";
-  description.help = "empirical Bayes on patches in space and time, for the best quality; on the CPU alone";
+  description.help = "empirical Bayes on patches in space and time, for the best quality";
   for (const auto& [profile, name] : kVnlbProfiles) {
     description.profiles.emplace_back(name);
   }

@@ -30,6 +30,7 @@
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
+#include "cuda/vnlb/vnlb.h"
 
 namespace limpid::cuda {
 namespace {
@@ -240,11 +241,7 @@ EngineInfo describe_device(int device) {
 std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
   return std::visit(
       [&](const auto& parameters) -> std::unique_ptr<FrameFilter> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(parameters)>, VnlbParameters>) {
-          throw Error("the filter vnlb is for the engine cpu alone");
-        } else {
-          return make_frame_filter(parameters, format);
-        }
+        return make_frame_filter(parameters, format);
       },
       filter);
 }

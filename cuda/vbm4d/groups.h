@@ -146,6 +146,13 @@ struct GroupSums {
   int numerator_bits = 22;
 
   GroupSums() = default;
+  /// Wide ones of groups whose patches may all be in one picture, as many as there are: with fewer bits.
+  static GroupSums of_patches() {
+    GroupSums sums;
+    sums.weight_bits = 20;
+    sums.numerator_bits = 18;
+    return sums;
+  }
   /// Of groups of a step, from and to so many pictures.
   GroupSums(bool are_narrow, const Vbm4dStep& step, int pictures);
 
@@ -189,6 +196,20 @@ struct GroupJob {
 
 /// Filters groups and adds them to the sums.
 void filter_trajectories(const GroupJob& job, cudaStream_t stream);
+
+/// What other filters make of reference patches that are followed: groups of their own.
+class GroupStage {
+ public:
+  virtual ~GroupStage() = default;
+  /// Of device memory, for each group of a step.
+  virtual std::size_t bytes_per_group(bool second_step) const = 0;
+  /// Finds the groups of a band of reference patches. `followed` are its trajectories, of
+  /// follow_trajectories().
+  virtual void find(const TrajectoryJob& followed, bool second_step, void* memory,
+                    cudaStream_t stream) const = 0;
+  /// Filters these groups' samples of one plane and adds them to its sums.
+  virtual void filter(const GroupJob& job, bool second_step, void* memory, cudaStream_t stream) const = 0;
+};
 
 /// The estimate, in code values. `noisy` as groups take it.
 void finish_estimate(const GroupSums& format, const void* sums, const void* noisy,

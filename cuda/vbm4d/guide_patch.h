@@ -62,4 +62,42 @@ __device__ __forceinline__ int squares(const PatchWords& patch) {
   return sum;
 }
 
+// Of the patch at `at` from one with such squares().
+__device__ __forceinline__ int distance_of(const PatchWords& patch, int its_squares, const std::int8_t* at,
+                                           int pitch) {
+  int products = 0;
+  int others = 0;
+#pragma unroll
+  for (int r = 0; r < kPatch; ++r) {
+    const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const int four = static_cast<int>(row.four(i));
+      products = __dp4a(patch.of_row[r][i], four, products);
+      others = __dp4a(four, four, others);
+    }
+  }
+  return its_squares + others - 2 * products;
+}
+
+// Whether a patch repeats the other one, noise and all. One of a single value has no noise.
+__device__ __forceinline__ bool repeats(const std::int8_t* at, const std::int8_t* other, int pitch) {
+  unsigned unlike = 0;  // its first sample
+  const unsigned all = (static_cast<unsigned>(*at) & 0xFFU) * 0x01010101U;
+#pragma unroll 1
+  for (int r = 0; r < kPatch; ++r, at += pitch, other += pitch) {
+    const GuideRow row(at);
+    const GuideRow its(other);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const unsigned four = row.four(i);
+      if (four != its.four(i)) {
+        return false;
+      }
+      unlike |= four ^ all;
+    }
+  }
+  return unlike != 0;
+}
+
 }  // namespace limpid::cuda

@@ -75,22 +75,6 @@ struct Searched {
     its_squares = squares(patch);
   }
 
-  __device__ __forceinline__ int distance(const std::int8_t* at) const {
-    int products = 0;
-    int others = 0;
-#pragma unroll
-    for (int r = 0; r < kPatch; ++r) {
-      const GuideRow row(at + static_cast<std::ptrdiff_t>(r) * pitch);
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        const int four = static_cast<int>(row.four(i));
-        products = __dp4a(patch.of_row[r][i], four, products);
-        others = __dp4a(four, four, others);
-      }
-    }
-    return its_squares + others - 2 * products;
-  }
-
   // Of the patch at (its_x, its_y) of a picture, if it is in square i and in none before it.
   __device__ __forceinline__ Key key_of(const Squares& squares, int i, int picture, int its_x,
                                         int its_y) const {
@@ -108,8 +92,9 @@ struct Searched {
     if (in_place && picture == job.own) {
       return limpid::vbm4d::reference_key(picture, x, y);
     }
-    return limpid::vbm4d::candidate_key(distance(sample_of(job.guides[picture], pitch, {its_x, its_y})),
-                                        in_place ? 0 : job.bounds.position_bonus, picture, its_x, its_y);
+    return limpid::vbm4d::candidate_key(
+        distance_of(patch, its_squares, sample_of(job.guides[picture], pitch, {its_x, its_y}), pitch),
+        in_place ? 0 : job.bounds.position_bonus, picture, its_x, its_y);
   }
 
   // The best of a picture.

@@ -15,26 +15,6 @@ namespace {
 
 constexpr int kFollowRows = 4;  // of references, in a block
 
-// Whether a patch repeats the other one, noise and all. One of a single value has no noise.
-__device__ __forceinline__ bool repeats(const std::int8_t* at, const std::int8_t* other, int pitch) {
-  unsigned unlike = 0;  // its first sample
-  const unsigned all = (static_cast<unsigned>(*at) & 0xFFU) * 0x01010101U;
-#pragma unroll 1
-  for (int r = 0; r < kPatch; ++r, at += pitch, other += pitch) {
-    const GuideRow row(at);
-    const GuideRow its(other);
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      const unsigned four = row.four(i);
-      if (four != its.four(i)) {
-        return false;
-      }
-      unlike |= four ^ all;
-    }
-  }
-  return unlike != 0;
-}
-
 // A reference patch in the plane that it is in.
 struct Followed {
   const TrajectoryJob& job;

@@ -24,17 +24,6 @@ int capacity_of(const Vbm4dStep& step) {
 
 int slots_of(int pictures, const Vbm4dStep& step) { return step.predictive ? capacity_of(step) : pictures; }
 
-std::size_t row_bytes(const ReferenceGrid& grid, int pictures, const Vbm4dStep& step) {
-  return static_cast<std::size_t>(grid.columns) *
-         Trajectories::bytes_of(slots_of(pictures, step), capacity_of(step));
-}
-
-// In whole tiles.
-int rows_per_band(const ReferenceGrid& grid, int pictures, const Vbm4dStep& step) {
-  const std::size_t tiles = kGroupBytes / row_bytes(grid, pictures, step) / kGroupTile;
-  return static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(tiles, 1) * kGroupTile, grid.rows));
-}
-
 int pitch_of(int width) { return (width + 31) / 32 * 32; }
 
 }  // namespace
@@ -55,10 +44,29 @@ Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
       matching(&choose(matching_variants(), of_bm3d, device_limits())),
       tables(make_filter_tables(of_bm3d)) {}
 
-Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
+// Of the trajectories.
+std::size_t Vbm4d::row_bytes(const ReferenceGrid& grid, bool second_step) const {
+  const Vbm4dStep& of_step = step(second_step ? 1 : 0).parameters;
+  return static_cast<std::size_t>(grid.columns) *
+         Trajectories::bytes_of(slots_of(span_.frames(), of_step), capacity_of(of_step));
+}
+
+// In whole tiles.
+int Vbm4d::rows_per_band(const ReferenceGrid& grid, bool second_step) const {
+  std::size_t bytes = row_bytes(grid, second_step);
+  if (stage_ != nullptr) {
+    bytes += grid.columns * stage_->bytes_per_group(second_step);
+  }
+  const std::size_t tiles = kGroupBytes / bytes / kGroupTile;
+  return static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(tiles, 1) * kGroupTile, grid.rows));
+}
+
+Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
+             std::unique_ptr<const GroupStage> stage)
     : FrameFilter(format),
       parameters_(validated_vbm4d(parameters)),
       span_(temporal_span(parameters)),
+      stage_(std::move(stage)),
       hard_(parameters.hard_threshold, bm3d_of(parameters).hard_threshold) {
   if (parameters.wiener) {
     wiener_.emplace(*parameters.wiener, *bm3d_of(parameters).wiener);
@@ -68,34 +76,42 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
   if (!filters_) {
     return;
   }
-  // There is no telling how many of V-BM3D's patches meet.
+  // There is no telling how many of V-BM3D's patches meet, or of a stage's.
   narrow_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
-            format.bit_depth <= 11 && !parameters.hard_threshold.predictive;
-  hard_.sums = GroupSums(narrow_, hard_.parameters, span_.frames());
+            format.bit_depth <= 11 && !parameters.hard_threshold.predictive && stage_ == nullptr;
+  const auto sums_of = [&](const Step& of_step) {
+    return stage_ == nullptr ? GroupSums(narrow_, of_step.parameters, span_.frames())
+                             : GroupSums::of_patches();
+  };
+  hard_.sums = sums_of(hard_);
   if (wiener_) {
-    wiener_->sums = GroupSums(narrow_, wiener_->parameters, span_.frames());
+    wiener_->sums = sums_of(*wiener_);
   }
   const auto floats = [](int width, int height) {
     return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
   };
   std::size_t groups = 0;
+  std::size_t of_stage = 0;
   for (int p = 0; p < format.color_plane_count(); ++p) {
     const int width = format.plane_width(p);
     const int height = format.plane_height(p);
     scratch_[p] = DeviceMemory(floats(width, height));
     for (int s = 0; s < steps(); ++s) {
-      const Vbm4dStep& parameters_of_step = step(s).parameters;
       const ReferenceGrid grid =
           make_grid(std::max(width, limpid::vbm4d::kPatch), std::max(height, limpid::vbm4d::kPatch),
-                    limpid::vbm4d::kPatch, parameters_of_step.spacing);
-      groups = std::max(groups, row_bytes(grid, span_.frames(), parameters_of_step) *
-                                    rows_per_band(grid, span_.frames(), parameters_of_step));
+                    limpid::vbm4d::kPatch, step(s).parameters.spacing);
+      const std::size_t rows = rows_per_band(grid, s == 1);
+      groups = std::max(groups, row_bytes(grid, s == 1) * rows);
+      if (stage_ != nullptr) {
+        of_stage = std::max(of_stage, stage_->bytes_per_group(s == 1) * grid.columns * rows);
+      }
     }
   }
   if (format.chroma_shift_x > 0 || format.chroma_shift_y > 0) {
     means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
   }
   groups_ = DeviceMemory(groups);
+  stage_memory_ = DeviceMemory(of_stage);
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(format.width)) *
                            MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
   std::vector<float> transforms(GroupTransforms::floats());
@@ -105,7 +121,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
 }
 
 std::size_t Vbm4d::memory() const {
-  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + transforms_.bytes();
+  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + stage_memory_.bytes() +
+                      transforms_.bytes();
   for (const DeviceMemory& plane : scratch_) {
     bytes += plane.bytes();
   }
@@ -419,7 +436,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
 
     const int pictures = last - first + 1;
     const int capacity = capacity_of(own_step.parameters);
-    const int band = rows_per_band(trajectories.grid, span_.frames(), own_step.parameters);
+    const int band = rows_per_band(trajectories.grid, number == 1);
     const std::size_t groups = static_cast<std::size_t>(trajectories.grid.columns) * band;
     Trajectories& found = trajectories.out;
     found.pictures = pictures;
@@ -432,6 +449,9 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
       found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
       (found.predictive ? search_predictively : follow_trajectories)(trajectories, sequence.stream);
+      if (stage_ != nullptr) {
+        stage_->find(trajectories, number == 1, stage_memory_.as(), sequence.stream);
+      }
       for (const int c : set.components) {
         GroupJob job;
         job.grid = trajectories.grid;
@@ -462,7 +482,11 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.curve = plan.planes.components[c].curve;
         job.tables = &own_step.tables;
         job.transforms = transforms_.as<float>();
-        filter_trajectories(job, sequence.stream);
+        if (stage_ != nullptr) {
+          stage_->filter(job, number == 1, stage_memory_.as(), sequence.stream);
+        } else {
+          filter_trajectories(job, sequence.stream);
+        }
       }
     }
   }

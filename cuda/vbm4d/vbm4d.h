@@ -25,7 +25,9 @@ class Vbm4d final : public FrameFilter {
  public:
   /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
   /// suffice.
-  Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format);
+  /// With a stage, groups are that stage's.
+  Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
+        std::unique_ptr<const GroupStage> stage = nullptr);
 
   Reach reach() const override { return reach_of(parameters_); }
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override;
@@ -100,6 +102,8 @@ class Vbm4d final : public FrameFilter {
   FloatPlane scratch(const Sequence& sequence, int component) const;
   FloatPlane means(const Sequence& sequence) const;
   GroupSamples samples_of(int component) const;
+  std::size_t row_bytes(const ReferenceGrid& grid, bool second_step) const;
+  int rows_per_band(const ReferenceGrid& grid, bool second_step) const;
   void make_plans(const Sequence& sequence);
   void filter(const Sequence& sequence, int current, const SamplePlanes& out);
   void prepare(const Sequence& sequence, int i);
@@ -118,6 +122,7 @@ class Vbm4d final : public FrameFilter {
 
   Vbm4dParameters parameters_;
   TemporalSpan span_;
+  std::unique_ptr<const GroupStage> stage_;
   Step hard_;
   std::optional<Step> wiener_;
   bool filters_ = false;  // any plane is large enough
@@ -130,6 +135,7 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory means_;                                     // luma of subsampled chroma's size
   DeviceMemory matching_;                                  // a guide with margins
   DeviceMemory groups_;
+  DeviceMemory stage_memory_;
   DeviceMemory transforms_;
 };
 

@@ -286,12 +286,6 @@ TEST_P(EngineTest, AnImpossibleFormatIsAnError) {
   }
 }
 
-TEST_P(EngineTest, RefusesAFilterThatItLacksInASentence) {
-  const std::string message =
-      message_of([&] { static_cast<void>(engine().make_denoiser(VnlbParameters(), {{10}}, gray(40, 32))); });
-  EXPECT_EQ(message, engine().name() == "cpu" ? "" : "the filter vnlb is for the engine cpu alone");
-}
-
 TEST_P(EngineTest, NoiseThatIsSetHoldsForLaterFramesOnly) {
   const FrameFormat format = gray(40, 32);
   const Bm3dParameters parameters = bm3d_profile(Profile::kLc);

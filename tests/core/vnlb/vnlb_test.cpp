@@ -48,25 +48,27 @@ VnlbParameters small_vnlb() {
   return parameters;
 }
 
-std::vector<Frame> run_vnlb(const std::vector<Frame>& frames, const VnlbParameters& parameters,
-                            const NoiseModel& noise = white_noise(), int threads = 0) {
-  const std::shared_ptr<Engine> engine = engine_registry().open("cpu", {.threads = threads});
-  return run_stream(*engine->make_denoiser(parameters, noise, frames.front().format), frames);
-}
-
-void expect_vnlb_as_defined(const std::vector<Frame>& frames, const VnlbParameters& parameters,
-                            const NoiseModel& noise = white_noise()) {
-  const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
-  const std::vector<Frame> results = run_vnlb(frames, parameters, noise);
-  ASSERT_EQ(results.size(), frames.size());
-  for (std::size_t t = 0; t < results.size(); ++t) {
-    const oracle::Agreement agreement = oracle::compare(results[t], expected[t]);
-    EXPECT_TRUE(oracle::within_contract(agreement)) << "frame " << t << ": " << to_string(agreement);
-    EXPECT_EQ(results[t].index, frames[t].index);
+class VnlbTest : public EngineSuite {
+ protected:
+  std::vector<Frame> run_vnlb(const std::vector<Frame>& frames, const VnlbParameters& parameters,
+                              const NoiseModel& noise = white_noise()) {
+    return run_stream(*engine().make_denoiser(parameters, noise, frames.front().format), frames);
   }
-}
 
-TEST(Vnlb, AgreesWithTheOracleInEveryFormat) {
+  void expect_vnlb_as_defined(const std::vector<Frame>& frames, const VnlbParameters& parameters,
+                              const NoiseModel& noise = white_noise()) {
+    const std::vector<Frame> expected = oracle::denoise(frames, parameters, {noise});
+    const std::vector<Frame> results = run_vnlb(frames, parameters, noise);
+    ASSERT_EQ(results.size(), frames.size());
+    for (std::size_t t = 0; t < results.size(); ++t) {
+      const oracle::Agreement agreement = oracle::compare(results[t], expected[t]);
+      EXPECT_TRUE(oracle::within_contract(agreement)) << "frame " << t << ": " << to_string(agreement);
+      EXPECT_EQ(results[t].index, frames[t].index);
+    }
+  }
+};
+
+TEST_P(VnlbTest, AgreesWithTheOracleInEveryFormat) {
   const FrameFormat formats[] = {gray(41, 35),      gray(33, 40, 16),      as_float(gray(40, 33)),
                                  yuv(44, 38, 1, 1), yuv(43, 37, 1, 1, 10), yuv(40, 34, 2, 0),
                                  yuv(34, 33, 0, 0), rgb(36, 33),           as_float(rgb(33, 35))};
@@ -76,7 +78,7 @@ TEST(Vnlb, AgreesWithTheOracleInEveryFormat) {
   }
 }
 
-TEST(Vnlb, AgreesWithTheOracleForAllParameters) {
+TEST_P(VnlbTest, AgreesWithTheOracleForAllParameters) {
   const std::vector<Frame> frames = noisy_clip(gray(48, 40), 6, static_cast<double>(kSigma));
   VnlbParameters parameters = small_vnlb();
   parameters.before = 3;
@@ -98,7 +100,7 @@ TEST(Vnlb, AgreesWithTheOracleForAllParameters) {
   expect_vnlb_as_defined(frames, parameters);
 }
 
-TEST(Vnlb, AgreesWithTheOracleForNoiseOfAnyShape) {
+TEST_P(VnlbTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 4, static_cast<double>(kSigma));
   NoiseModel noise = white_noise();
   for (int p = 0; p < 3; ++p) {
@@ -120,7 +122,7 @@ TEST(Vnlb, AgreesWithTheOracleForNoiseOfAnyShape) {
   expect_vnlb_as_defined(frames, small_vnlb(), {{0, 9, 9}});
 }
 
-TEST(Vnlb, FiltersFieldsAndScenesByThemselves) {
+TEST_P(VnlbTest, FiltersFieldsAndScenesByThemselves) {
   std::vector<Frame> frames = noisy_clip(yuv(40, 70, 1, 1), 4, static_cast<double>(kSigma));
   for (Frame& frame : frames) {
     frame.interlaced = true;
@@ -146,7 +148,7 @@ TEST(Vnlb, FiltersFieldsAndScenesByThemselves) {
 }
 
 // Noise that comes again with its picture would pass for something that stays.
-TEST(Vnlb, RepeatedPicturesAreNoEvidence) {
+TEST_P(VnlbTest, RepeatedPicturesAreNoEvidence) {
   const FrameFormat format = gray(64, 48);
   std::vector<Frame> frames = noisy_clip(format, 3, 20);
   for (int t = 2; t >= 0; --t) {
@@ -165,25 +167,25 @@ TEST(Vnlb, RepeatedPicturesAreNoEvidence) {
   }
 }
 
-TEST(Vnlb, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
+TEST_P(VnlbTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
   const std::vector<Frame> frames = noisy_clip(yuv(32, 30, 1, 1), 14, static_cast<double>(kSigma));
   for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
     VnlbParameters parameters = small_vnlb();
     parameters.delay = delay;
-    test::expect_stretches_as_the_whole(*engine_registry().open("cpu"), parameters, frames);
+    test::expect_stretches_as_the_whole(engine(), parameters, frames);
   }
 }
 
-TEST(Vnlb, WaitsForNoMoreFramesThanItMay) {
+TEST_P(VnlbTest, WaitsForNoMoreFramesThanItMay) {
   const std::vector<Frame> frames = noisy_clip(gray(24, 24), 10, static_cast<double>(kSigma));
   for (const int delay : {0, 1, 2, 5, 32}) {
     VnlbParameters parameters = small_vnlb();
     parameters.delay = delay;
-    test::expect_no_later(*engine_registry().open("cpu"), parameters, delay, frames);
+    test::expect_no_later(engine(), parameters, delay, frames);
   }
 }
 
-TEST(Vnlb, SmallPlanesPassThroughOrHaveFewPatches) {
+TEST_P(VnlbTest, SmallPlanesPassThroughOrHaveFewPatches) {
   for (const FrameFormat& format : {gray(7, 40), gray(40, 7), yuv(14, 14, 1, 1, 10), gray(8, 8, 10),
                                     gray(9, 8, 10), yuv(15, 9, 0, 0, 10)}) {
     SCOPED_TRACE(std::to_string(format.width) + "x" + std::to_string(format.height));
@@ -192,7 +194,7 @@ TEST(Vnlb, SmallPlanesPassThroughOrHaveFewPatches) {
   }
 }
 
-TEST(Vnlb, FlatPicturesStayWhatTheyAre) {
+TEST_P(VnlbTest, FlatPicturesStayWhatTheyAre) {
   const FrameFormat format = yuv(48, 40, 1, 1);
   for (const double level : {0.0, 100.0, 255.0}) {
     std::vector<Frame> frames;
@@ -212,19 +214,20 @@ TEST(Vnlb, FlatPicturesStayWhatTheyAre) {
   }
 }
 
-TEST(Vnlb, IsAlikeFromRunToRunAndForAnyNumberOfThreads) {
+TEST_P(VnlbTest, IsAlikeFromRunToRunAndForAnyNumberOfThreads) {
   const std::vector<Frame> frames = noisy_clip(yuv(130, 90, 1, 1), 3, static_cast<double>(kSigma));
-  const std::vector<Frame> one = run_vnlb(frames, small_vnlb(), white_noise(), 1);
-  for (int i = 0; i < 2; ++i) {
-    const std::vector<Frame> three = run_vnlb(frames, small_vnlb(), white_noise(), 3);
+  const std::vector<Frame> once = run_vnlb(frames, small_vnlb());
+  for (const int threads : {1, 3, 3}) {
+    engine_ = engine_registry().open(GetParam(), {.threads = threads});
+    const std::vector<Frame> again = run_vnlb(frames, small_vnlb());
     for (std::size_t t = 0; t < frames.size(); ++t) {
-      EXPECT_TRUE(oracle::same_bits(one[t], three[t])) << t;
+      EXPECT_TRUE(oracle::same_bits(once[t], again[t])) << t;
     }
   }
 }
 
 // What the filter is for.
-TEST(Vnlb, MoreFramesAndStepsGiveBetterPictures) {
+TEST_P(VnlbTest, MoreFramesAndStepsGiveBetterPictures) {
   const FrameFormat format = gray(96, 80);
   const std::vector<Frame> frames = noisy_clip(format, 7, 20);
   const auto psnr = [&](int reach, bool second) {
@@ -239,6 +242,8 @@ TEST(Vnlb, MoreFramesAndStepsGiveBetterPictures) {
   EXPECT_GT(both, psnr(3, false) + 0.2);
   EXPECT_GT(both, psnr(0, true) + 1);
 }
+
+INSTANTIATE_TEST_SUITE_P(Engines, VnlbTest, kSuiteEngines, suite_name);
 
 class VnlbSimdTest : public SimdLevelTest {};
 

@@ -1,7 +1,8 @@
-// V-BM4D on a GPU: whole frames in device memory, by profile, format and content, and each kernel of a step.
-// Without FFmpeg, so that it runs on a bare GPU machine:
+// V-BM4D, V-BM3D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
+// kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
-// The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "vbm3d np".
+// The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "vbm3d np",
+// "vnlb np".
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -363,12 +364,15 @@ void benchmark(int argc, char** argv) {
                                                            {"lc", Vbm4dProfile::kLc},
                                                            {"np", Vbm4dProfile::kNp},
                                                            {"high", Vbm4dProfile::kHigh}};
-  std::vector<std::pair<std::string, Vbm4dParameters>> settings;
+  std::vector<std::pair<std::string, Filter>> settings;
   for (const auto& [name, profile] : profiles) {
     settings.emplace_back(name, vbm4d_profile(profile));
   }
-  settings.emplace_back("vbm3d fast", vbm4d_of(vbm3d_profile(Vbm3dProfile::kFast)));
-  settings.emplace_back("vbm3d np", vbm4d_of(vbm3d_profile(Vbm3dProfile::kNp)));
+  settings.emplace_back("vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast));
+  settings.emplace_back("vbm3d np", vbm3d_profile(Vbm3dProfile::kNp));
+  settings.emplace_back("vnlb fast", vnlb_profile(VnlbProfile::kFast));
+  settings.emplace_back("vnlb np", vnlb_profile(VnlbProfile::kNp));
+  settings.emplace_back("vnlb high", vnlb_profile(VnlbProfile::kHigh));
   const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
                                                       {"noise", Content::kNoise},
                                                       {"flat", Content::kFlat},
@@ -383,14 +387,14 @@ void benchmark(int argc, char** argv) {
         if (!options.only.empty() && options.only != profile_name) {
           continue;
         }
-        Vbm4d filter(parameters, format);
-        FilteredStream stream(filter, format, clip);
+        const std::unique_ptr<FrameFilter> filter = make_filter(parameters, format);
+        FilteredStream stream(*filter, format, clip);
         nlohmann::ordered_json entry;
         entry["profile"] = profile_name;
         entry["format"] = format_name;
         entry["content"] = content_name;
         entry["ms"] = stream.ms_per_frame(std::max(options.repeats / 6, 3));
-        entry["mib"] = static_cast<double>(filter.memory()) / (1 << 20);
+        entry["mib"] = static_cast<double>(filter->memory()) / (1 << 20);
         std::printf("%-10s %-8s %-8s %10.3f %10.0f\n", profile_name.c_str(), format_name, content_name,
                     entry["ms"].get<double>(), entry["mib"].get<double>());
         json["frames"].push_back(entry);

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "core/frame/frame.h"
+#include "core/vnlb/vnlb_parameters.h"
+#include "cuda/runtime/frame_filter.h"
+
+namespace limpid::cuda {
+
+/// VNLB. Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does
+/// not suffice.
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
+
+}  // namespace limpid::cuda
