@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/vbm4d/vbm4d.h"
+#include "cuda/vnlb/vnlb.h"
 
 namespace limpid::cuda {
 namespace {
@@ -202,7 +204,8 @@ void EdgePreserving::filter_picture(const SamplePlanes& in, const SamplePlanes& 
 
 Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
     : parameters(step), similar(of_bm3d), matching(nullptr), tables{} {}
-Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format)
+Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
+             std::unique_ptr<const GroupStage> /*stage*/)
     : FrameFilter(format), parameters_(parameters), hard_(parameters.hard_threshold, {}) {}
 std::size_t Vbm4d::memory() const { return 0; }
 void Vbm4d::renew(FrameState& /*state*/) {}
@@ -213,6 +216,10 @@ void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, 
                             static_cast<std::size_t>(format_.plane_width(p)) * format_.bytes_per_sample(),
                             format_.plane_height(p), cudaMemcpyDeviceToDevice, stream));
   }
+}
+
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
+  return std::make_unique<Vbm4d>(followed_like(parameters), format);
 }
 
 NoiseEstimator::PlaneMemory::PlaneMemory() = default;
