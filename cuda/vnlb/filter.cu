@@ -264,30 +264,6 @@ __device__ __forceinline__ float reciprocal_root(float value) {
   return root * fmaf(-0.5F * value * root, root, 1.5F);
 }
 
-// Values of which lanes have one or two each, [i] in lane i % 32, so that all lanes can read and write any
-// without waiting for memory.
-template <int kOfLane>
-struct LaneArray {
-  float values[kOfLane];
-
-  __device__ __forceinline__ float operator[](int i) const {
-    const float first = __shfl_sync(kAllLanes, values[0], i % kWarp);
-    if constexpr (kOfLane == 1) {
-      return first;
-    }
-    const float second = __shfl_sync(kAllLanes, values[kOfLane - 1], i % kWarp);
-    return i < kWarp ? first : second;
-  }
-  __device__ __forceinline__ void set(int i, float value) {
-#pragma unroll
-    for (int q = 0; q < kOfLane; ++q) {
-      if (i == static_cast<int>(threadIdx.x) + q * kWarp) {
-        values[q] = value;
-      }
-    }
-  }
-};
-
 // What a warp finds eigenvectors in. Of rows that lie beside each other columns are in different banks, and
 // so are rows of a column.
 template <int kCapacity>
@@ -295,14 +271,10 @@ struct Decomposition {
   static constexpr int kPitch = kCapacity + 1;
   static constexpr int kOfLane = (kCapacity + kWarp - 1) / kWarp;  // columns
 
-  using Values = LaneArray<kOfLane>;
-  struct Tridiagonal {
-    Values diagonal;
-    Values beside;  // [i]: between i and i + 1
-  };
-
   float matrix[kCapacity * kPitch];  // then the reflections' vectors, as rows
   float vectors[kCapacity * kPitch];
+  // Of the tridiagonal matrix: a diagonal element, and what is between it and the next one.
+  float2 tridiagonal[kCapacity];
   float reflections[kCapacity];
   float work[kCapacity];
 
@@ -316,14 +288,13 @@ struct Decomposition {
   }
 
   // Each reflection is I - factor v v^T.
-  __device__ void make_tridiagonal(int size, Tridiagonal& out) {
+  __device__ void make_tridiagonal(int size) {
     const int lane = static_cast<int>(threadIdx.x);
     for (int k = 0; k < size; ++k) {
       float* const row = matrix + k * kPitch;
       const float on_diagonal = row[k];
       if (k + 1 == size) {
-        out.diagonal.set(k, on_diagonal);
-        out.beside.set(k, 0);
+        tridiagonal[k] = make_float2(on_diagonal, 0);
         reflections[k] = 0;
         break;
       }
@@ -343,8 +314,7 @@ struct Decomposition {
       const bool reflects = k + 2 < size && half > FLT_MIN;
       const float factor = reflects ? 1 / half : 0.0F;
       __syncwarp();
-      out.diagonal.set(k, on_diagonal);
-      out.beside.set(k, reflects ? reflected : k + 2 == size ? head : 0.0F);
+      tridiagonal[k] = make_float2(on_diagonal, reflects ? reflected : k + 2 == size ? head : 0.0F);
       reflections[k] = factor;
       if (!reflects) {
         continue;
@@ -404,7 +374,7 @@ struct Decomposition {
   }
 
   // The eigenvalues take the diagonal's place, the tridiagonal matrix's eigenvectors are rows.
-  __device__ void decompose_tridiagonal(int size, Tridiagonal& tridiagonal) {
+  __device__ void decompose_tridiagonal(int size) {
     const int lane = static_cast<int>(threadIdx.x);
     for (int i = 0; i < size; ++i) {
       for (int column = lane; column < kCapacity; column += kWarp) {
@@ -412,38 +382,30 @@ struct Decomposition {
       }
     }
     float greatest = 0;
-#pragma unroll
-    for (int q = 0; q < kOfLane; ++q) {
-      if (lane + q * kWarp < size) {
-        greatest =
-            fmaxf(greatest, fabsf(tridiagonal.diagonal.values[q]) + fabsf(tridiagonal.beside.values[q]));
-      }
+    for (int i = lane; i < size; i += kWarp) {
+      greatest = fmaxf(greatest, fabsf(tridiagonal[i].x) + fabsf(tridiagonal[i].y));
     }
     const float negligible = FLT_EPSILON / 2 * greatest_of_warp(greatest);
     constexpr int kMostIterations = 40;  // two or three suffice
     for (int first = 0; first < size; ++first) {
       for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-        const int last = end_of_block(tridiagonal.beside, first, size, negligible);
+        const int last = end_of_block(first, size, negligible);
         if (last == first) {
           break;
         }
-        turn(first, last, tridiagonal);
+        turn(first, last);
+        __syncwarp();
       }
     }
-    __syncwarp();
   }
 
   // The first row from `first` on that has nothing beside its diagonal.
-  static __device__ __forceinline__ int end_of_block(const Values& beside, int first, int size,
-                                                     float negligible) {
-    const int lane = static_cast<int>(threadIdx.x);
-#pragma unroll
-    for (int q = 0; q < kOfLane; ++q) {
-      const int i = lane + q * kWarp;
-      const unsigned ends =
-          __ballot_sync(kAllLanes, i >= first && (i + 1 >= size || fabsf(beside.values[q]) <= negligible));
+  __device__ __forceinline__ int end_of_block(int first, int size, float negligible) const {
+    for (int begin = first; begin < size; begin += kWarp) {
+      const int i = begin + static_cast<int>(threadIdx.x);
+      const unsigned ends = __ballot_sync(kAllLanes, i + 1 >= size || fabsf(tridiagonal[i].y) <= negligible);
       if (ends != 0) {
-        return __ffs(static_cast<int>(ends)) - 1 + q * kWarp;
+        return begin + __ffs(static_cast<int>(ends)) - 1;
       }
     }
     return first;
@@ -451,14 +413,12 @@ struct Decomposition {
 
   // A row of the tridiagonal matrix, with the lane's part of that of the eigenvectors.
   struct Row {
-    float diagonal;
-    float beside;
+    float2 elements;
     float vector[kOfLane];
   };
-  __device__ __forceinline__ Row row_of(const Tridiagonal& tridiagonal, int i) const {
+  __device__ __forceinline__ Row row_of(int i) const {
     Row row;
-    row.diagonal = tridiagonal.diagonal[i];
-    row.beside = tridiagonal.beside[i];
+    row.elements = tridiagonal[i];
 #pragma unroll
     for (int q = 0; q < kOfLane; ++q) {
       const int column = static_cast<int>(threadIdx.x) + q * kWarp;
@@ -475,42 +435,45 @@ struct Decomposition {
     }
   }
 
-  // An iteration with implicit shifts, on rows first to last. Lanes read and write columns of their own.
-  __device__ __forceinline__ void turn(int first, int last, Tridiagonal& tridiagonal) {
-    const float its_beside = tridiagonal.beside[first];
-    const float its_diagonal = tridiagonal.diagonal[first];
-    const float slope = (tridiagonal.diagonal[first + 1] - its_diagonal) / (2 * its_beside);
+  // An iteration with implicit shifts, on rows first to last, upwards. All lanes compute the rotations, and
+  // read elements before any of them writes those behind; each turns columns of its own.
+  __device__ __forceinline__ void turn(int first, int last) {
+    const bool writes = threadIdx.x == 0;
+    const float2 head = tridiagonal[first];
+    const float slope = (tridiagonal[first + 1].x - head.x) / (2 * head.y);
     const float root = sqrtf(fmaf(slope, slope, 1.0F));
-    Row upper = row_of(tridiagonal, last);
-    float g = upper.diagonal - its_diagonal + its_beside / (slope + copysignf(root, slope));
+    Row upper = row_of(last);
+    float g = upper.elements.x - head.x + head.y / (slope + copysignf(root, slope));
     float sine = 1;
     float cosine = 1;
     float shift = 0;
-    Row next = row_of(tridiagonal, last - 1);
+    Row next = row_of(last - 1);
+    __syncwarp();
     int i = last - 1;
     bool fell_apart = false;
+#pragma unroll 2
     for (; i >= first; --i) {
       const Row lower = next;
-      next = row_of(tridiagonal, max(i - 1, first));  // on its way while this one is turned
-      const float f = sine * lower.beside;
-      const float b = cosine * lower.beside;
+      next = row_of(max(i - 1, first));  // on its way while this one is turned
+      __syncwarp();
+      const float f = sine * lower.elements.y;
+      const float b = cosine * lower.elements.y;
       const float square = fmaf(f, f, g * g);
       fell_apart = !(square >= FLT_MIN);
       if (fell_apart) {
-        tridiagonal.beside.set(i + 1, 0);
-        tridiagonal.diagonal.set(i + 1, upper.diagonal - shift);
         break;
       }
       const float inverse = reciprocal_root(square);
-      tridiagonal.beside.set(i + 1, square * inverse);
       sine = f * inverse;
       cosine = g * inverse;
-      g = upper.diagonal - shift;
-      const float turned = fmaf(lower.diagonal - g, sine, 2 * cosine * b);
+      g = upper.elements.x - shift;
+      const float turned = fmaf(lower.elements.x - g, sine, 2 * cosine * b);
       shift = sine * turned;
-      tridiagonal.diagonal.set(i + 1, g + shift);
+      if (writes) {
+        tridiagonal[i + 1] = make_float2(g + shift, i + 1 < last ? square * inverse : 0.0F);
+      }
       g = fmaf(cosine, turned, -b);
-      upper.diagonal = lower.diagonal;
+      upper.elements.x = lower.elements.x;
       float higher[kOfLane];
 #pragma unroll
       for (int q = 0; q < kOfLane; ++q) {
@@ -520,11 +483,9 @@ struct Decomposition {
       store_vector(i + 1, higher);
     }
     store_vector(i + 1, upper.vector);
-    if (!fell_apart) {
-      tridiagonal.diagonal.set(first, upper.diagonal - shift);
-      tridiagonal.beside.set(first, g);
+    if (writes) {
+      tridiagonal[i + 1] = make_float2(upper.elements.x - shift, fell_apart ? 0.0F : g);
     }
-    tridiagonal.beside.set(last, 0);
   }
 
   // Makes a row of `vectors` an eigenvector of the matrix. Lanes have rows of their own.
@@ -584,16 +545,13 @@ __global__ void __launch_bounds__(kWarp)
   if (patches > 1) {
     float* const matrix = groups.matrices + group * kCapacity * kCapacity;
     work.load(matrix, patches);
-    typename Decomposition<kCapacity>::Tridiagonal tridiagonal{};
-    work.make_tridiagonal(patches, tridiagonal);
-    work.decompose_tridiagonal(patches, tridiagonal);
+    work.make_tridiagonal(patches);
+    work.decompose_tridiagonal(patches);
     const float edge = edges.of[slices - 1][patches];
     auto* const numbers = reinterpret_cast<int*>(work.work);
-#pragma unroll
-    for (int q = 0; q < Decomposition<kCapacity>::kOfLane; ++q) {
-      const int i = lane + q * kWarp;
-      const float factor =
-          i < patches ? factor_of<kSecondStep>(tridiagonal.diagonal.values[q], patches, edge) : 0.0F;
+    for (int first = 0; first < patches; first += kWarp) {
+      const int i = first + lane;
+      const float factor = i < patches ? factor_of<kSecondStep>(work.tridiagonal[i].x, patches, edge) : 0.0F;
       const unsigned all = __ballot_sync(kAllLanes, factor != 0);
       if (factor != 0) {
         const int number = kept + __popc(all & ((1U << lane) - 1));
