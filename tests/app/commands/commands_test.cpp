@@ -1,6 +1,7 @@
 // The small commands: devices, measure, --version and --help.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -113,13 +114,16 @@ TEST_F(CommandsTest, BenchmarkRepeatsTheInputForLongRuns) {
   EXPECT_EQ(json["chain"]["frames"], 45);
   EXPECT_EQ(json["chain"]["stages"]["encode"]["frames"], 50);
   ASSERT_EQ(json["over_time"].size(), 5U);
+  double greatest_median = 0;
   for (std::size_t i = 0; i < 5; ++i) {
     const nlohmann::json& part = json["over_time"][i];
     EXPECT_EQ(part["frames"], 10 * (i + 1));
     EXPECT_GT(part["resident_bytes"], 1 << 20);
     EXPECT_GT(part["open_files"], 3);
-    EXPECT_GT(part["denoise_latency_ms"]["median"], 0);
+    greatest_median = std::max(greatest_median, part["denoise_latency_ms"]["median"].get<double>());
   }
+  // Parts end by what is written: denoising may have been so far ahead that one has none of it.
+  EXPECT_GT(greatest_median, 0);
 }
 
 TEST_F(CommandsTest, NamesOfFilesAreShownNotObeyed) {

@@ -145,7 +145,7 @@ TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
   const Outcome third = limpid(resumed);
   expect_success(third);
   EXPECT_EQ(lines(third.err).back(), "0 files denoised, 3 skipped, 0 failed");
-  EXPECT_EQ(third.err.find("-y"), std::string::npos) << third.err;
+  EXPECT_EQ(third.err.find(" -y"), std::string::npos) << third.err;
 }
 
 }  // namespace
