@@ -136,6 +136,8 @@ void print_table(const NoiseCommandOptions& options, const Finding& finding, con
       const Bands bands = bands_of(channel.noise);
       line += fmt::format("  {:>7.2f}  {:>7.2f}  {:>7.2f}  {}", bands.low, bands.middle, bands.high,
                           kind_of(channel.noise));
+      const std::string repetition = repetition_text(channel.noise);
+      line += (repetition.empty() ? "" : ", ") + repetition;
     }
     std::cout << line << '\n';
   }

@@ -138,8 +138,11 @@ std::string draw_noise(const NoiseModel& noise, ColorModel color_model, const st
     if (channel.noise.sigma > 0) {
       head += fmt::format("sigma {:.2f}{}", channel.noise.sigma, channel.has_shape ? ", " : "");
     }
-    svg.text(kDrawingMargin, y, head + std::string(channel.has_shape ? kind_of(channel.noise) : ""),
-             Anchor::kStart, " font-weight=\"bold\"");
+    if (channel.has_shape) {
+      const std::string repetition = repetition_text(channel.noise);
+      head += fmt::format("{}{}{}", kind_of(channel.noise), repetition.empty() ? "" : ", ", repetition);
+    }
+    svg.text(kDrawingMargin, y, head, Anchor::kStart, " font-weight=\"bold\"");
     if (channel.has_shape && channel.noise.sigma > 0) {
       y += kLine;
       draw_curve(channel.noise, y, svg);

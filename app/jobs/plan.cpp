@@ -106,7 +106,9 @@ void set_bits(Numbers& numbers, const std::string& text) {
 }
 
 Json shape_to_json(const NoiseShape& shape) {
-  return shape == NoiseShape() ? Json() : Json{bits_of(shape.spectrum), bits_of(shape.curve)};
+  return shape == NoiseShape()
+             ? Json()
+             : Json{bits_of(shape.spectrum), bits_of(shape.curve), bits_of(std::array{shape.repetition})};
 }
 
 NoiseShape shape_from(const Json& json) {
@@ -114,6 +116,9 @@ NoiseShape shape_from(const Json& json) {
   if (!json.is_null()) {
     set_bits(shape.spectrum, json.at(0).get<std::string>());
     set_bits(shape.curve, json.at(1).get<std::string>());
+    std::array<float, 1> repetition{};
+    set_bits(repetition, json.at(2).get<std::string>());
+    shape.repetition = repetition[0];
   }
   return shape;
 }

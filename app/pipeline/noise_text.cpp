@@ -1,5 +1,7 @@
 #include "app/pipeline/noise_text.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -12,6 +14,8 @@ namespace {
 // Of frequencies u + v.
 constexpr int kGreatestLow = 4;
 constexpr int kGreatestMiddle = 9;
+
+constexpr int kLeastRepetition = 5;  // percent; less is not told
 
 }  // namespace
 
@@ -57,6 +61,11 @@ std::string_view kind_of(const PlaneNoise& noise) {
   return bands.high < bands.low ? "smooth" : "not white";
 }
 
+std::string repetition_text(const PlaneNoise& noise) {
+  const int percent = static_cast<int>(std::lround(100 * noise.shape.repetition));
+  return noise.sigma > 0 && percent >= kLeastRepetition ? fmt::format("{} % repeats", percent) : "";
+}
+
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
   std::string text;
   for (const std::string_view kind : {"smooth", "not white"}) {
@@ -73,6 +82,12 @@ std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
     }
     if (!names.empty()) {
       text += (text.empty() ? "" : "; ") + std::string(kind) + (all ? "" : " in " + names);
+    }
+  }
+  for (const ChannelNoise& channel : channels_of(noise, color_model)) {
+    if (channel.has_shape) {
+      const std::string repetition = repetition_text(channel.noise);
+      return text + (text.empty() || repetition.empty() ? "" : "; ") + repetition;
     }
   }
   return text;

@@ -31,7 +31,11 @@ Bands bands_of(const PlaneNoise& noise);
 /// "none found", "white", "smooth" where high frequencies are weaker than low ones, or else "not white".
 std::string_view kind_of(const PlaneNoise& noise);
 
-/// Which channels' noise is smooth or otherwise not white: "smooth", "smooth in Y"; empty if all is white.
+/// How much of it is common to successive frames: "65 % repeats"; empty if next to none.
+std::string repetition_text(const PlaneNoise& noise);
+
+/// Which channels' noise is smooth or otherwise not white, and how much of luma's repeats: "smooth", "smooth
+/// in Y", "smooth; 65 % repeats"; empty if all is white and none repeats.
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);
 
 }  // namespace limpid::app

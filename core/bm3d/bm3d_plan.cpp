@@ -44,6 +44,9 @@ PlaneNoise combined(const NoiseModel& noise, const std::array<float, 3>& factors
       result.shape.spectrum, [](const NoiseShape& shape) { return shape.spectrum; }, 1);
   mix(
       result.shape.curve, [](const NoiseShape& shape) { return shape.curve; }, 2);
+  for (std::size_t p = 0; p < variance.size(); ++p) {
+    result.shape.repetition += variance[p] / total * noise.shape[p].repetition;
+  }
   return result;
 }
 
@@ -125,11 +128,12 @@ Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, 
     const int width = format.plane_width(c);
     const int height = heights[c];
     const bool filtered = width >= patch && height >= patch && component[c].sigma > 0;
-    plan.components[c] = {width, height, filtered ? component[c].sigma : 0, {}, {}};
+    plan.components[c] = {width, height, filtered ? component[c].sigma : 0, {}, {}, 0};
     if (filtered) {
       if (component[c].shape.curve != NoiseShape().curve && !(plan.opponent && c > 0)) {
         plan.components[c].curve = component[c].shape.curve;
       }
+      plan.components[c].repetition = component[c].shape.repetition;
       plan.components[c].coefficient_variances = variances_in_steps(parameters, component[c].shape);
       Bm3dComponentSet& set = c > 0 && chroma.subsampled() ? chroma : full;
       set.components.push_back(c);

@@ -29,6 +29,7 @@ struct Bm3dComponent {
   /// deviation_at(m) times sigma. It is the mean of the noisy group in the first step, of the basic
   /// estimate's in the second. RGB's U and V, which are no brightnesses, have no curve.
   std::optional<NoiseShape::Curve> curve;
+  float repetition = 0;  ///< NoiseShape::repetition, for filters over time
 };
 
 /// What a group's weight is multiplied by, given its deviation_at(): its least value's square over that of

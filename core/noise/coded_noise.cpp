@@ -109,7 +109,7 @@ std::optional<std::array<Strip, kShares.size() - 1>> strips_of(const std::vector
 
 }  // namespace
 
-std::optional<Spectrum> coded_noise(const ChannelStatistics& luma, double flat) {
+std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat) {
   const auto strips = strips_of(luma.differences);
   if (!strips) {
     return std::nullopt;
@@ -153,7 +153,9 @@ std::optional<Spectrum> coded_noise(const ChannelStatistics& luma, double flat) 
   if (!(variance > 0)) {
     return std::nullopt;
   }
-  return scaled(without_shading(spectrum, true), variance);
+  // Of the noise, differences have what does not repeat.
+  const double in_differences = kGain * kGain * std::sqrt(low.difference * middle.difference);
+  return CodedNoise{scaled(without_shading(spectrum, true), variance), 1 - in_differences / variance};
 }
 
 }  // namespace limpid::noise

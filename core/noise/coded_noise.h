@@ -12,8 +12,13 @@
 
 namespace limpid::noise {
 
-/// The spectrum of luma's noise; nothing where differences tell of no such noise. `flat`: the mean variance
-/// of a tenth of single frames' blocks, the flattest.
-std::optional<Spectrum> coded_noise(const ChannelStatistics& luma, double flat);
+struct CodedNoise {
+  Spectrum spectrum{};
+  double repetition = 0;  ///< as NoiseShape has it
+};
+
+/// Luma's noise; nothing where differences tell of no such noise. `flat`: the mean variance of a tenth of
+/// single frames' blocks, the flattest.
+std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat);
 
 }  // namespace limpid::noise

@@ -101,6 +101,9 @@ void validate_shape(const NoiseShape& shape) {
       !std::all_of(shape.curve.begin(), shape.curve.end(), positive)) {
     throw UsageError("a noise model's spectrum and curve must be of positive numbers");
   }
+  if (!(shape.repetition >= 0 && shape.repetition < 1)) {
+    throw UsageError("a noise model's repetition must be 0 to less than 1");
+  }
 }
 
 }  // namespace

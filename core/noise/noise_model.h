@@ -20,6 +20,10 @@ struct NoiseShape {
   /// (deviation_at()).
   using Curve = std::array<float, 256 / kBrightnessSpacing + 1>;
   Curve curve;
+  /// How much of it is common to successive frames: the correlation of the noise of a frame with that of the
+  /// frame before, along motion, 0 to less than 1. Codecs and cameras' own filters bring that about. The
+  /// noise of frames that are k apart is taken to have a correlation of repetition^k.
+  float repetition = 0;
 
   constexpr NoiseShape() {
     spectrum.fill(1);
@@ -65,7 +69,8 @@ struct NoiseModel {
 
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
 
-  /// Throws UsageError unless all deviations are in 0 to 255 and shapes are of finite, positive numbers.
+  /// Throws UsageError unless all deviations are in 0 to 255, shapes are of finite, positive numbers and
+  /// repetitions are in 0 to less than 1.
   void validate() const;
 };
 

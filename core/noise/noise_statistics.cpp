@@ -45,6 +45,8 @@ constexpr double kCodedSlope = 0.45;
 constexpr double kCodedGain = 1.12;
 /// By how much single frames have more noise than differences where all of it repeats.
 constexpr double kAllRepeated = 0.4;
+/// NoiseShape::repetition at most.
+constexpr double kMostCommon = 0.95;
 /// Chroma's noise they take nearly all from most blocks: there it is this share of luma's deviation at least.
 constexpr double kCodedChroma = 0.35;
 /// What single frames' flattest blocks have may be so many times less than the mean of all, whose noise
@@ -267,6 +269,7 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
     variance = std::min(variance, most);
   }
   const bool is_white = slope > kWhiteRatio;
+  double common = 0;
   if (is_white) {
     if (std::abs(std::sqrt(variance) - white) < kSameWhite * white) {
       return std::nullopt;
@@ -277,15 +280,17 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
       const double gain =
           gain_of_repetition(single && is_even(channel, luma, *single) ? repetition(spectrum, *single) : 0);
       variance *= gain * gain;
+      common = 1 - kCodedGain * kCodedGain / (gain * gain);
       // What codecs leave depends on more than brightness.
       found.curve = NoiseShape().curve;
     }
     const std::optional<Spectrum> flat = single_spectrum(channel, luma, kFlatShare);
-    const std::optional<Spectrum> coded = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
-    if (coded && mean_of(*coded) > variance) {
-      spectrum = *coded;
+    const std::optional<CodedNoise> coded = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
+    if (coded && mean_of(coded->spectrum) > variance) {
+      spectrum = coded->spectrum;
       variance = mean_of(spectrum);
       found.curve = NoiseShape().curve;
+      common = coded->repetition;
     }
   }
   variance -= luma ? kResidualOfLuma : kResidualOfChroma;
@@ -294,6 +299,7 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   }
   PlaneNoise noise = to_noise(scaled(spectrum, variance));
   noise.shape.curve = found.curve;
+  noise.shape.repetition = static_cast<float>(std::clamp(common, 0.0, kMostCommon));
   return noise;
 }
 
@@ -387,6 +393,7 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
       for (std::size_t i = 0; i < shape.size(); ++i) {
         chroma->shape.spectrum[i] = (chroma->shape.spectrum[i] + channels[0]->shape.spectrum[i]) / 2;
       }
+      chroma->shape.repetition = channels[0]->shape.repetition;
     }
   }
   if (!statistics.rgb) {

@@ -42,6 +42,9 @@ Json plane_to_json(const PlaneNoise& noise) {
       json["curve"].push_back(to_four_decimals(static_cast<double>(deviation)));
     }
   }
+  if (noise.shape.repetition > 0) {
+    json["repetition"] = to_four_decimals(static_cast<double>(noise.shape.repetition));
+  }
   return json;
 }
 
@@ -95,6 +98,11 @@ PlaneNoise plane_from_json(const Json& json, const std::string& name) {
         refuse("has a curve that isn't " + std::to_string(noise.shape.curve.size()) + " numbers above 0");
       }
       std::copy(deviations.begin(), deviations.end(), noise.shape.curve.begin());
+    } else if (key == "repetition") {
+      if (!value.is_number() || !(value.get<float>() >= 0 && value.get<float>() < 1)) {
+        refuse("has a repetition that is no number from 0 to less than 1");
+      }
+      noise.shape.repetition = value.get<float>();
     } else {
       refuse("has '" + key + "', which no plane of a noise profile has");
     }

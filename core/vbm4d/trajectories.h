@@ -47,16 +47,17 @@ constexpr bool is_cut(std::int64_t lost, std::int64_t blocks) { return 2 * lost 
 /// The vectors of the motion between such pictures.
 inline constexpr MotionVector kNowhere{.x = INT16_MIN, .y = INT16_MIN};
 
-/// What noise is taken to be in a group's coefficients, against what it is: deviations where coefficients are
-/// thresholded, variances where they are shrunk. Content along a trajectory changes little, so that more of
-/// what changes is noise, and less of what does not. In groups of one picture it is what it is.
+/// What noise is taken to be in a group's coefficients, against what it is in a picture: deviations where
+/// coefficients are thresholded, variances where they are shrunk. Content along a trajectory changes little,
+/// so that more of what changes is noise, and less of what does not. In groups of one picture it is what it
+/// is.
 struct NoiseOverTime {
-  float constant = 1;
-  float changing = 1;
+  float constant[kMostFrames + 1];  ///< [frames of the group]
+  float changing;
 
   /// For coefficient i of a group's patches, in the order of group_transform() (core/vbm4d/vbm4d_plan.h).
   constexpr float of(int i, int frames, int size) const {
-    return frames == 1 ? 1.0F : i * frames < size ? constant : changing;
+    return frames == 1 ? 1.0F : i * frames < size ? constant[frames] : changing;
   }
 };
 

@@ -40,6 +40,18 @@ constexpr double kStrongNoise = 30;
 constexpr double kRise = 1.5;
 constexpr double kRiseOfBasic = 2;
 
+// The variance of the first coefficient of an orthonormal DCT of so many values of variance 1, of which those
+// k apart have the correlation repetition^k.
+double variance_of_constant(int count, double repetition) {
+  double sum = 1;
+  double correlation = 1;
+  for (int k = 1; k < count; ++k) {
+    correlation *= repetition;
+    sum += 2 * (1 - static_cast<double>(k) / count) * correlation;
+  }
+  return sum;
+}
+
 std::int32_t bounded(double value) {
   constexpr double kMost = std::numeric_limits<std::int32_t>::max() / 4.0;
   return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
@@ -135,12 +147,18 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
   return plan;
 }
 
-vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step) {
+vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step, float repetition) {
   const Vbm4dStep& step = second_step ? *parameters.wiener : parameters.hard_threshold;
-  if (second_step) {
-    return {step.constant_noise * step.constant_noise, step.changing_noise * step.changing_noise};
+  const auto squared_if_second = [&](float deviation) {
+    return second_step ? deviation * deviation : deviation;
+  };
+  vbm4d::NoiseOverTime result{};
+  result.changing = squared_if_second(step.changing_noise);
+  for (int frames = 1; frames <= vbm4d::kMostFrames; ++frames) {
+    const auto gain = static_cast<float>(std::sqrt(variance_of_constant(frames, double{repetition})));
+    result.constant[frames] = squared_if_second(gain * step.constant_noise);
   }
-  return {step.constant_noise, step.changing_noise};
+  return result;
 }
 
 std::vector<double> group_transform(int frames, int members) {

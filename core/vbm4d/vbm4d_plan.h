@@ -36,8 +36,9 @@ Bm3dParameters bm3d_of(const Vbm4dParameters& parameters);
 Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                     const PlaneHeights& heights);
 
-/// For the first step or the second.
-vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step);
+/// For the first step or the second, and noise with this NoiseShape::repetition. What repeats adds up in what
+/// is constant over time. It is missing in what changes, which is left as it is: that loses less.
+vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step, float repetition);
 
 /// The orthonormal transform across a group's patches [coefficient][patch], row-major: a DCT-II over time and
 /// Haar's transform across trajectories. Patch frame * members + member; the first coefficient is the mean's.

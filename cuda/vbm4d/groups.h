@@ -187,7 +187,7 @@ struct GroupJob {
   void* sums[kMostPictures] = {};         ///< null: the picture is given no estimates
   float lambda = 0;                       ///< first step
   float sigma = 0;
-  limpid::vbm4d::NoiseOverTime over_time;
+  limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
   std::optional<NoiseShape::Curve> curve;
   const FilterTables* tables = nullptr;

@@ -476,7 +476,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
           job.sums[p - first] = sums.as();
         }
         job.lambda = parameters_.lambda;
-        job.over_time = noise_over_time(parameters_, number == 1);
+        job.over_time = noise_over_time(parameters_, number == 1, plan.planes.components[c].repetition);
         job.sigma = plan.planes.components[c].sigma;
         job.variances = plan.planes.components[c].coefficient_variances[number];
         job.curve = plan.planes.components[c].curve;

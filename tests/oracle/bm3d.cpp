@@ -177,14 +177,17 @@ std::vector<PlaneNoise> opponent_noise(const NoiseModel& noise) {
     }
     std::array<double, 64> spectrum{};
     double variance = 0;
+    double common = 0;
     for (std::size_t p = 0; p < 3; ++p) {
       const double part = std::pow(factors[c][p] * double{noise.sigma[p]}, 2);
       variance += part;
+      common += part * double{noise.shape[p].repetition};
       for (std::size_t i = 0; i < 64; ++i) {
         spectrum[i] += part * double{noise.shape[p].spectrum[i]};
       }
     }
     opponent[c].sigma = static_cast<float>(std::sqrt(variance));
+    opponent[c].shape.repetition = variance > 0 ? static_cast<float>(common / variance) : 0;
     for (std::size_t i = 0; i < 64 && variance > 0; ++i) {
       opponent[c].shape.spectrum[i] = static_cast<float>(spectrum[i] / variance);
     }

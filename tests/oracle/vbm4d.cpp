@@ -230,13 +230,21 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     const std::vector<double> variance = coefficient_variances(noise, {.patch_size = kPatchSide});
     const double deviation = curve_at(noise.shape, mean);
     const double sigma2 = std::pow(double{noise.sigma}, 2);
+    // Of the mean of so many frames' noise, times their number's root.
+    double constant_variance = 0;
+    for (int f = 0; f < frames; ++f) {
+      for (int g = 0; g < frames; ++g) {
+        constant_variance += std::pow(double{noise.shape.repetition}, std::abs(f - g)) / frames;
+      }
+    }
+    const double constant_deviation = std::sqrt(constant_variance);
     double left = 0;
     for (std::size_t p = 0; p < noisy.size(); ++p) {
       for (int i = 0; i < 64; ++i) {
         // Of one frame it is the noise's; of several, the first `members` coefficients are constant over
         // time.
         const double taken = frames == 1          ? 1.0
-                             : p < similar.size() ? double{step_.constant_noise}
+                             : p < similar.size() ? double{step_.constant_noise} * constant_deviation
                                                   : double{step_.changing_noise};
         const double coefficient_variance = variance[i] * deviation * deviation * taken * taken;
         if (second_) {

@@ -521,7 +521,6 @@ class FilterAlongMotion::Worker {
     job.shift_y = set.shift_y;
     job.bounds = bounds;
     job.predictive = (step == 1 ? *parameters_.wiener : parameters_.hard_threshold).predictive;
-    job.noise_over_time = noise_over_time(parameters_, step == 1);
     job.similar.tables = &tables;
     job.similar.width = set.width;
     job.similar.height = set.height;
@@ -536,8 +535,9 @@ class FilterAlongMotion::Worker {
     job.similar.grid_x = reference_grid(set.width, vbm4d::kPatch, tables.step.spacing);
     job.similar.grid_y = reference_grid(set.height, vbm4d::kPatch, tables.step.spacing);
     for (const int c : set.components) {
-      job.noise.push_back(
-          make_coefficient_noise(tables, step == 1, pictures_[t]->plan->planes.components[c]));
+      const Bm3dComponent& component = pictures_[t]->plan->planes.components[c];
+      job.noise.push_back(make_coefficient_noise(tables, step == 1, component));
+      job.noise_over_time.push_back(noise_over_time(parameters_, step == 1, component.repetition));
     }
     const int first = std::max(t - span_.before, 0);
     const int last = std::min(t + span_.after, count() - 1);

@@ -503,9 +503,9 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
   const CoefficientNoise& noise = job.noise[plane];
   const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
   const AcrossGroup across = {time_transform(group.frames), group.frames, group.members};
-  const unsigned weight =
-      PictureSums::weight_units((job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise,
-                                                                            job.noise_over_time, deviation));
+  const unsigned weight = PictureSums::weight_units(
+      (job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise, job.noise_over_time[plane],
+                                                  deviation));
   for (int i = first_patch; i < size; ++i) {
     const Position& place = group.places[i];
     job.pictures[group.pictures[i]].planes[plane].sums->add_weight(place.x, place.y, weight);

@@ -71,10 +71,10 @@ struct TrajectoryJob {
   int shift_y = 0;
   vbm4d::TrajectoryBounds bounds;
   std::optional<vbm4d::PredictiveSearch> predictive;  ///< groups are V-BM3D's
-  vbm4d::NoiseOverTime noise_over_time;
   /// The search for similar patches in the reference patches' picture, as BM3D's; and with the grid of these.
   StepJob similar;
   std::vector<CoefficientNoise> noise;  ///< of each plane
+  std::vector<vbm4d::NoiseOverTime> noise_over_time;
   /// Those that groups may reach, in their order, and which of them the reference patches are in.
   std::vector<FollowedPicture> pictures;
   int current = 0;

@@ -109,6 +109,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
   NoiseModel level{.sigma = {0.1F, 1e-30F, 7}, .shape = {}, .opponent = {}};
   level.shape[1].spectrum[5] = 1.0F / 3;
   level.shape[2].curve[0] = -0.0F;
+  level.shape[2].repetition = 0.3F;
   StretchPlan plan{.position = 3,
                    .seek = 0.1 + 0.2,
                    .before = 1,

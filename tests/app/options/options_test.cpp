@@ -70,6 +70,7 @@ TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
     profile.noise.shape[1].spectrum[i] = i < 32 ? 1.75F : 0.25F;
   }
   profile.noise.shape[2].curve[3] = 0.5F;
+  profile.noise.shape[2].repetition = 0.65F;
   profile.noise.opponent[0] = {7, profile.noise.shape[1]};
   for (const bool opponent : {false, true}) {
     if (!opponent) {
@@ -82,6 +83,7 @@ TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
       EXPECT_EQ(read->noise.sigma[p], profile.noise.sigma[p]);
       EXPECT_EQ(read->noise.opponent[p].sigma, profile.noise.opponent[p].sigma);
       EXPECT_EQ(read->noise.shape[p].curve, profile.noise.shape[p].curve);
+      EXPECT_EQ(read->noise.shape[p].repetition, profile.noise.shape[p].repetition);
       for (std::size_t i = 0; i < 64; ++i) {
         EXPECT_NEAR(read->noise.shape[p].spectrum[i], profile.noise.shape[p].spectrum[i], 1e-3);
       }
@@ -98,6 +100,7 @@ TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
         R"({"limpid_noise_profile": 1, "planes": {"Y": 5}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": -1}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": "1"}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "repetition": 1}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "grain": 2}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "curve": [1, 2]}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "spectrum": [[1]]}}})",

@@ -155,6 +155,11 @@ TEST(NoiseModel, ImpossibleOnesAreRefused) {
     noise.opponent[0].shape.curve[16] = value;
     EXPECT_THROW(noise.validate(), UsageError);
   }
+  for (const float repetition : {-0.1F, 1.0F, kNan}) {
+    NoiseModel noise;
+    noise.shape[1].repetition = repetition;
+    EXPECT_THROW(noise.validate(), UsageError);
+  }
 }
 
 }  // namespace

@@ -170,12 +170,19 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   }
   expect_as_defined(frames, small_parameters(), noise);
   expect_as_defined(frames, with_noise_over_time(small_parameters()), noise);
+  // That repeats from frame to frame.
+  noise.shape[0].repetition = 0.6F;
+  noise.shape[1].repetition = 0.9F;
+  expect_as_defined(frames, small_parameters(), noise);
   // Of planes with different noise, and one without.
   noise = {{12, 0, 20}};
   expect_as_defined(frames, small_parameters(), noise);
   noise = {{0, 9, 9}};
   expect_as_defined(frames, small_parameters(), noise);
-  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), {{9, 4, 14}});
+  noise = {{9, 4, 14}};
+  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), noise);
+  noise.shape[1].repetition = 0.5F;
+  expect_as_defined(noisy_clip(rgb(34, 33), 5, 9), small_parameters(), noise);
 }
 
 TEST_P(Vbm4dTest, TakesTheNoiseOfTheReferencesFrame) {
