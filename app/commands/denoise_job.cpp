@@ -183,7 +183,9 @@ class OpenJob {
     PipelineStages stages;
     stages.read = [this] { return read(); };
     stages.stop_reading = [this] { failed_ = true; };
-    stages.observe = [this](const Frame& frame) { noise_.observe(frame); };
+    if (noise_.is_estimated()) {
+      stages.observe = [this](const Frame& frame) { noise_.observe(frame); };
+    }
     stages.look_ahead = noise_.look_ahead();
     stages.noise = [this](const Frame& frame) { return noise_.level_of(frame); };
     stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {

@@ -15,8 +15,6 @@ namespace {
 constexpr int kGreatestLow = 4;
 constexpr int kGreatestMiddle = 9;
 
-constexpr int kLeastRepetition = 5;  // percent; less is not told
-
 }  // namespace
 
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model) {
@@ -62,8 +60,9 @@ std::string_view kind_of(const PlaneNoise& noise) {
 }
 
 std::string repetition_text(const PlaneNoise& noise) {
-  const int percent = static_cast<int>(std::lround(100 * noise.shape.repetition));
-  return noise.sigma > 0 && percent >= kLeastRepetition ? fmt::format("{} % repeats", percent) : "";
+  return noise.sigma > 0 && noise.shape.repetition > 0
+             ? fmt::format("{:.0f} % repeats", 100 * noise.shape.repetition)
+             : "";
 }
 
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {

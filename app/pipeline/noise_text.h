@@ -31,7 +31,7 @@ Bands bands_of(const PlaneNoise& noise);
 /// "none found", "white", "smooth" where high frequencies are weaker than low ones, or else "not white".
 std::string_view kind_of(const PlaneNoise& noise);
 
-/// How much of it is common to successive frames: "65 % repeats"; empty if next to none.
+/// How much of it is common to successive frames: "65 % repeats"; empty if none.
 std::string repetition_text(const PlaneNoise& noise);
 
 /// Which channels' noise is smooth or otherwise not white, and how much of luma's repeats: "smooth", "smooth

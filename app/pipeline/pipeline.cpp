@@ -10,7 +10,9 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -22,6 +24,8 @@ namespace {
 
 using Item = io::Reader::Item;
 using Queue = BoundedQueue<Item>;
+// Frames with the noise to filter them with.
+using LevelledQueue = BoundedQueue<std::pair<Item, NoiseModel>>;
 
 // A packet is small beside a frame: counted alike, a burst of them would leave no room for frames and make
 // the stages wait for each other.
@@ -44,11 +48,13 @@ std::size_t cost_of_decoded(const Frame& frame, std::size_t most) {
   return frame.memory.is_host() ? cost_of(frame, most) : greatest_cost(most);
 }
 
-bool push(Queue& queue, StageCounters& counters, Item item, std::size_t cost) {
+template <typename T>
+bool push(BoundedQueue<T>& queue, StageCounters& counters, std::type_identity_t<T> item, std::size_t cost) {
   return timed(counters.waited_for_output_ns, [&] { return queue.push(std::move(item), cost); });
 }
 
-std::optional<Item> pop(Queue& queue, StageCounters& counters) {
+template <typename T>
+std::optional<T> pop(BoundedQueue<T>& queue, StageCounters& counters) {
   return timed(counters.waited_for_input_ns, [&] { return queue.pop(); });
 }
 
@@ -65,8 +71,7 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
     if (is_frame) {
       counters.latency.add(std::chrono::steady_clock::now() - begin);
     }
-    const std::size_t cost =
-        is_frame ? cost_of_decoded(std::get<Frame>(item), options.queued_frames) : kPacketCost;
+    const std::size_t cost = is_frame ? kFrameCost : kPacketCost;
     if (!push(decoded, counters, std::move(item), cost)) {
       break;
     }
@@ -84,8 +89,41 @@ void copy(const DeviceStage& from, StageTimes& to) {
   to.waited_for_output_ns = from.waited_for_output_ns;
 }
 
+void level_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
+               Queue& decoded, LevelledQueue& levelled) {
+  std::deque<Frame> ahead;  // observed, but not passed on
+  // Passes the first of them on. False once the queue takes no more.
+  const auto pass_on = [&] {
+    const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(ahead.front()); });
+    Frame frame = std::move(ahead.front());
+    ahead.pop_front();
+    const std::size_t cost = cost_of_decoded(frame, options.queued_frames);
+    return push(levelled, counters, {std::move(frame), level}, cost);
+  };
+  while (std::optional<Item> item = pop(decoded, counters)) {
+    if (Frame* frame = std::get_if<Frame>(&*item)) {
+      if (stages.observe) {
+        timed(counters.busy_ns, [&] { stages.observe(*frame); });
+        ++counters.frames;
+      }
+      ahead.push_back(std::move(*frame));
+      if (ahead.size() > static_cast<std::size_t>(stages.look_ahead) && !pass_on()) {
+        return;
+      }
+    } else if (!push(levelled, counters, {std::move(*item), {}}, kPacketCost)) {
+      return;
+    }
+  }
+  while (!ahead.empty()) {
+    if (!pass_on()) {
+      return;
+    }
+  }
+  levelled.close();
+}
+
 void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
-                 Queue& decoded, Queue& denoised) {
+                 LevelledQueue& levelled, Queue& denoised) {
   StageCounters& counters = all_counters.denoise;
   DenoiseStage stage(counters);
   // Passes the next result on, if there is one. False once the queue takes no more.
@@ -101,37 +139,24 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     const std::size_t cost = cost_of(*result, options.queued_results);
     return push(denoised, counters, std::move(*result), cost);
   };
-  std::deque<Frame> ahead;  // observed, but not sent
-  // Sends the first of them. False once the queue takes no more results.
-  const auto send = [&] {
-    const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(ahead.front()); });
-    stage.send(std::move(ahead.front()), level, stages.make_denoiser);
-    ahead.pop_front();
-    return !stage.is_full() || forward();
-  };
   for (;;) {
-    std::optional<Item> item = stage.owes_a_result() ? decoded.try_pop() : pop(decoded, counters);
-    if (!item) {
+    auto levelled_item = stage.owes_a_result() ? levelled.try_pop() : pop(levelled, counters);
+    if (!levelled_item) {
       if (!stage.owes_a_result()) {
         break;
       }
       if (!forward()) {
         return;
       }
-    } else if (Frame* frame = std::get_if<Frame>(&*item)) {
-      if (stages.observe) {
-        timed(counters.busy_ns, [&] { stages.observe(*frame); });
-      }
-      ahead.push_back(std::move(*frame));
-      if (ahead.size() > static_cast<std::size_t>(stages.look_ahead) && !send()) {
+      continue;
+    }
+    auto& [item, level] = *levelled_item;
+    if (Frame* frame = std::get_if<Frame>(&item)) {
+      stage.send(std::move(*frame), level, stages.make_denoiser);
+      if (stage.is_full() && !forward()) {
         return;
       }
-    } else if (!push(denoised, counters, std::move(*item), kPacketCost)) {
-      return;
-    }
-  }
-  while (!ahead.empty()) {
-    if (!send()) {
+    } else if (!push(denoised, counters, std::move(item), kPacketCost)) {
       return;
     }
   }
@@ -182,8 +207,11 @@ struct Stage {
 };
 
 std::vector<Stage> stages_of(const PipelineCounters& counters) {
-  std::vector<Stage> stages{{"decode", counters.read, &counters.read.latency},
-                            {"denoise", counters.denoise, &counters.denoise.latency}};
+  std::vector<Stage> stages{{"decode", counters.read, &counters.read.latency}};
+  if (counters.noise.frames > 0) {
+    stages.push_back({"noise", counters.noise, nullptr});
+  }
+  stages.push_back({"denoise", counters.denoise, &counters.denoise.latency});
   if (counters.on_device()) {
     stages.push_back({"upload", counters.upload, nullptr});
     stages.push_back({"filter", counters.filter, nullptr});
@@ -231,27 +259,50 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters) {
 
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop) {
-  Queue decoded(options.queued_frames * kFrameCost);
+  Queue decoded(kFrameCost);
+  LevelledQueue levelled(options.queued_frames * kFrameCost);
   Queue denoised(options.queued_results * kFrameCost);
   std::mutex error_mutex;
   std::exception_ptr first_error;
 
+  const auto fail = [&](const std::exception_ptr& error) {
+    {
+      const std::scoped_lock lock(error_mutex);
+      if (!first_error) {
+        first_error = error;
+      }
+    }
+    decoded.cancel();
+    if (stages.stop_reading) {
+      stages.stop_reading();
+    }
+  };
   const auto guarded = [&](const auto& stage) {
     try {
       stage();
     } catch (...) {
-      {
-        const std::scoped_lock lock(error_mutex);
-        if (!first_error) {
-          first_error = std::current_exception();
-        }
-      }
-      decoded.cancel();
+      fail(std::current_exception());
+      levelled.cancel();
       denoised.cancel();
-      if (stages.stop_reading) {
-        stages.stop_reading();
-      }
     }
+  };
+  // What is denoised already may have taken hours: it is written first, and so is what can be denoised.
+  const auto guarded_denoising = [&](const auto& stage, const auto& end_of_results) {
+    guarded([&] {
+      const auto end = [&](const std::string& sentence) {
+        fail(std::make_exception_ptr(DenoisingFailure(sentence)));
+        end_of_results();
+      };
+      try {
+        stage();
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error& error) {
+        end(error.what());
+      } catch (const std::bad_alloc&) {
+        end(kOutOfMemory);
+      }
+    });
   };
 
   {
@@ -259,26 +310,16 @@ void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, 
     const std::stop_callback end_of_input(stop, [&] { decoded.close(); });
     const std::jthread reader(
         [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
-    std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
-    // What is denoised already may have taken hours.
-    const auto write_the_rest = [&] {
-      decoded.cancel();
-      denoised.close();
-      writer.join();
-    };
-    guarded([&] {
-      try {
-        denoise_all(stages, options, counters, decoded, denoised);
-      } catch (const UsageError&) {
-        throw;
-      } catch (const Error& error) {
-        write_the_rest();
-        throw DenoisingFailure(error.what());
-      } catch (const std::bad_alloc&) {
-        write_the_rest();
-        throw DenoisingFailure(kOutOfMemory);
-      }
+    const std::jthread leveller([&] {
+      guarded_denoising([&] { level_all(stages, options, counters.noise, decoded, levelled); },
+                        [&] { levelled.close(); });
     });
+    const std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
+    guarded_denoising([&] { denoise_all(stages, options, counters, levelled, denoised); },
+                      [&] {
+                        levelled.cancel();
+                        denoised.close();
+                      });
   }
   if (first_error) {
     std::rethrow_exception(first_error);

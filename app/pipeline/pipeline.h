@@ -25,11 +25,11 @@ struct PipelineStages {
   /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
   /// with whatever. May be empty if none waits.
   std::function<void()> stop_reading;
-  /// Sees each frame as soon as it is there, in order, on the calling thread. May be empty.
+  /// Sees each frame as soon as it is there, in order, on the noise thread. Empty unless noise is estimated.
   std::function<void(const Frame&)> observe;
   /// So many frames are observed behind a frame before its noise is asked for, unless the stream ends.
   int look_ahead = 0;
-  /// The noise of a frame; called once for each, in order, on the calling thread.
+  /// The noise of a frame; called once for each, in order, on the noise thread.
   std::function<NoiseModel(const Frame&)> noise;
   /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
   std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;
@@ -40,9 +40,9 @@ struct PipelineStages {
 
 struct PipelineOptions {
   std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
-  /// Most frames waiting to be denoised; fewer, down to three, where they would take more than 128 MiB. Three
-  /// in the memory of a GPU's decoder, which has little to spare. On an interrupt, each costs the time to
-  /// finish it.
+  /// Most frames waiting to be denoised whose noise is known; fewer, down to three, where they would take more
+  /// than 128 MiB. Three in the memory of a GPU's decoder, which has little to spare. On an interrupt, each
+  /// costs the time to finish it.
   std::size_t queued_frames = 3;
   /// Most results waiting to be encoded; fewer, likewise. Decoders and encoders that work on many frames at
   /// once give and take them in bursts.
@@ -51,6 +51,7 @@ struct PipelineOptions {
 
 struct PipelineCounters {
   StageCounters read;
+  StageCounters noise;  ///< no frames unless it is estimated
   StageCounters denoise;
   StageCounters write;
   /// What the denoiser's device did for `denoise`, if it has memory of its own; otherwise no frames.
@@ -76,7 +77,9 @@ std::vector<std::string> to_table(const PipelineCounters& counters);
 /// The same, for reports.
 nlohmann::ordered_json to_json(const PipelineCounters& counters);
 
-///     reader thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
+///     reader thread ─► queue ─► noise thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
+///
+/// Noise is looked for while frames are denoised: on a GPU most of that is waiting for answers.
 ///
 /// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
 /// frames under way are finished. As many frames are with the denoiser at once as it can work on, but none is

@@ -45,8 +45,9 @@ constexpr double kCodedSlope = 0.45;
 constexpr double kCodedGain = 1.12;
 /// By how much single frames have more noise than differences where all of it repeats.
 constexpr double kAllRepeated = 0.4;
-/// NoiseShape::repetition at most.
+/// NoiseShape::repetition at most, and at least where it isn't 0.
 constexpr double kMostCommon = 0.95;
+constexpr double kLeastCommon = 0.1;
 /// Chroma's noise they take nearly all from most blocks: there it is this share of luma's deviation at least.
 constexpr double kCodedChroma = 0.35;
 /// What single frames' flattest blocks have may be so many times less than the mean of all, whose noise
@@ -299,7 +300,7 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   }
   PlaneNoise noise = to_noise(scaled(spectrum, variance));
   noise.shape.curve = found.curve;
-  noise.shape.repetition = static_cast<float>(std::clamp(common, 0.0, kMostCommon));
+  noise.shape.repetition = common < kLeastCommon ? 0 : static_cast<float>(std::min(common, kMostCommon));
   return noise;
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Surfaces beyond those that the decoder itself needs: what the queue before the denoiser, those who look
 // ahead and the denoiser hold at once. The decoder has 32 at most, of which the streams with the most
 // references leave 14.
-constexpr int kFramesHeld = 12;
+constexpr int kFramesHeld = 14;
 
 // Reads a sequence parameter set's Exp-Golomb codes (ITU-T H.264, 9.1).
 class CodeReader {

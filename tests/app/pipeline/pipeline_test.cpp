@@ -283,26 +283,20 @@ TEST(Latencies, OfAHundredFrames) {
 
 TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
   Script script;
-  script.concurrency = 2;
+  script.latency = 1;
   for (int i = 0; i < 2; ++i) {
     script.source.emplace_back(make_frame(i));
   }
   constexpr std::chrono::milliseconds kPause{5};
   PipelineStages stages = script.stages();
-  std::promise<void> all_read;
-  stages.read = [&, read = stages.read] {
-    io::Reader::Item item = read();
-    if (std::holds_alternative<io::Reader::End>(item)) {
-      all_read.set_value();
-    }
-    return item;
-  };
+  std::promise<void> made;
   stages.make_denoiser = [&, make = stages.make_denoiser](const Frame& frame, const NoiseModel& level) {
-    all_read.get_future().wait();
+    made.set_value();
     return make(frame, level);
   };
   stages.noise = [&](const Frame& frame) {
     if (frame.index == 1) {
+      made.get_future().wait();
       std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
     }
     return NoiseModel{};
@@ -408,8 +402,25 @@ void expect_read_ahead(const PipelineCounters& counters, const Frame& frame, std
   EXPECT_LE(counters.read.frames - frame.index, ahead);
 }
 
+// Beside the frames that wait with their noise: one that is looked at for its noise, and one decoded.
+constexpr std::int64_t kWithoutNoise = 2;
+
 // How many frames can wait for a denoiser that takes none.
 TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
+  class Waited final : public HoldingDenoiser {
+   public:
+    Waited(const PipelineCounters& counters, std::int64_t ahead) : counters_(counters), ahead_(ahead) {}
+    void send(Frame frame) override {
+      expect_read_ahead(counters_, frame, ahead_);
+      HoldingDenoiser::send(std::move(frame));
+    }
+    int concurrency() const override { return 1; }
+
+   private:
+    const PipelineCounters& counters_;
+    std::int64_t ahead_;
+  };
+
   constexpr std::int64_t kFrames = 40;
   for (const Waiting& waiting : {Waiting{1, kHostMemory, 32}, Waiting{4096, kHostMemory, 8},
                                  Waiting{16384, kHostMemory, 3}, Waiting{1, cuda_memory(0), 3}}) {
@@ -417,9 +428,8 @@ TEST(Pipeline, FramesWaitUpToANumberAndAnAmountOfMemory) {
     Script script;
     script.source = waiting_frames(waiting, kFrames);
     PipelineStages stages = script.stages();
-    stages.noise = [&](const Frame& frame) {
-      expect_read_ahead(script.counters, frame, 1 + waiting.most);
-      return NoiseModel{};
+    stages.make_denoiser = [&](const Frame&, const NoiseModel&) {
+      return std::make_unique<Waited>(script.counters, 1 + waiting.most + kWithoutNoise);
     };
     PipelineOptions options;
     options.queued_frames = 32;
@@ -440,7 +450,7 @@ TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
     const auto write = stages.write_frame;
     stages.write_frame = [&](const Frame& frame) {
       // The writer has one, the denoiser another for which there is no room, and three wait to be denoised.
-      expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3);
+      expect_read_ahead(script.counters, frame, 1 + waiting.most + 1 + 3 + kWithoutNoise);
       write(frame);
     };
     run_pipeline(stages, {}, script.counters, {});
@@ -584,6 +594,28 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
     }
     EXPECT_EQ(script.frames, first_numbers(kFailing));
   }
+}
+
+TEST(Pipeline, WhereNoNoiseCanBeFoundTheFramesBeforeAreWritten) {
+  constexpr std::int64_t kFailing = 5;
+  Script script;
+  script.latency = 2;
+  PipelineStages stages = script.stages();
+  std::int64_t next = 0;
+  stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
+  stages.observe = [&](const Frame& frame) {
+    if (frame.index == kFailing) {
+      throw Error("it broke");
+    }
+  };
+  try {
+    run_pipeline(stages, {}, script.counters, {});
+    FAIL() << "the failure was swallowed";
+  } catch (const DenoisingFailure& failure) {
+    EXPECT_STREQ(failure.what(), "it broke");
+  }
+  EXPECT_EQ(script.frames, first_numbers(kFailing));
+  EXPECT_EQ(to_json(script.counters)["noise"]["frames"], kFailing);
 }
 
 TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
