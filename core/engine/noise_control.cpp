@@ -11,8 +11,9 @@
 namespace limpid {
 namespace {
 
-// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white.
-constexpr float kSubsampledChroma = 1.2F;
+// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white, and
+// the more so the stronger it is. Found by greatest PSNR on clips with noise of 2 to 20 code values.
+float strength_of_subsampled_chroma(float sigma) { return std::clamp(1.08F + 0.008F * sigma, 1.1F, 1.2F); }
 
 // "Y, U, V".
 std::string plane_list(ColorModel model) {
@@ -74,7 +75,8 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   const bool is_level = settings_.noise && !settings_.noise->color_model;
   if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
     for (const int plane : {1, 2}) {
-      level.sigma[plane] = std::min(level.sigma[plane] * kSubsampledChroma, kMaxSigma);
+      const float sigma = level.sigma[plane];
+      level.sigma[plane] = std::min(sigma * strength_of_subsampled_chroma(sigma), kMaxSigma);
     }
   }
   for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
