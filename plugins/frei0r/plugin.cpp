@@ -130,7 +130,6 @@ class Instance {
                                {"filter", filter_},
                                {"profile", profile_},
                                {"settings", settings_}};
-    std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
     if (sigma_ != 0) {
       settings["noise"] = plugins::text_of(sigma_ * kSigmaUnit);
     }

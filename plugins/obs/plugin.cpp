@@ -40,21 +40,17 @@ bool has_profile(const std::string& filter, const std::string& profile) {
 
 void update(void* data, obs_data_t* chosen) {
   auto& source = *static_cast<Source*>(data);
-  plugins::Settings settings{{"live", "1"}};
+  const double strength = obs_data_get_double(chosen, "strength");
+  plugins::Settings settings{{"live", "1"}, {"strength", plugins::text_of(strength)}};
   for (const char* name : {"noise", "filter", "profile", "engine"}) {
-    const std::string value = obs_data_get_string(chosen, name);
-    if (!value.empty()) {
-      settings[name] = value;
-    }
+    settings[name] = obs_data_get_string(chosen, name);
   }
   // One that was chosen for another filter.
-  if (settings.contains("profile") && !has_profile(settings["filter"], settings["profile"])) {
+  if (!has_profile(settings["filter"], settings["profile"])) {
     settings.erase("profile");
   }
-  const double strength = obs_data_get_double(chosen, "strength");
-  settings["strength"] = plugins::text_of(strength);
   source.idle = strength <= 0;
-  source.worker.set(settings);
+  source.worker.set(plugins::expanded(settings));
 }
 
 void* create(obs_data_t* settings, obs_source_t* /*context*/) {

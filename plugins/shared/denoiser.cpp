@@ -37,6 +37,7 @@ Settings without_levels(Settings settings) {
 }  // namespace
 
 Settings expanded(Settings settings) {
+  std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
   const Settings::node_type more = settings.extract("settings");
   std::istringstream words(more ? more.mapped() : "");
   for (std::string word; words >> word;) {

@@ -24,7 +24,8 @@ Struct sized() {
 /// By the library's names; those that aren't there have their defaults.
 using Settings = std::map<std::string, std::string>;
 
-/// With those that the entry "settings" holds, NAME=VALUE between spaces, in its place.
+/// Without those that are empty, and with those that the entry "settings" holds, NAME=VALUE between spaces, in
+/// its place.
 /// Throws std::runtime_error with a sentence for the user.
 Settings expanded(Settings settings);
 

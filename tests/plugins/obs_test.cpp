@@ -201,6 +201,13 @@ TEST_F(Obs, GivesTheLibrarysBitsInAllFormats) {
   }
 }
 
+TEST_F(Obs, DenoisesWithItsDefaults) {
+  const Format format = formats(36, 22)[0];
+  const Frame frame = noisy(format.own);
+  const FilterInObs filter(Settings{{"noise", "10"}});
+  EXPECT_FALSE(oracle::same_bits(filter.result(format, frame), frame));
+}
+
 TEST_F(Obs, TakesNewSettingsAndFormatsWhileItRuns) {
   const std::vector<Format> known = formats(48, 40);
   const Frame frame = noisy(known[0].own);
