@@ -1,10 +1,12 @@
 // The OBS plug-in: the filter "Limpid denoise" for cameras and other sources of video.
 #include <obs-module.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugins/obs/worker.h"
 
@@ -24,18 +26,11 @@ struct Source {
 };
 
 bool has_profile(const std::string& filter, const std::string& profile) {
-  for (std::int32_t i = 0; i < limpid_filter_count(); ++i) {
-    auto info = plugins::sized<limpid_filter_info>();
-    if (limpid_get_filter(i, &info) != LIMPID_OK || (!filter.empty() && filter != info.name)) {
-      continue;
-    }
-    for (std::int32_t p = 0; p < info.profile_count; ++p) {
-      if (profile == info.profiles[p]) {
-        return true;
-      }
-    }
-  }
-  return false;
+  const std::vector<limpid_filter_info> filters = plugins::filters();
+  return std::any_of(filters.begin(), filters.end(), [&](const limpid_filter_info& info) {
+    const char* const* const end = info.profiles + info.profile_count;
+    return (filter.empty() || filter == info.name) && std::find(info.profiles, end, profile) != end;
+  });
 }
 
 void update(void* data, obs_data_t* chosen) {
@@ -87,13 +82,10 @@ obs_properties_t* make_properties(void* /*data*/) {
   obs_property_t* const filters = add_list("filter", "Filter");
   obs_property_list_add_string(filters, "along motion (vbm4d)", "");
   obs_property_t* const profiles = add_list("profile", "Profile");
-  for (std::int32_t i = 0; i < limpid_filter_count(); ++i) {
-    auto info = plugins::sized<limpid_filter_info>();
-    if (limpid_get_filter(i, &info) == LIMPID_OK) {
-      add_words(filters, &info.name, 1);
-      if (obs_property_list_item_count(profiles) == 0) {
-        add_words(profiles, info.profiles, info.profile_count);
-      }
+  for (const limpid_filter_info& info : plugins::filters()) {
+    add_words(filters, &info.name, 1);
+    if (obs_property_list_item_count(profiles) == 0) {
+      add_words(profiles, info.profiles, info.profile_count);
     }
   }
   obs_property_t* const engines = add_list("engine", "Engine");

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -35,6 +36,15 @@ Settings without_levels(Settings settings) {
 }
 
 }  // namespace
+
+std::vector<limpid_filter_info> filters() {
+  std::vector<limpid_filter_info> filters(static_cast<std::size_t>(limpid_filter_count()),
+                                          sized<limpid_filter_info>());
+  for (std::int32_t number = 0; limpid_filter_info & filter : filters) {
+    limpid_get_filter(number++, &filter);
+  }
+  return filters;
+}
 
 Settings expanded(Settings settings) {
   std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 // The C library in C++, for plug-ins whose users change settings while frames come.
 
@@ -21,12 +22,14 @@ Struct sized() {
   return result;
 }
 
+/// The library's filters.
+std::vector<limpid_filter_info> filters();
+
 /// By the library's names; those that aren't there have their defaults.
 using Settings = std::map<std::string, std::string>;
 
-/// Without those that are empty, and with those that the entry "settings" holds, NAME=VALUE between spaces, in
-/// its place.
-/// Throws std::runtime_error with a sentence for the user.
+/// Without those that are empty, and with those that the entry "settings" holds, NAME=VALUE between spaces,
+/// in its place. Throws std::runtime_error with a sentence for the user.
 Settings expanded(Settings settings);
 
 /// As settings have numbers, whatever the locale.
