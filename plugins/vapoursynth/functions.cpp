@@ -1,145 +1,107 @@
 #include "plugins/vapoursynth/functions.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <set>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 namespace limpid::vapoursynth {
 namespace {
 
-struct Parameter {
-  std::string setting;   // "search-window"
-  std::string argument;  // "search_window"
-  limpid_kind kind;
-};
-
-std::string argument_of(std::string setting) {
-  std::replace(setting.begin(), setting.end(), '-', '_');
-  return setting;
+// Settings have dashes where arguments, which are names in Python, have underscores.
+std::string renamed(std::string name, char from, char to) {
+  std::replace(name.begin(), name.end(), from, to);
+  return name;
 }
 
-// Of one filter or, null, of all.
-std::vector<Parameter> parameters_of(const char* filter_name) {
-  std::vector<Parameter> parameters;
-  for (std::int32_t f = 0; f < limpid_filter_count(); ++f) {
-    auto filter = plugins::sized<limpid_filter_info>();
-    if (limpid_get_filter(f, &filter) != LIMPID_OK ||
-        (filter_name != nullptr && std::strcmp(filter.name, filter_name) != 0)) {
-      continue;
-    }
-    for (std::int32_t p = 0; p < filter.parameter_count; ++p) {
-      auto info = plugins::sized<limpid_parameter_info>();
-      const bool is_new = limpid_get_parameter(f, p, &info) == LIMPID_OK &&
-                          std::none_of(parameters.begin(), parameters.end(),
-                                       [&](const Parameter& other) { return other.setting == info.name; });
-      if (is_new) {
-        parameters.push_back({info.name, argument_of(info.name), static_cast<limpid_kind>(info.kind)});
-      }
-    }
-  }
-  return parameters;
-}
-
-// The arguments of a call, and the settings that they become.
+// The arguments of a call, and what they ask for.
 class Call {
  public:
   Call(const VSMap* arguments, const VSVideoInfo& clip, const VSAPI* vs)
       : arguments_(arguments), clip_(clip), vs_(vs) {}
 
   Request request(const Function& function) {
-    if (function.filter != nullptr) {
-      set("filter", function.filter);
+    if (function.as_bm3dcuda) {
+      take_as_bm3dcuda();
+    } else {
+      take(function.filter);
     }
-    for (const char* name : {"filter", "profile", "engine", "noise"}) {
-      set_if_given({name, name, LIMPID_NAME});
+    return request_;
+  }
+
+ private:
+  void take(const char* filter) {
+    if (filter != nullptr) {
+      settings_["filter"] = filter;
     }
-    set_if_given({"strength", "strength", LIMPID_NUMBER});
-    set_if_given({"threads", "threads", LIMPID_INTEGER});
-    for (const Parameter& parameter : parameters_of(function.filter)) {
-      set_if_given(parameter);
+    for (int i = 0; i < vs_->mapNumKeys(arguments_); ++i) {
+      const std::string argument = vs_->mapGetKey(arguments_, i);
+      if (argument != "clip" && argument != "sigma" && argument != "planes") {
+        settings_[renamed(argument, '_', '-')] = text_of(argument.c_str());
+      }
     }
-    const Planes planes = chosen_planes();
+    choose_planes();
     if (count_of("sigma") == 0) {
-      choose_without_levels(planes);
+      choose_without_levels();
     } else if (count_of("noise") > 0) {
       throw std::runtime_error("sigma and noise exclude each other");
     } else {
-      set_levels(planes, 1);
+      set_levels(1);
     }
-    return {settings_, planes};
   }
 
   // BM3DCUDA's first step has no `ref`; where it has, the second is made, too, of whose first step the
   // library has its own.
-  Request request_as_bm3dcuda() {
-    const int radius = whole_or("radius", 0, 0);
-    set("filter", radius > 0 ? "vbm4d" : "bm3d");
+  void take_as_bm3dcuda() {
+    const int radius = whole_or("radius", 0);
+    settings_["filter"] = radius > 0 ? "vbm4d" : "bm3d";
     if (radius > 0) {
-      set("reach", std::to_string(radius));
+      settings_["reach"] = std::to_string(radius);
     }
-    const int steps = count_of("ref") > 0 ? 2 : 1;
-    set("steps", std::to_string(steps));
-    for (const char* const step : {"", "-2"}) {
-      if (*step == '\0' || steps == 2) {
-        set(std::string("step") + step, std::to_string(whole_or("block_step", 0, 8)));
-        set(std::string("search-window") + step, std::to_string(2 * whole_or("bm_range", 0, 9) + 1));
-      }
+    settings_["steps"] = "1";
+    settings_["step"] = std::to_string(whole_or("block_step", 8));
+    settings_["search-window"] = std::to_string(2 * whole_or("bm_range", 9) + 1);
+    if (count_of("ref") > 0) {
+      settings_["steps"] = "2";
+      settings_["step-2"] = settings_["step"];
+      settings_["search-window-2"] = settings_["search-window"];
     }
     if (count_of("device_id") > 0) {
-      set("engine", "cuda:" + std::to_string(whole_or("device_id", 0, 0)));
+      settings_["engine"] = "cuda:" + std::to_string(whole_or("device_id", 0));
     }
     // That function takes for noise of sigma what has 3/4 of it.
     constexpr double kScale = 0.75;
-    Planes planes{};
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
-      planes[static_cast<std::size_t>(p)] = level_of(p) > 0;
+      request_.planes[p] = level_of(p) > 0;
     }
-    set_levels(planes, kScale);
-    return {settings_, planes};
+    set_levels(kScale);
   }
-
- private:
-  void set(const std::string& name, const std::string& value) { settings_[name] = value; }
 
   int count_of(const char* argument) const { return std::max(vs_->mapNumElements(arguments_, argument), 0); }
 
-  int whole_or(const char* argument, int index, int otherwise) const {
-    return count_of(argument) > index ? vs_->mapGetIntSaturated(arguments_, argument, index, nullptr)
-                                      : otherwise;
+  int whole_or(const char* argument, int otherwise) const {
+    return count_of(argument) > 0 ? vs_->mapGetIntSaturated(arguments_, argument, 0, nullptr) : otherwise;
   }
 
-  void set_if_given(const Parameter& parameter) {
-    const char* const argument = parameter.argument.c_str();
-    if (count_of(argument) == 0) {
-      return;
-    }
-    switch (parameter.kind) {
-      case LIMPID_INTEGER:
-        return set(parameter.setting, std::to_string(vs_->mapGetInt(arguments_, argument, 0, nullptr)));
-      case LIMPID_NUMBER:
-        return set(parameter.setting, plugins::text_of(vs_->mapGetFloat(arguments_, argument, 0, nullptr)));
-      case LIMPID_NAME:
-        return set(parameter.setting,
-                   {vs_->mapGetData(arguments_, argument, 0, nullptr),
-                    static_cast<std::size_t>(vs_->mapGetDataSize(arguments_, argument, 0, nullptr))});
-    }
+  std::string text_of(const char* argument) const {
+    const int type = vs_->mapGetType(arguments_, argument);
+    return type == ptInt     ? std::to_string(vs_->mapGetInt(arguments_, argument, 0, nullptr))
+           : type == ptFloat ? plugins::text_of(vs_->mapGetFloat(arguments_, argument, 0, nullptr))
+                             : vs_->mapGetData(arguments_, argument, 0, nullptr);
   }
 
-  Planes chosen_planes() const {
+  void choose_planes() {
     const int planes = clip_.format.numPlanes;
-    Planes chosen{};
-    std::fill_n(chosen.begin(), planes, count_of("planes") == 0);
+    std::fill_n(request_.planes, planes, count_of("planes") == 0);
     for (int i = 0; i < count_of("planes"); ++i) {
-      const int plane = whole_or("planes", i, 0);
-      if (plane < 0 || plane >= planes || chosen[static_cast<std::size_t>(plane)]) {
+      const int plane = vs_->mapGetIntSaturated(arguments_, "planes", i, nullptr);
+      if (plane < 0 || plane >= planes || std::exchange(request_.planes[plane], true)) {
         throw std::runtime_error("planes: there is no plane " + std::to_string(plane) +
                                  ", or it is named twice");
       }
-      chosen[static_cast<std::size_t>(plane)] = true;
     }
-    return chosen;
   }
 
   // As usual there, the last one is for the planes that have none.
@@ -151,52 +113,42 @@ class Call {
   }
 
   // Planes that aren't chosen have no noise.
-  void set_levels(const Planes& planes, double scale) {
+  void set_levels(double scale) {
     if (count_of("sigma") > clip_.format.numPlanes) {
       throw std::runtime_error("sigma: there are more levels than planes");
     }
     std::string text;
-    for (int p = 0; p < 3; ++p) {
-      const bool filtered = p >= clip_.format.numPlanes || planes[static_cast<std::size_t>(p)];
-      text += (p == 0 ? "" : ",") + plugins::text_of(filtered ? scale * level_of(p) : 0);
+    for (int p = 0; p < clip_.format.numPlanes; ++p) {
+      text += (p == 0 ? "" : ",") + plugins::text_of(request_.planes[p] ? scale * level_of(p) : 0);
     }
-    set("sigma", text);
+    settings_["sigma"] = text;
   }
 
-  void choose_without_levels(const Planes& planes) {
-    if (std::all_of(planes.begin(), planes.begin() + clip_.format.numPlanes,
-                    [](bool chosen) { return chosen; })) {
+  void choose_without_levels() {
+    const bool* const planes = request_.planes;
+    if (std::count(planes, planes + clip_.format.numPlanes, true) == clip_.format.numPlanes) {
       return;
     }
-    const bool luma = planes == Planes{true, false, false};
-    if (clip_.format.colorFamily != cfYUV || !(luma || planes == Planes{false, true, true})) {
+    if (clip_.format.colorFamily != cfYUV || planes[1] != planes[2]) {
       throw std::runtime_error("planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");
     }
-    set(luma ? "luma-only" : "chroma-only", "1");
+    settings_[planes[0] ? "luma-only" : "chroma-only"] = "1";
   }
 
   const VSMap* arguments_;
   const VSVideoInfo& clip_;
   const VSAPI* vs_;
-  plugins::Settings settings_;
+  Request request_;
+  plugins::Settings& settings_ = request_.settings;
 };
 
 }  // namespace
 
-const std::vector<Function>& functions() {
-  static const std::vector<Function> all{{"Denoise", nullptr, false},
-                                         {"Bilateral", "bilateral", false},
-                                         {"NLM", "nlm", false},
-                                         {"BM3Dv2", nullptr, true}};
-  return all;
-}
-
 std::string arguments_of(const Function& function) {
   if (function.as_bm3dcuda) {
-    return "clip:vnode;ref:vnode:opt;sigma:float[]:opt;block_step:int[]:opt;bm_range:int[]:opt;radius:int:"
-           "opt;"
-           "ps_num:int[]:opt;ps_range:int[]:opt;chroma:int:opt;device_id:int:opt;fast:int:opt;extractor_exp:"
-           "int:opt;";
+    return "clip:vnode;ref:vnode:opt;sigma:float[]:opt;block_step:int[]:opt;bm_range:int[]:opt;"
+           "radius:int:opt;ps_num:int[]:opt;ps_range:int[]:opt;chroma:int:opt;device_id:int:opt;"
+           "fast:int:opt;extractor_exp:int:opt;";
   }
   std::string arguments =
       "clip:vnode;sigma:float[]:opt;noise:data:opt;strength:float:opt;planes:int[]:opt;engine:data:opt;"
@@ -204,19 +156,24 @@ std::string arguments_of(const Function& function) {
   if (function.filter == nullptr) {
     arguments += "filter:data:opt;profile:data:opt;";
   }
-  for (const Parameter& parameter : parameters_of(function.filter)) {
-    arguments += parameter.argument;
-    arguments += parameter.kind == LIMPID_INTEGER  ? ":int:opt;"
-                 : parameter.kind == LIMPID_NUMBER ? ":float:opt;"
-                                                   : ":data:opt;";
+  constexpr const char* kEnds[] = {":int:opt;", ":float:opt;", ":data:opt;"};  // by limpid_kind
+  std::set<std::string> names;
+  for (std::int32_t f = 0; const limpid_filter_info& filter : plugins::filters()) {
+    const bool is_asked_for = function.filter == nullptr || function.filter == std::string_view(filter.name);
+    for (std::int32_t p = 0; is_asked_for && p < filter.parameter_count; ++p) {
+      auto parameter = plugins::sized<limpid_parameter_info>();
+      if (limpid_get_parameter(f, p, &parameter) == LIMPID_OK && names.insert(parameter.name).second) {
+        arguments += renamed(parameter.name, '-', '_') + kEnds[parameter.kind];
+      }
+    }
+    ++f;
   }
   return arguments;
 }
 
 Request request_of(const Function& function, const VSMap* arguments, const VSVideoInfo& clip,
                    const VSAPI* vs) {
-  Call call(arguments, clip, vs);
-  return function.as_bm3dcuda ? call.request_as_bm3dcuda() : call.request(function);
+  return Call(arguments, clip, vs).request(function);
 }
 
 }  // namespace limpid::vapoursynth

@@ -2,9 +2,7 @@
 
 #include <VapourSynth4.h>
 
-#include <array>
 #include <string>
-#include <vector>
 
 #include "plugins/shared/denoiser.h"
 
@@ -17,19 +15,19 @@ struct Function {
   const char* filter;  ///< null: the user's choice
   bool as_bm3dcuda;    ///< with the arguments of BM3DCUDA's function of that name
 };
-const std::vector<Function>& functions();
+inline constexpr Function kFunctions[] = {{"Denoise", nullptr, false},
+                                          {"Bilateral", "bilateral", false},
+                                          {"NLM", "nlm", false},
+                                          {"BM3Dv2", nullptr, true}};
 
 /// As registerFunction() takes them.
 std::string arguments_of(const Function& function);
 
-/// The planes that are filtered; the others are passed on.
-using Planes = std::array<bool, 3>;
-
-/// What the arguments of a call ask for. Throws std::runtime_error with a sentence for the user.
 struct Request {
   plugins::Settings settings;
-  Planes planes;
+  bool planes[3]{};  ///< those that are filtered; the others are passed on
 };
+/// What the arguments of a call ask for. Throws std::runtime_error with a sentence for the user.
 Request request_of(const Function& function, const VSMap* arguments, const VSVideoInfo& clip,
                    const VSAPI* vs);
 

@@ -1,16 +1,17 @@
-// The VapourSynth plug-in: limpid.Denoise, limpid.Bilateral and limpid.NLM, over the C library.
+// The VapourSynth plug-in: limpid.Denoise, .Bilateral, .NLM and .BM3Dv2, over the C library.
+#include <VSHelper4.h>
 #include <VapourSynth4.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
+#include <queue>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "plugins/shared/denoiser.h"
 #include "plugins/vapoursynth/functions.h"
@@ -25,16 +26,8 @@ constexpr int kFramesToEstimateFrom = 8;
 constexpr std::size_t kMostKept = 64;
 
 // What VapourSynth gives and takes back.
-struct FreeFrame {
-  const VSAPI* vs;
-  void operator()(const VSFrame* frame) const { vs->freeFrame(frame); }
-};
-using Frame = std::unique_ptr<const VSFrame, FreeFrame>;
-struct FreeNode {
-  const VSAPI* vs;
-  void operator()(VSNode* node) const { vs->freeNode(node); }
-};
-using Node = std::unique_ptr<VSNode, FreeNode>;
+using Frame = std::unique_ptr<const VSFrame, decltype(VSAPI::freeFrame)>;
+using Node = std::unique_ptr<VSNode, decltype(VSAPI::freeNode)>;
 
 limpid_format format_of(const VSVideoInfo& clip) {
   const VSVideoFormat& from = clip.format;
@@ -59,12 +52,20 @@ class Denoising {
  public:
   Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
       : vs_(vs),
-        node_(vs->mapGetNode(in, "clip", 0, nullptr), {vs}),
+        node_(vs->mapGetNode(in, "clip", 0, nullptr), vs->freeNode),
         clip_(*vs->getVideoInfo(node_.get())),
         denoiser_([vs, core](const char* sentence) {
           vs->logMessage(mtWarning, (std::string("limpid: ") + sentence).c_str(), core);
         }) {
-    set_up(function, in);
+    if (!vsh::isConstantVideoFormat(&clip_)) {
+      throw std::runtime_error("clips whose size or format changes are not supported");
+    }
+    request_ = request_of(function, in, clip_, vs);
+    denoiser_.start(format_of(clip_), request_.settings);
+    const limpid_stream_info stream = denoiser_.stream();
+    const bool estimates = stream.latency > stream.reach_after;
+    before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
+    after_ = denoiser_.frames_ahead();
   }
 
   VSNode* node() const { return node_.get(); }
@@ -76,65 +77,48 @@ class Denoising {
     }
   }
 
-  // The result for frame n, whose frames are there. One call at a time.
+  // The result for frame n, whose frames are there; null, and an error in `context`, if it failed. One call
+  // at a time.
   const VSFrame* result(int n, VSFrameContext* context, VSCore* core) {
-    if (const auto kept = results_.find(n); kept != results_.end()) {
-      Frame frame = std::move(kept->second);
-      results_.erase(kept);
-      return frame.release();
-    }
     try {
-      if (n < next_result_ || first_of(n) > next_sent_) {
-        begin_at(n);
+      if (!results_.contains(n)) {
+        go_on_to(n, context, core);
       }
-      for (; next_sent_ <= last_of(n); ++next_sent_) {
-        send(Frame(vs_->getFrameFilter(next_sent_, node_.get(), context), {vs_}));
-      }
-      if (next_sent_ == clip_.numFrames) {
-        denoiser_.flush();
-      }
-      for (;;) {
-        const int received = next_result_;
-        Frame frame = receive(core);
-        if (received == n) {
-          return frame.release();
-        }
-        results_.emplace(received, std::move(frame));
-        if (results_.size() > kMostKept) {
-          results_.erase(results_.begin());
-        }
-      }
-    } catch (...) {
-      next_sent_ = clip_.numFrames + 1;  // the next begins anew
-      next_result_ = clip_.numFrames + 1;
-      throw;
+      return results_.extract(n).mapped().release();
+    } catch (const std::exception& error) {
+      next_result_ = kNone;
+      vs_->setFilterError((std::string("limpid: ") + error.what()).c_str(), context);
+      return nullptr;
     }
   }
 
  private:
-  void set_up(const Function& function, const VSMap* arguments) {
-    if (clip_.width == 0 || clip_.height == 0 || clip_.format.colorFamily == cfUndefined) {
-      throw std::runtime_error("clips whose size or format changes are not supported");
-    }
-    const Request request = request_of(function, arguments, clip_, vs_);
-    planes_ = request.planes;
-    denoiser_.start(format_of(clip_), request.settings);
-    const limpid_stream_info stream = denoiser_.stream();
-    const bool estimates = stream.latency > stream.reach_after;
-    before_ = stream.reach_before + (estimates ? kFramesToEstimateFrom : 0);
-    after_ = denoiser_.frames_ahead();
-    next_sent_ = next_result_ = clip_.numFrames + 1;
-  }
+  static constexpr int kNone = std::numeric_limits<int>::max();
 
   // The frames that are requested for frame n.
   int first_of(int n) const { return std::max(n - before_, 0); }
   int last_of(int n) const { return std::min(n + after_, clip_.numFrames - 1); }
 
-  void begin_at(int n) {
-    denoiser_.reset();
-    sources_.clear();
-    next_sent_ = first_of(n);
-    next_result_ = first_result_ = n;
+  void go_on_to(int n, VSFrameContext* context, VSCore* core) {
+    if (n < next_result_ || first_of(n) > next_sent_) {
+      denoiser_.reset();
+      sources_ = {};
+      next_sent_ = first_of(n);
+      next_result_ = n;
+    }
+    for (; next_sent_ <= last_of(n); ++next_sent_) {
+      send(Frame(vs_->getFrameFilter(next_sent_, node_.get(), context), vs_->freeFrame));
+    }
+    if (next_sent_ == clip_.numFrames) {
+      denoiser_.flush();
+    }
+    for (; next_result_ <= n; ++next_result_) {
+      Frame frame = receive(core);
+      if (results_.size() > kMostKept) {
+        results_.erase(results_.begin());
+      }
+      results_.emplace(next_result_, std::move(frame));
+    }
   }
 
   void send(Frame frame) {
@@ -146,12 +130,11 @@ class Denoising {
     int unset = 0;
     const VSMap* const properties = vs_->getFramePropertiesRO(frame.get());
     sent.flags = vs_->mapGetInt(properties, "_FieldBased", 0, &unset) > 0 ? LIMPID_INTERLACED : 0;
-    if (next_sent_ < first_result_) {
-      sent.flags |= LIMPID_CONTEXT_ONLY;
-    }
+    const bool is_context = next_sent_ < next_result_;
+    sent.flags |= is_context ? LIMPID_CONTEXT_ONLY : 0;
     denoiser_.send(sent);
-    if (next_sent_ >= first_result_) {
-      sources_.emplace(next_sent_, std::move(frame));
+    if (!is_context) {
+      sources_.push(std::move(frame));
     }
   }
 
@@ -159,63 +142,47 @@ class Denoising {
   Frame receive(VSCore* core) {
     auto result = plugins::sized<limpid_frame>();
     denoiser_.receive(result);
-    const auto source = sources_.find(next_result_);
-    const VSFrame* planes[3];
+    const VSFrame* const source = sources_.front().get();
+    const VSFrame* passed_on[3];
     constexpr int kPlanes[] = {0, 1, 2};
-    for (int p = 0; p < 3; ++p) {
-      planes[p] = planes_[static_cast<std::size_t>(p)] ? nullptr : source->second.get();
+    for (const int p : kPlanes) {
+      passed_on[p] = request_.planes[p] ? nullptr : source;
     }
-    VSFrame* const frame = vs_->newVideoFrame2(&clip_.format, clip_.width, clip_.height, planes, kPlanes,
-                                               source->second.get(), core);
+    VSFrame* const frame =
+        vs_->newVideoFrame2(&clip_.format, clip_.width, clip_.height, passed_on, kPlanes, source, core);
     for (int p = 0; p < clip_.format.numPlanes; ++p) {
-      if (planes_[static_cast<std::size_t>(p)]) {
-        copy(result.planes[p], frame, p);
+      if (request_.planes[p]) {
+        vsh::bitblt(vs_->getWritePtr(frame, p), vs_->getStride(frame, p), result.planes[p].data,
+                    result.planes[p].stride, vs_->getFrameWidth(frame, p) * clip_.format.bytesPerSample,
+                    vs_->getFrameHeight(frame, p));
       }
     }
     limpid_release(&result);
-    sources_.erase(source);
-    ++next_result_;
-    return {frame, {vs_}};
-  }
-
-  void copy(const limpid_plane& from, VSFrame* frame, int plane) const {
-    std::uint8_t* const to = vs_->getWritePtr(frame, plane);
-    const std::ptrdiff_t stride = vs_->getStride(frame, plane);
-    const auto bytes = static_cast<std::size_t>(vs_->getFrameWidth(frame, plane)) *
-                       static_cast<std::size_t>(clip_.format.bytesPerSample);
-    for (int y = 0; y < vs_->getFrameHeight(frame, plane); ++y) {
-      std::memcpy(to + y * stride, static_cast<const std::uint8_t*>(from.data) + y * from.stride, bytes);
-    }
+    sources_.pop();
+    return {frame, vs_->freeFrame};
   }
 
   const VSAPI* vs_;
   Node node_;
   VSVideoInfo clip_;
   plugins::Denoiser denoiser_;
-  Planes planes_{};
+  Request request_;
   int before_ = 0;
   int after_ = 0;
-  // The stream.
-  int first_result_ = 0;  // frames before it are context
+  // The stream. Frames that are sent before the next result's own are context.
   int next_sent_ = 0;
-  int next_result_ = 0;
-  std::map<int, Frame> sources_;  // sent, without results yet
+  int next_result_ = kNone;    // none: the next request begins anew
+  std::queue<Frame> sources_;  // of results that are to come
   std::map<int, Frame> results_;
 };
 
 const VSFrame* VS_CC get_frame(int n, int reason, void* instance, void** /*frame_data*/,
-                               VSFrameContext* context, VSCore* core, const VSAPI* vs) {
+                               VSFrameContext* context, VSCore* core, const VSAPI* /*vs*/) {
   auto& denoising = *static_cast<Denoising*>(instance);
   if (reason == arInitial) {
     denoising.request(n, context);
-  } else if (reason == arAllFramesReady) {
-    try {
-      return denoising.result(n, context, core);
-    } catch (const std::exception& error) {
-      vs->setFilterError((std::string("limpid: ") + error.what()).c_str(), context);
-    }
   }
-  return nullptr;
+  return reason == arAllFramesReady ? denoising.result(n, context, core) : nullptr;
 }
 
 void VS_CC free_instance(void* instance, VSCore* /*core*/, const VSAPI* /*vs*/) {
@@ -242,7 +209,7 @@ void VS_CC create(const VSMap* in, VSMap* out, void* data, VSCore* core, const V
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin* plugin, const VSPLUGINAPI* api) {
   api->configPlugin("org.limpid.limpid", "limpid", "Removes noise from video",
                     VS_MAKE_VERSION(LIMPID_MAJOR, LIMPID_MINOR), VS_MAKE_VERSION(4, 0), 0, plugin);
-  for (const auto& function : limpid::vapoursynth::functions()) {
+  for (const auto& function : limpid::vapoursynth::kFunctions) {
     api->registerFunction(function.name, limpid::vapoursynth::arguments_of(function).c_str(), "clip:vnode;",
                           limpid::vapoursynth::create, const_cast<limpid::vapoursynth::Function*>(&function),
                           plugin);
