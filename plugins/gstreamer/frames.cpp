@@ -9,15 +9,14 @@ namespace limpid::gstreamer {
 
 limpid_format format_of(const GstVideoInfo& info) {
   const GstVideoFormatInfo& from = *info.finfo;
-  const bool yuv = GST_VIDEO_FORMAT_INFO_IS_YUV(info.finfo);
   return {.struct_size = sizeof(limpid_format),
           .width = info.width,
           .height = info.height,
-          .color_model = yuv                                        ? LIMPID_YUV
+          .color_model = GST_VIDEO_FORMAT_INFO_IS_YUV(info.finfo)   ? LIMPID_YUV
                          : GST_VIDEO_FORMAT_INFO_IS_RGB(info.finfo) ? LIMPID_RGB
                                                                     : LIMPID_GRAY,
-          .chroma_shift_x = yuv ? static_cast<std::int32_t>(from.w_sub[1]) : 0,
-          .chroma_shift_y = yuv ? static_cast<std::int32_t>(from.h_sub[1]) : 0,
+          .chroma_shift_x = static_cast<std::int32_t>(from.w_sub[1]),
+          .chroma_shift_y = static_cast<std::int32_t>(from.h_sub[1]),
           .sample_type = from.depth[0] > 8 ? LIMPID_UINT16 : LIMPID_UINT8,
           .bit_depth = static_cast<std::int32_t>(from.depth[0]),
           .has_alpha = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(info.finfo) ? 1 : 0};

@@ -10,13 +10,6 @@
 
 namespace limpid::gstreamer {
 
-/// The formats that can be denoised, as in caps.
-#define LIMPID_GSTREAMER_FORMATS                                                                             \
-  "{ I420, YV12, Y42B, Y41B, Y444, NV12, NV21, NV16, NV24, YUY2, UYVY, VYUY, AYUV, A420, GRAY8, I420_10LE, " \
-  "I422_10LE, Y444_10LE, I420_12LE, I422_12LE, Y444_12LE, P010_10LE, P012_LE, P016_LE, GRAY16_LE, RGB, "     \
-  "BGR, "                                                                                                    \
-  "RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, GBR, GBRA, GBR_10LE, GBR_12LE }"
-
 limpid_format format_of(const GstVideoInfo& info);
 
 struct FreeBuffer {

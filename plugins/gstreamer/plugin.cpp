@@ -3,9 +3,11 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,22 +26,13 @@ namespace {
 // Where caps don't tell the rate, as for variable ones.
 constexpr GstClockTime kUsualDuration = GST_SECOND / 25;
 
-// Texts, as the library takes them.
-constexpr struct {
-  const char* name;
-  const char* help;
-} kProperties[] = {
-    {"noise",
-     "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"},
-    {"filter", "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
-    {"profile", "From quick to thorough: fast, lc, np, high"},
-    {"engine", "auto, cpu, cuda:0"},
-    {"settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"},
-};
-constexpr guint kStrength = 100;
-constexpr guint kLive = 101;
+// The formats that can be denoised.
+constexpr const char* kCaps = GST_VIDEO_CAPS_MAKE(
+    "{ I420, YV12, Y42B, Y41B, Y444, NV12, NV21, NV16, NV24, YUY2, UYVY, VYUY, AYUV, A420, GRAY8, I420_10LE, "
+    "I422_10LE, Y444_10LE, I420_12LE, I422_12LE, Y444_12LE, P010_10LE, P012_LE, P016_LE, GRAY16_LE, RGB, "
+    "BGR, RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, GBR, GBRA, GBR_10LE, GBR_12LE }");
 
-// What an element is behind GObject's struct. All but settings and latencies belong to the streaming thread.
+// What an element is behind GObject's struct. All but settings and latency belong to the streaming thread.
 class Element {
  public:
   explicit Element(GstElement* element)
@@ -50,24 +43,17 @@ class Element {
   GstPad* sink = nullptr;
   GstPad* source = nullptr;
 
-  // An empty text unsets.
-  void set(const char* name, const char* value) {
+  // Texts, as the library takes them; empty ones are its defaults.
+  void set(const char* name, const std::string& value) {
     const std::scoped_lock lock(mutex_);
-    settings_.erase(name);
-    if (value != nullptr && *value != '\0') {
-      settings_[name] = value;
-    }
+    settings_[name] = value;
   }
   std::string get(const char* name) {
     const std::scoped_lock lock(mutex_);
-    const auto setting = settings_.find(name);
-    return setting == settings_.end() ? "" : setting->second;
+    return settings_[name];
   }
 
-  GstClockTime latency() {
-    const std::scoped_lock lock(mutex_);
-    return latency_;
-  }
+  GstClockTime latency() const { return latency_; }
 
   bool answer(GstQuery* query) {
     return device_ != nullptr && device_->answer(element_, query, get("engine"));
@@ -76,16 +62,12 @@ class Element {
   // Takes the caps of what follows.
   bool begin(GstCaps* caps) {
     GstVideoInfo info;
-    if (gst_video_info_from_caps(&info, caps) == FALSE) {
-      return false;
-    }
-    return succeeds([&] {
+    return gst_video_info_from_caps(&info, caps) != FALSE && succeeds([&] {
              info_ = info;
              on_device_ = gst_caps_features_is_equal(gst_caps_get_features(caps, 0),
                                                      GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY) == FALSE;
              start(settings());
-             return GST_FLOW_OK;
-           }) == GST_FLOW_OK;
+           });
   }
 
   GstFlowReturn chain(GstBuffer* buffer) {
@@ -93,7 +75,8 @@ class Element {
     if (!info_) {
       return GST_FLOW_NOT_NEGOTIATED;
     }
-    return succeeds([&] {
+    GstFlowReturn flow = GST_FLOW_ERROR;
+    succeeds([&] {
       take_settings();
       if (on_device_) {
         under_way_.push_back(device_->send(denoiser_, buffer));
@@ -104,29 +87,21 @@ class Element {
         under_way_.emplace_back(gst_buffer_new());
         copy_all_but_samples(buffer, under_way_.back().get());
       }
-      return push_results(held_);
+      flow = push_results(held_);
     });
+    return flow;
   }
 
-  // Pushes what is held back.
-  GstFlowReturn drain() {
-    if (!info_) {
-      return GST_FLOW_OK;
-    }
-    return succeeds([&] {
-      denoiser_.flush();
-      const GstFlowReturn flow = push_results(0);
-      denoiser_.reset();
-      return flow;
-    });
-  }
-
-  void drop() {
-    under_way_.clear();
+  // Ends what is under way: pushes what is held back, or drops it.
+  void end(bool push) {
     if (info_) {
       succeeds([&] {
+        if (push) {
+          denoiser_.flush();
+          push_results(0);
+        }
+        under_way_.clear();
         denoiser_.reset();
-        return GST_FLOW_OK;
       });
     }
   }
@@ -138,12 +113,13 @@ class Element {
 
  private:
   template <typename Step>
-  GstFlowReturn succeeds(const Step& step) {
+  bool succeeds(const Step& step) {
     try {
-      return step();
+      step();
+      return true;
     } catch (const std::exception& error) {
       GST_ELEMENT_ERROR(element_, STREAM, FAILED, ("%s", error.what()), (nullptr));
-      return GST_FLOW_ERROR;
+      return false;
     }
   }
 
@@ -154,14 +130,12 @@ class Element {
 
   void take_settings() {
     const plugins::Settings wanted = settings();
-    const limpid_format format = format_of(*info_);
-    if (denoiser_.goes_on_with(format, wanted)) {
-      denoiser_.take(format, wanted);
-      tell_latency();
-    } else {
-      drain();
-      start(wanted);
+    if (denoiser_.goes_on_with(format_of(*info_), wanted)) {
+      denoiser_.take(format_of(*info_), wanted);
+      return tell_latency();
     }
+    end(true);
+    start(wanted);
   }
 
   void start(const plugins::Settings& wanted) {
@@ -178,12 +152,7 @@ class Element {
     held_ = static_cast<std::size_t>(frames);
     const GstClockTime duration =
         info_->fps_n > 0 ? gst_util_uint64_scale_int(GST_SECOND, info_->fps_d, info_->fps_n) : kUsualDuration;
-    bool differs = false;
-    {
-      const std::scoped_lock lock(mutex_);
-      differs = std::exchange(latency_, held_ * duration) != held_ * duration;
-    }
-    if (differs) {
+    if (latency_.exchange(held_ * duration) != held_ * duration) {
       gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT_CAST(element_)));
     }
   }
@@ -214,7 +183,7 @@ class Element {
   const std::unique_ptr<DeviceFrames> device_ = make_device_frames();
   std::mutex mutex_;
   plugins::Settings settings_;
-  GstClockTime latency_ = 0;
+  std::atomic<GstClockTime> latency_ = 0;
   // Of the streaming thread.
   plugins::Denoiser denoiser_;
   std::optional<GstVideoInfo> info_;
@@ -223,13 +192,10 @@ class Element {
   std::size_t held_ = 0;
 };
 
-}  // namespace
-}  // namespace limpid::gstreamer
-
 // NOLINTBEGIN: GObject's manner
 struct LimpidDenoise {
   GstElement parent;
-  limpid::gstreamer::Element* own;
+  Element* own;
 };
 struct LimpidDenoiseClass {
   GstElementClass parent;
@@ -237,20 +203,13 @@ struct LimpidDenoiseClass {
 G_DEFINE_TYPE(LimpidDenoise, limpid_denoise, GST_TYPE_ELEMENT)
 // NOLINTEND
 
-namespace limpid::gstreamer {
-namespace {
-
 Element& element_of(gpointer object) { return *static_cast<LimpidDenoise*>(object)->own; }
-
-GstFlowReturn chain(GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) {
-  return element_of(parent).chain(buffer);
-}
 
 gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
   Element& element = element_of(parent);
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS: {
-      element.drain();
+      element.end(true);
       GstCaps* caps = nullptr;
       gst_event_parse_caps(event, &caps);
       if (!element.begin(caps)) {
@@ -264,10 +223,10 @@ gboolean sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
     case GST_EVENT_EOS:
-      element.drain();
+      element.end(true);
       break;
     case GST_EVENT_FLUSH_STOP:
-      element.drop();
+      element.end(false);
       break;
     default:
       break;
@@ -308,27 +267,26 @@ GstStateChangeReturn change_state(GstElement* object, GstStateChange change) {
   return result;
 }
 
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* specification) {
-  Element& element = element_of(object);
-  if (id == kStrength) {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
-    element.set("strength", g_ascii_dtostr(text, sizeof text, g_value_get_double(value)));
-  } else if (id == kLive) {
-    element.set("live", g_value_get_boolean(value) != FALSE ? "1" : "");
-  } else {
-    element.set(specification->name, g_value_get_string(value));
+void set_property(GObject* object, guint /*id*/, const GValue* value, GParamSpec* property) {
+  std::string text;
+  if (G_VALUE_HOLDS_DOUBLE(value)) {
+    text = plugins::text_of(g_value_get_double(value));
+  } else if (G_VALUE_HOLDS_BOOLEAN(value)) {
+    text = g_value_get_boolean(value) != FALSE ? "1" : "";
+  } else if (const gchar* const given = g_value_get_string(value)) {
+    text = given;
   }
+  element_of(object).set(property->name, text);
 }
 
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* specification) {
-  Element& element = element_of(object);
-  if (id == kStrength) {
-    const std::string text = element.get("strength");
-    g_value_set_double(value, text.empty() ? 1 : g_ascii_strtod(text.c_str(), nullptr));
-  } else if (id == kLive) {
-    g_value_set_boolean(value, element.get("live") == "1" ? TRUE : FALSE);
+void get_property(GObject* object, guint /*id*/, GValue* value, GParamSpec* property) {
+  const std::string text = element_of(object).get(property->name);
+  if (text.empty()) {
+    g_param_value_set_default(property, value);
+  } else if (G_VALUE_HOLDS_STRING(value)) {
+    g_value_set_string(value, text.c_str());
   } else {
-    g_value_set_string(value, element.get(specification->name).c_str());
+    gst_value_deserialize(value, text.c_str());
   }
 }
 
@@ -337,38 +295,33 @@ void finalize(GObject* object) {
   G_OBJECT_CLASS(limpid_denoise_parent_class)->finalize(object);
 }
 
-gboolean register_element(GstPlugin* plugin) {
-  return gst_element_register(plugin, "limpiddenoise", GST_RANK_NONE, limpid_denoise_get_type());
-}
-
-}  // namespace
-}  // namespace limpid::gstreamer
-
-static void limpid_denoise_class_init(LimpidDenoiseClass* own) {
-  using namespace limpid::gstreamer;  // NOLINT(google-build-using-namespace)
+void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   GObjectClass* const object = G_OBJECT_CLASS(own);
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  const auto flags =
+  constexpr auto kFlags =
       static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
-  guint id = 1;
-  for (const auto& property : kProperties) {
-    g_object_class_install_property(
-        object, id++, g_param_spec_string(property.name, property.name, property.help, "", flags));
-  }
-  g_object_class_install_property(
-      object, kStrength,
+  const auto text = [](const char* name, const char* help) {
+    return g_param_spec_string(name, name, help, "", kFlags);
+  };
+  GParamSpec* properties[] = {
+      nullptr,  // of the number 0, which none may have
+      text("noise",
+           "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"),
+      text("filter", "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"),
+      text("profile", "From quick to thorough: fast, lc, np, high"),
+      text("engine", "auto, cpu, cuda:0"),
+      text("settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"),
       g_param_spec_double("strength", "strength", "How much is removed: 1 what was found or given", 0, 10, 1,
-                          flags));
-  g_object_class_install_property(
-      object, kLive,
-      g_param_spec_boolean("live", "live", "Holds no frame back: later frames don't help", FALSE, flags));
+                          kFlags),
+      g_param_spec_boolean("live", "live", "Holds no frame back: later frames don't help", FALSE, kFlags)};
+  g_object_class_install_properties(object, std::size(properties), properties);
   GstElementClass* const element = GST_ELEMENT_CLASS(own);
   element->change_state = change_state;
   gst_element_class_set_static_metadata(element, "Limpid denoiser", "Filter/Effect/Video",
                                         "Removes noise from video", "The Limpid project");
-  GstCaps* const caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(LIMPID_GSTREAMER_FORMATS));
+  GstCaps* const caps = gst_caps_from_string(kCaps);
   if (const auto device = make_device_frames()) {
     gst_caps_append(caps, device->caps());
   }
@@ -378,8 +331,7 @@ static void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   gst_caps_unref(caps);
 }
 
-static void limpid_denoise_init(LimpidDenoise* own) {
-  using namespace limpid::gstreamer;  // NOLINT(google-build-using-namespace)
+void limpid_denoise_init(LimpidDenoise* own) {
   GstElement* const element = GST_ELEMENT(own);
   own->own = std::make_unique<Element>(element).release();
   const auto add_pad = [element](const char* name) {
@@ -392,9 +344,18 @@ static void limpid_denoise_init(LimpidDenoise* own) {
   };
   own->own->source = add_pad("src");
   own->own->sink = add_pad("sink");
-  gst_pad_set_chain_function(own->own->sink, chain);
+  gst_pad_set_chain_function(own->own->sink, [](GstPad* /*pad*/, GstObject* parent, GstBuffer* buffer) {
+    return element_of(parent).chain(buffer);
+  });
   gst_pad_set_event_function(own->own->sink, sink_event);
 }
+
+gboolean register_element(GstPlugin* plugin) {
+  return gst_element_register(plugin, "limpiddenoise", GST_RANK_NONE, limpid_denoise_get_type());
+}
+
+}  // namespace
+}  // namespace limpid::gstreamer
 
 #define PACKAGE "limpid"
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, limpid, "Removes noise from video",

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -290,6 +291,28 @@ TEST_F(GStreamer, TakesNewSettingsBetweenFrames) {
               {expected({frames[0]}, {{"noise", "10"}, {"filter", "bilateral"}}).front(),
                expected({frames[1]}, {{"noise", "20"}, {"filter", "bilateral"}}).front(),
                expected({frames[2]}, {{"noise", "20"}, {"filter", "nlm"}}).front()});
+}
+
+TEST_F(GStreamer, TellsItsProperties) {
+  const Harness harness({});
+  const auto told = [&] {
+    gchar* noise = nullptr;
+    gdouble strength = 0;
+    gboolean live = FALSE;
+    g_object_get(static_cast<GstHarness*>(harness)->element, "noise", &noise, "strength", &strength, "live",
+                 &live, nullptr);
+    const std::string text = noise;
+    g_free(noise);
+    return std::tuple(text, strength, live != FALSE);
+  };
+  EXPECT_EQ(told(), std::tuple("", 1, false));
+  harness.set("noise", "10,5,5");
+  harness.set("strength", "0.7");
+  harness.set("live", "true");
+  EXPECT_EQ(told(), std::tuple("10,5,5", 0.7, true));
+  harness.set("noise", "");
+  harness.set("live", "false");
+  EXPECT_EQ(told(), std::tuple("", 0.7, false));
 }
 
 TEST_F(GStreamer, TellsWhatIsWrong) {
