@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/vbm4d/trajectories.h"
@@ -34,32 +33,47 @@ constexpr int own_search_window(int search_window, int frames) {
   return frames > 1 ? search_window : 2 * search_window + 1;
 }
 
-// A group's patches, less their mean, are the rows of a matrix with n rows and d = 64 * slices columns, in
-// which the noise is white and of variance 1. Each of its singular vectors is kept or left by its share of
-// the variance: x, the squared singular value divided by n - 1, which is an eigenvalue of the patches'
-// covariance. So the covariance is of low rank and its eigenvalues are those of the signal, where the noise's
-// are known.
+// A group's patches, less their mean, are the rows of a matrix A with n rows and d = 64 * slices columns, in
+// which the noise is white and of variance 1. The eigenvalues x of its products G = A A^T / (n - 1) are those
+// of the patches' covariance. Eigenvectors are kept or left by their x: so the covariance is of low rank and
+// its eigenvalues are those of the signal, where the noise's are known. A factor goes from nothing to that of
+// Wiener's filter around a bound e, gently, which loses nothing. It is a rational function of x, so that no
+// eigenvectors need be found: the matrix that has all factors follows from G by one inverse and products,
+//
+//   R = (G + e I)^-1,  Y = I - 2 e R,  then in each round  Y <- Y (3 I - Y^2) / 2,  P = (I + Y) / 2.
+//
+// Y has the eigenvalues (x - e) / (x + e), which rounds drive to -1 and 1 (Newton's and Schulz' iteration for
+// the matrix sign: Higham, "Functions of Matrices", 2008, chapter 5). P (I - 2 R) A are the first step's
+// estimates, where bounds are so great that this is Wiener's (x - 1) / x or nearly so. The second step's are
+// N B^T P R / (n - 1) B, of the noisy patches N and the basic estimates B, whose products G are. With
+// F = P R / (n - 1) that is (P + ((N - B) B^T - e (n - 1) I) F) B, in which, as it is to be computed, F is
+// not multiplied by the square of the signal.
 
-/// What noise alone makes the greatest x of a group, by Marchenko's and Pastur's law.
+/// What noise alone makes the greatest x of a group, by Marchenko's and Pastur's law: the first step's bound.
 inline float noise_edge(int patches, int samples) {
   const float root = 1 + std::sqrt(static_cast<float>(samples) / static_cast<float>(patches - 1));
   return root * root;
 }
 
-// Filters' factors rise to those of Wiener's filter over a range of x, so that they don't depend on how
-// eigenvalues are rounded. Ranges were found by trial on four clips: of the first step, 0.7 to 1.4 edges lose
-// 0.1 dB, and edges that are 0.6 of these 0.5 dB.
+/// Of the second step, whose x has little of the noise: less is rather errors of the first step.
+inline constexpr float kBasicEdge = 0.8F;
 
-/// What is left of an eigenvector of the noisy patches, by its x and the noise_edge().
-constexpr float first_step_factor(float x, float edge) {
-  const float kept = std::clamp((x / edge - 0.9F) * 5, 0.0F, 1.0F);
-  return kept > 0 ? kept * std::max(x - 1, 0.0F) / x : 0.0F;
-}
+// Found by trial on seven clips: 3 to 6 and 1 to 3 rounds differ by 0.1 dB.
+inline constexpr int kFirstRounds = 4;
+inline constexpr int kSecondRounds = 2;
 
-/// The same of the basic estimates of the patches, whose x has little of the noise. Those with x under 0.4
-/// are rather errors of the first step.
-constexpr float second_step_factor(float x) {
-  return x > 0.4F ? std::min((x - 0.4F) * 1.25F, 1.0F) * x / (x + 1) : 0.0F;
+/// How a step filters a group: by P (constant I + inverse R).
+struct EigenvalueFilter {
+  float bound;  ///< e
+  int rounds;
+  float constant;
+  float inverse;
+};
+
+/// `edge`: noise_edge() of the group.
+constexpr EigenvalueFilter eigenvalue_filter(bool second_step, int patches, float edge) {
+  return second_step ? EigenvalueFilter{kBasicEdge, kSecondRounds, 0, 1 / static_cast<float>(patches - 1)}
+                     : EigenvalueFilter{edge, kFirstRounds, 1, -2};
 }
 
 }  // namespace limpid::vnlb

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
@@ -23,17 +24,29 @@ struct PatchGroups {
   unsigned* places = nullptr;       ///< [i * capacity + k]: of patch k, x + 65536 y
   std::int8_t* pictures = nullptr;  ///< [i * capacity + k]: of its first slice
   float* deviations = nullptr;      ///< [i]: of the noise of the group's brightness, relative to the plane's
-  /// [i * capacity^2]: the patches' products by each other, divided by their number less one; then, as rows,
-  /// those of their eigenvectors that are kept.
+  /// [i * capacity^2]: the patches' products by each other, divided by their number less one; then F of
+  /// core/vnlb/space_time_patches.h: what the first step multiplies by.
   float* matrices = nullptr;
-  int* kept = nullptr;       ///< [i]: how many these are
-  float* factors = nullptr;  ///< [i * capacity + j]: what eigenvector j is multiplied by
+  float* projections = nullptr;  ///< [i * capacity^2]: the second step's P
 
   static constexpr int kSlicesUnit = 1 << 8;
   static constexpr int kDirectionUnit = 1 << 12;
 
   /// The least capacity for so many patches.
   static int capacity_for(int patches);
+  static constexpr int kCapacities[] = {32, 48, 64};
+  /// Calls with(std::integral_constant<int, capacity>()).
+  template <typename With>
+  static void with_capacity(int capacity, const With& with) {
+    switch (capacity) {
+      case kCapacities[0]:
+        return with(std::integral_constant<int, kCapacities[0]>());
+      case kCapacities[1]:
+        return with(std::integral_constant<int, kCapacities[1]>());
+      default:
+        return with(std::integral_constant<int, kCapacities[2]>());
+    }
+  }
   static std::size_t bytes_of(int capacity);
   /// In `memory` of bytes_of() for each of so many groups.
   static PatchGroups in(void* memory, int capacity, std::size_t groups);
@@ -55,8 +68,8 @@ void find_patch_groups(const TrajectoryJob& followed, const PatchSearch& search,
 /// GroupJob::groups tells the band alone.
 void filter_patch_groups(const GroupJob& job, const PatchGroups& groups, cudaStream_t stream);
 
-/// The eigenvectors that a step keeps of groups' matrices, and their factors. Groups have shapes and
-/// matrices. For tests; filter_patch_groups() calls it.
-void decompose_patch_groups(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
+/// Makes F and, in the second step, P of groups' products. Groups have shapes and matrices. For tests;
+/// filter_patch_groups() calls it.
+void filter_eigenvalues(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
 
 }  // namespace limpid::cuda

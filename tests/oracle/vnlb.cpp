@@ -19,6 +19,64 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;  // of a matrix
 
+// The eigenvalues of a symmetric matrix of `size` rows, on its diagonal then, and its eigenvectors, as rows,
+// by Jacobi's method.
+void decompose(std::vector<double>& matrix, int size, std::vector<double>& eigenvectors) {
+  eigenvectors.assign(static_cast<std::size_t>(size) * size, 0);
+  for (int i = 0; i < size; ++i) {
+    eigenvectors[i * size + i] = 1;
+  }
+  const auto at = [size](std::vector<double>& of, int row, int column) -> double& {
+    return of[row * size + column];
+  };
+  for (int sweep = 0; sweep < 30; ++sweep) {
+    double beside = 0;
+    double all = 0;
+    for (int p = 0; p < size; ++p) {
+      for (int q = 0; q < size; ++q) {
+        all += at(matrix, p, q) * at(matrix, p, q);
+        beside += p == q ? 0 : at(matrix, p, q) * at(matrix, p, q);
+      }
+    }
+    if (beside <= 1e-26 * all) {
+      return;
+    }
+    for (int p = 0; p < size; ++p) {
+      for (int q = p + 1; q < size; ++q) {
+        if (at(matrix, p, q) == 0) {
+          continue;
+        }
+        const double theta = (at(matrix, q, q) - at(matrix, p, p)) / (2 * at(matrix, p, q));
+        const double tangent = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1));
+        const double cosine = 1 / std::hypot(tangent, 1);
+        const double sine = tangent * cosine;
+        const auto rotate = [&](double& a, double& b) {
+          const double turned = cosine * a - sine * b;
+          b = sine * a + cosine * b;
+          a = turned;
+        };
+        for (int i = 0; i < size; ++i) {
+          rotate(at(matrix, i, p), at(matrix, i, q));
+        }
+        for (int i = 0; i < size; ++i) {
+          rotate(at(matrix, p, i), at(matrix, q, i));
+          rotate(at(eigenvectors, p, i), at(eigenvectors, q, i));
+        }
+      }
+    }
+  }
+}
+
+// What becomes of an eigenvalue.
+double factor_of(double x, const vnlb::EigenvalueFilter& filter) {
+  const auto bound = double{filter.bound};
+  double sign = (x - bound) / (x + bound);
+  for (int round = 0; round < filter.rounds; ++round) {
+    sign = sign * (3 - sign * sign) / 2;
+  }
+  return (1 + sign) / 2 * (double{filter.constant} + double{filter.inverse} / (x + bound));
+}
+
 class VnlbOracleStep final : public StepAlongMotion {
  public:
   VnlbOracleStep(const Stretch& stretch, const Vbm4dParameters& followed, bool second,
@@ -189,17 +247,13 @@ class VnlbOracleStep final : public StepAlongMotion {
     }
     std::vector<double> vectors;
     decompose(products, count, vectors);
-    const double edge = std::pow(1 + std::sqrt(static_cast<double>(samples) / (count - 1)), 2);
+    const auto edge =
+        static_cast<float>(std::pow(1 + std::sqrt(static_cast<double>(samples) / (count - 1)), 2));
     Rows result(count, std::vector<double>(samples));
     for (int e = 0; e < count; ++e) {
       const double x = products[e * count + e];
-      double factor = 0;
-      if (second_) {
-        factor = x > 0.4 ? std::min((x - 0.4) / 0.8, 1.0) * x / (x + 1) : 0;
-      } else if (x > 0.9 * edge) {
-        factor = std::min((x / edge - 0.9) / 0.2, 1.0) * std::max(x - 1, 0.0) / x;
-      }
-      if (factor == 0) {
+      const double factor = second_ ? x * factor_of(x, {0.8F, 2, 0, 1}) : factor_of(x, {edge, 4, 1, -2});
+      if (x < 1e-12) {
         continue;
       }
       // The unit vector in the space of patches, and what each patch has of it.
@@ -229,50 +283,39 @@ class VnlbOracleStep final : public StepAlongMotion {
 
 }  // namespace
 
-void decompose(std::vector<double>& matrix, int size, std::vector<double>& eigenvectors) {
-  eigenvectors.assign(static_cast<std::size_t>(size) * size, 0);
-  for (int i = 0; i < size; ++i) {
-    eigenvectors[i * size + i] = 1;
-  }
-  const auto at = [size](std::vector<double>& of, int row, int column) -> double& {
-    return of[row * size + column];
-  };
-  for (int sweep = 0; sweep < 30; ++sweep) {
-    double beside = 0;
-    double all = 0;
-    for (int p = 0; p < size; ++p) {
-      for (int q = 0; q < size; ++q) {
-        all += at(matrix, p, q) * at(matrix, p, q);
-        beside += p == q ? 0 : at(matrix, p, q) * at(matrix, p, q);
-      }
-    }
-    if (beside <= 1e-26 * all) {
-      return;
-    }
-    for (int p = 0; p < size; ++p) {
-      for (int q = p + 1; q < size; ++q) {
-        if (at(matrix, p, q) == 0) {
-          continue;
-        }
-        const double theta = (at(matrix, q, q) - at(matrix, p, p)) / (2 * at(matrix, p, q));
-        const double tangent = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1));
-        const double cosine = 1 / std::hypot(tangent, 1);
-        const double sine = tangent * cosine;
-        const auto rotate = [&](double& a, double& b) {
-          const double turned = cosine * a - sine * b;
-          b = sine * a + cosine * b;
-          a = turned;
-        };
-        for (int i = 0; i < size; ++i) {
-          rotate(at(matrix, i, p), at(matrix, i, q));
-        }
-        for (int i = 0; i < size; ++i) {
-          rotate(at(matrix, p, i), at(matrix, q, i));
-          rotate(at(eigenvectors, p, i), at(eigenvectors, q, i));
-        }
+std::vector<double> filter_eigenvalues(std::vector<double> matrix, int size,
+                                       const vnlb::EigenvalueFilter& filter) {
+  std::vector<double> vectors;
+  decompose(matrix, size, vectors);
+  std::vector<double> result(matrix.size());
+  for (int k = 0; k < size; ++k) {
+    const double factor = factor_of(matrix[k * size + k], filter);
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j) {
+        result[i * size + j] += factor * vectors[k * size + i] * vectors[k * size + j];
       }
     }
   }
+  return result;
+}
+
+std::vector<double> make_products(int size, int rank, double greatest, std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> products(static_cast<std::size_t>(size) * size);
+  for (int r = 0; r < rank; ++r) {
+    std::vector<double> vector(size);
+    for (double& value : vector) {
+      value = normal(random) * (r == 0 ? greatest : 1);
+    }
+    for (int i = 0; i < size; ++i) {
+      for (int j = 0; j < size; ++j) {
+        products[i * size + j] += vector[i] * vector[j];
+        products[i * size + j] += ((i + j) % 2 == 0 ? 1 : -1) * vector[std::min(i ^ 1, size - 1)] *
+                                  vector[std::min(j ^ 1, size - 1)];
+      }
+    }
+  }
+  return products;
 }
 
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const VnlbParameters& parameters,

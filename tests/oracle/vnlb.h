@@ -1,9 +1,11 @@
 #pragma once
 
+#include <random>
 #include <vector>
 
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
 
 namespace limpid::oracle {
@@ -14,7 +16,11 @@ namespace limpid::oracle {
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const VnlbParameters& parameters,
                            const std::vector<NoiseModel>& noise);
 
-/// The eigenvalues of a symmetric matrix of `size` rows and its eigenvectors, as rows, by Jacobi's method.
-void decompose(std::vector<double>& matrix, int size, std::vector<double>& eigenvectors);
+/// A symmetric matrix of `size` rows with factors in place of its eigenvalues.
+std::vector<double> filter_eigenvalues(std::vector<double> matrix, int size,
+                                       const vnlb::EigenvalueFilter& filter);
+
+/// A symmetric matrix of twice that rank, or less, with eigenvalues that are alike, and very different.
+std::vector<double> make_products(int size, int rank, double greatest, std::mt19937& random);
 
 }  // namespace limpid::oracle

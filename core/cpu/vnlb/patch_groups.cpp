@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/cpu/vnlb/patch_groups.cpp"
@@ -13,7 +14,7 @@
 #include "core/cpu/bm3d/transforms-inl.h"
 #include "core/cpu/vbm4d/followed_patches-inl.h"
 #include "core/cpu/vbm4d/local_numerators-inl.h"
-#include "core/cpu/vnlb/eigenvectors-inl.h"
+#include "core/cpu/vnlb/matrices-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -167,9 +168,9 @@ struct GroupMatrices {
     basic = noisy + kGroupValues;
     patch_rows = basic + kGroupValues;
     square = patch_rows + kGroupValues;
-    vectors = square + kSquareValues;
-    filter = vectors + kSquareValues;
-    product = filter + kSquareValues;
+    sign = square + kSquareValues;
+    other = sign + kSquareValues;
+    product = other + kSquareValues;
   }
 
   int pitch;
@@ -177,8 +178,8 @@ struct GroupMatrices {
   float* basic;       // then those of the first step
   float* patch_rows;  // a row for each patch
   float* square;
-  float* vectors;
-  float* filter;
+  float* sign;
+  float* other;
   float* product;
 };
 
@@ -299,63 +300,69 @@ HWY_ATTR void colour_again(const Whitening& whitening, float deviation, float* m
   }
 }
 
-// The sum of the eigenvectors' outer products, each times factor(its eigenvalue), of the products of the
-// patches of `matrix`, divided by `scale`.  False if all factors are 0.
-template <typename Factor>
-HWY_ATTR bool make_filter(const GroupMatrices& at, const float* matrix, int samples, int patches,
-                          const Factor& factor) {
-  const MatrixTag d;
-  multiply_by_itself(matrix, samples, patches, at.pitch, 1 / static_cast<float>(patches - 1), at.square);
-  Tridiagonal tridiagonal;
-  make_tridiagonal(at.square, patches, at.pitch, tridiagonal);
-  decompose_tridiagonal(tridiagonal, patches, at.pitch, at.vectors);
-  const int rows = (patches + kRowsAtATime - 1) / kRowsAtATime * kRowsAtATime;
-  std::fill_n(at.filter, static_cast<std::size_t>(rows) * at.pitch, 0.0F);
-  bool any = false;
-  for (int i = 0; i < patches; ++i) {
-    const float kept = factor(tridiagonal.diagonal[i]);
-    if (kept == 0) {
-      continue;
-    }
-    any = true;
-    float* HWY_RESTRICT vector = at.vectors + static_cast<std::ptrdiff_t>(i) * at.pitch;
-    reflect_back(at.square, tridiagonal, patches, at.pitch, vector);
-    for (int row = 0; row < patches; ++row) {
-      float* HWY_RESTRICT out = at.filter + static_cast<std::ptrdiff_t>(row) * at.pitch;
-      const auto value = hn::Set(d, kept * vector[row]);
-      for (int column = 0; column < at.pitch; column += kMatrixLanes) {
-        hn::Store(hn::MulAdd(value, hn::Load(d, vector + column), hn::Load(d, out + column)), d,
-                  out + column);
-      }
-    }
+// The matrices P and F of core/vnlb/space_time_patches.h, F being all that a step is filtered by.
+struct FilterMatrices {
+  const float* projection;
+  const float* filter;
+};
+
+// Those of at.square, which is lost.
+HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
+                                           const vnlb::EigenvalueFilter& filter) {
+  const int pitch = at.pitch;
+  const auto product = [&](const float* left, const float* right, float* out) HWY_ATTR {
+    multiply({left, pitch, 1}, right, rows_of(size), size, pitch, false, out);
+  };
+  float* const inverse = at.square;
+  for (int i = 0; i < size; ++i) {
+    inverse[i * pitch + i] += filter.bound;
   }
-  return any;
+  invert(inverse, size, pitch);
+  float* sign = at.sign;
+  float* other = at.other;
+  combine(1, -2 * filter.bound, inverse, size, pitch, sign);
+  for (int round = 0; round < filter.rounds; ++round) {
+    product(sign, sign, at.product);
+    combine(1.5F, -0.5F, at.product, size, pitch, at.product);
+    product(sign, at.product, other);
+    std::swap(sign, other);
+  }
+  combine(0.5F, 0.5F, sign, size, pitch, sign);
+  combine(filter.constant, filter.inverse, inverse, size, pitch, inverse);
+  product(sign, inverse, other);
+  return {sign, other};
 }
 
-// What is left of the group's samples, less their means: in the matrix that it returns, or nothing.
+// The same for the products of a group's patches, in the columns of `matrix`.
+HWY_ATTR FilterMatrices make_filter(const GroupMatrices& at, const float* matrix, int samples, int patches,
+                                    bool second_step) {
+  multiply_by_itself(matrix, samples, patches, at.pitch, 1 / static_cast<float>(patches - 1), at.square);
+  return filter_eigenvalues(
+      at, patches, vnlb::eigenvalue_filter(second_step, patches, vnlb::noise_edge(patches, samples)));
+}
+
+// What is left of the group's samples, less their means: in the matrix that it returns.
 HWY_ATTR float* estimate_first(const GroupMatrices& at, int samples, int patches) {
-  const float edge = vnlb::noise_edge(patches, samples);
-  if (!make_filter(at, at.noisy, samples, patches,
-                   [edge](float x) { return vnlb::first_step_factor(x, edge); })) {
-    return nullptr;
-  }
-  multiply({at.noisy, at.pitch, 1}, at.filter, samples, patches, at.pitch, false, at.basic);
+  const FilterMatrices found = make_filter(at, at.noisy, samples, patches, false);
+  multiply({at.noisy, at.pitch, 1}, found.filter, samples, patches, at.pitch, false, at.basic);
   return at.basic;
 }
 
 HWY_ATTR float* estimate_second(const GroupMatrices& at, int samples, int patches) {
-  const float scale = 1 / static_cast<float>(patches - 1);
-  if (!make_filter(at, at.basic, samples, patches, [scale](float x) {
-        const float kept = vnlb::second_step_factor(x);
-        return kept > 0 ? kept / x * scale : 0.0F;
-      })) {
-    return nullptr;
+  const FilterMatrices found = make_filter(at, at.basic, samples, patches, true);
+  const MatrixTag d;
+  const int pitch = at.pitch;
+  for (int i = 0; i < samples * pitch; i += kMatrixLanes) {
+    hn::Store(hn::Sub(hn::Load(d, at.noisy + i), hn::Load(d, at.basic + i)), d, at.noisy + i);
   }
-  // With patches' estimates as columns, N of the noisy patches and B of the basic estimates: B F B^T N.
-  const int rows = (patches + kRowsAtATime - 1) / kRowsAtATime * kRowsAtATime;
-  multiply({at.basic, 1, at.pitch}, at.noisy, rows, samples, at.pitch, false, at.product);
-  multiply({at.filter, at.pitch, 1}, at.product, rows, patches, at.pitch, false, at.square);
-  multiply({at.basic, at.pitch, 1}, at.square, samples, patches, at.pitch, false, at.noisy);
+  // Patches are columns: all is transposed.
+  multiply({at.basic, 1, pitch}, at.noisy, rows_of(patches), samples, pitch, false, at.product);
+  combine(-vnlb::kBasicEdge * static_cast<float>(patches - 1), 1, at.product, patches, pitch, at.product);
+  multiply({found.filter, pitch, 1}, at.product, rows_of(patches), patches, pitch, false, at.square);
+  for (int i = 0; i < rows_of(patches) * pitch; i += kMatrixLanes) {
+    hn::Store(hn::Add(hn::Load(d, at.square + i), hn::Load(d, found.projection + i)), d, at.square + i);
+  }
+  multiply({at.basic, pitch, 1}, at.square, samples, patches, pitch, false, at.noisy);
   return at.noisy;
 }
 
@@ -505,14 +512,14 @@ HWY_ATTR void process_tile_of_patch_groups(const TrajectoryJob& job, const Patch
   filter_patch_groups(job, scratch.groups, scratch);
 }
 
-HWY_ATTR void decompose(float* matrix, int size, int pitch, float* eigenvalues, float* eigenvectors) {
-  Tridiagonal tridiagonal;
-  make_tridiagonal(matrix, size, pitch, tridiagonal);
-  decompose_tridiagonal(tridiagonal, size, pitch, eigenvectors);
-  for (int i = 0; i < size; ++i) {
-    eigenvalues[i] = tridiagonal.diagonal[i];
-    reflect_back(matrix, tridiagonal, size, pitch, eigenvectors + static_cast<std::ptrdiff_t>(i) * pitch);
-  }
+HWY_ATTR void filter_products(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
+                              PatchGroupScratch& scratch, float* projection, float* out) {
+  const GroupMatrices at(scratch, size);
+  const int count = rows_of(size) * at.pitch;
+  std::copy_n(matrix, count, at.square);
+  const FilterMatrices found = filter_eigenvalues(at, size, filter);
+  std::copy_n(found.projection, count, projection);
+  std::copy_n(found.filter, count, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -523,15 +530,16 @@ HWY_AFTER_NAMESPACE();
 namespace limpid::cpu {
 
 HWY_EXPORT(process_tile_of_patch_groups);
-HWY_EXPORT(decompose);
+HWY_EXPORT(filter_products);
 
 void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, const Tile& tile,
                           PatchGroupScratch& scratch) {
   HWY_DYNAMIC_DISPATCH(process_tile_of_patch_groups)(job, search, tile, scratch);
 }
 
-void decompose_symmetric(float* matrix, int size, int pitch, float* eigenvalues, float* eigenvectors) {
-  HWY_DYNAMIC_DISPATCH(decompose)(matrix, size, pitch, eigenvalues, eigenvectors);
+void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
+                        PatchGroupScratch& scratch, float* projection, float* out) {
+  HWY_DYNAMIC_DISPATCH(filter_products)(matrix, size, filter, scratch, projection, out);
 }
 
 }  // namespace limpid::cpu

@@ -54,9 +54,11 @@ struct PatchGroupScratch {
 void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, const Tile& tile,
                           PatchGroupScratch& scratch);
 
-/// The eigenvalues of a symmetric matrix, in any order, and its eigenvectors, of unit norm, as rows: `size`
-/// up to 64 rows of `pitch` values, a multiple of 16, those behind `size` 0. The matrix is lost. For tests;
-/// groups use the same.
-void decompose_symmetric(float* matrix, int size, int pitch, float* eigenvalues, float* eigenvectors);
+/// The symmetric matrix `matrix` with factors in place of its eigenvalues, as groups are filtered, into
+/// `out`, and the part P of these factors (core/vnlb/space_time_patches.h) into `projection`. All have `size`
+/// rows, up to 64, and more up to a multiple of 4, of which each has values up to a multiple of 16; those
+/// behind `size` are 0. For tests; groups use the same.
+void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
+                        PatchGroupScratch& scratch, float* projection, float* out);
 
 }  // namespace limpid::cpu

@@ -258,52 +258,37 @@ TEST_P(VnlbSimdTest, AgreesWithTheOracle) {
   }
 }
 
-// Of any rank, with eigenvalues that are alike, and very different.
-TEST_P(VnlbSimdTest, DecomposesSymmetricMatrices) {
+TEST_P(VnlbSimdTest, FiltersEigenvaluesAsDefined) {
   std::mt19937 random(8);
-  std::normal_distribution<double> normal;
-  for (const int size : {1, 2, 3, 16, 17, 48, 63, 64}) {
+  cpu::PatchGroupScratch scratch;
+  for (const int size : {2, 3, 16, 17, 48, 63, 64}) {
     const int pitch = (size + 15) / 16 * 16;
     for (const int rank : {0, 1, size / 2, size}) {
-      for (const double greatest : {1.0, 1e4}) {
-        std::vector<double> exact(static_cast<std::size_t>(size) * size);
-        for (int r = 0; r < rank; ++r) {
-          std::vector<double> vector(size);
-          for (double& value : vector) {
-            value = normal(random) * (r == 0 ? greatest : 1);
-          }
-          for (int i = 0; i < size; ++i) {
-            for (int j = 0; j < size; ++j) {
-              // Twice, of which one is turned by a quarter: so pairs of eigenvalues are alike.
-              exact[i * size + j] += vector[i] * vector[j];
-              exact[i * size + j] += (i % 2 == 0 ? -1 : 1) * (j % 2 == 0 ? -1 : 1) *
-                                     vector[std::min(i ^ 1, size - 1)] * vector[std::min(j ^ 1, size - 1)];
-            }
-          }
-        }
+      for (const double greatest : {1.0, 30.0}) {
+        const std::vector<double> products = oracle::make_products(size, rank, greatest, random);
         cpu::AlignedVector<float> matrix(static_cast<std::size_t>(pitch) * pitch);
         for (int i = 0; i < size; ++i) {
           for (int j = 0; j < size; ++j) {
-            matrix[i * pitch + j] = static_cast<float>(exact[i * size + j]);
+            matrix[i * pitch + j] = static_cast<float>(products[i * size + j]);
           }
         }
-        cpu::AlignedVector<float> vectors(static_cast<std::size_t>(pitch) * pitch);
-        std::vector<float> values(pitch);
-        cpu::decompose_symmetric(matrix.data(), size, pitch, values.data(), vectors.data());
-        double norm = 1e-9;
-        for (int i = 0; i < size; ++i) {
-          norm = std::max(norm, exact[i * size + i]);
-        }
-        for (int a = 0; a < size; ++a) {
-          for (int b = 0; b <= a; ++b) {
-            double product = 0;
-            double restored = 0;
-            for (int i = 0; i < size; ++i) {
-              product += double{vectors[a * pitch + i]} * double{vectors[b * pitch + i]};
-              restored += double{values[i]} * double{vectors[i * pitch + a]} * double{vectors[i * pitch + b]};
+        for (const bool second_step : {false, true}) {
+          const vnlb::EigenvalueFilter filter =
+              vnlb::eigenvalue_filter(second_step, size, vnlb::noise_edge(size, 128));
+          const std::vector<double> expected = oracle::filter_eigenvalues(products, size, filter);
+          vnlb::EigenvalueFilter alone = filter;
+          alone.constant = 1;
+          alone.inverse = 0;
+          const std::vector<double> projection = oracle::filter_eigenvalues(products, size, alone);
+          cpu::AlignedVector<float> result(matrix.size());
+          cpu::AlignedVector<float> projected(matrix.size());
+          cpu::filter_eigenvalues(matrix.data(), size, filter, scratch, projected.data(), result.data());
+          const double most = second_step ? 1.0 / (size - 1) : 1;
+          for (int i = 0; i < size; ++i) {
+            for (int j = 0; j < size; ++j) {
+              ASSERT_NEAR(result[i * pitch + j], expected[i * size + j], 1e-4 * most) << size << ", " << rank;
+              ASSERT_NEAR(projected[i * pitch + j], projection[i * size + j], 1e-4) << size << ", " << rank;
             }
-            ASSERT_NEAR(product, a == b ? 1 : 0, 2e-5) << size << ", " << rank;
-            ASSERT_NEAR(restored, exact[a * size + b], 1e-4 * norm) << size << ", " << rank;
           }
         }
       }

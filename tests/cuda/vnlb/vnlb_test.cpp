@@ -1,5 +1,5 @@
-// VNLB on a GPU against the CPU engine, on pictures too large for the oracle, and its eigenvectors. What it
-// must compute is in the suite of all engines, tests/core/vnlb.
+// VNLB on a GPU against the CPU engine, on pictures too large for the oracle, and its filter of eigenvalues.
+// What it must compute is in the suite of all engines, tests/core/vnlb.
 #include "tests/oracle/vnlb.h"
 
 #include <gtest/gtest.h>
@@ -95,62 +95,24 @@ TEST_F(VnlbCuda, AgreesWithTheCpuForTheGreatestWindows) {
   }
 }
 
-// A symmetric matrix of a rank, with eigenvalues that are alike, and very different.
-std::vector<double> make_products(int size, int rank, double greatest, std::mt19937& random) {
-  std::normal_distribution<double> normal;
-  std::vector<double> products(static_cast<std::size_t>(size) * size);
-  for (int r = 0; r < rank; ++r) {
-    std::vector<double> vector(size);
-    for (double& value : vector) {
-      value = normal(random) * (r == 0 ? greatest : 1);
-    }
-    for (int i = 0; i < size; ++i) {
-      for (int j = 0; j < size; ++j) {
-        products[i * size + j] += vector[i] * vector[j];
-        products[i * size + j] += ((i + j) % 2 == 0 ? 1 : -1) * vector[std::min(i ^ 1, size - 1)] *
-                                  vector[std::min(j ^ 1, size - 1)];
-      }
-    }
-  }
-  return products;
-}
-
-// Of a matrix's eigenvectors, those that a step keeps, multiplied by their factors.
-std::vector<double> filter_of(std::vector<double> products, int size, bool second_step) {
-  std::vector<double> vectors;
-  oracle::decompose(products, size, vectors);
-  std::vector<double> filter(static_cast<std::size_t>(size) * size);
-  const float edge = limpid::vnlb::noise_edge(size, 128);
-  for (int k = 0; k < size; ++k) {
-    const auto x = static_cast<float>(products[k * size + k]);
-    const float factor = second_step
-                             ? limpid::vnlb::second_step_factor(x) / (x * static_cast<float>(size - 1))
-                             : limpid::vnlb::first_step_factor(x, edge);
-    for (int i = 0; factor > 0 && i < size; ++i) {
-      for (int j = 0; j < size; ++j) {
-        filter[i * size + j] += double{factor} * vectors[k * size + i] * vectors[k * size + j];
-      }
-    }
-  }
-  return filter;
-}
-
-TEST_F(VnlbCuda, KeepsTheEigenvectorsThatAreDefined) {
+TEST_F(VnlbCuda, FiltersEigenvaluesAsDefined) {
   std::mt19937 random(8);
   for (const int size : {1, 2, 3, 16, 31, 32, 33, 48, 63, 64}) {
     const int capacity = PatchGroups::capacity_for(size);
     std::vector<std::vector<double>> products;
     for (const int rank : {0, 1, size / 2, size}) {
-      for (const double greatest : {1.0, 10.0}) {
-        products.push_back(make_products(size, rank, greatest, random));
+      for (const double greatest : {1.0, 30.0}) {
+        products.push_back(oracle::make_products(size, rank, greatest, random));
       }
     }
     const std::size_t square = static_cast<std::size_t>(capacity) * capacity;
+    const auto at = [&](std::size_t group, int i) {
+      return group * square + static_cast<std::size_t>(i / size) * capacity + i % size;
+    };
     std::vector<float> matrices(products.size() * square);
     for (std::size_t g = 0; g < products.size(); ++g) {
       for (int i = 0; i < size * size; ++i) {
-        matrices[g * square + static_cast<std::size_t>(i / size) * capacity + i % size] =
-            static_cast<float>(products[g][i]);
+        matrices[at(g, i)] = static_cast<float>(products[g][i]);
       }
     }
     const std::vector<int> shapes(products.size(), size + 2 * PatchGroups::kSlicesUnit);
@@ -160,29 +122,28 @@ TEST_F(VnlbCuda, KeepsTheEigenvectorsThatAreDefined) {
       check(cudaMemcpy(groups.matrices, matrices.data(), matrices.size() * sizeof(float),
                        cudaMemcpyHostToDevice));
       check(cudaMemcpy(groups.shapes, shapes.data(), shapes.size() * sizeof(int), cudaMemcpyHostToDevice));
-      decompose_patch_groups(groups, static_cast<int>(products.size()), second_step, nullptr);
-      std::vector<float> vectors(matrices.size());
-      std::vector<float> factors(products.size() * capacity);
-      std::vector<int> kept(products.size());
-      check(cudaMemcpy(vectors.data(), groups.matrices, vectors.size() * sizeof(float),
+      filter_eigenvalues(groups, static_cast<int>(products.size()), second_step, nullptr);
+      std::vector<float> filters(matrices.size());
+      std::vector<float> projections(matrices.size());
+      check(cudaMemcpy(filters.data(), groups.matrices, filters.size() * sizeof(float),
                        cudaMemcpyDeviceToHost));
-      check(
-          cudaMemcpy(factors.data(), groups.factors, factors.size() * sizeof(float), cudaMemcpyDeviceToHost));
-      check(cudaMemcpy(kept.data(), groups.kept, kept.size() * sizeof(int), cudaMemcpyDeviceToHost));
+      check(cudaMemcpy(projections.data(), groups.projections, projections.size() * sizeof(float),
+                       cudaMemcpyDeviceToHost));
+      const limpid::vnlb::EigenvalueFilter filter = limpid::vnlb::eigenvalue_filter(
+          second_step, size, size > 1 ? limpid::vnlb::noise_edge(size, 128) : 1);
+      limpid::vnlb::EigenvalueFilter alone = filter;
+      alone.constant = 1;
+      alone.inverse = 0;
+      const double most = second_step && size > 1 ? 1.0 / (size - 1) : 1;
       for (std::size_t g = 0; g < products.size(); ++g) {
-        const std::vector<double> expected =
-            size > 1 ? filter_of(products[g], size, second_step) : std::vector<double>(1);
-        double greatest = 1e-6;
-        for (const double value : expected) {
-          greatest = std::max(greatest, std::abs(value));
-        }
+        const std::vector<double> nothing(1);
+        const auto expected = size > 1 ? oracle::filter_eigenvalues(products[g], size, filter) : nothing;
+        const auto projection = size > 1 ? oracle::filter_eigenvalues(products[g], size, alone) : nothing;
         for (int i = 0; i < size * size; ++i) {
-          double value = 0;
-          for (int k = 0; k < kept[g]; ++k) {
-            const float* vector = vectors.data() + g * square + static_cast<std::size_t>(k) * capacity;
-            value += double{factors[g * capacity + k]} * double{vector[i / size]} * double{vector[i % size]};
+          ASSERT_NEAR(filters[at(g, i)], expected[i], 3e-4 * most) << size << ", matrix " << g;
+          if (second_step) {
+            ASSERT_NEAR(projections[at(g, i)], projection[i], 3e-4) << size << ", matrix " << g;
           }
-          ASSERT_NEAR(value, expected[i], 1e-3 * greatest) << size << ", matrix " << g;
         }
       }
     }
