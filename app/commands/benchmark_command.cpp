@@ -470,7 +470,7 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
       ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
       ->type_name("N")
       ->positive();
-  options->noise.add_sigma_to(*command);
+  options->noise.add_to(*command);
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");

@@ -12,8 +12,10 @@ namespace {
 
 using VnlbDescription = FilterDescription<VnlbParameters>;
 
-constexpr Names<VnlbProfile, 3> kVnlbProfiles = {
-    {{VnlbProfile::kFast, "fast"}, {VnlbProfile::kNp, "np"}, {VnlbProfile::kHigh, "high"}}};
+constexpr Names<VnlbProfile, 4> kVnlbProfiles = {{{VnlbProfile::kFast, "fast"},
+                                                  {VnlbProfile::kNp, "np"},
+                                                  {VnlbProfile::kHigh, "high"},
+                                                  {VnlbProfile::kBest, "best"}}};
 
 constexpr int kMostVnlbDelay = 4 * vbm4d::kMostReach;
 
@@ -99,13 +101,14 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
 // Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
-// denser references next to nothing.
+// denser references little, larger groups nothing. Where there are many frames to search, smaller windows do.
 VnlbParameters vnlb_profile(VnlbProfile profile) {
-  const auto make = [](int reach, int spacing, int second_group) {
+  const auto make = [](int reach, int spacing, int second_group, int search_window = 9) {
     VnlbParameters parameters;
     parameters.before = parameters.after = reach;
     parameters.first.spacing = parameters.second->spacing = spacing;
     parameters.second->group_size = second_group;
+    parameters.first.search_window = parameters.second->search_window = search_window;
     return parameters;
   };
   switch (profile) {
@@ -115,6 +118,8 @@ VnlbParameters vnlb_profile(VnlbProfile profile) {
       return make(4, 6, 40);
     case VnlbProfile::kHigh:
       return make(6, 6, 48);
+    case VnlbProfile::kBest:
+      return make(7, 5, 48, 7);
   }
   return {};
 }

@@ -47,7 +47,7 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters);
 Reach reach_of(const VnlbParameters& parameters);
 
 /// Named sets of parameters, from fastest to best.
-enum class VnlbProfile : std::uint8_t { kFast, kNp, kHigh };
+enum class VnlbProfile : std::uint8_t { kFast, kNp, kHigh, kBest };
 
 VnlbParameters vnlb_profile(VnlbProfile profile);
 

@@ -373,6 +373,7 @@ void benchmark(int argc, char** argv) {
   settings.emplace_back("vnlb fast", vnlb_profile(VnlbProfile::kFast));
   settings.emplace_back("vnlb np", vnlb_profile(VnlbProfile::kNp));
   settings.emplace_back("vnlb high", vnlb_profile(VnlbProfile::kHigh));
+  settings.emplace_back("vnlb best", vnlb_profile(VnlbProfile::kBest));
   const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
                                                       {"noise", Content::kNoise},
                                                       {"flat", Content::kFlat},
