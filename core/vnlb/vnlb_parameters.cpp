@@ -103,7 +103,7 @@ Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like
 // Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
 // denser references little, larger groups nothing. Where there are many frames to search, smaller windows do.
 VnlbParameters vnlb_profile(VnlbProfile profile) {
-  const auto make = [](int reach, int spacing, int second_group, int search_window = 9) {
+  const auto make = [](int reach, int spacing, int second_group, int search_window = 7) {
     VnlbParameters parameters;
     parameters.before = parameters.after = reach;
     parameters.first.spacing = parameters.second->spacing = spacing;
@@ -113,13 +113,13 @@ VnlbParameters vnlb_profile(VnlbProfile profile) {
   };
   switch (profile) {
     case VnlbProfile::kFast:
-      return make(2, 8, 32);
+      return make(2, 8, 32, 9);
     case VnlbProfile::kNp:
       return make(4, 6, 40);
     case VnlbProfile::kHigh:
       return make(6, 6, 48);
     case VnlbProfile::kBest:
-      return make(7, 5, 48, 7);
+      return make(7, 5, 48);
   }
   return {};
 }
