@@ -138,6 +138,8 @@ std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<s
   const Bm3dStep grid = {.patch_size = kPatchSide, .spacing = step_.spacing};
   guides_.clear();
   noisy_guides_.clear();
+  guide_variances_.clear();
+  coefficient_variances_.clear();
   std::vector<Sums> sums;
   std::vector<Picture> estimates;
   for (int t = 0; t < count; ++t) {
@@ -153,6 +155,12 @@ std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<s
     std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
     sums.push_back({empty, empty});
     estimates.push_back(noisy);
+    const PlaneNoise& noise = stretch_.noise[t][0];
+    guide_variances_.push_back(std::pow(double{noise.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
+                               left_of(noise.shape, shift_x_, shift_y_, false) /
+                               left_of({}, shift_x_, shift_y_, false));
+    coefficient_variances_.push_back(
+        oracle::coefficient_variances(stretch_.noise[t][plane], {.patch_size = kPatchSide}));
   }
   width_ = stretch_.planes[0][plane].width;
   height_ = stretch_.planes[0][plane].height;
@@ -195,11 +203,7 @@ Position StepAlongMotion::confined(int x, int y) const {
 }
 
 double StepAlongMotion::variances(int t, double factor) const {
-  const PlaneNoise& luma = stretch_.noise[t][0];
-  const double variance = std::pow(double{luma.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
-                          left_of(luma.shape, shift_x_, shift_y_, false) /
-                          left_of({}, shift_x_, shift_y_, false);
-  return factor * variance * kPatchSide * kPatchSide;
+  return factor * guide_variances_[t] * kPatchSide * kPatchSide;
 }
 bool StepAlongMotion::guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
 
@@ -273,6 +277,29 @@ bool StepAlongMotion::repeats(const std::pair<int, Position>& patch,
     flat = flat && value(patch, i) == value(patch, 0);
   }
   return same && !flat;
+}
+
+void StepAlongMotion::transform_patch(double* samples, bool forward) const {
+  const auto entry = [&](int row, int column) {
+    return forward ? dct_.at(row, column) : dct_.at(column, row);
+  };
+  std::array<double, kPatchSide * kPatchSide> half{};
+  for (int v = 0; v < kPatchSide; ++v) {
+    for (int x = 0; x < kPatchSide; ++x) {
+      for (int y = 0; y < kPatchSide; ++y) {
+        half[v * kPatchSide + x] += entry(v, y) * samples[y * kPatchSide + x];
+      }
+    }
+  }
+  for (int v = 0; v < kPatchSide; ++v) {
+    for (int u = 0; u < kPatchSide; ++u) {
+      double sum = 0;
+      for (int x = 0; x < kPatchSide; ++x) {
+        sum += entry(u, x) * half[v * kPatchSide + x];
+      }
+      samples[v * kPatchSide + u] = sum;
+    }
+  }
 }
 
 std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,

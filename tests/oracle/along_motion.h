@@ -13,6 +13,7 @@
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "tests/oracle/bm3d.h"
 #include "tests/oracle/motion.h"
+#include "tests/oracle/transforms.h"
 
 namespace limpid::oracle {
 
@@ -69,6 +70,10 @@ class StepAlongMotion {
   Trajectory follow(int t, Position reference) const;
   /// Whether a patch is the other one again, noise and all. One of a single value has no noise.
   bool repeats(const std::pair<int, Position>& patch, const std::pair<int, Position>& other) const;
+  /// The 2D DCT of a patch's samples in place, or back.
+  void transform_patch(double* samples, bool forward) const;
+  /// The variances of the noise's coefficients in picture t.
+  const std::vector<double>& coefficient_variances(int t) const { return coefficient_variances_[t]; }
 
   const Stretch& stretch_;
   const Vbm4dParameters& parameters_;
@@ -83,6 +88,12 @@ class StepAlongMotion {
   int height_ = 0;
   std::vector<std::vector<std::int64_t>> guides_;
   std::vector<std::vector<std::int64_t>> noisy_guides_;  // the first step's
+
+ private:
+  // Of each picture.
+  std::vector<double> guide_variances_;  // of the guide's noise
+  std::vector<std::vector<double>> coefficient_variances_;
+  Matrix dct_ = make_transform(Transform2d::kDct, kPatchSide).forward;
 };
 
 using MakeStep = std::function<std::unique_ptr<StepAlongMotion>(

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -27,6 +28,7 @@ Block extract(const Picture& picture, const Group& group, int k) {
   Block block;
   for (const Position& position : group) {
     std::vector<double> patch;
+    patch.reserve(static_cast<std::size_t>(k) * k);
     for (int y = 0; y < k; ++y) {
       for (int x = 0; x < k; ++x) {
         patch.push_back(picture.at(position.x + x, position.y + y));
@@ -38,8 +40,7 @@ Block extract(const Picture& picture, const Group& group, int k) {
 }
 
 // Sums f(p) f(q) covariance(p - q) over all pairs of a filter's samples, h x w.
-double response(const NoiseShape& noise, const std::vector<double>& filter, int width) {
-  const std::array<double, 64> covariance = noise_covariance(noise);
+double response(const std::array<double, 64>& covariance, const std::vector<double>& filter, int width) {
   const int height = static_cast<int>(filter.size()) / width;
   double sum = 0;
   for (int y = 0; y < height; ++y) {
@@ -127,7 +128,7 @@ double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed)
       filter.push_back(row * column);
     }
   }
-  return response(noise, filter, static_cast<int>(columns.size()));
+  return response(noise_covariance(noise), filter, static_cast<int>(columns.size()));
 }
 
 double curve_at(const NoiseShape& noise, double mean) {
@@ -238,15 +239,15 @@ void copy_plane(const Frame& from, const Frame& to, int plane) {
 namespace {
 
 // M X M^t for each patch X.
-Block transformed_2d(const Block& block, const Matrix& matrix) {
+Block transformed_2d(Block block, const Matrix& matrix) {
   const int k = matrix.size;
-  Block result = block;
-  for (std::size_t patch = 0; patch < block.size(); ++patch) {
-    std::vector<double> rows(k * k, 0.0);
+  std::vector<double> rows;
+  for (std::vector<double>& patch : block) {
+    rows.assign(k * k, 0.0);
     for (int y = 0; y < k; ++y) {
       for (int u = 0; u < k; ++u) {
         for (int x = 0; x < k; ++x) {
-          rows[y * k + u] += block[patch][y * k + x] * matrix.at(u, x);
+          rows[y * k + u] += patch[y * k + x] * matrix.at(u, x);
         }
       }
     }
@@ -256,11 +257,11 @@ Block transformed_2d(const Block& block, const Matrix& matrix) {
         for (int y = 0; y < k; ++y) {
           sum += matrix.at(v, y) * rows[y * k + u];
         }
-        result[patch][v * k + u] = sum;
+        patch[v * k + u] = sum;
       }
     }
   }
-  return result;
+  return block;
 }
 
 Block transformed_1d(const Block& block, const Matrix& matrix) {
@@ -286,21 +287,23 @@ class StepFilter {
         window_(kaiser_line(step.patch_size, step.kaiser_beta)),
         numerator_(noisy),
         denominator_(noisy) {
+    for (int size = 1; size <= step.max_group_size; size *= 2) {
+      group_transforms_.emplace(size, make_transform(step.transform_1d, size));
+    }
     std::fill(numerator_.samples.begin(), numerator_.samples.end(), 0.0);
     std::fill(denominator_.samples.begin(), denominator_.samples.end(), 0.0);
   }
 
   Block spectrum(const Picture& picture, const Group& group) const {
     return transformed_1d(transformed_2d(extract(picture, group, step_.patch_size), patch_transform_.forward),
-                          make_transform(step_.transform_1d, static_cast<int>(group.size())).forward);
+                          group_transforms_.at(group.size()).forward);
   }
 
   void aggregate(const Block& filtered_spectrum, const Group& group, double weight) {
     const int k = step_.patch_size;
-    const Block patches = transformed_2d(
-        transformed_1d(filtered_spectrum,
-                       make_transform(step_.transform_1d, static_cast<int>(group.size())).inverse),
-        patch_transform_.inverse);
+    const Block patches =
+        transformed_2d(transformed_1d(filtered_spectrum, group_transforms_.at(group.size()).inverse),
+                       patch_transform_.inverse);
     for (std::size_t patch = 0; patch < group.size(); ++patch) {
       for (int y = 0; y < k; ++y) {
         for (int x = 0; x < k; ++x) {
@@ -323,6 +326,7 @@ class StepFilter {
  private:
   Bm3dStep step_;
   Transform patch_transform_;
+  std::map<std::size_t, Transform> group_transforms_;  // by the group's size
   std::vector<double> window_;
   Picture numerator_;
   Picture denominator_;
@@ -467,6 +471,7 @@ std::vector<Group> find_groups(const Picture& guide, const Bm3dStep& step, const
 std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dStep& step) {
   const int k = step.patch_size;
   const Matrix forward = make_transform(step.transform_2d, k).forward;
+  const std::array<double, 64> covariance = noise_covariance(noise.shape);
   std::vector<double> variances;
   for (int v = 0; v < k; ++v) {
     for (int u = 0; u < k; ++u) {
@@ -476,7 +481,7 @@ std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dSte
           basis.push_back(forward.at(v, y) * forward.at(u, x));
         }
       }
-      const double relative = noise.shape.is_white() ? 1 : std::max(1e-3, response(noise.shape, basis, k));
+      const double relative = noise.shape.is_white() ? 1 : std::max(1e-3, response(covariance, basis, k));
       variances.push_back(relative * std::pow(double{noise.sigma}, 2));
     }
   }

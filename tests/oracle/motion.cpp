@@ -157,7 +157,12 @@ LeastCost sweep_block(const MotionSearch& level, int column, int row) {
   const std::size_t block = static_cast<std::size_t>(row) * level.columns + column;
   const std::int64_t before = level.differences[block];
   LeastCost least;
+  std::vector<MotionVector> taken;
   const auto take = [&](const MotionVector& v) {
+    if (std::find(taken.begin(), taken.end(), v) != taken.end()) {
+      return;
+    }
+    taken.push_back(v);
     std::int64_t penalty = v == MotionVector{} ? 0 : 32;
     for (const MotionVector& other : around) {
       penalty += 4 * std::min(std::abs(v.x - other.x) + std::abs(v.y - other.y), 4);

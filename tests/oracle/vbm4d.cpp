@@ -141,33 +141,12 @@ class Vbm4dOracleStep final : public StepAlongMotion {
 
   // The patches' 2D spectra, transformed over time and across members; or back.
   void transform(Spectrum& group, int frames, bool forward) const {
-    const Matrix dct = make_transform(Transform2d::kDct, kPatchSide).forward;
-    const auto in_2d = [&](std::array<double, 64>& patch) {
-      const auto entry = [&](int row, int column) {
-        return forward ? dct.at(row, column) : dct.at(column, row);
-      };
-      std::array<double, 64> half{};
-      std::array<double, 64> whole{};
-      for (int v = 0; v < kPatchSide; ++v) {
-        for (int x = 0; x < kPatchSide; ++x) {
-          for (int y = 0; y < kPatchSide; ++y) {
-            half[v * kPatchSide + x] += entry(v, y) * patch[y * kPatchSide + x];
-          }
-        }
-      }
-      for (int v = 0; v < kPatchSide; ++v) {
-        for (int u = 0; u < kPatchSide; ++u) {
-          for (int x = 0; x < kPatchSide; ++x) {
-            whole[v * kPatchSide + u] += entry(u, x) * half[v * kPatchSide + x];
-          }
-        }
-      }
-      patch = whole;
-    };
     const int members = static_cast<int>(group.size()) / frames;
     const Transform over_time = make_transform(Transform2d::kDct, frames);
     const Transform across = make_transform(Transform1d::kHaar, members);
-    std::for_each(group.begin(), group.end(), in_2d);
+    for (auto& patch : group) {
+      transform_patch(patch.data(), forward);
+    }
     Spectrum result(group.size());
     for (int k = 0; k < frames; ++k) {
       for (int j = 0; j < members; ++j) {
@@ -227,7 +206,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     transform(noisy, frames, true);
     transform(guide, frames, true);
     const PlaneNoise& noise = stretch_.noise[t][plane_];
-    const std::vector<double> variance = coefficient_variances(noise, {.patch_size = kPatchSide});
+    const std::vector<double>& variance = coefficient_variances(t);
     const double deviation = curve_at(noise.shape, mean);
     const double sigma2 = std::pow(double{noise.sigma}, 2);
     // Of the mean of so many frames' noise, times their number's root.

@@ -141,6 +141,7 @@ class VnlbOracleStep final : public StepAlongMotion {
       Rows patches;
       for (const auto& [difference, order, u, place] : candidates) {
         std::vector<double> patch;
+        patch.reserve(static_cast<std::size_t>(slices) * kPatchSide * kPatchSide);
         for (int s = 0; s < slices; ++s) {
           for (int i = 0; i < kPatchSide * kPatchSide; ++i) {
             patch.push_back(
@@ -162,10 +163,10 @@ class VnlbOracleStep final : public StepAlongMotion {
     const PlaneNoise& noise = stretch_.noise[t][plane_];
     const double deviation = curve_at(noise.shape, brightness);
     // Both are made such that the noise is white, and the estimate is made what it was.
-    transform(noisy, noise, deviation, true);
-    transform(guide, noise, deviation, true);
+    transform(noisy, t, deviation, true);
+    transform(guide, t, deviation, true);
     shrink(noisy, guide);
-    transform(noisy, noise, deviation, false);
+    transform(noisy, t, deviation, false);
     const auto least = double{*std::min_element(noise.shape.curve.begin(), noise.shape.curve.end())};
     const double weight = std::pow(least / deviation, 2);
     for (std::size_t p = 0; p < candidates.size(); ++p) {
@@ -203,31 +204,23 @@ class VnlbOracleStep final : public StepAlongMotion {
   }
 
   // To coefficients of each slice over their noise's deviations, or back.
-  static void transform(Rows& patches, const PlaneNoise& noise, double deviation, bool forward) {
-    const Matrix dct = make_transform(Transform2d::kDct, kPatchSide).forward;
-    const std::vector<double> variance = coefficient_variances(noise, {.patch_size = kPatchSide});
+  void transform(Rows& patches, int t, double deviation, bool forward) const {
+    constexpr std::size_t kSamples = kPatchSide * kPatchSide;
+    const std::vector<double>& variance = coefficient_variances(t);
     for (auto& patch : patches) {
-      std::vector<double> result(patch.size());
-      for (std::size_t k = 0; k < patch.size(); ++k) {
-        const int slice = static_cast<int>(k) / 64 * 64;
-        const int v = static_cast<int>(k) % 64 / 8;
-        const int u = static_cast<int>(k) % 8;
-        for (int y = 0; y < 8; ++y) {
-          for (int x = 0; x < 8; ++x) {
-            const int i = y * 8 + x;
-            if (forward) {
-              result[k] += dct.at(v, y) * dct.at(u, x) * patch[slice + i];
-            } else {
-              result[k] +=
-                  dct.at(y, v) * dct.at(x, u) * patch[slice + i] * std::sqrt(variance[i]) * deviation;
-            }
-          }
-        }
+      for (std::size_t slice = 0; slice < patch.size(); slice += kSamples) {
+        double* const samples = &patch[slice];
         if (forward) {
-          result[k] /= std::sqrt(variance[k % 64]) * deviation;
+          transform_patch(samples, true);
+        }
+        for (std::size_t i = 0; i < kSamples; ++i) {
+          const double unit = std::sqrt(variance[i]) * deviation;
+          samples[i] = forward ? samples[i] / unit : samples[i] * unit;
+        }
+        if (!forward) {
+          transform_patch(samples, false);
         }
       }
-      patch = result;
     }
   }
 
