@@ -45,9 +45,9 @@ constexpr int own_search_window(int search_window, int frames) {
 // Y has the eigenvalues (x - e) / (x + e), which rounds drive to -1 and 1 (Newton's and Schulz' iteration for
 // the matrix sign: Higham, "Functions of Matrices", 2008, chapter 5). P (I - 2 R) A are the first step's
 // estimates, where bounds are so great that this is Wiener's (x - 1) / x or nearly so. The second step's are
-// N B^T P R / (n - 1) B, of the noisy patches N and the basic estimates B, whose products G are. With
-// F = P R / (n - 1) that is (P + ((N - B) B^T - e (n - 1) I) F) B, in which, as it is to be computed, F is
-// not multiplied by the square of the signal.
+// N B^T F B with F = P R / (n - 1), of the noisy patches N and the basic estimates B, whose products G are.
+// As it is to be computed, that is (H + (N - B) B^T F) B with H = P (I - e R), in which F is not multiplied
+// by the square of the signal.
 
 /// What noise alone makes the greatest x of a group, by Marchenko's and Pastur's law: the first step's bound.
 inline float noise_edge(int patches, int samples) {
@@ -62,6 +62,10 @@ inline constexpr float kBasicEdge = 0.8F;
 inline constexpr int kFirstRounds = 4;
 inline constexpr int kSecondRounds = 2;
 
+/// Where the signal is so strong that rounding its products makes more than the noise, the bound is at least
+/// this share of the sum of all x.
+inline constexpr float kLeastShare = 0x1p-20F;
+
 /// How a step filters a group: by P (constant I + inverse R).
 struct EigenvalueFilter {
   float bound;  ///< e
@@ -70,10 +74,13 @@ struct EigenvalueFilter {
   float inverse;
 };
 
-/// `edge`: noise_edge() of the group.
-constexpr EigenvalueFilter eigenvalue_filter(bool second_step, int patches, float edge) {
-  return second_step ? EigenvalueFilter{kBasicEdge, kSecondRounds, 0, 1 / static_cast<float>(patches - 1)}
-                     : EigenvalueFilter{edge, kFirstRounds, 1, -2};
+/// `edge`: noise_edge() of the group. `sum`: of all x.
+constexpr EigenvalueFilter eigenvalue_filter(bool second_step, int patches, float edge, float sum) {
+  const float least = kLeastShare * sum;
+  const float bound = second_step ? kBasicEdge : edge;
+  return second_step ? EigenvalueFilter{bound < least ? least : bound, kSecondRounds, 0,
+                                        1 / static_cast<float>(patches - 1)}
+                     : EigenvalueFilter{bound < least ? least : bound, kFirstRounds, 1, -2};
 }
 
 }  // namespace limpid::vnlb

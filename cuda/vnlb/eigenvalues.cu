@@ -169,6 +169,17 @@ __device__ __forceinline__ void combine(float a, float b, int m, TileRow<kTiles>
 }
 
 template <int kTiles>
+__device__ __forceinline__ void add(TileRow<kTiles>& to, float factor, const TileRow<kTiles>& row) {
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      to.sums[n][i / 4][i % 4] = fmaf(factor, row.sums[n][i / 4][i % 4], to.sums[n][i / 4][i % 4]);
+    }
+  }
+}
+
+template <int kTiles>
 __device__ __forceinline__ void store(TileRow<kTiles>& row, float scale, int m, float* to) {
   row.for_each_pair([&](const float* two, int of_row, int column) {
     *reinterpret_cast<float2*>(to + (16 * m + of_row) * 16 * kTiles + column) =
@@ -188,22 +199,27 @@ __global__ void __launch_bounds__(kWarp)
   const int slices =
       shape / PatchGroups::kSlicesUnit % (PatchGroups::kDirectionUnit / PatchGroups::kSlicesUnit);
   float* const matrix = groups.matrices + group * kSize * kSize;
-  float* const projection = groups.projections + group * kSize * kSize;
+  float* const kept = groups.kept + group * kSize * kSize;
   if (patches < 2) {
     for (int i = threadIdx.x; i < kSize * kSize; i += kWarp) {
       matrix[i] = 0;
       if constexpr (kSecondStep) {
-        projection[i] = 0;
+        kept[i] = 0;
       }
     }
     return;
   }
+  float sum = 0;
+  for (int i = threadIdx.x; i < patches; i += kWarp) {
+    sum += matrix[i * kSize + i];
+  }
+  sum = combine_warp(sum, [](float a, float b) { return a + b; });
   const limpid::vnlb::EigenvalueFilter filter =
-      limpid::vnlb::eigenvalue_filter(kSecondStep, patches, edges.of[slices - 1][patches]);
+      limpid::vnlb::eigenvalue_filter(kSecondStep, patches, edges.of[slices - 1][patches], sum);
   invert<kSize>(matrix, filter.bound, memory);
   Matrix sign;
   sign.load(1, -2 * filter.bound, memory.inverse, InverseMemory<kSize>::kPitch);
-  constexpr int kRounds = limpid::vnlb::eigenvalue_filter(kSecondStep, 2, 0).rounds;
+  constexpr int kRounds = limpid::vnlb::eigenvalue_filter(kSecondStep, 2, 0, 0).rounds;
   Matrix factor;
 #pragma unroll 1
   for (int round = 0; round < kRounds; ++round) {
@@ -218,7 +234,8 @@ __global__ void __launch_bounds__(kWarp)
       sign.set_row(m, sign.product_row(m, factor));
     }
   }
-  // The second step's `inverse` is left for the end, as it is small for halves.
+  // P (constant I + R inverse), and H = P - e P R. What is small is left for the end, as products are of
+  // halves.
   factor.load(filter.constant, kSecondStep ? 1.0F : filter.inverse, memory.inverse,
               InverseMemory<kSize>::kPitch);
 #pragma unroll
@@ -226,10 +243,11 @@ __global__ void __launch_bounds__(kWarp)
     TileRow<Matrix::kTiles> row = sign.row(m);
     combine(0.5F, 0.5F, m, row);
     sign.set_row(m, row);
-    if constexpr (kSecondStep) {
-      store(row, 1, m, projection);
-    }
     TileRow<Matrix::kTiles> result = sign.product_row(m, factor);
+    if constexpr (kSecondStep) {
+      add(row, -filter.bound, result);
+      store(row, 1, m, kept);
+    }
     store(result, kSecondStep ? filter.inverse : 1.0F, m, matrix);
   }
 }

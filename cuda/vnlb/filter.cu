@@ -1,7 +1,6 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -37,6 +36,9 @@ constexpr int kRowPitch = kSamples + 8;
 // noise can hardly have.
 constexpr float kUnit = 16;
 constexpr float kGreatest = 60000;
+// Noise that is weaker is taken to have this deviation, in code values, which keeps samples in that range,
+// too.
+constexpr float kLeastDeviation = 0.01F;
 
 // A function of the samples' frequencies: of their deviations' reciprocals, or variances'.
 struct Spectrum {
@@ -54,9 +56,14 @@ struct FilterArguments {
   Spectrum whitening;
   float dct[kPatch][kPatch];
   float window[kPatch];
-  float to_units;        // of samples as groups take them: kUnit of the noise's deviation
+  float sigma;           // in code values
   float weight_unit;     // units of 1
   float numerator_unit;  // units of numerators, of a unit of weights
+
+  // Of samples as groups take them, to kUnit of the noise's deviation, which is sigma times so much.
+  __device__ __forceinline__ float to_units(float deviation) const {
+    return 1 / (kUnit * fmaxf(sigma * deviation, kLeastDeviation) * samples.unit);
+  }
 };
 
 // A group as a block's threads have it.
@@ -243,7 +250,7 @@ __global__ void __launch_bounds__(kSamples)
   if (t == 0) {
     arguments.groups.deviations[group] = deviation;
   }
-  const float to_units = arguments.to_units / deviation;
+  const float to_units = arguments.to_units(deviation);
 #pragma unroll
   for (int i = 0; i < kCapacity; ++i) {
     matrix[i * kRowPitch + t] = values[i] * to_units;
@@ -381,7 +388,7 @@ __global__ void __launch_bounds__(kSamples)
   const TakenPatches taken = take_patches(arguments.groups, places);
   const std::ptrdiff_t group = blockIdx.x;
   const float deviation = arguments.groups.deviations[group];
-  const float to_units = arguments.to_units / deviation;
+  const float to_units = arguments.to_units(deviation);
   float values[kCapacity];
   const float mean = load_samples<float>(taken, arguments.planes, arguments.samples.pitch, values);
   share_pairs(values, to_units, memory);
@@ -399,7 +406,7 @@ __global__ void __launch_bounds__(kSamples)
   add_estimates(arguments, taken, mean, deviation, values);
 }
 
-// The second step: (P + (D B^T - e (n - 1) I) F) B of the basic estimates B and the differences D.
+// The second step: (H + D B^T F) B of the basic estimates B and the differences D.
 template <bool kIn2d, int kCapacity>
 __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant__ FilterArguments arguments) {
   extern __shared__ float4 shared[];
@@ -411,7 +418,7 @@ __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant_
   const int t = static_cast<int>(threadIdx.x);
   const int pitch = arguments.samples.pitch;
   const float deviation = arguments.groups.deviations[group];
-  const float to_units = arguments.to_units / deviation;
+  const float to_units = arguments.to_units(deviation);
   float values[kCapacity];
   const auto* const noisy = reinterpret_cast<const void* const*>(arguments.noisy);
   const float mean = load_samples<float>(taken, noisy, pitch, values);
@@ -442,11 +449,10 @@ __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant_
     multiply_rows<kTiles>(differences, basic, warp, taken.slices * kSliceSamples, products);
     // By n - 1 less, and F by as many times more, which keeps both in the range of halves.
     const auto others = static_cast<float>(max(taken.patches - 1, 1));
-    products.for_each_pair([&](float* two, int of_row, int column) {
+    products.for_each_pair([&](float* two, int, int) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        const float product = fminf(fmaxf(two[i] * (kUnit * kUnit / others), -kGreatest), kGreatest);
-        two[i] = product - (16 * warp + of_row == column + i ? limpid::vnlb::kBasicEdge : 0.0F);
+        two[i] = fminf(fmaxf(two[i] * (kUnit * kUnit / others), -kGreatest), kGreatest);
       }
     });
 #pragma unroll
@@ -454,7 +460,7 @@ __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant_
       row[k] = products.tile(k);
     }
     const float* const filter = arguments.groups.matrices + group * kCapacity * kCapacity;
-    const float* const projection = arguments.groups.projections + group * kCapacity * kCapacity;
+    const float* const kept = arguments.groups.kept + group * kCapacity * kCapacity;
     TileRow<kTiles> result;
 #pragma unroll
     for (int n = 0; n < kTiles; ++n) {
@@ -465,10 +471,9 @@ __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant_
       }
     }
     result.for_each_pair([&](float* two, int of_row, int column) {
-      const auto kept =
-          *reinterpret_cast<const float2*>(projection + (16 * warp + of_row) * kCapacity + column);
-      two[0] += kept.x;
-      two[1] += kept.y;
+      const auto more = *reinterpret_cast<const float2*>(kept + (16 * warp + of_row) * kCapacity + column);
+      two[0] += more.x;
+      two[1] += more.y;
     });
 #pragma unroll
     for (int k = 0; k < kTiles; ++k) {
@@ -517,8 +522,7 @@ FilterArguments make_arguments(const GroupJob& job, const PatchGroups& groups, b
     arguments.dct[i / kPatch][i % kPatch] = static_cast<float>(dct.forward[i]);
   }
   std::copy_n(job.tables->window, kPatch, arguments.window);
-  const float sigma = job.sigma * job.samples.unit;
-  arguments.to_units = 1 / (kUnit * sigma);
+  arguments.sigma = job.sigma;
   arguments.weight_unit = std::ldexp(1.0F, job.format.weight_bits);
   arguments.numerator_unit = std::ldexp(1.0F, job.format.numerator_bits - job.format.weight_bits);
   return arguments;
@@ -542,8 +546,8 @@ PatchGroups PatchGroups::in(void* memory, int capacity, std::size_t count) {
   groups.capacity = capacity;
   // What kernels read two at a time comes first.
   groups.matrices = static_cast<float*>(memory);
-  groups.projections = groups.matrices + count * capacity * capacity;
-  groups.deviations = groups.projections + count * capacity * capacity;
+  groups.kept = groups.matrices + count * capacity * capacity;
+  groups.deviations = groups.kept + count * capacity * capacity;
   groups.places = reinterpret_cast<unsigned*>(groups.deviations + count);
   groups.shapes = reinterpret_cast<int*>(groups.places + count * capacity);
   groups.pictures = reinterpret_cast<std::int8_t*>(groups.shapes + count);

@@ -27,7 +27,7 @@ struct PatchGroups {
   /// [i * capacity^2]: the patches' products by each other, divided by their number less one; then F of
   /// core/vnlb/space_time_patches.h: what the first step multiplies by.
   float* matrices = nullptr;
-  float* projections = nullptr;  ///< [i * capacity^2]: the second step's P
+  float* kept = nullptr;  ///< [i * capacity^2]: H, of the second step
 
   static constexpr int kSlicesUnit = 1 << 8;
   static constexpr int kDirectionUnit = 1 << 12;
@@ -68,7 +68,7 @@ void find_patch_groups(const TrajectoryJob& followed, const PatchSearch& search,
 /// GroupJob::groups tells the band alone.
 void filter_patch_groups(const GroupJob& job, const PatchGroups& groups, cudaStream_t stream);
 
-/// Makes F and, in the second step, P of groups' products. Groups have shapes and matrices. For tests;
+/// Makes F and, in the second step, H of groups' products. Groups have shapes and matrices. For tests;
 /// filter_patch_groups() calls it.
 void filter_eigenvalues(const PatchGroups& groups, int count, bool second_step, cudaStream_t stream);
 

@@ -239,13 +239,15 @@ class VnlbOracleStep final : public StepAlongMotion {
       }
     }
     std::vector<double> vectors;
+    const float least = trace(products, count) / (1 << 20);
     decompose(products, count, vectors);
     const auto edge =
         static_cast<float>(std::pow(1 + std::sqrt(static_cast<double>(samples) / (count - 1)), 2));
     Rows result(count, std::vector<double>(samples));
     for (int e = 0; e < count; ++e) {
       const double x = products[e * count + e];
-      const double factor = second_ ? x * factor_of(x, {0.8F, 2, 0, 1}) : factor_of(x, {edge, 4, 1, -2});
+      const double factor = second_ ? x * factor_of(x, {std::max(0.8F, least), 2, 0, 1})
+                                    : factor_of(x, {std::max(edge, least), 4, 1, -2});
       if (x < 1e-12) {
         continue;
       }
@@ -290,6 +292,14 @@ std::vector<double> filter_eigenvalues(std::vector<double> matrix, int size,
     }
   }
   return result;
+}
+
+float trace(const std::vector<double>& matrix, int size) {
+  double sum = 0;
+  for (int i = 0; i < size; ++i) {
+    sum += matrix[i * size + i];
+  }
+  return static_cast<float>(sum);
 }
 
 std::vector<double> make_products(int size, int rank, double greatest, std::mt19937& random) {

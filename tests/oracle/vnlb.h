@@ -20,6 +20,9 @@ std::vector<Frame> denoise(const std::vector<Frame>& frames, const VnlbParameter
 std::vector<double> filter_eigenvalues(std::vector<double> matrix, int size,
                                        const vnlb::EigenvalueFilter& filter);
 
+/// The sum of what is on its diagonal, and so of its eigenvalues.
+float trace(const std::vector<double>& matrix, int size);
+
 /// A symmetric matrix of twice that rank, or less, with eigenvalues that are alike, and very different.
 std::vector<double> make_products(int size, int rank, double greatest, std::mt19937& random);
 

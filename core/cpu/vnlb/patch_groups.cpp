@@ -300,9 +300,9 @@ HWY_ATTR void colour_again(const Whitening& whitening, float deviation, float* m
   }
 }
 
-// The matrices P and F of core/vnlb/space_time_patches.h, F being all that a step is filtered by.
+// The matrices H and F of core/vnlb/space_time_patches.h; the first step is filtered by F alone.
 struct FilterMatrices {
-  const float* projection;
+  const float* kept;
   const float* filter;
 };
 
@@ -328,8 +328,18 @@ HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
     std::swap(sign, other);
   }
   combine(0.5F, 0.5F, sign, size, pitch, sign);
-  combine(filter.constant, filter.inverse, inverse, size, pitch, inverse);
   product(sign, inverse, other);
+  // Of P and P R.
+  const MatrixTag d;
+  const auto bound = hn::Set(d, filter.bound);
+  const auto constant = hn::Set(d, filter.constant);
+  const auto by_inverse = hn::Set(d, filter.inverse);
+  for (int i = 0; i < rows_of(size) * pitch; i += kMatrixLanes) {
+    const auto projection = hn::Load(d, sign + i);
+    const auto inverted = hn::Load(d, other + i);
+    hn::Store(hn::NegMulAdd(bound, inverted, projection), d, sign + i);
+    hn::Store(hn::MulAdd(by_inverse, inverted, hn::Mul(constant, projection)), d, other + i);
+  }
   return {sign, other};
 }
 
@@ -337,8 +347,12 @@ HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
 HWY_ATTR FilterMatrices make_filter(const GroupMatrices& at, const float* matrix, int samples, int patches,
                                     bool second_step) {
   multiply_by_itself(matrix, samples, patches, at.pitch, 1 / static_cast<float>(patches - 1), at.square);
-  return filter_eigenvalues(
-      at, patches, vnlb::eigenvalue_filter(second_step, patches, vnlb::noise_edge(patches, samples)));
+  float sum = 0;
+  for (int i = 0; i < patches; ++i) {
+    sum += at.square[i * at.pitch + i];
+  }
+  const float edge = vnlb::noise_edge(patches, samples);
+  return filter_eigenvalues(at, patches, vnlb::eigenvalue_filter(second_step, patches, edge, sum));
 }
 
 // What is left of the group's samples, less their means: in the matrix that it returns.
@@ -357,10 +371,9 @@ HWY_ATTR float* estimate_second(const GroupMatrices& at, int samples, int patche
   }
   // Patches are columns: all is transposed.
   multiply({at.basic, 1, pitch}, at.noisy, rows_of(patches), samples, pitch, false, at.product);
-  combine(-vnlb::kBasicEdge * static_cast<float>(patches - 1), 1, at.product, patches, pitch, at.product);
   multiply({found.filter, pitch, 1}, at.product, rows_of(patches), patches, pitch, false, at.square);
   for (int i = 0; i < rows_of(patches) * pitch; i += kMatrixLanes) {
-    hn::Store(hn::Add(hn::Load(d, at.square + i), hn::Load(d, found.projection + i)), d, at.square + i);
+    hn::Store(hn::Add(hn::Load(d, at.square + i), hn::Load(d, found.kept + i)), d, at.square + i);
   }
   multiply({at.basic, pitch, 1}, at.square, samples, patches, pitch, false, at.noisy);
   return at.noisy;
@@ -513,12 +526,12 @@ HWY_ATTR void process_tile_of_patch_groups(const TrajectoryJob& job, const Patch
 }
 
 HWY_ATTR void filter_products(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
-                              PatchGroupScratch& scratch, float* projection, float* out) {
+                              PatchGroupScratch& scratch, float* kept, float* out) {
   const GroupMatrices at(scratch, size);
   const int count = rows_of(size) * at.pitch;
   std::copy_n(matrix, count, at.square);
   const FilterMatrices found = filter_eigenvalues(at, size, filter);
-  std::copy_n(found.projection, count, projection);
+  std::copy_n(found.kept, count, kept);
   std::copy_n(found.filter, count, out);
 }
 
@@ -538,8 +551,8 @@ void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, c
 }
 
 void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
-                        PatchGroupScratch& scratch, float* projection, float* out) {
-  HWY_DYNAMIC_DISPATCH(filter_products)(matrix, size, filter, scratch, projection, out);
+                        PatchGroupScratch& scratch, float* kept, float* out) {
+  HWY_DYNAMIC_DISPATCH(filter_products)(matrix, size, filter, scratch, kept, out);
 }
 
 }  // namespace limpid::cpu

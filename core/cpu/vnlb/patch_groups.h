@@ -55,10 +55,10 @@ void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, c
                           PatchGroupScratch& scratch);
 
 /// The symmetric matrix `matrix` with factors in place of its eigenvalues, as groups are filtered, into
-/// `out`, and the part P of these factors (core/vnlb/space_time_patches.h) into `projection`. All have `size`
-/// rows, up to 64, and more up to a multiple of 4, of which each has values up to a multiple of 16; those
-/// behind `size` are 0. For tests; groups use the same.
+/// `out`, and the matrix H (core/vnlb/space_time_patches.h) into `kept`. All have `size` rows, up to 64, and
+/// more up to a multiple of 4, of which each has values up to a multiple of 16; those behind `size` are 0.
+/// For tests; groups use the same.
 void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
-                        PatchGroupScratch& scratch, float* projection, float* out);
+                        PatchGroupScratch& scratch, float* kept, float* out);
 
 }  // namespace limpid::cpu

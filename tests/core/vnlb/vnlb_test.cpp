@@ -226,6 +226,21 @@ TEST_P(VnlbTest, IsAlikeFromRunToRunAndForAnyNumberOfThreads) {
   }
 }
 
+TEST_P(VnlbTest, HardlyAnyNoiseChangesHardlyAnything) {
+  const std::vector<Frame> frames = noisy_clip(yuv(44, 38, 1, 1), 3, 20);
+  for (const float sigma : {1e-6F, 1e-3F, 0.05F}) {
+    NoiseModel noise = white_noise(sigma);
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<Frame> results = run_vnlb(frames, small_vnlb(), noise);
+      for (std::size_t t = 0; t < frames.size(); ++t) {
+        EXPECT_LE(oracle::compare(results[t], frames[t]).greatest, 1) << sigma << ", " << t;
+      }
+      // And where a part of the brightnesses has yet less.
+      noise.shape[0].curve.fill(1e-3F);
+    }
+  }
+}
+
 // What the filter is for.
 TEST_P(VnlbTest, MoreFramesAndStepsGiveBetterPictures) {
   const FrameFormat format = gray(96, 80);
@@ -273,21 +288,21 @@ TEST_P(VnlbSimdTest, FiltersEigenvaluesAsDefined) {
           }
         }
         for (const bool second_step : {false, true}) {
-          const vnlb::EigenvalueFilter filter =
-              vnlb::eigenvalue_filter(second_step, size, vnlb::noise_edge(size, 128));
+          const vnlb::EigenvalueFilter filter = vnlb::eigenvalue_filter(
+              second_step, size, vnlb::noise_edge(size, 128), oracle::trace(products, size));
           const std::vector<double> expected = oracle::filter_eigenvalues(products, size, filter);
           vnlb::EigenvalueFilter alone = filter;
           alone.constant = 1;
-          alone.inverse = 0;
-          const std::vector<double> projection = oracle::filter_eigenvalues(products, size, alone);
+          alone.inverse = -filter.bound;
+          const std::vector<double> expected_kept = oracle::filter_eigenvalues(products, size, alone);
           cpu::AlignedVector<float> result(matrix.size());
-          cpu::AlignedVector<float> projected(matrix.size());
-          cpu::filter_eigenvalues(matrix.data(), size, filter, scratch, projected.data(), result.data());
+          cpu::AlignedVector<float> kept(matrix.size());
+          cpu::filter_eigenvalues(matrix.data(), size, filter, scratch, kept.data(), result.data());
           const double most = second_step ? 1.0 / (size - 1) : 1;
           for (int i = 0; i < size; ++i) {
             for (int j = 0; j < size; ++j) {
               ASSERT_NEAR(result[i * pitch + j], expected[i * size + j], 1e-4 * most) << size << ", " << rank;
-              ASSERT_NEAR(projected[i * pitch + j], projection[i * size + j], 1e-4) << size << ", " << rank;
+              ASSERT_NEAR(kept[i * pitch + j], expected_kept[i * size + j], 1e-4) << size << ", " << rank;
             }
           }
         }

@@ -124,25 +124,25 @@ TEST_F(VnlbCuda, FiltersEigenvaluesAsDefined) {
       check(cudaMemcpy(groups.shapes, shapes.data(), shapes.size() * sizeof(int), cudaMemcpyHostToDevice));
       filter_eigenvalues(groups, static_cast<int>(products.size()), second_step, nullptr);
       std::vector<float> filters(matrices.size());
-      std::vector<float> projections(matrices.size());
+      std::vector<float> kept(matrices.size());
       check(cudaMemcpy(filters.data(), groups.matrices, filters.size() * sizeof(float),
                        cudaMemcpyDeviceToHost));
-      check(cudaMemcpy(projections.data(), groups.projections, projections.size() * sizeof(float),
-                       cudaMemcpyDeviceToHost));
-      const limpid::vnlb::EigenvalueFilter filter = limpid::vnlb::eigenvalue_filter(
-          second_step, size, size > 1 ? limpid::vnlb::noise_edge(size, 128) : 1);
-      limpid::vnlb::EigenvalueFilter alone = filter;
-      alone.constant = 1;
-      alone.inverse = 0;
+      check(cudaMemcpy(kept.data(), groups.kept, kept.size() * sizeof(float), cudaMemcpyDeviceToHost));
       const double most = second_step && size > 1 ? 1.0 / (size - 1) : 1;
       for (std::size_t g = 0; g < products.size(); ++g) {
         const std::vector<double> nothing(1);
+        const limpid::vnlb::EigenvalueFilter filter = limpid::vnlb::eigenvalue_filter(
+            second_step, size, limpid::vnlb::noise_edge(std::max(size, 2), 128),
+            oracle::trace(products[g], size));
+        limpid::vnlb::EigenvalueFilter alone = filter;
+        alone.constant = 1;
+        alone.inverse = -filter.bound;
         const auto expected = size > 1 ? oracle::filter_eigenvalues(products[g], size, filter) : nothing;
-        const auto projection = size > 1 ? oracle::filter_eigenvalues(products[g], size, alone) : nothing;
+        const auto expected_kept = size > 1 ? oracle::filter_eigenvalues(products[g], size, alone) : nothing;
         for (int i = 0; i < size * size; ++i) {
           ASSERT_NEAR(filters[at(g, i)], expected[i], 3e-4 * most) << size << ", matrix " << g;
           if (second_step) {
-            ASSERT_NEAR(projections[at(g, i)], projection[i], 3e-4) << size << ", matrix " << g;
+            ASSERT_NEAR(kept[at(g, i)], expected_kept[i], 3e-4) << size << ", matrix " << g;
           }
         }
       }
