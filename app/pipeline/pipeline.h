@@ -40,9 +40,9 @@ struct PipelineStages {
 
 struct PipelineOptions {
   std::int64_t frame_limit = 0;  ///< stop reading after so many frames; 0: no limit
-  /// Most frames waiting to be denoised whose noise is known; fewer, down to three, where they would take more
-  /// than 128 MiB. Three in the memory of a GPU's decoder, which has little to spare. On an interrupt, each
-  /// costs the time to finish it.
+  /// Most frames waiting to be denoised whose noise is known; fewer, down to three, where they would take
+  /// more than 128 MiB. Three in the memory of a GPU's decoder, which has little to spare. On an interrupt,
+  /// each costs the time to finish it.
   std::size_t queued_frames = 3;
   /// Most results waiting to be encoded; fewer, likewise. Decoders and encoders that work on many frames at
   /// once give and take them in bursts.
