@@ -86,7 +86,9 @@ std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
   for (const ChannelNoise& channel : channels_of(noise, color_model)) {
     if (channel.has_shape) {
       const std::string repetition = repetition_text(channel.noise);
-      return text + (text.empty() || repetition.empty() ? "" : "; ") + repetition;
+      text += text.empty() || repetition.empty() ? "" : "; ";
+      text += repetition;
+      break;
     }
   }
   return text;

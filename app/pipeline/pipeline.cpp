@@ -110,7 +110,7 @@ void level_all(const PipelineStages& stages, const PipelineOptions& options, Sta
       if (ahead.size() > static_cast<std::size_t>(stages.look_ahead) && !pass_on()) {
         return;
       }
-    } else if (!push(levelled, counters, {std::move(*item), {}}, kPacketCost)) {
+    } else if (!push(levelled, counters, {std::move(*item), NoiseModel()}, kPacketCost)) {
       return;
     }
   }
