@@ -55,6 +55,11 @@ constexpr MotionVector vector_of_block(const MotionVector* vectors, int columns,
   return {static_cast<std::int16_t>(luma.x >> shift_x), static_cast<std::int16_t>(luma.y >> shift_y)};
 }
 
+/// Whether the end of the samples' range may have cut off the noise of a sample; `white` is white_level().
+/// Blocks with more such samples than these tell too little noise and are left out.
+constexpr bool is_cut_off(float sample, float white) { return sample == 0 || sample == white; }
+inline constexpr int kMostCutOff = kBlock * kBlock / 8;
+
 /// A sample of a difference or a mean of two blocks.
 constexpr float difference_sample(float a, float b) { return (a - b) * 0.707106781186548F; }
 constexpr float mean_sample(float a, float b) { return (a + b) * 0.5F; }

@@ -67,6 +67,7 @@ template <typename Sample, bool kRgb>
 struct Channels {
   SamplePlane planes[kChannels];
   float scale;
+  float white;
 
   __device__ float sample(int plane, int x, int y) const {
     const auto* row = reinterpret_cast<const Sample*>(planes[plane].data + y * planes[plane].stride);
@@ -82,6 +83,15 @@ struct Channels {
                             : (red - 2.0F * green + blue) * 0.25F;
     } else {
       return sample(channel, x, y);
+    }
+  }
+  // Whether its noise is cut off. Opponent channels have that of all planes.
+  __device__ bool is_cut_off(int channel, int x, int y) const {
+    if constexpr (kRgb) {
+      return noise::is_cut_off(sample(0, x, y), white) || noise::is_cut_off(sample(1, x, y), white) ||
+             noise::is_cut_off(sample(2, x, y), white);
+    } else {
+      return noise::is_cut_off(sample(channel, x, y), white);
     }
   }
 };
@@ -142,6 +152,19 @@ __device__ bool all_of_block(bool own) {
   return (__ballot_sync(kAllLanes, own) & lanes) == lanes;
 }
 
+// Whether the noise of the block at (x, y) is cut off.
+template <typename Sample, bool kRgb>
+__device__ bool is_cut_off(const Channels<Sample, kRgb>& channels, int channel, int x, int y) {
+  int count = 0;
+  for (int row = 0; row < kBlock; ++row) {
+    count += channels.is_cut_off(channel, x + own_line(), y + row) ? 1 : 0;
+  }
+  for (int i = kBlock / 2; i > 0; i /= 2) {
+    count += __shfl_xor_sync(kAllLanes, count, i, kBlock);
+  }
+  return count > noise::kMostCutOff;
+}
+
 // The number of the block that a thread works on. Whole warps stay together: blocks that aren't there are
 // others, which then don't count.
 __device__ int block_number() { return blockIdx.x * kBlocksAtATime + threadIdx.x / kBlock; }
@@ -156,17 +179,19 @@ __global__ void __launch_bounds__(kMeasuringThreads)
     return;
   }
   const int number = min(block_number(), grid.blocks() - 1);
-  const Line column = load_column(channels, channel, number % grid.columns * grid.spacing,
-                                  number / grid.columns * grid.spacing);
+  const int x = number % grid.columns * grid.spacing;
+  const int y = number / grid.columns * grid.spacing;
+  const Line column = load_column(channels, channel, x, y);
   const float first = __shfl_sync(kAllLanes, column[0][0], 0, kBlock);
   bool same = true;
   for (const auto& sample : column) {
     same = same && sample[0] == first;
   }
   const bool constant = all_of_block(same);
+  const bool cut_off = is_cut_off(channels, channel, x, y);
   const std::array<float, kBlock> energies = energies_of(coefficients_of(column, matrix));
   const std::array<int, 2> bins = noise::single_bins(sum_of_block(energies));
-  if (constant || number != block_number()) {
+  if (constant || cut_off || number != block_number()) {
     return;
   }
   SingleSums& own = sums->single[channel];
@@ -228,11 +253,13 @@ __global__ void __launch_bounds__(kMeasuringThreads)
     mean[row][0] = noise::mean_sample(a[row][0], b[row][0]);
   }
   const bool copied = all_of_block(same);
+  const bool cut_off_now = is_cut_off(now, channel, x, y);
+  const bool cut_off_before = is_cut_off(before, channel, inside ? from_x : x, inside ? from_y : y);
   const std::array<float, kBlock> energies = energies_of(coefficients_of(difference, matrix));
   const Line texture = coefficients_of(mean, matrix);
   const float dc = __shfl_sync(kAllLanes, texture[0][0], 0, kBlock);
   const int bin = noise::difference_bin(dc, sum_of_block(energies_of(texture)), kRgb && channel > 0);
-  if (!inside || number != block_number()) {
+  if (!inside || number != block_number() || (!copied && (cut_off_now || cut_off_before))) {
     return;
   }
   DifferenceSums& own = sums->differences[channel];
@@ -250,7 +277,9 @@ __global__ void __launch_bounds__(kMeasuringThreads)
 template <typename Sample, bool kRgb>
 Channels<Sample, kRgb> channels_of(const FrameFormat& format,
                                    const std::array<SamplePlane, kMaxPlanes>& planes) {
-  return {{planes[0], planes[1], planes[2]}, static_cast<float>(1.0 / format.code_value())};
+  return {{planes[0], planes[1], planes[2]},
+          static_cast<float>(1.0 / format.code_value()),
+          noise::white_level(format)};
 }
 
 // Calls measure(sample, is_rgb), with a sample and std::bool_constant, for the kernels' variant.

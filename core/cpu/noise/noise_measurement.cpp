@@ -26,7 +26,26 @@ using Picture = std::array<Plane, kMaxPlanes>;
 // Reads blocks of a picture's channels as 8-bit code values.
 class Channels {
  public:
-  Channels(const FrameFormat& format, const Picture& picture) : format_(format), picture_(picture) {}
+  Channels(const FrameFormat& format, const Picture& picture)
+      : format_(format), picture_(picture), white_(noise::white_level(format)) {}
+
+  // Whether the block's noise is cut off. Opponent channels have that of all planes.
+  bool is_cut_off(int channel, int x, int y) const {
+    int count = 0;
+    for (int row = 0; row < kBlock; ++row) {
+      std::array<bool, kBlock> any{};
+      const bool rgb = format_.color_model == ColorModel::kRgb;
+      for (int p = rgb ? 0 : channel; p <= (rgb ? 2 : channel); ++p) {
+        std::array<float, kBlock> samples;
+        load(p, x, y + row, samples.data());
+        for (int i = 0; i < kBlock; ++i) {
+          any[i] = any[i] || noise::is_cut_off(samples[i], white_);
+        }
+      }
+      count += static_cast<int>(std::count(any.begin(), any.end(), true));
+    }
+    return count > noise::kMostCutOff;
+  }
 
   BlockSamples block(int channel, int x, int y) const {
     BlockSamples block;
@@ -57,6 +76,7 @@ class Channels {
 
   FrameFormat format_;
   Picture picture_;
+  float white_;
 };
 
 void transform(BlockSamples& block) {
@@ -127,7 +147,7 @@ void measure_single(const Channels& channels, int channel, int width, int height
       [&](int x, int y) {
         Halves halves;
         halves.energy = channels.block(channel, x, y);
-        if (is_constant(halves.energy)) {
+        if (is_constant(halves.energy) || channels.is_cut_off(channel, x, y)) {
           return halves;
         }
         transform(halves.energy);
@@ -178,6 +198,9 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
         const BlockSamples b = pair.before.block(pair.channel, from_x, from_y);
         if (a == b) {
           measured.copied = true;
+          return measured;
+        }
+        if (pair.now.is_cut_off(pair.channel, x, y) || pair.before.is_cut_off(pair.channel, from_x, from_y)) {
           return measured;
         }
         BlockSamples difference;

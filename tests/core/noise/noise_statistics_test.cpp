@@ -125,6 +125,17 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   EXPECT_LT(slope_of(model.shape[0]), 0.4);
 }
 
+TEST(NoiseStatistics, IsFoundWhereBrightnessRunsIntoWhiteOrBlack) {
+  for (const double first : {60.0, -70.0}) {
+    const Scene ramp = [first](int, int x, int) { return first + 260.0 * x / 320; };
+    for (const double sigma : {3.0, 10.0, 20.0}) {
+      SCOPED_TRACE(std::to_string(first) + ", " + std::to_string(sigma));
+      const NoiseModel model = model_of_clip(gray_format(320, 240), ramp, {sigma}, 4);
+      EXPECT_NEAR(error_of(model.sigma[0], sigma), 0, 0.2);
+    }
+  }
+}
+
 TEST(NoiseStatistics, CleanScenesHaveNone) {
   // What is between samples can't be followed exactly.
   const Scene scene = [](int, int x, int y) {

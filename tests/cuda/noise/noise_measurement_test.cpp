@@ -141,6 +141,16 @@ TEST_F(NoiseMeasurement, IsTheCpusOfInterlacedFrames) {
   }
 }
 
+TEST_F(NoiseMeasurement, IsTheCpusWhereNoiseIsCutOff) {
+  for (const FrameFormat& format :
+       {gray_format(203, 121), gray_format(203, 121, 10), oracle::yuv(203, 121, 1, 1), oracle::rgb(203, 121),
+        oracle::rgb(203, 121, 12)}) {
+    SCOPED_TRACE(to_string(format));
+    const auto ramp = [](int, int x, int y) { return 2.0 * x - 75 + 0.1 * y; };
+    expect_agrees({test::render(format, ramp, 10, 1), test::render(format, ramp, 10, 2)});
+  }
+}
+
 TEST_F(NoiseMeasurement, CopiedAndConstantBlocksTellNothing) {
   auto frames = moving(oracle::yuv(160, 120, 1, 1), {10});
   expect_agrees(frames.first, &frames.first);
