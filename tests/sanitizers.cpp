@@ -32,4 +32,9 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:libdav1d.so\n";
 }
 
+/// A report whose other stack ThreadSanitizer no longer knows can't be told from one of ours: let it know as
+/// much as it can.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "history_size=7"; }
+
 // NOLINTEND(readability-identifier-naming,misc-definitions-in-headers)

@@ -38,12 +38,14 @@ awk -v filter="${GTEST_FILTER:-}" '
   /^\[  SKIPPED \] .* ms\)$/ { skipped[++skips] = running ": " said; running = ""; next }
   # A part that ended within a test: it crashed or hung.
   /^(Test time|<end of output>)/ { if (running != "") { failed[++failures] = running " (did not end)"; running = "" } next }
+  /^SUMMARY: .*Sanitizer: / { reports[++reported] = $0 }
   running != "" && NF > 0 { said = $0 }
   END {
     if (skips > 0) { print "Skipped:"; for (i = 1; i <= skips; ++i) print "  " skipped[i] }
     if (failures > 0) { print "Failed:"; for (i = 1; i <= failures; ++i) print "  " failed[i] }
+    if (reported > 0) { print "Reports of the sanitizers:"; for (i = 1; i <= reported; ++i) print "  " reports[i] }
     printf "%d passed, %d failed, %d skipped\n", passed, failures, skips
     if (passed + failures + skips == 0 && filter != "") print "No test has such a name: " filter
-    exit passed + failures + skips == 0 || failures > 0
+    exit passed + failures + skips == 0 || failures + reported > 0
   }' "$log" || rc=${rc/#0/1}
 exit "$rc"
