@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Builds the tests under sanitizers and runs them; a report fails the run.
+# Usage: tests/sanitizers.sh [asan-ubsan | tsan] [SUITE...]    without a preset both, without suites all that are worth it
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+presets=(asan-ubsan tsan)
+if [[ ${1:-} == asan-ubsan || ${1:-} == tsan ]]; then
+  presets=("$1")
+  shift
+fi
+
+# Tests of how good pictures are, and how rarely noise is seen where none is: others run the same lines.
+without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*'
+# The sanitizers' memory layout does not fit every kernel's randomisation of addresses.
+fixed_addresses=()
+if setarch --addr-no-randomize true 2>/dev/null; then
+  fixed_addresses=(setarch --addr-no-randomize)
+fi
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+
+rc=0
+for preset in "${presets[@]}"; do
+  suites=("$@")
+  filter=-$without
+  if [[ $preset == tsan ]]; then
+    # Oracles have no threads, and what follows the estimate over time adds none.
+    filter+=':*AgreesWithTheOracle*:*AgreeWithTheOracle*:*OracleDenoise*:*NoiseTracker*:*CodedNoise*:*ScenesAndFlashes*'
+    # Where the threads are: the engines, the noise estimate, the program's stages in one process, and the library.
+    [[ ${#suites[@]} -gt 0 ]] || suites=(core_tests app_tests lib_tests lib_device_tests)
+  fi
+  targets=()
+  chosen=()
+  if [[ ${#suites[@]} -gt 0 ]]; then
+    targets=(--target "${suites[@]}")
+    chosen=(--include "$(IFS='|'; echo "${suites[*]}")")
+  fi
+  cmake --preset "$preset"
+  "${fixed_addresses[@]}" cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
+  GTEST_FILTER=$filter "${fixed_addresses[@]}" bash tests/suites.sh "$preset" "${chosen[@]}" || rc=1
+done
+exit "$rc"
