@@ -51,8 +51,8 @@ class NoiseLog {
     if (estimate == NoiseModel{} && strength_ <= 1) {
       spdlog::warn(
           "no noise was found, so frames pass unchanged; what strong compression has left of it can't be "
-          "measured, but is removed if its level is given, as by --sigma 5, or by --strength 6, which adds "
-          "5");
+          "measured, but is removed if its level is given, as by --sigma 2, or by --strength 3, which adds "
+          "2");
     }
   }
 

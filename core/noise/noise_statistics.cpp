@@ -63,8 +63,10 @@ constexpr double kSingleGain = 1.55;
 constexpr double kLeastEvenness = 0.46;
 /// Differences tell nothing where more blocks than these have none: in still or drawn pictures.
 constexpr double kMostCopied = 0.5;
-/// In single frames, of chroma relative to luma.
+/// In single frames, of chroma relative to luma; the least of RGB's, where luma has noise of demosaicking.
+/// Where a camera has taken chroma's noise from flat places, it is left in others.
 constexpr double kMostChroma = 1.2;
+constexpr double kLeastOpponentChroma = 0.5;
 constexpr double kGreatestSigma = 255;
 /// In single frames texture is more.
 constexpr double kLeastSingleSigma = 1.2;
@@ -92,9 +94,8 @@ double blocks_of(const std::vector<Energies>& bins) {
   return blocks;
 }
 
-// Of the flattest blocks of single frames.
-std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
-                                        double share = kSingleShare) {
+// Of the flattest blocks of single frames, shading among it; without the DC's.
+std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share) {
   Spectrum spectrum{};
   for (int half = 0; half < 2; ++half) {
     const double all = blocks_of(channel.single[half]);
@@ -108,8 +109,24 @@ std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool l
       }
     }
   }
-  spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
-  return without_shading(spectrum, luma);
+  return spectrum;
+}
+
+std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
+                                        double share = kSingleShare) {
+  std::optional<Spectrum> spectrum = flattest_spectrum(channel, share);
+  if (spectrum) {
+    Spectrum& of = *spectrum;
+    of[0] = std::max({of[1], of[kBlock], of[kBlock + 1]});
+    of = without_shading(of, luma);
+  }
+  return spectrum;
+}
+
+// Of chroma in single frames.
+std::optional<Spectrum> blotches_spectrum(const ChannelStatistics& chroma) {
+  std::optional<Spectrum> spectrum = flattest_spectrum(chroma, kSingleShare);
+  return spectrum ? std::optional(with_blotches(*spectrum)) : std::nullopt;
 }
 
 using Curve = decltype(NoiseShape::curve);
@@ -250,6 +267,15 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
   return std::sqrt(least);
 }
 
+// What is known of a channel before its noise.
+struct Place {
+  bool luma = true;
+  bool opponent = false;  // of RGB
+  double white = 0;       // what noise_blocks.h finds
+  double least = 0;       // single frames may tell no less
+  double most = 0;        // and no more than these; 0: they tell nothing
+};
+
 // What the deviation of noise that a codec or a camera's own filter has worked on is, relative to that of its
 // differences, which have too little of it where a part of the noise repeats from frame to frame.
 double gain_of_repetition(double repetition) {
@@ -305,11 +331,17 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
 }
 
 // That of the flattest blocks of a single frame.
-std::optional<PlaneNoise> noise_of_single(const Spectrum& spectrum) {
-  const double variance = kSingleGain * kSingleGain * mean_of(spectrum);
-  return variance > kLeastSingleSigma * kLeastSingleSigma
-             ? std::optional(to_noise(scaled(spectrum, variance)))
-             : std::nullopt;
+std::optional<PlaneNoise> noise_of_single(const ChannelStatistics& channel, const Place& place) {
+  const std::optional<Spectrum> spectrum =
+      place.opponent && !place.luma ? blotches_spectrum(channel) : single_spectrum(channel, place.luma);
+  if (!spectrum || !(mean_of(*spectrum) > 0) || place.most == 0) {
+    return std::nullopt;
+  }
+  const double sigma = std::max(kSingleGain * std::sqrt(mean_of(*spectrum)), place.least);
+  if (sigma <= std::max(place.least > 0 ? 0 : kLeastSingleSigma, place.white)) {
+    return std::nullopt;
+  }
+  return to_noise(scaled(*spectrum, std::pow(std::min(sigma, place.most), 2)));
 }
 
 // Whether a single frame's luma has noise that isn't white.
@@ -318,20 +350,15 @@ bool single_is_coloured(const ChannelStatistics& luma) {
   return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true, *spectrum);
 }
 
-// The noise of one channel; nothing where `white` tells it. `most`: the greatest that single frames may tell.
-std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, double white, bool luma, double most) {
+// The noise of one channel; nothing where Place::white tells it.
+std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, const Place& place) {
   if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
-    if (const std::optional<DifferenceNoise> differences = difference_noise(channel.differences, luma)) {
-      return noise_of_differences(channel, *differences, white, luma);
+    if (const std::optional<DifferenceNoise> differences =
+            difference_noise(channel.differences, place.luma)) {
+      return noise_of_differences(channel, *differences, place.white, place.luma);
     }
   }
-  const std::optional<Spectrum> single = most > 0 ? single_spectrum(channel, luma) : std::nullopt;
-  std::optional<PlaneNoise> noise = single ? noise_of_single(*single) : std::nullopt;
-  if (!noise || static_cast<double>(noise->sigma) <= white) {
-    return std::nullopt;
-  }
-  noise->sigma = std::min(noise->sigma, static_cast<float>(most));
-  return noise;
+  return noise_of_single(channel, place);
 }
 
 Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
@@ -374,17 +401,23 @@ void NoiseStatistics::add(const NoiseStatistics& other) {
 
 NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
   NoiseModel model = white;
-  // In a single frame luma tells whether there is noise that isn't white.
-  const double most = single_is_coloured(statistics.channels[0]) ? kGreatestSigma : 0;
-  const auto sigma_of = [](const std::optional<PlaneNoise>& noise) {
-    return noise ? static_cast<double>(noise->sigma) : 0;
-  };
   std::array<std::optional<PlaneNoise>, 3> channels;
   for (std::size_t c = 0; c < channels.size(); ++c) {
-    if (!statistics.channels[c].empty()) {
-      channels[c] = noise_of(statistics.channels[c], statistics.rgb ? 0 : static_cast<double>(white.sigma[c]),
-                             c == 0, c == 0 ? most : kMostChroma * sigma_of(channels[0]));
+    const ChannelStatistics& channel = statistics.channels[c];
+    if (channel.empty()) {
+      continue;
     }
+    Place place{.luma = c == 0, .opponent = statistics.rgb};
+    place.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
+    if (place.luma) {
+      // In a single frame luma tells whether there is noise that isn't white.
+      place.most = single_is_coloured(channel) ? kGreatestSigma : 0;
+    } else if (channels[0]) {
+      const double sigma = static_cast<double>(channels[0]->sigma);
+      place.least = place.opponent ? kLeastOpponentChroma * sigma : 0;
+      place.most = kMostChroma * sigma;
+    }
+    channels[c] = noise_of(channel, place);
   }
   for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
     std::optional<PlaneNoise>& chroma = channels[c];

@@ -125,6 +125,53 @@ TEST(NoiseStatistics, SmoothNoiseIsFoundInASinglePictureWithFlatPlaces) {
   EXPECT_LT(slope_of(model.shape[0]), 0.4);
 }
 
+// Means of (2 radius + 1)^2 samples; the picture goes on at the other side.
+std::vector<double> blurred(const std::vector<double>& samples, int width, int height, int radius) {
+  std::vector<double> means(samples.size());
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      double sum = 0;
+      for (int dy = -radius; dy <= radius; ++dy) {
+        for (int dx = -radius; dx <= radius; ++dx) {
+          sum += samples[(y + dy + height) % height * width + (x + dx + width) % width];
+        }
+      }
+      means[y * width + x] = sum / std::pow(2 * radius + 1, 2);
+    }
+  }
+  return means;
+}
+
+// As demosaicking leaves it.
+TEST(NoiseStatistics, BlotchesOfChromaAreFoundInASingleRgbPicture) {
+  const int width = 320;
+  const int height = 240;
+  const std::vector<double> luma = make_noise(width, height, 6, true, 1);
+  std::vector<double> chroma = make_noise(width, height, 20, false, 2);
+  chroma = blurred(blurred(chroma, width, height, 2), width, height, 1);
+  double in_blocks = 0;  // variance of DCs
+  for (const double mean : blurred(chroma, width, height, 4)) {
+    in_blocks += std::pow(kBlock * mean, 2) / (width * height);
+  }
+  // R = Y + U, G = Y, B = Y - U.
+  const Frame frame = test::render(
+      oracle::rgb(width, height),
+      [&](int p, int x, int y) {
+        return striped(0, x, y) + luma[y * width + x] + (1 - p) * chroma[y * width + x];
+      },
+      0);
+  const NoiseModel model = model_of(cpu::measure_noise(frame, nullptr), cpu::estimate_noise(frame));
+  const PlaneNoise& found = model.opponent[1];
+  const float dc = found.sigma * std::sqrt(found.shape.spectrum[0]);
+  // In flat places cameras leave less, so it is taken for more.
+  EXPECT_GT(dc, std::sqrt(in_blocks));
+  EXPECT_LT(dc, 2.2 * std::sqrt(in_blocks));
+  EXPECT_LT(found.shape.spectrum[0], 64);
+  EXPECT_LT(slope_of(found.shape), 0.2);
+  // There is none of V, but where a camera has taken chroma's noise out of flat places, it is left in others.
+  EXPECT_NEAR(model.opponent[2].sigma, model.opponent[0].sigma / 2, 0.01);
+}
+
 TEST(NoiseStatistics, IsFoundWhereBrightnessRunsIntoWhiteOrBlack) {
   for (const double first : {60.0, -70.0}) {
     const Scene ramp = [first](int, int x, int) { return first + 260.0 * x / 320; };
