@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""The quality and the time of V-BM3D in a VapourSynth plug-in beside those of limpid, on the same clips.
+"""The quality and the time of filters over time in VapourSynth plug-ins beside those of limpid, on the same clips.
 
     tests/benchmarks/support/video_peers.py --clips FOLDER       FOLDER/SIGMA/CLIP/noisy.y4m, gray, each with its truth.y4m
 
-    --settings LIST     of the plug-in, separated by commas: "profile=np:radius=3" [three profiles]
-    --filters LIST      of limpid, likewise: "vbm4d:profile=fast" [the profiles of vbm4d]
-    --scales LIST       the plug-in's sigma is so many times the noise's; the best counts [1.6,1.8]
+    --plugin NAME       bm3d: V-BM3D of vapoursynth-bm3d, on the CPU; vszipcu: V-BM3D, DFTTest and NLMeans on the GPU [bm3d]
+    --settings LIST     of the plug-in, separated by commas: "profile=np:radius=3" [some of each]
+    --filters LIST      of limpid, likewise: "vbm4d:profile=fast" [the profiles of vbm4d]; "" for none
+    --scales LIST       V-BM3D's sigma is so many times the noise's, DFTTest's so many times its variance, NLMeans' h so many
+                        times its deviation; the best counts [some for each]
     --timed CLIP        its times are told [the first]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
 PSNR is of luma, by the mean squared error of all frames of a clip, in dB, and its mean over the clips. Times are of both
-steps, on one thread, of a frame of the timed clip; limpid's hold the reading and writing of files. Needs numpy,
-VapourSynth from R80 on, and the plug-in vapoursynth-bm3d (V-BM3D: VBasic, VFinal and VAggregate).
+steps, on one thread where no GPU works, of a frame of the timed clip; limpid's hold the reading and writing of files.
+Needs numpy, VapourSynth from R80 on, and the plug-in.
 """
 import argparse
 import json
@@ -25,7 +27,12 @@ import time
 import numpy
 import vapoursynth
 
-SETTINGS = "profile=fast:radius=1,profile=lc:radius=2,profile=np:radius=3"
+SETTINGS = {
+    "bm3d": "profile=fast:radius=1,profile=lc:radius=2,profile=np:radius=3",
+    "vszipcu": "filter=BM3Dv2:radius=2:block_step=8,filter=BM3Dv2:radius=2:block_step=4,filter=BM3Dv2:radius=4:block_step=8,"
+               "filter=DFTTest:tbsize=5,filter=NLMeans:d=2:a=6:s=3",
+}
+SCALES = {"bm3d": "1.6,1.8", "BM3Dv2": "1.33,1.6", "DFTTest": "2,3,4", "NLMeans": "0.4,0.6,0.9"}
 FILTERS = "vbm4d:profile=fast,vbm4d:profile=lc,vbm4d:profile=np,vbm4d:profile=high"
 
 
@@ -44,10 +51,32 @@ def of_text(text):
     return {key: int(value) if value.isdigit() else value for key, value in (item.split("=") for item in text.split(":"))}
 
 
-def filtered(noisy, sigma, settings):
+def vapoursynth_bm3d(source, sigma, scale, settings):
+    chosen = {"sigma": [scale * sigma], "matrix": 100, **settings}
+    sums = {"radius": settings["radius"], "sample": 1}
+    basic = source.bm3d.VBasic(**chosen).bm3d.VAggregate(**sums)
+    return source.bm3d.VFinal(basic, **chosen).bm3d.VAggregate(**sums)
+
+
+def vszipcu(source, sigma, scale, settings):
+    name, *rest = settings.items()
+    rest = dict(rest)
+    if name[1] == "DFTTest":
+        return source.vszipcu.DFTTest(sigma=scale * sigma**2, num_streams=4, **rest)
+    if name[1] == "NLMeans":
+        return source.vszipcu.NLMeans(h=scale * sigma, num_streams=4, **rest)
+    chosen = {"sigma": [scale * sigma], "fast_fused": True, **rest}
+    return source.vszipcu.BM3Dv2(ref=source.vszipcu.BM3Dv2(**chosen), **chosen)
+
+
+PLUGINS = {"bm3d": vapoursynth_bm3d, "vszipcu": vszipcu}
+
+
+def filtered(noisy, plugin, sigma, scale, settings):
     """What the plug-in makes of the frames, and its seconds per frame."""
     core = vapoursynth.core
-    core.num_threads = 1
+    if plugin == "bm3d":
+        core.num_threads = 1
     count, height, width = noisy.shape
     blank = core.std.BlankClip(width=width, height=height, length=count, format=vapoursynth.GRAYS, keep=True)
 
@@ -56,10 +85,7 @@ def filtered(noisy, sigma, settings):
         numpy.asarray(frame[0])[:] = noisy[n].astype(numpy.float32) / 255
         return frame
 
-    source = blank.std.ModifyFrame(blank, fill)
-    basic = source.bm3d.VBasic(sigma=[sigma], matrix=100, **settings).bm3d.VAggregate(radius=settings["radius"], sample=1)
-    result = source.bm3d.VFinal(basic, sigma=[sigma], matrix=100, **settings)
-    result = result.bm3d.VAggregate(radius=settings["radius"], sample=1)
+    result = PLUGINS[plugin](blank.std.ModifyFrame(blank, fill), sigma, scale, settings)
     begin = time.perf_counter()
     frames = [numpy.clip(numpy.rint(numpy.asarray(frame[0]) * 255), 0, 255) for frame in result.frames()]
     return numpy.stack(frames), (time.perf_counter() - begin) / count
@@ -82,9 +108,10 @@ def psnr(frames, truth):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=pathlib.Path, required=True)
-    parser.add_argument("--settings", default=SETTINGS)
+    parser.add_argument("--plugin", choices=PLUGINS, default="bm3d")
+    parser.add_argument("--settings")
     parser.add_argument("--filters", default=FILTERS)
-    parser.add_argument("--scales", default="1.6,1.8")
+    parser.add_argument("--scales")
     parser.add_argument("--timed")
     parser.add_argument("--limpid", default="build/release/bin/limpid")
     parser.add_argument("--json", type=pathlib.Path)
@@ -110,14 +137,16 @@ def main():
                 row.update({"mean": round(sum(psnrs) / len(psnrs), 2), "ms": ms})
                 return row
 
-            for text in arguments.settings.split(","):
-                tried = [add("vapoursynth-bm3d", f"{text}:sigma={scale}x",
-                             lambda clip, scale=scale: filtered(read(clip / "noisy.y4m"), float(level.name) * float(scale),
-                                                                of_text(text)))
-                         for scale in arguments.scales.split(",")]
+            for text in (arguments.settings or SETTINGS[arguments.plugin]).split(","):
+                settings = of_text(text)
+                scales = arguments.scales or SCALES[settings.get("filter", arguments.plugin)]
+                tried = [add(arguments.plugin, f"{text}:scale={scale}",
+                             lambda clip, scale=scale: filtered(read(clip / "noisy.y4m"), arguments.plugin, float(level.name),
+                                                                float(scale), settings))
+                         for scale in scales.split(",")]
                 rows.append(max(tried, key=lambda row: row["mean"]))
-                print(level.name, rows[-1], flush=True)
-            for text in arguments.filters.split(","):
+                print(level.name, rows[-1], [row["mean"] for row in tried], flush=True)
+            for text in filter(None, arguments.filters.split(",")):
                 rows.append(add("limpid", text, lambda clip, text=text: by_limpid(arguments.limpid, clip, level.name, text, out)))
                 print(level.name, rows[-1], flush=True)
             output[f"sigma {level.name}"] = rows
