@@ -114,13 +114,13 @@ std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, doub
 
 std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
                                         double share = kSingleShare) {
-  std::optional<Spectrum> spectrum = flattest_spectrum(channel, share);
-  if (spectrum) {
-    Spectrum& of = *spectrum;
-    of[0] = std::max({of[1], of[kBlock], of[kBlock + 1]});
-    of = without_shading(of, luma);
+  std::optional<Spectrum> found = flattest_spectrum(channel, share);
+  if (found) {
+    Spectrum& spectrum = *found;
+    spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
+    spectrum = without_shading(spectrum, luma);
   }
-  return spectrum;
+  return found;
 }
 
 // Of chroma in single frames.
@@ -268,7 +268,7 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
 }
 
 // What is known of a channel before its noise.
-struct Place {
+struct Prior {
   bool luma = true;
   bool opponent = false;  // of RGB
   double white = 0;       // what noise_blocks.h finds
@@ -331,17 +331,17 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
 }
 
 // That of the flattest blocks of a single frame.
-std::optional<PlaneNoise> noise_of_single(const ChannelStatistics& channel, const Place& place) {
+std::optional<PlaneNoise> noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
   const std::optional<Spectrum> spectrum =
-      place.opponent && !place.luma ? blotches_spectrum(channel) : single_spectrum(channel, place.luma);
-  if (!spectrum || !(mean_of(*spectrum) > 0) || place.most == 0) {
+      prior.opponent && !prior.luma ? blotches_spectrum(channel) : single_spectrum(channel, prior.luma);
+  if (!spectrum || !(mean_of(*spectrum) > 0) || prior.most == 0) {
     return std::nullopt;
   }
-  const double sigma = std::max(kSingleGain * std::sqrt(mean_of(*spectrum)), place.least);
-  if (sigma <= std::max(place.least > 0 ? 0 : kLeastSingleSigma, place.white)) {
+  const double sigma = std::max(kSingleGain * std::sqrt(mean_of(*spectrum)), prior.least);
+  if (sigma <= std::max(prior.least > 0 ? 0 : kLeastSingleSigma, prior.white)) {
     return std::nullopt;
   }
-  return to_noise(scaled(*spectrum, std::pow(std::min(sigma, place.most), 2)));
+  return to_noise(scaled(*spectrum, std::pow(std::min(sigma, prior.most), 2)));
 }
 
 // Whether a single frame's luma has noise that isn't white.
@@ -350,15 +350,15 @@ bool single_is_coloured(const ChannelStatistics& luma) {
   return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true, *spectrum);
 }
 
-// The noise of one channel; nothing where Place::white tells it.
-std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, const Place& place) {
+// The noise of one channel; nothing where Prior::white tells it.
+std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, const Prior& prior) {
   if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
     if (const std::optional<DifferenceNoise> differences =
-            difference_noise(channel.differences, place.luma)) {
-      return noise_of_differences(channel, *differences, place.white, place.luma);
+            difference_noise(channel.differences, prior.luma)) {
+      return noise_of_differences(channel, *differences, prior.white, prior.luma);
     }
   }
-  return noise_of_single(channel, place);
+  return noise_of_single(channel, prior);
 }
 
 Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
@@ -407,17 +407,17 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
     if (channel.empty()) {
       continue;
     }
-    Place place{.luma = c == 0, .opponent = statistics.rgb};
-    place.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
-    if (place.luma) {
+    Prior prior{.luma = c == 0, .opponent = statistics.rgb};
+    prior.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
+    if (prior.luma) {
       // In a single frame luma tells whether there is noise that isn't white.
-      place.most = single_is_coloured(channel) ? kGreatestSigma : 0;
+      prior.most = single_is_coloured(channel) ? kGreatestSigma : 0;
     } else if (channels[0]) {
       const double sigma = static_cast<double>(channels[0]->sigma);
-      place.least = place.opponent ? kLeastOpponentChroma * sigma : 0;
-      place.most = kMostChroma * sigma;
+      prior.least = prior.opponent ? kLeastOpponentChroma * sigma : 0;
+      prior.most = kMostChroma * sigma;
     }
-    channels[c] = noise_of(channel, place);
+    channels[c] = noise_of(channel, prior);
   }
   for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
     std::optional<PlaneNoise>& chroma = channels[c];
