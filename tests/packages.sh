@@ -74,7 +74,7 @@ step installed "$user" '
   limpid --version
   limpid devices
   # The engine for GPUs tells why it has none here.
-  if dpkg-query --show limpid-cuda; then
+  if [[ $(dpkg-query --show --showformat "\${db:Status-Status}" limpid-cuda) == installed ]]; then
     limpid devices 2>&1 | grep "cuda.*driver"
   fi
   # Bit by bit what the program makes.
