@@ -12,6 +12,6 @@ if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 # Larger units than the preset's, as all is compiled once. A newer compiler knows more warnings; those who look for them say LIMPID_WERROR=ON.
-cmake --preset release -DLIMPID_TESTS=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}" "${python[@]}" "${vapoursynth[@]}"
+cmake --preset release -DLIMPID_TESTS=ON -DLIMPID_BENCHMARKS=OFF -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 -DLIMPID_WERROR="${LIMPID_WERROR:-OFF}" "${cuda[@]}" "${python[@]}" "${vapoursynth[@]}"
 cmake --build --preset release --parallel "$(nproc)"
 bash tests/suites.sh release "$@"

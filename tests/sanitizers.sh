@@ -10,8 +10,8 @@ if [[ ${1:-} == asan-ubsan || ${1:-} == tsan ]]; then
   shift
 fi
 
-# Tests of how good pictures are, and how rarely noise is seen where none is: others run the same lines.
-without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*'
+# Tests of how good pictures are, how rarely noise is seen where none is, and of long clips: others run the same lines.
+without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*:*ScenesAndFlashesAreFiltered*'
 # The sanitizers' memory layout does not fit every kernel's randomisation of addresses.
 fixed_addresses=()
 if setarch --addr-no-randomize true 2>/dev/null; then
@@ -27,7 +27,7 @@ for preset in "${presets[@]}"; do
   filter=-$without
   if [[ $preset == tsan ]]; then
     # Oracles have no threads, and what follows the estimate over time adds none.
-    filter+=':*AgreesWithTheOracle*:*AgreeWithTheOracle*:*OracleDenoise*:*NoiseTracker*:*CodedNoise*:*ScenesAndFlashes*'
+    filter+=':*AgreesWithTheOracle*:*AgreeWithTheOracle*:*OracleDenoise*:*NoiseTracker*:*CodedNoise*'
     # Where the threads are: the engines, the noise estimate, the program's stages in one process, and the library.
     [[ ${#suites[@]} -gt 0 ]] || suites=(core_tests app_tests lib_tests lib_device_tests)
   fi
