@@ -3,7 +3,8 @@
 # there are an nvcc that compiles C++20 and a GPU, for the GPUs there are. Without a GPU it could not run, and all architectures take
 # ten times as long as one.
 # Environment: LIMPID_CUDA=OFF leaves it out; LIMPID_CUDA=ON builds it without a GPU too, for all architectures that nvcc knows;
-# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's.
+# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's; LIMPID_CUDA_FAST_COMPILE=ON lets nvcc optimise little where
+# there is no GPU, if it can.
 set -euo pipefail
 
 leave_out() {
@@ -40,10 +41,10 @@ if ! "$nvcc" -std=c++20 -o "$folder/trial" "$folder/trial.cu" >"$folder/log" 2>&
 fi
 
 known=$("$nvcc" --list-gpu-arch | sed -n 's/^compute_\([0-9]*\)$/\1/p')
+gpus=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | grep -E '^[0-9]+$' | sort -un || true)
 architectures=${LIMPID_CUDA_ARCHITECTURES:-}
 where="as asked"
 if [[ -z $architectures ]]; then
-  gpus=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | grep -E '^[0-9]+$' | sort -un || true)
   for gpu in $gpus; do
     if [[ $gpu -ge 75 ]] && grep -qx "$gpu" <<<"$known"; then
       architectures+="${architectures:+;}$gpu"
@@ -69,4 +70,7 @@ if [[ -z $architectures ]]; then
   where="for any GPU, as there is none here"
 fi
 echo "With the CUDA engine: CUDA $version, architectures ${architectures//;/, } ($where)" >&2
+if [[ ${LIMPID_CUDA_FAST_COMPILE:-} == ON && -z $gpus && $("$nvcc" --help) == *Ofast-compile* ]]; then
+  echo -DCMAKE_CUDA_FLAGS=--Ofast-compile=max
+fi
 printf '%s\n' -DLIMPID_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc" "-DLIMPID_CUDA_ARCHITECTURES=$architectures"

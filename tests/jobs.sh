@@ -13,19 +13,19 @@ if [[ ${LIMPID_JOBS_INSIDE:-} != yes ]]; then
   [[ -x build/release/bin/limpid ]] || { echo "$0: build/release/bin/limpid is not built" >&2; exit 2; }
   layer=$(mktemp -d "${TMPDIR:-/tmp}/limpid-jobs.XXXXXX")
   trap 'umount "$layer/own" 2>/dev/null || true; rm -rf --one-file-system "$layer"' EXIT
-  mkdir "$layer/own" "$layer/root"
+  mkdir "$layer/own" "$layer/system"
   mount -t tmpfs tmpfs "$layer/own"
   mkdir "$layer/own/upper" "$layer/own/work"
   # Its own mounts, processes and host name: what is started ends with it.
   # shellcheck disable=SC2016  # for the inner shell
   LIMPID_JOBS_INSIDE=yes unshare --mount --pid --uts --fork --kill-child --propagation private bash -euc '
     layer=$1; tree=$2; shift 2
-    mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/own/upper,workdir=$layer/own/work" "$layer/root"
-    mount -t proc proc "$layer/root/proc"
-    mount --rbind /sys "$layer/root/sys"
-    mount --rbind /dev "$layer/root/dev"
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/own/upper,workdir=$layer/own/work" "$layer/system"
+    mount -t proc proc "$layer/system/proc"
+    mount --rbind /sys "$layer/system/sys"
+    mount --rbind /dev "$layer/system/dev"
     unset TMPDIR
-    exec chroot "$layer/root" "$tree/tests/jobs.sh" "$@"' - "$layer" "$tree" "$@"
+    exec chroot "$layer/system" "$tree/tests/jobs.sh" "$@"' - "$layer" "$tree" "$@"
   exit
 fi
 

@@ -332,9 +332,12 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
 
 // That of the flattest blocks of a single frame.
 std::optional<PlaneNoise> noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
+  if (prior.most == 0) {
+    return std::nullopt;
+  }
   const std::optional<Spectrum> spectrum =
       prior.opponent && !prior.luma ? blotches_spectrum(channel) : single_spectrum(channel, prior.luma);
-  if (!spectrum || !(mean_of(*spectrum) > 0) || prior.most == 0) {
+  if (!spectrum || !(mean_of(*spectrum) > 0)) {
     return std::nullopt;
   }
   const double sigma = std::max(kSingleGain * std::sqrt(mean_of(*spectrum)), prior.least);

@@ -1,22 +1,33 @@
 #include "core/noise/spectrum.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 namespace limpid::noise {
 namespace {
 
-/// Frequencies u + v of up to 2 have so many times the mean variance of those of 3 and 4 at most; above that
-/// is shading.
-constexpr int kLowest = 2;
-constexpr double kLowestRatioOfLuma = 2;
-constexpr double kLowestRatioOfChroma = 7;
-/// The same of blotches, for frequencies of 1 and of 2; those of cameras' pictures with known truth have 10
-/// to 18 and 4 to 6.
-constexpr double kFirstRatioOfBlotches = 16;
-constexpr double kSecondRatioOfBlotches = 6;
-/// From the frequencies of 1 to the DC at most.
+/// Frequencies u + v of 0, 1 and 2 have so many times the mean variance of those of 3 and 4 at most; above
+/// that is shading.
+using LowestRatios = std::array<double, 3>;
+constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
+constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
+/// Those of cameras' pictures with known truth have 10 to 18 and 4 to 6; the DC is told by these.
+constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
+/// Its variance is so many times that of the frequencies of 1 at most.
 constexpr double kMostRiseOfBlotches = 3;
+
+Spectrum limited(Spectrum spectrum, const LowestRatios& ratios) {
+  const double middle = mean_of(spectrum, 3, 4);
+  for (int i = 0; i < kCoefficients; ++i) {
+    const auto frequency = static_cast<std::size_t>(i / kBlock + i % kBlock);
+    if (frequency < ratios.size()) {
+      spectrum[i] = std::min(spectrum[i], ratios[frequency] * middle);
+    }
+  }
+  return spectrum;
+}
 
 }  // namespace
 
@@ -53,28 +64,15 @@ Spectrum scaled(Spectrum spectrum, double variance) {
   return spectrum;
 }
 
-Spectrum without_shading(Spectrum spectrum, bool luma) {
-  const double most = (luma ? kLowestRatioOfLuma : kLowestRatioOfChroma) * mean_of(spectrum, 3, 4);
-  for (int i = 0; i < kCoefficients; ++i) {
-    if (i / kBlock + i % kBlock <= kLowest) {
-      spectrum[i] = std::min(spectrum[i], most);
-    }
-  }
-  return spectrum;
+Spectrum without_shading(const Spectrum& spectrum, bool luma) {
+  return limited(spectrum, luma ? kRatiosOfLuma : kRatiosOfChroma);
 }
 
-Spectrum with_blotches(Spectrum spectrum) {
-  const double middle = mean_of(spectrum, 3, 4);
-  for (int i = 1; i < kCoefficients; ++i) {
-    const int frequency = i / kBlock + i % kBlock;
-    if (frequency <= kLowest) {
-      spectrum[i] =
-          std::min(spectrum[i], middle * (frequency == 1 ? kFirstRatioOfBlotches : kSecondRatioOfBlotches));
-    }
-  }
-  const double first = mean_of(spectrum, 1, 1);
-  spectrum[0] = first * std::clamp(first / std::max(mean_of(spectrum, 2, 2), 1e-9), 1.0, kMostRiseOfBlotches);
-  return spectrum;
+Spectrum with_blotches(const Spectrum& spectrum) {
+  Spectrum result = limited(spectrum, kRatiosOfBlotches);
+  const double first = mean_of(result, 1, 1);
+  result[0] = first * std::clamp(first / std::max(mean_of(result, 2, 2), 1e-9), 1.0, kMostRiseOfBlotches);
+  return result;
 }
 
 }  // namespace limpid::noise

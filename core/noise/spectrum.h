@@ -21,11 +21,11 @@ double slope_of(const Spectrum& spectrum);
 Spectrum scaled(Spectrum spectrum, double variance);
 
 /// Without what the lowest frequencies have of shading.
-Spectrum without_shading(Spectrum spectrum, bool luma);
+Spectrum without_shading(const Spectrum& spectrum, bool luma);
 
 /// Of chroma, whose noise is blotches greater than a block where it comes from demosaicking: without what
 /// only shading has, and with a DC, which blocks don't tell, by which the spectrum goes on as it does from
 /// the frequencies u + v = 2 to 1.
-Spectrum with_blotches(Spectrum spectrum);
+Spectrum with_blotches(const Spectrum& spectrum);
 
 }  // namespace limpid::noise

@@ -192,9 +192,7 @@ def _empty(array: Any, shape: tuple[int, ...], axes: str, dtype: str, ordinal: O
         return planar.permute(back) if _library(array) == "torch" else planar.transpose(back)
     library = _library(array)
     if library == "torch":
-        import torch
-
-        return torch.empty(shape, dtype=array.dtype, device=array.device)
+        return array.new_empty(shape)
     if library == "cupy":
         import cupy
 

@@ -95,14 +95,14 @@ TEST_F(Endurance, ASteadyStateAllocatesNoFramesAndCopiesEachAtMostOnceEachWay) {
     std::string format;
     std::string codec;
     std::int64_t copies;  // of each frame, each way
+    // Frames that are alive at once: results in their queue, with each stage, and with the encoder; and,
+    // where the reader copies, what it has read in two queues and with three stages.
+    std::int64_t most_allocated;
   };
   constexpr std::int64_t kFrames = 200;
-  // Those that are alive at once: about 20 in queues and with the stages, and some with the encoder, whose
-  // threads have one each. What matters is that they are far from as many as frames.
-  constexpr std::int64_t kMostAllocated = 80;
-  for (const Case& test : std::vector<Case>{{"planar.mkv", "yuv420p", "ffv1", 0},
-                                            {"deep.mkv", "yuv422p10le", "ffv1", 0},
-                                            {"packed.nut", "rgb24", "png", 1}}) {
+  for (const Case& test : std::vector<Case>{{"planar.mkv", "yuv420p", "ffv1", 0, 24},
+                                            {"deep.mkv", "yuv422p10le", "ffv1", 0, 24},
+                                            {"packed.nut", "rgb24", "png", 1, 32}}) {
     SCOPED_TRACE(test.name);
     const std::string encoder = test.name == "packed.nut" ? "rawvideo" : "ffv1";
     const std::string source =
@@ -112,7 +112,7 @@ TEST_F(Endurance, ASteadyStateAllocatesNoFramesAndCopiesEachAtMostOnceEachWay) {
     EXPECT_EQ(copies.frames, kFrames);
     EXPECT_EQ(copies.reader, test.copies * kFrames);
     EXPECT_EQ(copies.writer, test.copies * kFrames);
-    EXPECT_LE(allocated_frames() - before, kMostAllocated);
+    EXPECT_LE(allocated_frames() - before, test.most_allocated);
   }
 }
 

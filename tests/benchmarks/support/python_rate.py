@@ -110,13 +110,13 @@ def by_package(pool, outs, count, ahead, settings, given):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("library")
+    parser.add_argument("liblimpid")
     parser.add_argument("--size", default="1920x1080")
     parser.add_argument("--frames", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     columns, rows = map(int, options.size.split("x"))
-    library = ctypes.CDLL(options.library)
+    library = ctypes.CDLL(options.liblimpid)
     torch.manual_seed(0)
     y, x = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
     clean = 128 + 60 * torch.sin(x / 9) * torch.cos(y / 7)

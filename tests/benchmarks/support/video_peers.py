@@ -59,11 +59,11 @@ def vapoursynth_bm3d(source, sigma, scale, settings):
 
 
 def vszipcu(source, sigma, scale, settings):
-    name, *rest = settings.items()
-    rest = dict(rest)
-    if name[1] == "DFTTest":
+    name = settings["filter"]
+    rest = {key: value for key, value in settings.items() if key != "filter"}
+    if name == "DFTTest":
         return source.vszipcu.DFTTest(sigma=scale * sigma**2, num_streams=4, **rest)
-    if name[1] == "NLMeans":
+    if name == "NLMeans":
         return source.vszipcu.NLMeans(h=scale * sigma, num_streams=4, **rest)
     chosen = {"sigma": [scale * sigma], "fast_fused": True, **rest}
     return source.vszipcu.BM3Dv2(ref=source.vszipcu.BM3Dv2(**chosen), **chosen)
@@ -140,7 +140,7 @@ def main():
             for text in (arguments.settings or SETTINGS[arguments.plugin]).split(","):
                 settings = of_text(text)
                 scales = arguments.scales or SCALES[settings.get("filter", arguments.plugin)]
-                tried = [add(arguments.plugin, f"{text}:scale={scale}",
+                tried = [add(f"vapoursynth-{arguments.plugin}", f"{text}:scale={scale}",
                              lambda clip, scale=scale: filtered(read(clip / "noisy.y4m"), arguments.plugin, float(level.name),
                                                                 float(scale), settings))
                          for scale in scales.split(",")]
