@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
+#include <iterator>
 
 namespace limpid::noise {
 namespace {
@@ -21,8 +21,8 @@ constexpr double kMostRiseOfBlotches = 3;
 Spectrum limited(Spectrum spectrum, const LowestRatios& ratios) {
   const double middle = mean_of(spectrum, 3, 4);
   for (int i = 0; i < kCoefficients; ++i) {
-    const auto frequency = static_cast<std::size_t>(i / kBlock + i % kBlock);
-    if (frequency < ratios.size()) {
+    const int frequency = i / kBlock + i % kBlock;
+    if (frequency < std::ssize(ratios)) {
       spectrum[i] = std::min(spectrum[i], ratios[frequency] * middle);
     }
   }
