@@ -1,8 +1,13 @@
 #pragma once
 
 #include "core/engine/denoiser.h"
+#include "core/engine/engine_module.h"
 
 namespace limpid {
+
+/// The CPU's family of engines. liblimpid has it in itself (core/cpu/engine/family.cpp); the program takes
+/// that of the library (app/library_engines.cpp).
+EngineModule cpu_engines();
 
 /// Adds the engines that Limpid brings: the CPU's and, ahead of them, CUDA's, if their module is there
 /// (core/engine/engine_module.h).

@@ -18,8 +18,9 @@
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
 #include "core/base/error.h"
-#include "core/cpu/bm3d/matches.h"
-#include "core/cpu/noise/noise_estimation.h"
+#include "core/bm3d/matched_group.h"
+#include "core/engine/denoiser.h"
+#include "core/engines.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 #include "io/screen/display.h"
@@ -96,18 +97,18 @@ void draw_outline(io::RgbImage& image, const CropPlace& place, int factor, int x
 }
 
 /// The legend's lines: number, position relative to the reference patch, distance.
-std::vector<std::string> legend(const cpu::MatchedGroup& group) {
-  const cpu::Position reference = group.matches.front().position;
+std::vector<std::string> legend(const MatchedGroup& group) {
+  const MatchedPatch& reference = group.patches.front();
   std::vector<std::string> lines = {fmt::format("{:>2} at {},{}", "R", reference.x, reference.y)};
-  for (std::size_t i = 1; i < group.matches.size(); ++i) {
-    const cpu::Match& match = group.matches[i];
-    lines.push_back(fmt::format("{:>2} {:>+4},{:>+4} {:>8.1f}", i, match.position.x - reference.x,
-                                match.position.y - reference.y, match.distance));
+  for (std::size_t i = 1; i < group.patches.size(); ++i) {
+    const MatchedPatch& patch = group.patches[i];
+    lines.push_back(fmt::format("{:>2} {:>+4},{:>+4} {:>8.1f}", i, patch.x - reference.x,
+                                patch.y - reference.y, patch.distance));
   }
   return lines;
 }
 
-io::RgbImage draw(const Picture& picture, const cpu::MatchedGroup& group) {
+io::RgbImage draw(const Picture& picture, const MatchedGroup& group) {
   io::RgbImage whole;
   io::DisplayConverter(picture.frame.format, picture.display).convert(picture.frame, whole);
   CropPlace place;
@@ -124,13 +125,12 @@ io::RgbImage draw(const Picture& picture, const cpu::MatchedGroup& group) {
                group.window_x1 - group.window_x0 + k - 1, group.window_y1 - group.window_y0 + k - 1,
                kWindowColor);
   // The closest on top.
-  for (std::size_t i = group.matches.size(); i-- > 0;) {
-    const cpu::Position& position = group.matches[i].position;
+  for (std::size_t i = group.patches.size(); i-- > 0;) {
+    const MatchedPatch& patch = group.patches[i];
     const io::Pixel color = i == 0 ? kReferenceColor : kMatchColor;
-    draw_outline(view, place, factor, position.x, position.y, k, k, color);
-    io::draw_text(view, (position.x - place.x) * factor + factor / 3,
-                  (position.y - place.y) * factor + factor / 3, i == 0 ? "R" : std::to_string(i), kTextScale,
-                  color);
+    draw_outline(view, place, factor, patch.x, patch.y, k, k, color);
+    io::draw_text(view, (patch.x - place.x) * factor + factor / 3, (patch.y - place.y) * factor + factor / 3,
+                  i == 0 ? "R" : std::to_string(i), kTextScale, color);
   }
 
   const std::vector<std::string> lines = legend(group);
@@ -153,7 +153,7 @@ io::RgbImage draw(const Picture& picture, const cpu::MatchedGroup& group) {
   return image;
 }
 
-void print_json(const MatchesOptions& options, const cpu::MatchedGroup& group) {
+void print_json(const MatchesOptions& options, const MatchedGroup& group) {
   nlohmann::ordered_json json;
   json["input"] = options.input;
   json["frame"] = options.frame;
@@ -162,9 +162,8 @@ void print_json(const MatchesOptions& options, const cpu::MatchedGroup& group) {
                            {"y", group.window_y0},
                            {"width", group.window_x1 - group.window_x0},
                            {"height", group.window_y1 - group.window_y0}};
-  for (const cpu::Match& match : group.matches) {
-    json["patches"].push_back(
-        {{"x", match.position.x}, {"y", match.position.y}, {"distance", match.distance}});
+  for (const MatchedPatch& patch : group.patches) {
+    json["patches"].push_back({{"x", patch.x}, {"y", patch.y}, {"distance", patch.distance}});
   }
   print_report(json);
 }
@@ -175,9 +174,10 @@ int matches(const MatchesOptions& options, Console& console) {
   const Point at = parse_point("--at", options.at);
   const std::optional<NoiseProfile> given = options.noise.settings().noise;
   const Picture picture = read_picture(options);
-  const NoiseModel noise = given ? given->noise : cpu::estimate_noise(picture.frame);
-  const cpu::MatchedGroup group =
-      cpu::find_matches(picture.frame, std::get<Bm3dParameters>(options.filter.filter()), noise, at.x, at.y);
+  const std::shared_ptr<Engine> engine = engine_registry().open("cpu");
+  const NoiseModel noise = given ? given->noise : engine->estimate_noise(picture.frame);
+  const MatchedGroup group = engine->find_matches(
+      picture.frame, std::get<Bm3dParameters>(options.filter.filter()), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),
                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);
   if (options.json) {

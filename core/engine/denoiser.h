@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/bm3d/matched_group.h"
 #include "core/engine/device_stages.h"
 #include "core/filter/filter.h"
 #include "core/frame/frame.h"
@@ -128,6 +129,16 @@ class Engine {
   /// null. Both have one format. Nothing if the engine doesn't measure.
   virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/) { return {}; }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
+
+  /// The group that BM3D's first step finds on the first plane (for RGB on the opponent Y) of a frame in host
+  /// memory. Its reference patch is the one of the grid whose centre is nearest to sample (x, y). The frame
+  /// is taken as progressive. All engines filter the same groups, so only the CPU's tells them; others throw
+  /// Error. Throws UsageError for illegal parameters or a sample outside of the plane, Error if the plane is
+  /// smaller than a patch.
+  virtual MatchedGroup find_matches(const Frame& /*frame*/, const Bm3dParameters& /*parameters*/,
+                                    const NoiseModel& /*noise*/, int /*x*/, int /*y*/) {
+    throw Error("the engine " + std::string(name()) + " does not tell which patches match");
+  }
 
   /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,
   /// send() takes such frames at once, but waits while it reads a frame that is in other host memory.

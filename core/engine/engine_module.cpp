@@ -99,23 +99,16 @@ class Loader {
       }
       return fail("can't load " + file.string() + ": " + std::string(reason));
     }
-    void* entry = dlsym(library, kEngineModuleEntry);
-    if (entry == nullptr) {
-      return fail(file.string() + " isn't of this build of Limpid " + kVersion + ": it has no " +
-                  kEngineModuleEntry);
-    }
     try {
-      reinterpret_cast<void (*)(EngineModule&)>(entry)(module_);
-    } catch (const std::exception& failure) {
-      module_ = {};
-      return fail(file.string() + ": " + failure.what());
+      module_ = engine_module_in(library, file.string());
+      return true;
+    } catch (const Error& failure) {
+      return fail(failure.what());
     }
-    return (module_.list && module_.open) || fail(file.string() + " provides no engines");
   }
 
   // The first module's problem is told: those behind it may be from anywhere.
   bool fail(std::string problem) {
-    module_ = {};
     if (problem_.empty()) {
       problem_ = std::move(problem);
     }
@@ -162,6 +155,23 @@ EngineModule load_engine_module(const std::string& family, std::vector<path> fol
   return {
       [loader] { return loader->list(); },
       [loader](std::string_view name, const EngineOptions& options) { return loader->open(name, options); }};
+}
+
+EngineModule engine_module_in(void* library, const std::string& name) {
+  void* entry = dlsym(library, kEngineModuleEntry);
+  if (entry == nullptr) {
+    throw Error(name + " isn't of this build of Limpid " + kVersion + ": it has no " + kEngineModuleEntry);
+  }
+  EngineModule module;
+  try {
+    reinterpret_cast<void (*)(EngineModule&)>(entry)(module);
+  } catch (const std::exception& failure) {
+    throw Error(name + ": " + failure.what());
+  }
+  if (!module.list || !module.open) {
+    throw Error(name + " provides no engines");
+  }
+  return module;
 }
 
 }  // namespace limpid

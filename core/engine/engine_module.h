@@ -31,4 +31,8 @@ std::vector<std::filesystem::path> engine_module_folders();
 /// is not available, and says why.
 EngineModule load_engine_module(const std::string& family, std::vector<std::filesystem::path> folders);
 
+/// The engines of a shared library that is loaded already: `library` as dlsym() takes it. Throws Error,
+/// calling it `name`, if it isn't of this build or provides none.
+EngineModule engine_module_in(void* library, const std::string& name);
+
 }  // namespace limpid

@@ -31,10 +31,11 @@ if readelf --dynamic "$libraries/liblimpid.so" | grep -E 'NEEDED.*lib(av|sw|SDL|
 fi
 
 # What packages promise is what the library has.
-diff <(nm --dynamic --defined-only "$libraries/liblimpid.so" | awk '{ print $3 }' | sed 's/@.*//' | sort -u) \
+diff <(nm --dynamic --defined-only "$libraries/liblimpid.so" | awk '$3 !~ /LIMPID_PRIVATE/ { print $3 }' | sed 's/@.*//' | sort -u) \
   <(sed -n 's/^ \(.*\)@LIMPID_0 .*/\1/p' "$source/debian/liblimpid0.symbols" | sort)
 
-# Plug-ins find the library beside them.
+# The program and plug-ins find the library beside them.
+grep -q "liblimpid.so.0 => $prefix/bin/\.\./.*/liblimpid.so.0" <<<"$(ldd "$prefix/bin/limpid")"
 for plugin in vapoursynth/libvslimpid.so frei0r-1/limpid.so gstreamer-1.0/libgstlimpid.so obs-plugins/limpid.so; do
   if [[ -e $libraries/$plugin ]]; then
     grep -q "liblimpid.so.0 => $libraries/${plugin%/*}/../liblimpid.so.0" <<<"$(ldd "$libraries/$plugin")"

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/matching.h"
+#include "core/cpu/bm3d/tile.h"
 #include "core/cpu/runtime/convert.h"
 
 namespace limpid::cpu {
@@ -108,7 +109,7 @@ MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, 
   group.window_x1 = std::min(reference.x + radius, format.width - k) + 1;
   group.window_y1 = std::min(reference.y + radius, format.height - k) + 1;
   for (const Position& position : positions) {
-    group.matches.push_back({position, mean_squared_difference(job, reference, position)});
+    group.patches.push_back({position.x, position.y, mean_squared_difference(job, reference, position)});
   }
   return group;
 }

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/cpu/bm3d/bm3d.h"
+#include "core/cpu/bm3d/matches.h"
 #include "core/cpu/edge_preserving/edge_preserving.h"
 #include "core/cpu/engine/stream_denoiser.h"
 #include "core/cpu/noise/noise_estimation.h"
@@ -93,6 +94,10 @@ class CpuEngine final : public Engine {
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return limpid::brightness_histogram(frame);
+  }
+  MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
+                            int x, int y) override {
+    return cpu::find_matches(frame, parameters, noise, x, y);
   }
 
  private:

@@ -57,6 +57,13 @@ TEST_F(CommandsTest, HelpNamesTheEncodersOwnDefaults) {
   }
 }
 
+TEST(Engines, OfALibraryOfAnotherBuildAreNotCalled) {
+  const std::string library = "LD_LIBRARY_PATH=" LIMPID_OTHER_LIBRARY;
+  expect_success(run({"env", library, LIMPID_PROGRAM, "--version"}));
+  const Outcome outcome = run({"env", library, LIMPID_PROGRAM, "devices"});
+  expect_failure(outcome, 1, {"liblimpid 0.0.1 isn't of this build of Limpid"});
+}
+
 TEST(Devices, AReportThatCantBeWrittenIsAFailure) {
   const Outcome outcome = run({"bash", "-c", R"("$0" devices --json > /dev/full)", LIMPID_PROGRAM});
   expect_failure(outcome, 1, {"standard output: can't write: No space left on device"});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -18,6 +19,10 @@ constexpr float kSigma = 12;
 Frame noisy_picture(const FrameFormat& format) {
   return oracle::add_noise(oracle::draw_picture(format), static_cast<double>(kSigma), 3);
 }
+
+using Place = std::pair<int, int>;
+
+Place place(const MatchedPatch& patch) { return {patch.x, patch.y}; }
 
 TEST(Matches, AreTheEnginesGroup) {
   for (const Matching matching : {Matching::kNearest, Matching::kStatistical}) {
@@ -39,9 +44,9 @@ TEST(Matches, AreTheEnginesGroup) {
         const MatchedGroup found =
             find_matches(frame, parameters, {{kSigma}}, reference.x + 4, reference.y + 4);
         // The oracle's groups are rounded down to powers of two.
-        ASSERT_GE(found.matches.size(), groups[i].size());
+        ASSERT_GE(found.patches.size(), groups[i].size());
         for (std::size_t j = 0; j < groups[i].size(); ++j) {
-          EXPECT_EQ(found.matches[j].position, (Position{groups[i][j].x, groups[i][j].y})) << i << ", " << j;
+          EXPECT_EQ(place(found.patches[j]), (Place{groups[i][j].x, groups[i][j].y})) << i << ", " << j;
         }
       }
     }
@@ -62,30 +67,30 @@ TEST(Matches, TellDistanceWindowAndPatch) {
   EXPECT_EQ(group.window_x0, 0);
   EXPECT_EQ(group.window_x1, 6);
   EXPECT_EQ(group.window_y1, 6);
-  ASSERT_EQ(group.matches.size(), 16U);
-  EXPECT_EQ(group.matches.front().position, (Position{0, 0}));
-  EXPECT_EQ(group.matches.front().distance, 0);
+  ASSERT_EQ(group.patches.size(), 16U);
+  EXPECT_EQ(place(group.patches.front()), (Place{0, 0}));
+  EXPECT_EQ(group.patches.front().distance, 0);
   // Where the bright sample is in both patches it is at different places.
-  EXPECT_EQ(group.matches[1].position, (Position{4, 0}));
-  EXPECT_EQ(group.matches[1].distance, 1);
+  EXPECT_EQ(place(group.patches[1]), (Place{4, 0}));
+  EXPECT_EQ(group.patches[1].distance, 1);
 }
 
 TEST(Matches, TheReferenceIsTheNearestOfTheGrid) {
   const Frame frame = noisy_picture(oracle::gray(40, 30));
   const Bm3dParameters parameters = bm3d_profile(Profile::kNp);  // spacing 3
   const auto reference = [&](int x, int y) {
-    return find_matches(frame, parameters, {{kSigma}}, x, y).matches.front().position;
+    return place(find_matches(frame, parameters, {{kSigma}}, x, y).patches.front());
   };
-  EXPECT_EQ(reference(10, 11), (Position{6, 6}));
-  EXPECT_EQ(reference(39, 29), (Position{32, 22}));
-  EXPECT_EQ(reference(0, 0), (Position{0, 0}));
+  EXPECT_EQ(reference(10, 11), (Place{6, 6}));
+  EXPECT_EQ(reference(39, 29), (Place{32, 22}));
+  EXPECT_EQ(reference(0, 0), (Place{0, 0}));
 }
 
 TEST(Matches, RgbAndDeepFramesHaveThemToo) {
   for (const FrameFormat& format : {oracle::rgb(30, 30), oracle::as_float(oracle::gray(30, 30))}) {
     const MatchedGroup group =
         find_matches(noisy_picture(format), bm3d_profile(Profile::kNp), {{kSigma, kSigma, kSigma}}, 15, 15);
-    EXPECT_GT(group.matches.size(), 1U) << to_string(format);
+    EXPECT_GT(group.patches.size(), 1U) << to_string(format);
   }
 }
 
