@@ -1,6 +1,7 @@
 // Renders the project's own test scene, clean and noisy, as YUV4MPEG2 files.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
