@@ -20,7 +20,7 @@ read -ra flags <<<"$(pkg-config --cflags --libs limpid)"
 cc -std=c99 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_y4m "$source/samples/library/denoise_y4m.c" "${flags[@]}" -Wl,-rpath,"$libraries"
 c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -o by_pkg_config/denoise_raw "$source/samples/library/denoise_raw.cpp" "${flags[@]}" -Wl,-rpath,"$libraries"
 # By find_package().
-cmake -S "$source/samples/library" -B by_find_package -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+cmake -G Ninja -S "$source/samples/library" -B by_find_package -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build by_find_package >/dev/null
 
 # Not through a pipe: what grep no longer reads would be an error of the program before it.
