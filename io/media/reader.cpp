@@ -56,6 +56,23 @@ std::int64_t preference(const AVStream& stream) {
          (is_default ? 5'000'000 : 0);
 }
 
+/// Data whose samples all have one time is data all the same, but newer versions of libav set it aside, as
+/// they do with QuickTime's tracks of chapter titles. Before the first packet is read, or it is lost.
+void take_up_data_of_one_time(AVFormatContext& input) {
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    AVStream& stream = *input.streams[i];
+    const std::uint32_t tag = stream.codecpar->codec_tag;
+    const bool may_be_titles = tag == MKTAG('t', 'e', 'x', 't') || tag == MKTAG('t', 'x', '3', 'g');
+    const int samples = avformat_index_get_entries_count(&stream);
+    if (stream.codecpar->codec_type == AVMEDIA_TYPE_DATA && stream.discard == AVDISCARD_ALL &&
+        !may_be_titles && samples > 0 &&
+        avformat_index_get_entry(&stream, 0)->timestamp ==
+            avformat_index_get_entry(&stream, samples - 1)->timestamp) {
+      stream.discard = AVDISCARD_DEFAULT;
+    }
+  }
+}
+
 /// QuickTime's tracks of chapter titles, which libav sets aside, and of timecode: libav delivers both as
 /// chapters and tags, of which muxers make such tracks anew.
 bool is_told_otherwise(const AVStream& stream) {
@@ -177,6 +194,7 @@ void Reader::State::open(const ReaderOptions& options) {
   if (format == nullptr && draws_text(input->iformat->name)) {
     throw NoVideo(url + ": no video or picture found in it", false);
   }
+  take_up_data_of_one_time(*input);
   // Streams whose parameters can't be found may still decode, so a failure here isn't one yet.
   avformat_find_stream_info(input.get(), nullptr);
   choose_streams(options);

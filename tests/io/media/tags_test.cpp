@@ -211,6 +211,7 @@ TEST_F(TagsTest, TracksOfPhonesThatNobodyCouldReadAreNamed) {
   const std::string target = path("copy.mov");
   transcode(known, target, {.overwrite = Overwrite::kAlways});
   EXPECT_TRUE(contains(probe_streams(target), "codec_tag_string=gpmd")) << "which players read";
+  EXPECT_TRUE(contains(bytes_of(target), "told by a sensor"));
 }
 
 TEST_F(TagsTest, UntaggedSourcesStayUntagged) {
@@ -512,6 +513,18 @@ TEST_F(TagsTest, ChaptersEndWithTheFramesThatAreWritten) {
   const std::string probed = probe_streams(path("copy.mkv"));
   EXPECT_TRUE(contains(probed, "end_time=0.200000")) << probed;
   EXPECT_FALSE(contains(probed, "TAG:title=Two")) << probed;
+}
+
+// As all that it has is at one time, its track looks like other data of which that is so.
+TEST_F(TagsTest, ASingleChapterIsNoDataBeside) {
+  std::ofstream(path("meta.txt"))
+      << ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=200\ntitle=All\n";
+  const std::string source = make("source.mov", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.2 -i '" +
+                                                    path("meta.txt") + "' -map_chapters 1 -map 0 -c:v mpeg4");
+  for (const std::string name : {"copy.mov", "copy.mkv"}) {
+    EXPECT_EQ(joined(transcode(source, path(name)).warnings), "");
+    EXPECT_TRUE(contains(probe_streams(path(name)), "TAG:title=All"));
+  }
 }
 
 TEST_F(TagsTest, LosslessVideoIsOfAnySize) {
