@@ -25,6 +25,7 @@ class Bm3d final : public SpatialFilter {
   /// suffice.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
 
+  bool estimates_means() const override { return true; }
   std::size_t memory() const override;
 
   /// What one step needs that depends on its parameters alone.

@@ -18,6 +18,7 @@ StreamDenoiser::StreamDenoiser(int device, FramePool pool,
       pool_(std::move(pool)),
       format_(format),
       filter_(make_filter()),
+      clipping_(format),
       ring_(filter_->reach()) {
   set_noise(noise);
   // Two frames suffice for copies to overlap with kernels unless one of them hitches.
@@ -200,6 +201,10 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
   }
   filtered.current = window.current;
   filter_->enqueue_window(filtered, slot.samples.planes(), kernels_.get());
+  if (filter_->estimates_means()) {
+    const FilteredFrame& noisy = filtered.frames[filtered.current];
+    clipping_.enqueue(noisy.planes, noisy.noise, slot.samples.planes(), kernels_.get());
+  }
   timestamps.filtered.record(kernels_);
 
   downloads_.wait(timestamps.filtered.get());

@@ -14,6 +14,7 @@
 #include "core/engine/frame_ring.h"
 #include "core/frame/frame_pool.h"
 #include "cuda/engine/device_frame.h"
+#include "cuda/noise/clipping.h"
 #include "cuda/runtime/frame_filter.h"
 #include "cuda/runtime/runtime.h"
 
@@ -115,6 +116,7 @@ class StreamDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  ClippingCorrection clipping_;
   std::deque<FrameSlot> frames_;
   std::deque<FrameSlot*> free_frames_;  // the one that was used longest ago first
   std::deque<ResultSlot> results_;

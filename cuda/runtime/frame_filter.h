@@ -46,6 +46,10 @@ class FrameFilter {
   /// The state is another frame's for all that is enqueued from now on.
   virtual void renew(FrameState& /*state*/) {}
 
+  /// Whether results are estimates of the noisy samples' mean, in which clipping is to be undone
+  /// (core/noise/clipping.h).
+  virtual bool estimates_means() const { return false; }
+
   /// Planes that are too small to be filtered, a sentence each.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Device memory in use, in bytes.

@@ -33,6 +33,7 @@ class Vbm4d final : public FrameFilter {
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) override;
   std::unique_ptr<FrameState> make_state() override { return std::make_unique<State>(); }
   void renew(FrameState& state) override;
+  bool estimates_means() const override { return true; }
   std::size_t memory() const override;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
+#include "tests/oracle/clipping.h"
 #include "tests/oracle/transforms.h"
 
 namespace limpid::oracle {
@@ -374,6 +375,9 @@ std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const 
       }
     }
     begin = end;
+  }
+  for (std::size_t t = 0; t < frames.size(); ++t) {
+    undo_clipping(frames[t], noise[noise.size() == 1 ? 0 : t], results[t]);
   }
   return results;
 }

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/bm3d/matching.h"
+#include "tests/oracle/clipping.h"
 #include "tests/oracle/fourier.h"
 #include "tests/oracle/transforms.h"
 
@@ -614,6 +615,7 @@ Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseM
       copy_plane(frame, output, plane);
     }
   }
+  undo_clipping(frame, noise, output);
   return output;
 }
 

@@ -28,6 +28,8 @@ class Bm3d final : public SpatialFilter {
 
   void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
 
+  bool estimates_means() const override { return true; }
+
   /// Planes that are too small to be filtered.
   std::vector<std::string> warnings() const override { return warnings_; }
 

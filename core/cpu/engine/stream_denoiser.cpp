@@ -54,7 +54,13 @@ std::optional<Frame> StreamDenoiser::receive() {
   pass_on(*window.frames[window.current].frame, out);
   run_in(*arena_, [&] {
     tbb::task_group group(work_);
-    group.run_and_wait([&] { filter_->filter_window(window, out); });
+    group.run_and_wait([&] {
+      filter_->filter_window(window, out);
+      if (filter_->estimates_means()) {
+        const FilteredFrame& current = window.frames[window.current];
+        undo_clipping(*current.frame, current.noise, clipped_ends_, out);
+      }
+    });
   });
   if (!cancelled_) {
     for (Kept* each : kept.frames) {

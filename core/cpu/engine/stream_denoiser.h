@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu/noise/clipping.h"
 #include "core/cpu/runtime/frame_filter.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_ring.h"
@@ -48,6 +49,7 @@ class StreamDenoiser final : public Denoiser {
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
+  ClippedEndsOfPlanes clipped_ends_;
   FrameRing<Kept> ring_;
   std::vector<std::unique_ptr<FrameState>> idle_states_;
   std::atomic<bool> cancelled_ = false;

@@ -43,6 +43,10 @@ class FrameFilter {
   /// come have the frame.
   virtual bool is_done(const FrameState& /*state*/) const { return false; }
 
+  /// Whether results are estimates of the noisy samples' mean, in which clipping is to be undone
+  /// (core/noise/clipping.h).
+  virtual bool estimates_means() const { return false; }
+
   /// What will not be filtered as asked, a sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
 };

@@ -40,6 +40,7 @@ class FilterAlongMotion final : public FrameFilter {
   std::unique_ptr<FrameState> make_state() override;
   void renew(FrameState& state) override;
   bool is_done(const FrameState& state) const override;
+  bool estimates_means() const override { return true; }
   std::vector<std::string> warnings() const override;
 
  private:

@@ -17,6 +17,7 @@
 #include "cuda/bm3d/fourier/cufft.h"
 #include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/edge_preserving/edge_preserving.h"
+#include "cuda/noise/clipping.h"
 #include "cuda/noise/noise.h"
 #include "cuda/noise/noise_measurement.h"
 #include "cuda/runtime/runtime.h"
@@ -221,6 +222,11 @@ void Vbm4d::enqueue_window(const FilterWindow& window, const SamplePlanes& out, 
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format) {
   return std::make_unique<Vbm4d>(followed_like(parameters), format);
 }
+
+// The stand-in's filter estimates no means.
+ClippingCorrection::ClippingCorrection(const FrameFormat& format) : format_(format) {}
+void ClippingCorrection::enqueue(const SamplePlanes& /*noisy*/, const NoiseModel& /*noise*/,
+                                 const SamplePlanes& /*out*/, cudaStream_t /*stream*/) {}
 
 NoiseEstimator::PlaneMemory::PlaneMemory() = default;
 NoiseModel NoiseEstimator::estimate(const FrameFormat& /*format*/,

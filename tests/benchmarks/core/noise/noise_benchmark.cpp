@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/cpu/engine/cpu_engine.h"
+#include "core/cpu/noise/clipping.h"
 #include "core/cpu/noise/noise_estimation.h"
 #include "core/engine/noise_tracker.h"
 #include "tests/oracle/pictures.h"
@@ -52,6 +53,20 @@ void BM_NoiseTracker(benchmark::State& state, const FrameFormat& format) {
   }
 }
 
+// What a result pays for undoing what the ends of the range cut off of the noise.
+void BM_UndoClipping(benchmark::State& state, const FrameFormat& format) {
+  const Frame noisy = noisy_frame(format);
+  Frame out = oracle::draw_picture(format);
+  ClippedEndsOfPlanes ends;
+  while (state.KeepRunning()) {
+    cpu::undo_clipping(noisy, {{kSigma, kSigma, kSigma}}, ends, out);
+  }
+}
+
+BENCHMARK_CAPTURE(BM_UndoClipping, gray_1920x1080_8_bit, oracle::gray(1920, 1080))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_UndoClipping, gray_1920x1080_10_bit, oracle::gray(1920, 1080, 10))
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_512x512_8_bit, oracle::gray(512, 512))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_8_bit, oracle::gray(1920, 1080))
