@@ -65,6 +65,11 @@ __device__ __forceinline__ void for_each_pack(const Area& area, const Function& 
   }
 }
 
+// Not what lies behind the row's end, nor an illegal one, such as planes that pass through may have.
+__device__ __forceinline__ bool is_sample(const Area& area, int sample, int i, int count) {
+  return i < count && sample <= area.greatest;
+}
+
 template <typename Sample>
 __global__ void __launch_bounds__(kThreads)
     count_kernel(Area area, const ClippedEnd* ends, ClippedCount* counts) {
@@ -77,8 +82,8 @@ __global__ void __launch_bounds__(kThreads)
   for_each_pack<Sample>(area, [&](const Pack<Sample>& noisy, const Pack<Sample>& estimates, int count) {
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
-      if (i >= count) {  // whatever lies behind the row's end
-        break;
+      if (!is_sample(area, estimates.samples[i], i, count)) {
+        continue;
       }
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -120,8 +125,8 @@ __global__ void __launch_bounds__(kThreads)
     bool changed = false;
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
-      if (i >= count) {
-        break;
+      if (!is_sample(area, estimates.samples[i], i, count)) {
+        continue;
       }
       const int sample = estimates.samples[i];
       const int moved = without_clipping(sample, area.greatest, area.scale, table[0], low, table[1], high);

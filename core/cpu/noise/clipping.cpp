@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -17,10 +19,11 @@ constexpr int kRowsOfTask = 64;
 
 template <typename Sample>
 void undo(const Plane& noisy, const Plane& out, int greatest, int scale, const ClippedEnds& ends) {
-  // By sample: looking up is quicker than computing.
+  // By sample: looking up is quicker than computing. Planes that pass through may have illegal ones.
+  constexpr std::size_t kSamples = std::numeric_limits<Sample>::max() + std::size_t{1};
   std::array<std::vector<std::uint32_t>, 2> shares;
   for (std::size_t e = 0; e < ends.size(); ++e) {
-    shares[e].resize(static_cast<std::size_t>(greatest) + 1);
+    shares[e].resize(kSamples);
     for (int sample = 0; sample <= greatest; ++sample) {
       const int distance = clipped_distance(e == 0 ? sample : greatest - sample, scale);
       shares[e][sample] = distance < ClippedEnd::kDistances ? ends[e].share[distance] : 0;
@@ -54,7 +57,8 @@ void undo(const Plane& noisy, const Plane& out, int greatest, int scale, const C
   if (low == 0 && high == 0) {
     return;
   }
-  std::vector<Sample> moved(static_cast<std::size_t>(greatest) + 1);
+  std::vector<Sample> moved(kSamples);
+  std::iota(moved.begin(), moved.end(), Sample{0});
   for (int sample = 0; sample <= greatest; ++sample) {
     moved[sample] = static_cast<Sample>(
         without_clipping(sample, greatest, scale, ends[0].shift.data(), low, ends[1].shift.data(), high));

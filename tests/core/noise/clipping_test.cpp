@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "core/cpu/noise/clipping.h"
@@ -73,6 +74,19 @@ TEST(Clipping, ThatDidNotHappenIsNotUndone) {
   EXPECT_FALSE(clipped_ends(oracle::as_float(gray(8, 8)), 0, {20, {}}));
   EXPECT_FALSE(clipped_ends(oracle::yuv(8, 8, 1, 1), 1, {20, {}}));
   EXPECT_TRUE(clipped_ends(rgb(8, 8), 2, {20, {}}));
+}
+
+// As planes that are smaller than a patch may have, which pass through.
+TEST(Clipping, IllegalSamplesStayAsTheyAre) {
+  ClippedRamp ramp(gray(160, 64, 10), 20);
+  for (const Frame& frame : {ramp.noisy, ramp.estimate}) {
+    frame.planes[0].row<std::uint16_t>(5)[7] = 1024;
+    frame.planes[0].row<std::uint16_t>(9)[0] = 65535;
+  }
+  const Frame result = undone(ramp.noisy, equal_noise(20), ramp.estimate);
+  EXPECT_EQ(result.planes[0].row<std::uint16_t>(5)[7], 1024);
+  EXPECT_EQ(result.planes[0].row<std::uint16_t>(9)[0], 65535);
+  EXPECT_FALSE(oracle::same_bits(result, ramp.estimate));
 }
 
 TEST(Clipping, LeavesMidTonesAndAlphaAlone) {
