@@ -8,9 +8,11 @@
 #include "core/noise/noise_model.h"
 
 // Noise that the ends of the sample range cut off. Its mean is not 0: it lifts what is dark, and lowers what
-// is bright, by up to 0.4 deviations, and so it does their estimates. What the estimates' mean would be
-// without that follows from the noise (A. Foi, "Clipped noisy images: heteroskedastic modeling and practical
-// denoising", Signal Processing 2009, eq. 20 to 24). All engines undo it in results, in the same arithmetic.
+// is bright, by up to 0.4 deviations, and so it does their estimates. About a truth that is x above the lower
+// end, the mean of noisy samples is x P(x / sigma) + sigma p(x / sigma), with the normal distribution P and
+// its density p, so that the truth follows from the mean (A. Foi, "Clipped noisy images: heteroskedastic
+// modeling and practical denoising", Signal Processing 2009). All engines undo it in results, in the same
+// arithmetic.
 
 namespace limpid {
 
