@@ -59,7 +59,8 @@ rm -f "$logs"/made/*-dbgsym_*
 cp "$logs"/made/*.deb "$user/"
 
 # What is on the disk, but for what apt and dpkg keep of what they did.
-what_is_there='find / -xdev -not -path "/proc*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "/root/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
+# shellcheck disable=SC2016  # for the inner shell
+what_is_there='find / -xdev -not -path "/proc*" -not -path "/var/lib/dpkg*" -not -path "/var/lib/apt*" -not -path "/var/cache/*" -not -path "/var/log/*" -not -path "$HOME/.cache*" -not -path "/tmp/*" -not -path "/limpid/*" | sort'
 # What the lines need beside the packages, and the packages' dependencies: what remains afterwards is ours.
 step dependencies "$user" "$install gcc libc6-dev pkg-config ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base man-db
   apt-get install -qq -y --no-install-recommends --download-only /*.deb"

@@ -45,12 +45,12 @@ class DeviceArray:
     """Samples at `pointer`. `streams` has what consumers wanted to wait for; `exports` how many hold it at present."""
 
     def __init__(self, pointer, shape, dtype, device, strides=None, wait=None):
-        self.pointer, self.shape, self.dtype, self.device = pointer, shape, np.dtype(dtype), device
+        self.pointer, self.shape, self.dtype, self.placed_on = pointer, shape, np.dtype(dtype), device
         self.strides, self.wait = strides, wait
         self.streams, self.exports = [], 0
 
     def __dlpack_device__(self):
-        return self.device
+        return self.placed_on
 
     def __dlpack__(self, *, stream=None, max_version=None):
         self.streams.append(stream)
@@ -62,7 +62,7 @@ class DeviceArray:
         code = {"u": 1, "i": 0, "f": 2}[self.dtype.kind]
         managed = Managed()
         managed.tensor = Tensor(
-            self.pointer, *self.device, len(self.shape), code, 8 * self.dtype.itemsize, 1, shape, strides, 0
+            self.pointer, *self.placed_on, len(self.shape), code, 8 * self.dtype.itemsize, 1, shape, strides, 0
         )
         managed.deleter = _delete
         _exported[ctypes.addressof(managed)] = (self, managed, shape, strides)
