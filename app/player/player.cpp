@@ -21,6 +21,8 @@ constexpr std::size_t kDecodedFrames = 4;
 // Frames between the denoiser and the screen, if the denoiser doesn't need more: changed settings show after
 // so many.
 constexpr int kFramesAhead = 2;
+// And at most: several GPUs as one could work on hundreds.
+constexpr int kMostAhead = 8;
 // If it takes so long to find a frame that isn't late, it is the source that can't keep up.
 constexpr std::chrono::milliseconds kPatience{500};
 // Containers round times.
@@ -790,9 +792,9 @@ void Player::prepare_loop() {
 
 bool Player::may_send() const {
   // Which frames won't be late is known only once the clock runs, with the first.
-  const int ahead = options_.live  ? concurrency_ + 1
+  const int ahead = options_.live  ? std::min(concurrency_, kMostAhead) + 1
                     : !clock_runs_ ? 1
-                                   : std::max(concurrency_, kFramesAhead);
+                                   : std::clamp(concurrency_, kFramesAhead, kMostAhead);
   return outstanding_ < latency_ + ahead;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <future>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -14,166 +13,227 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/host_memory.h"
+#include "core/engine/stretch_dealer.h"
 
 namespace limpid {
 namespace {
+
+// What all threads of a group share: a stream's frames and results.
+struct SharedStream {
+  struct Sent {
+    Frame frame;
+    NoiseModel noise;
+  };
+  struct Result {
+    bool wanted = false;
+    std::optional<Frame> frame;
+    std::exception_ptr failure;  // in its place
+    bool has_come() const { return frame.has_value() || failure != nullptr; }
+  };
+
+  explicit SharedStream(StretchDealer dealing) : dealer(std::move(dealing)) {}
+
+  Sent& sent_frame(std::int64_t index) { return from_end(frames, index); }
+  Result& result_of(std::int64_t index) { return from_end(results, index); }
+  void let_go_of_dealt() {
+    for (const std::int64_t needed = dealer.first_needed(); sent - std::ssize(frames) < needed;) {
+      frames.pop_front();
+    }
+  }
+  void tell_workers() {
+    ++changes;
+    changed.notify_all();
+  }
+
+  std::mutex mutex;  // of all that follows
+  StretchDealer dealer;
+  std::int64_t sent = 0;
+  std::deque<Sent> frames;     // of the last that were sent, those that may still be dealt
+  std::deque<Result> results;  // of the last that were sent, those that haven't been received
+  bool resetting = false;
+  std::int64_t changes = 0;  // of what workers wait for
+  std::condition_variable_any changed;
+  std::condition_variable arrived;  // a result, or a worker that has reset
+
+ private:
+  template <typename T>
+  T& from_end(std::deque<T>& last, std::int64_t index) {
+    return last[static_cast<std::size_t>(index - (sent - std::ssize(last)))];
+  }
+};
 
 // A denoiser on a thread of its own, which makes all calls to it: what one GPU's frames cost the host holds
 // no other GPU up.
 class Worker {
  public:
-  explicit Worker(std::unique_ptr<Denoiser> denoiser)
-      : denoiser_(std::move(denoiser)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+  Worker(std::size_t number, std::unique_ptr<Denoiser> denoiser, SharedStream& stream)
+      : number_(number),
+        denoiser_(std::move(denoiser)),
+        stream_(stream),
+        thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-  /// Does not wait. The result is the denoised frame, or what the denoiser has thrown; of a frame that is
-  /// context only there is none.
-  std::future<Frame> denoise(Frame frame, const NoiseModel& noise) {
-    return enqueue({Task::kFrame, std::move(frame), noise, {}});
-  }
-
-  /// Waits until the denoiser knows that there are no more frames. Throws what it has thrown.
-  void flush() { enqueue({Task::kFlush, {}, {}, {}}).get(); }
-  /// Waits until the denoiser has let go of all frames. Throws what it has thrown.
-  void reset() { enqueue({Task::kReset, {}, {}, {}}).get(); }
-
-  DeviceStages device_stages() {
-    const std::scoped_lock lock(mutex_);
-    return device_stages_;
-  }
+  // With the stream's mutex locked.
+  const DeviceStages& device_stages() const { return device_stages_; }
+  void ask_for_reset() { has_reset_ = false; }
+  bool has_reset() const { return has_reset_; }
+  const std::exception_ptr& failure() const { return failure_; }
 
  private:
-  enum class Task : std::uint8_t { kFrame, kFlush, kReset };
-  struct Job {
-    Task task;
-    Frame frame;
-    NoiseModel noise;
-    std::promise<Frame> result;
-  };
+  using Lock = std::unique_lock<std::mutex>;
 
-  std::future<Frame> enqueue(Job job) {
-    std::future<Frame> result = job.result.get_future();
-    {
-      const std::scoped_lock lock(mutex_);
-      jobs_.push_back(std::move(job));
-    }
-    arrived_.notify_one();
-    return result;
-  }
-
-  // Sends what has arrived before it waits for a result.
+  // Sends what there is before it waits for a result.
   void run(const std::stop_token& stop) {
-    const int most = denoiser_->latency() + denoiser_->concurrency();
+    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
+    Lock lock(stream_.mutex);
     while (!stop.stop_requested()) {
-      const bool owes_a_result = !under_way_.empty() && !wants_more_;
-      std::optional<Job> job = static_cast<int>(under_way_.size()) < most || !owes_a_result
-                                   ? take(stop, !owes_a_result)
-                                   : std::nullopt;
-      if (job) {
-        carry_out(std::move(*job));
-      } else if (owes_a_result) {
-        receive();
+      if (!stream_.resetting && under_way_.size() < most) {
+        if (const auto dealt = stream_.dealer.next(number_)) {
+          send(*dealt, lock);
+          continue;
+        }
+      }
+      if (stream_.resetting && !has_reset_) {
+        reset(lock);
+      } else if (!stream_.resetting && !flushed_ && stream_.dealer.has_had_the_last(number_)) {
+        flush(lock);
+      } else if (!stream_.resetting && !under_way_.empty() && !wants_more_) {
+        receive(lock);
+      } else {
+        stream_.changed.wait(lock, stop, [&, seen = stream_.changes] { return stream_.changes != seen; });
       }
     }
   }
 
-  std::optional<Job> take(const std::stop_token& stop, bool wait) {
-    std::unique_lock lock(mutex_);
-    if (wait) {
-      arrived_.wait(lock, stop, [&] { return !jobs_.empty(); });
-    }
-    if (jobs_.empty()) {
-      return std::nullopt;
-    }
-    std::optional<Job> job(std::move(jobs_.front()));
-    jobs_.pop_front();
-    return job;
-  }
-
-  void carry_out(Job job) {
+  // Does `call` without the lock. Whether it has thrown: then the denoiser is given nothing more.
+  template <typename Call>
+  bool fails(Lock& lock, const Call& call) {
+    lock.unlock();
+    std::exception_ptr failure;
     try {
-      if (job.task == Task::kFrame) {
-        send(job);
-        return;
-      }
-      if (job.task == Task::kReset) {
-        under_way_.clear();
-        denoiser_->reset();
-      } else if (!failure_) {  // its frames tell
-        denoiser_->flush();
-      }
-      wants_more_ = false;
-      job.result.set_value({});
+      call();
     } catch (...) {
-      job.result.set_exception(std::current_exception());
+      failure = std::current_exception();
     }
+    lock.lock();
+    failure_ = failure ? failure : failure_;
+    return failure != nullptr;
   }
 
-  void send(Job& job) {
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
-    const bool wanted = !job.frame.context_only;
-    denoiser_->set_noise(job.noise);
-    denoiser_->send(std::move(job.frame));
+  void fail(std::int64_t index) {
+    stream_.result_of(index).failure = failure_;
+    stream_.arrived.notify_all();
+  }
+  // What is under way doesn't come any more.
+  void fail_under_way() {
+    std::ranges::for_each(std::exchange(under_way_, {}), [&](std::int64_t index) { fail(index); });
+  }
+
+  void send(const StretchDealer::Dealt& dealt, Lock& lock) {
+    const SharedStream::Sent& sent = stream_.sent_frame(dealt.frame);
+    Frame frame = sent.frame;
+    const NoiseModel noise = sent.noise;
+    stream_.let_go_of_dealt();
+    frame.context_only = frame.context_only || !dealt.wanted;
+    frame.begins_anew = frame.begins_anew || dealt.begins;
+    const bool wanted = !frame.context_only;
     wants_more_ = false;
-    if (wanted) {
-      under_way_.push_back(std::move(job.result));
+    if (failure_ || fails(lock, [&] {
+          denoiser_->set_noise(noise);
+          denoiser_->send(std::move(frame));
+        })) {
+      if (wanted) {
+        fail(dealt.frame);
+      }
+    } else if (wanted) {
+      under_way_.push_back(dealt.frame);
     }
   }
 
-  void receive() {
-    try {
-      std::optional<Frame> result = denoiser_->receive();
-      if (!result) {
-        wants_more_ = true;
-        return;
-      }
-      {
-        const std::scoped_lock lock(mutex_);
-        device_stages_ = denoiser_->device_stages();
-      }
-      under_way_.front().set_value(std::move(*result));
-      under_way_.pop_front();
-    } catch (...) {
-      // Which frame the denoiser would give next is not known any more.
-      failure_ = std::current_exception();
-      for (std::promise<Frame>& result : under_way_) {
-        result.set_exception(failure_);
-      }
-      under_way_.clear();
+  void flush(Lock& lock) {
+    flushed_ = true;
+    wants_more_ = false;
+    if (!failure_) {
+      fails(lock, [&] { denoiser_->flush(); });
     }
+  }
+
+  void receive(Lock& lock) {
+    std::optional<Frame> result;
+    DeviceStages stages;
+    if (fails(lock, [&] {
+          result = denoiser_->receive();
+          stages = denoiser_->device_stages();
+        })) {
+      fail_under_way();
+    } else if (result) {
+      device_stages_ = stages;
+      stream_.result_of(under_way_.front()).frame = std::move(result);
+      under_way_.pop_front();
+      stream_.arrived.notify_all();
+    } else if (failure_) {
+      fail_under_way();  // for want of a frame that the denoiser didn't take
+    } else {
+      wants_more_ = true;
+    }
+  }
+
+  void reset(Lock& lock) {
+    failure_ = nullptr;
+    under_way_.clear();
+    fails(lock, [&] { denoiser_->reset(); });
+    flushed_ = false;
+    wants_more_ = false;
+    has_reset_ = true;
+    stream_.arrived.notify_all();
   }
 
   // Only the thread uses these.
+  const std::size_t number_;
   std::unique_ptr<Denoiser> denoiser_;
-  std::deque<std::promise<Frame>> under_way_;
-  bool wants_more_ = false;  // had nothing to give
-  std::exception_ptr failure_;
+  std::deque<std::int64_t> under_way_;  // wanted frames in the denoiser
+  bool wants_more_ = false;             // had nothing to give
+  bool flushed_ = false;
 
-  std::mutex mutex_;
-  std::condition_variable_any arrived_;
-  std::deque<Job> jobs_;
+  // With the stream's mutex locked.
+  SharedStream& stream_;
+  std::exception_ptr failure_;
+  bool has_reset_ = true;
   DeviceStages device_stages_;
 
   std::jthread thread_;  // the last: ends before what it works with
 };
 
-// Deals a stream to the engines in stretches, one after the other to each: of filters that look at one frame
-// a frame each, of others so many frames that the context, which two engines are given, is a smaller part.
+// How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
+// is then a tenth of a stretch. But what waits for its turn takes an eighth of the memory at most.
+std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
+  constexpr std::int64_t kContexts = 10;
+  constexpr std::uint64_t kShare = 8;
+  const auto count = static_cast<std::int64_t>(engines);
+  // Of `count` engines, stretches are count / (count - 1) times as long.
+  const std::int64_t wished = kContexts * (reach.before + reach.after) * (count - 1) / count;
+  const auto most = static_cast<std::int64_t>(usable_memory() / kShare / (bytes * engines));
+  return std::min(wished, most);
+}
+
+// Deals a stream to the engines in stretches (stretch_dealer.h): of filters that look at one frame a frame or
+// two each.
 class DenoiserGroup final : public Denoiser {
  public:
-  DenoiserGroup(std::vector<std::shared_ptr<Engine>> engines,
-                std::vector<std::unique_ptr<Denoiser>> denoisers, const NoiseModel& noise)
-      : engines_(std::move(engines)),
+  DenoiserGroup(std::shared_ptr<Engine> first, std::vector<std::unique_ptr<Denoiser>> denoisers,
+                const NoiseModel& noise, const FrameFormat& format)
+      : first_(std::move(first)),
         noise_(noise),
         reach_(denoisers.front()->reach()),
-        stretch_(std::max(2 * (reach_.before + reach_.after), 1)),
         warnings_(denoisers.front()->warnings()) {
+    const std::size_t count = denoisers.size();
+    const StretchDealer dealer(count, reach_, frames_ahead(reach_, count, frame_bytes(format)));
+    stream_ = std::make_unique<SharedStream>(dealer);
+    concurrency_ = static_cast<int>((static_cast<std::int64_t>(count) - 1) * dealer.ahead());
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
-      // One more for each, so that a thread that has fetched a result finds a frame to send; and while one
-      // engine is at its stretch, the others are given theirs.
-      concurrency_ += denoiser->concurrency() + stretch_;
-      workers_.push_back(std::make_unique<Worker>(std::move(denoiser)));
+      // One more for each, so that a thread that has fetched a result finds a frame to send.
+      concurrency_ += denoiser->concurrency() + 1;
+      workers_.push_back(std::make_unique<Worker>(workers_.size(), std::move(denoiser), *stream_));
     }
   }
 
@@ -183,64 +243,76 @@ class DenoiserGroup final : public Denoiser {
   }
 
   void send(Frame frame) override {
-    const std::int64_t index = sent_++;
-    complete_ = frame.begins_anew ? index : std::max(complete_, index - reach_.after + 1);
-    const std::int64_t own = index / stretch_;
-    const std::int64_t first = std::max<std::int64_t>(index - reach_.after, 0) / stretch_;
-    const std::int64_t last = workers_.size() > 1 ? (index + reach_.before) / stretch_ : own;
-    for (std::int64_t stretch = workers_.size() > 1 ? first : own; stretch <= last; ++stretch) {
-      const std::size_t to = static_cast<std::size_t>(stretch) % workers_.size();
-      if (!frame.memory.is_host() && frame.memory != engines_[to]->memory()) {
-        // At once, not on the worker's thread: the decoder has few frames to spare.
-        frame = engines_.front()->in_host_memory(frame);
-      }
-      Frame dealt = frame;
-      if (stretch != own) {
-        dealt.context_only = true;
-      }
-      // The engine's last stretch was elsewhere.
-      if (workers_.size() > 1 && index == std::max<std::int64_t>(stretch * stretch_ - reach_.before, 0)) {
-        dealt.begins_anew = true;
-      }
-      const bool wanted = !dealt.context_only;
-      std::future<Frame> result = workers_[to]->denoise(std::move(dealt), noise_);
-      if (wanted) {
-        results_.push_back({std::move(result), index});
-      }
+    if (workers_.size() > 1 && !frame.memory.is_host()) {
+      // At once: the decoder has few frames to spare, and any GPU may get this one.
+      frame = first_->in_host_memory(frame);
     }
+    const std::scoped_lock lock(stream_->mutex);
+    const std::int64_t index = stream_->sent++;
+    complete_ = frame.begins_anew ? index : std::max(complete_, index - reach_.after + 1);
+    stream_->results.push_back({.wanted = !frame.context_only, .frame = {}, .failure = {}});
+    stream_->frames.push_back({std::move(frame), noise_});
+    stream_->dealer.add();
+    stream_->tell_workers();
   }
 
   std::optional<Frame> receive() override {
-    if (results_.empty() || results_.front().index >= complete_) {
+    std::unique_lock lock(stream_->mutex);
+    auto& results = stream_->results;
+    while (!results.empty() && !results.front().wanted) {
+      results.pop_front();
+    }
+    if (results.empty() || stream_->sent - std::ssize(results) >= complete_) {
       return std::nullopt;
     }
-    std::future<Frame> result = std::move(results_.front().frame);
-    results_.pop_front();
-    return result.get();
+    stream_->arrived.wait(lock, [&] { return results.front().has_come(); });
+    const SharedStream::Result result = std::move(results.front());
+    results.pop_front();
+    if (result.failure) {
+      std::rethrow_exception(result.failure);
+    }
+    return result.frame;
   }
 
   void flush() override {
-    for (const auto& worker : workers_) {
-      worker->flush();
-    }
-    complete_ = sent_;
+    const std::scoped_lock lock(stream_->mutex);
+    complete_ = stream_->sent;
+    stream_->dealer.end();
+    stream_->tell_workers();
   }
+
   void reset() override {
-    results_.clear();
+    std::unique_lock lock(stream_->mutex);
+    stream_->resetting = true;
     for (const auto& worker : workers_) {
-      worker->reset();
+      worker->ask_for_reset();
     }
-    sent_ = 0;
-    complete_ = 0;
+    stream_->tell_workers();
+    std::exception_ptr failure;
+    for (const auto& worker : workers_) {
+      stream_->arrived.wait(lock, [&] { return worker->has_reset(); });
+      failure = failure ? failure : worker->failure();
+    }
+    stream_->dealer.reset();
+    stream_->frames.clear();
+    stream_->results.clear();
+    stream_->sent = complete_ = 0;
+    stream_->resetting = false;
+    stream_->tell_workers();
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
+
   std::vector<std::string> warnings() const override { return warnings_; }
   Reach reach() const override { return reach_; }
   int concurrency() const override { return concurrency_; }
 
   DeviceStages device_stages() const override {
     DeviceStages all;
+    const std::scoped_lock lock(stream_->mutex);
     for (const auto& worker : workers_) {
-      const DeviceStages one = worker->device_stages();
+      const DeviceStages& one = worker->device_stages();
       for (const auto stage : {&DeviceStages::upload, &DeviceStages::filter, &DeviceStages::download}) {
         (all.*stage).frames += (one.*stage).frames;
         for (const auto time :
@@ -253,20 +325,13 @@ class DenoiserGroup final : public Denoiser {
   }
 
  private:
-  std::vector<std::shared_ptr<Engine>> engines_;
+  std::shared_ptr<Engine> first_;
   NoiseModel noise_;
   Reach reach_;
-  int stretch_;  // frames
   std::vector<std::string> warnings_;
   int concurrency_ = 0;
-  struct Result {
-    std::future<Frame> frame;
-    std::int64_t index;  // in the order of send()
-  };
-
-  std::int64_t sent_ = 0;
   std::int64_t complete_ = 0;  // frames from the first on whose results wait for no further one
-  std::deque<Result> results_;
+  std::unique_ptr<SharedStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 
@@ -291,14 +356,14 @@ class EngineGroup final : public Engine {
     for (const auto& engine : engines_) {
       denoisers.push_back(engine->make_denoiser(filter, noise, format));
     }
-    return std::make_unique<DenoiserGroup>(engines_, std::move(denoisers), noise);
+    return std::make_unique<DenoiserGroup>(engines_.front(), std::move(denoisers), noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override {
     return engines_.front()->allocate_frame(format);
   }
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
-  // The first decodes for all; the others get its frames through the host's memory.
+  // The first decodes for all, which get its frames through the host's memory.
   MemoryDomain memory() const override { return engines_.front()->memory(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseModel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }

@@ -845,6 +845,10 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
     set_format(*decoded);
   }
   bool on_cuda = decoded->format == AV_PIX_FMT_CUDA;
+  if (on_cuda && decoded->data[0] == nullptr) {
+    // libavcodec gives such frames once all of the decoder's surfaces are held.
+    throw Error(url + ": frame " + std::to_string(index) + ": the GPU's decoder had no memory left for it");
+  }
   if (visible_width(*decoded) != video.format.width || visible_height(*decoded) != video.format.height ||
       without_range(sample_format(*decoded)) != source_format_) {
     decoded = as_begun(on_cuda ? *copy_to_host(*decoded, url) : *decoded, index);

@@ -3,7 +3,6 @@
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <deque>
@@ -13,6 +12,7 @@
 #include <variant>
 
 #include "core/base/error.h"
+#include "core/base/host_memory.h"
 #include "core/base/parallel.h"
 #include "core/cpu/bm3d/bm3d.h"
 #include "core/cpu/bm3d/matches.h"
@@ -44,11 +44,6 @@ std::string processor_name() {
     }
   }
   return "CPU";
-}
-
-std::uint64_t physical_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // The SIMD code is compiled for SSE4 at the least (core/CMakeLists.txt).

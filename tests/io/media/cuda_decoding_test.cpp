@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "core/base/error.h"
 #include "tests/io/media/media.h"
 
 namespace limpid::io {
@@ -26,6 +30,36 @@ TEST_F(CudaDecodingTest, FramesComeWithAGpuOrWithout) {
   ASSERT_EQ(clip.frames.size(), 10U);
   for (const Frame& frame : clip.frames) {
     EXPECT_EQ(frame.memory, clip.video.decoded_on_cuda ? cuda_memory(0) : kHostMemory);
+  }
+}
+
+// More than the decoder has memory for: all come, or the one that doesn't is told of.
+TEST_F(CudaDecodingTest, AFrameThatTheGpuHasNoMemoryForIsAnError) {
+  const std::string source =
+      make("source.mkv", "-f lavfi -i testsrc2=s=256x192:r=25:d=4 -pix_fmt yuv420p -c:v libx264 -bf 2");
+  ReaderOptions options;
+  options.memory = cuda_memory(0);
+  Reader reader(source, options);
+  std::vector<Frame> held;
+  std::string why;
+  try {
+    for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item);
+         item = reader.read()) {
+      if (Frame* const frame = std::get_if<Frame>(&item)) {
+        EXPECT_NE(frame->planes[0].data, nullptr);
+        held.push_back(std::move(*frame));
+      }
+    }
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  if (reader.video().decoded_on_cuda) {
+    EXPECT_LT(held.size(), 100U);
+    EXPECT_EQ(why, source + ": frame " + std::to_string(held.size()) +
+                       ": the GPU's decoder had no memory left for it");
+  } else {
+    EXPECT_EQ(held.size(), 100U);
+    EXPECT_EQ(why, "");
   }
 }
 

@@ -1,0 +1,102 @@
+#include "core/engine/stretch_dealer.h"
+
+#include <algorithm>
+
+namespace limpid {
+
+StretchDealer::StretchDealer(std::size_t workers, Reach reach, std::int64_t ahead)
+    : reach_(reach),
+      ahead_(std::max<std::int64_t>({ahead, reach.before + reach.after, 1})),
+      shares_(workers) {
+  reset();
+}
+
+void StretchDealer::reset() {
+  count_ = 0;
+  ended_ = false;
+  shares_.assign(shares_.size(), Share());
+  shares_.front().end = kOpen;
+}
+
+// The end of what has results, as far as it is known.
+std::int64_t StretchDealer::end_of(const Share& share) const {
+  return ended_ ? std::min(share.end, count_) : share.end;
+}
+
+// The end of what is dealt: of its context behind.
+std::int64_t StretchDealer::end_of_context(const Share& share) const {
+  const std::int64_t end = share.end == kOpen ? kOpen : share.end + reach_.after;
+  return ended_ ? std::min(end, count_) : end;
+}
+
+bool StretchDealer::is_done(const Share& share) const {
+  return share.begin >= end_of(share) || share.next >= end_of_context(share);
+}
+
+// Frames with results that haven't been dealt. Of what has no end yet, so many that half of them is what a
+// worker begins ahead.
+std::int64_t StretchDealer::left_of(const Share& share) const {
+  if (is_done(share)) {
+    return 0;
+  }
+  return end_of(share) == kOpen ? 2 * ahead_ : end_of(share) - std::max(share.next, share.begin);
+}
+
+// The half of what another has left, if that is worth the context that both will need then. While the stream
+// goes on, only what has no end is cut: all else is in work by then.
+void StretchDealer::take_over(Share& idle) {
+  const std::int64_t context = reach_.before + reach_.after;
+  Share* from = nullptr;
+  for (Share& share : shares_) {
+    const bool has_an_end = end_of(share) != kOpen;
+    const std::int64_t left = left_of(share);
+    if ((!has_an_end || (ended_ && left > 2 * context + 1)) && (from == nullptr || left > left_of(*from))) {
+      from = &share;
+    }
+  }
+  if (from == nullptr) {
+    return;
+  }
+  const std::int64_t left = left_of(*from);
+  // What is taken begins with context, which takes about half as long as frames with results.
+  const std::int64_t kept = end_of(*from) == kOpen ? ahead_ : (left + context / 2) / 2;
+  const std::int64_t begin = std::max(from->next, from->begin) + kept;
+  idle = {.begin = begin,
+          .end = from->end,
+          .next = std::max<std::int64_t>(begin - reach_.before, 0),
+          .begins = true};
+  from->end = begin;
+}
+
+std::optional<StretchDealer::Dealt> StretchDealer::next(std::size_t worker) {
+  Share& share = shares_[worker];
+  if (is_done(share)) {
+    take_over(share);
+  }
+  if (is_done(share) || share.next >= count_) {
+    return std::nullopt;
+  }
+  const Dealt dealt{.frame = share.next,
+                    .wanted = share.next >= share.begin && share.next < share.end,
+                    .begins = share.begins};
+  ++share.next;
+  share.begins = false;
+  return dealt;
+}
+
+bool StretchDealer::has_had_the_last(std::size_t worker) const {
+  const Share& share = shares_[worker];
+  return ended_ && !share.begins && share.next == count_;
+}
+
+std::int64_t StretchDealer::first_needed() const {
+  std::int64_t first = count_;
+  for (const Share& share : shares_) {
+    if (!is_done(share)) {
+      first = std::min(first, share.next);
+    }
+  }
+  return first;
+}
+
+}  // namespace limpid
