@@ -9,10 +9,9 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include "app/console/diagnostics.h"
-#include "app/options/engine_options.h"
+#include "app/jobs/hashed_frames.h"
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
 #include "core/frame/reach.h"
@@ -38,7 +37,7 @@ class LookThrough {
         settings_(settings),
         engine_(engine),
         noise_(noise, *engine, noise_log(noise)),
-        reader_(input.path, options_for(settings, engine)) {
+        reader_(input.path, options_for(settings)) {
     input_.decoder_threads = reader_.decoder_threads();
     input_.still_picture = reader_.video().still_picture;
     noise_.check(reader_.video().format);
@@ -52,20 +51,16 @@ class LookThrough {
       add_level(noise_.level_of(ahead.front()));
       ahead.pop_front();
     };
-    while (settings_.frames == 0 || input_.frames < settings_.frames) {
-      io::Reader::Item item = reader_.read();
-      if (std::holds_alternative<io::Reader::End>(item)) {
-        break;
+    const std::int64_t expected = reader_.video().frame_count;
+    HashedFrames frames(reader_, settings_.frames);
+    while (auto next = frames.next()) {
+      look_at(next->frame, next->hash);
+      ahead.push_back(std::move(next->frame));
+      if (std::ssize(ahead) > noise_.look_ahead()) {
+        settle();
       }
-      if (Frame* const frame = std::get_if<Frame>(&item)) {
-        look_at(*frame);
-        ahead.push_back(std::move(*frame));
-        if (std::ssize(ahead) > noise_.look_ahead()) {
-          settle();
-        }
-        if (!hooks.progress(input_.frames, reader_.video().frame_count)) {
-          return false;
-        }
+      if (!hooks.progress(input_.frames, expected)) {
+        return false;
       }
     }
     while (!ahead.empty()) {
@@ -99,17 +94,16 @@ class LookThrough {
   const io::Reader& reader() const { return reader_; }
 
  private:
-  static io::ReaderOptions options_for(const JobSettings& settings, const std::shared_ptr<Engine>& engine) {
+  static io::ReaderOptions options_for(const JobSettings& settings) {
     io::ReaderOptions options = settings.reader;
     const Reach reach = reach_of(make_filter(settings.filter, false));
     options.context_before = reach.before;
     options.context_after = reach.after;
     options.audio = options.subtitles = options.data = false;
-    options.allocate = frame_allocator(engine);
     return options;
   }
 
-  void look_at(const Frame& frame) {
+  void look_at(const Frame& frame, std::uint64_t hash) {
     noise_.observe(frame);
     const BrightnessHistogram brightness = engine_->brightness_histogram(frame);
     float change = 0;
@@ -127,7 +121,7 @@ class LookThrough {
       }
     }
     seen_.push_back({.time = io::presentation_time(frame).value_or(0),
-                     .check = io::frame_hash(frame),
+                     .check = hash,
                      .level = 0,
                      .is_result = !frame.context_only});
   }

@@ -207,7 +207,7 @@ class Worker {
 // How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
 // is then a tenth of a stretch. But what waits for its turn takes an eighth of the memory at most.
 std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
-  constexpr std::int64_t kContexts = 10;
+  constexpr std::int64_t kContexts = 15;
   constexpr std::uint64_t kShare = 8;
   const auto count = static_cast<std::int64_t>(engines);
   // Of `count` engines, stretches are count / (count - 1) times as long.
@@ -229,7 +229,9 @@ class DenoiserGroup final : public Denoiser {
     const std::size_t count = denoisers.size();
     const StretchDealer dealer(count, reach_, frames_ahead(reach_, count, frame_bytes(format)));
     stream_ = std::make_unique<SharedStream>(dealer);
-    concurrency_ = static_cast<int>((static_cast<std::int64_t>(count) - 1) * dealer.ahead());
+    // As far as the last but one, and the stretch that an engine takes next, of which the frames are to be
+    // there by then.
+    concurrency_ = static_cast<int>(count > 1 ? static_cast<std::int64_t>(count) * dealer.ahead() : 0);
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
       // One more for each, so that a thread that has fetched a result finds a frame to send.
       concurrency_ += denoiser->concurrency() + 1;

@@ -226,7 +226,7 @@ TEST(EngineGroup, EachEngineHasAThreadOfItsOwn) {
   const Doubles doubles = make_doubles(kEngines, {.concurrency = 2, .on_send = on_send});
   std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
   EXPECT_EQ(group->warnings(), std::vector<std::string>{"a warning"});
-  ASSERT_EQ(group->concurrency(), kEngines * 3 + 2);
+  ASSERT_EQ(group->concurrency(), kEngines * 4);
   std::int64_t received = 0;
   for (std::int64_t i = 0; i < std::int64_t{kRounds} * kEngines; ++i) {
     group->send(numbered(i));

@@ -110,7 +110,7 @@ TEST(StretchDealer, EachFrameHasOneResultWithAllOfItsContext) {
   }
 }
 
-// A long stream, as many frames ahead as the group asks for: context is a twentieth at most, and the workers
+// A long stream, frames ahead so that context is a tenth of a stretch: the workers spend no more on it, and
 // are done at the same time.
 TEST(StretchDealer, SharesTheWorkWithLittleContext) {
   constexpr Reach kReach{16, 16};
