@@ -6,7 +6,8 @@
 
 namespace limpid::app {
 
-HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most) {
+HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Allocator allocate)
+    : allocate_(std::move(allocate)) {
   for (int i = 0; i < kHashing; ++i) {
     threads_.emplace_back([this] { hash(); });
   }
@@ -34,8 +35,8 @@ void HashedFrames::read(io::Reader& reader, std::int64_t most) {
     }
     if (Frame* const frame = std::get_if<Frame>(&item)) {
       frames += frame->context_only ? 0 : 1;
-      std::promise<std::uint64_t> hash;
-      if (!pending_.push({*frame, hash.get_future()}) || !tasks_.push({std::move(*frame), std::move(hash)})) {
+      std::promise<HashedFrame> result;
+      if (!pending_.push(result.get_future()) || !tasks_.push({std::move(*frame), std::move(result)})) {
         return;
       }
     }
@@ -44,25 +45,35 @@ void HashedFrames::read(io::Reader& reader, std::int64_t most) {
 
 void HashedFrames::hash() {
   while (std::optional<Task> task = tasks_.pop()) {
-    auto& [frame, hash] = *task;
     try {
-      hash.set_value(io::frame_hash(frame));
+      task->result.set_value(hash(task->frame));
     } catch (...) {
-      hash.set_exception(std::current_exception());
+      task->result.set_exception(std::current_exception());
     }
   }
 }
 
-std::optional<HashedFrames::HashedFrame> HashedFrames::next() {
-  std::optional<Pending> pending = pending_.pop();
-  if (!pending) {
-    if (failure_) {
-      std::rethrow_exception(failure_);
-    }
-    return std::nullopt;
+HashedFrames::HashedFrame HashedFrames::hash(const Frame& frame) const {
+  const std::uint64_t hash = io::frame_hash(frame);
+  if (!allocate_) {
+    return {frame, hash};
   }
-  auto& [frame, hash] = *pending;
-  return HashedFrame{std::move(frame), hash.get()};
+  Frame copied = allocate_(frame.format);
+  pass_on(frame, copied);
+  copied.context_only = frame.context_only;
+  copy_samples(frame, copied);
+  return {std::move(copied), hash};
+}
+
+std::optional<HashedFrames::HashedFrame> HashedFrames::next() {
+  std::optional<std::future<HashedFrame>> pending = pending_.pop();
+  if (pending) {
+    return pending->get();
+  }
+  if (failure_) {
+    std::rethrow_exception(failure_);
+  }
+  return std::nullopt;
 }
 
 }  // namespace limpid::app

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <future>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "app/pipeline/bounded_queue.h"
@@ -22,9 +22,11 @@ class HashedFrames {
     std::uint64_t hash = 0;
   };
 
-  /// `most`: frames, but for those that are context only; 0: all. `reader` is left alone by others until this
-  /// is destroyed.
-  HashedFrames(io::Reader& reader, std::int64_t most);
+  using Allocator = std::function<Frame(const FrameFormat&)>;
+
+  /// `most`: frames, but for those that are context only; 0: all. `allocate`: what frames are copied into, if
+  /// it isn't empty. `reader` is left alone by others until this is destroyed.
+  HashedFrames(io::Reader& reader, std::int64_t most, Allocator allocate);
   ~HashedFrames();
   HashedFrames(const HashedFrames&) = delete;
   HashedFrames& operator=(const HashedFrames&) = delete;
@@ -33,16 +35,20 @@ class HashedFrames {
   std::optional<HashedFrame> next();
 
  private:
-  using Pending = std::pair<Frame, std::future<std::uint64_t>>;
-  using Task = std::pair<Frame, std::promise<std::uint64_t>>;
+  struct Task {
+    Frame frame;
+    std::promise<HashedFrame> result;
+  };
 
   void read(io::Reader& reader, std::int64_t most);
   void hash();
+  HashedFrame hash(const Frame& frame) const;
 
   static constexpr std::size_t kAhead = 8;
   static constexpr int kHashing = 2;  // threads
 
-  BoundedQueue<Pending> pending_{kAhead};
+  Allocator allocate_;
+  BoundedQueue<std::future<HashedFrame>> pending_{kAhead};
   BoundedQueue<Task> tasks_{kAhead};
   std::exception_ptr failure_;  // to read; before the queues are closed
   std::vector<std::jthread> threads_;

@@ -1,6 +1,7 @@
 #include "core/frame/frame.h"
 
 #include <atomic>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -114,6 +115,15 @@ void pass_on(const Frame& from, Frame& to) {
   to.interlaced = from.interlaced;
   to.index = from.index;
   to.attachment = from.attachment;
+}
+
+void copy_samples(const Frame& from, const Frame& to) {
+  for (int p = 0; p < to.format.plane_count(); ++p) {
+    const std::size_t bytes = static_cast<std::size_t>(to.planes[p].width) * to.format.bytes_per_sample();
+    for (int y = 0; y < to.planes[p].height; ++y) {
+      std::memcpy(to.planes[p].row<std::byte>(y), from.planes[p].row<std::byte>(y), bytes);
+    }
+  }
 }
 
 std::size_t frame_bytes(const FrameFormat& format) {

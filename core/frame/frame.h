@@ -98,6 +98,9 @@ struct Frame {
 /// Gives `to` what results have of the frame that they are made of: `interlaced`, `index` and `attachment`.
 void pass_on(const Frame& from, Frame& to);
 
+/// Copies the samples of a frame into another one of the same format, both in host memory.
+void copy_samples(const Frame& from, const Frame& to);
+
 /// Bytes of one block of memory that holds a frame as place_frame() lays it out.
 std::size_t frame_bytes(const FrameFormat& format);
 

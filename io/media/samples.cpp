@@ -171,15 +171,6 @@ FrameHandle view_of(const Frame& from, AVPixelFormat format) {
   return frame;
 }
 
-void copy_samples(const Frame& from, const Frame& to) {
-  for (int p = 0; p < to.format.plane_count(); ++p) {
-    const std::size_t bytes = static_cast<std::size_t>(to.planes[p].width) * to.format.bytes_per_sample();
-    for (int y = 0; y < to.planes[p].height; ++y) {
-      std::memcpy(to.planes[p].row<std::byte>(y), from.planes[p].row<std::byte>(y), bytes);
-    }
-  }
-}
-
 void unpack(const AVFrame& from, const Frame& to) {
   for (int c = 0; c < to.format.plane_count(); ++c) {
     const ComponentLayout layout = layout_of(from, c);

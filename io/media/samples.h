@@ -27,9 +27,6 @@ Frame view_of(std::shared_ptr<AVFrame> from, const FrameFormat& format);
 /// them alive.
 FrameHandle view_of(const Frame& from, AVPixelFormat format);
 
-/// From one frame to another of the same format.
-void copy_samples(const Frame& from, const Frame& to);
-
 /// Copy sample by sample without changing a value. The pixel format's frame_format() must be that of the
 /// Frame.
 void unpack(const AVFrame& from, const Frame& to);
