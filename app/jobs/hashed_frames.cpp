@@ -1,5 +1,6 @@
 #include "app/jobs/hashed_frames.h"
 
+#include <utility>
 #include <variant>
 
 #include "io/media/frame_hash.h"
@@ -59,8 +60,7 @@ HashedFrames::HashedFrame HashedFrames::hash(const Frame& frame) const {
     return {frame, hash};
   }
   Frame copied = allocate_(frame.format);
-  pass_on(frame, copied);
-  copied.context_only = frame.context_only;
+  describe_alike(frame, copied);
   copy_samples(frame, copied);
   return {std::move(copied), hash};
 }

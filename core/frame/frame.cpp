@@ -117,12 +117,22 @@ void pass_on(const Frame& from, Frame& to) {
   to.attachment = from.attachment;
 }
 
+void describe_alike(const Frame& from, Frame& to) {
+  pass_on(from, to);
+  to.begins_anew = from.begins_anew;
+  to.context_only = from.context_only;
+}
+
+void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to) {
+  for (int y = 0; y < from.height; ++y) {
+    std::memcpy(to.row<std::byte>(y), from.row<std::byte>(y),
+                static_cast<std::size_t>(from.width) * format.bytes_per_sample());
+  }
+}
+
 void copy_samples(const Frame& from, const Frame& to) {
   for (int p = 0; p < to.format.plane_count(); ++p) {
-    const std::size_t bytes = static_cast<std::size_t>(to.planes[p].width) * to.format.bytes_per_sample();
-    for (int y = 0; y < to.planes[p].height; ++y) {
-      std::memcpy(to.planes[p].row<std::byte>(y), from.planes[p].row<std::byte>(y), bytes);
-    }
+    copy_plane(to.format, from.planes[p], to.planes[p]);
   }
 }
 

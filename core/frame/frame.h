@@ -98,7 +98,13 @@ struct Frame {
 /// Gives `to` what results have of the frame that they are made of: `interlaced`, `index` and `attachment`.
 void pass_on(const Frame& from, Frame& to);
 
-/// Copies the samples of a frame into another one of the same format, both in host memory.
+/// Makes `to`, a frame in host memory of the format of `from`, the same frame but for its samples, which may
+/// be elsewhere: pass_on(), `begins_anew` and `context_only`.
+void describe_alike(const Frame& from, Frame& to);
+
+/// Copies the samples of a plane, or of a frame, into another of the same size and format, both in host
+/// memory.
+void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to);
 void copy_samples(const Frame& from, const Frame& to);
 
 /// Bytes of one block of memory that holds a frame as place_frame() lays it out.

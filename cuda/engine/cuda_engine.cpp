@@ -87,7 +87,7 @@ class CudaEngine final : public Engine {
       return frame;
     }
     Frame copied = pool_.allocate(frame.format);
-    pass_on(frame, copied);
+    describe_alike(frame, copied);
     const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
     const Analysis& analysis = begin_analysis();

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 
 #include "core/base/parallel.h"
 #include "core/frame/fields.h"
@@ -17,13 +16,6 @@ template <typename Function>
 void for_each_row(int rows, const Function& function) {
   constexpr int kGrain = 16;
   for_each_index(rows, kGrain, function);
-}
-
-inline void copy_plane(const FrameFormat& format, const Plane& in, const Plane& out) {
-  for (int y = 0; y < in.height; ++y) {
-    std::memcpy(out.row<std::byte>(y), in.row<std::byte>(y),
-                static_cast<std::size_t>(in.width) * format.bytes_per_sample());
-  }
 }
 
 /// One picture of a frame with those planes.

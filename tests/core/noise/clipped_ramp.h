@@ -54,12 +54,7 @@ struct ClippedRamp {
 
 inline Frame copy_of(const Frame& frame) {
   Frame copy = allocate_frame(frame.format);
-  for (int p = 0; p < frame.format.plane_count(); ++p) {
-    for (int y = 0; y < frame.planes[p].height; ++y) {
-      std::copy_n(frame.planes[p].row<std::byte>(y), frame.planes[p].width * frame.format.bytes_per_sample(),
-                  copy.planes[p].row<std::byte>(y));
-    }
-  }
+  copy_samples(frame, copy);
   return copy;
 }
 

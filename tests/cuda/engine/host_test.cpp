@@ -150,6 +150,21 @@ TEST_F(HostTest, WhereverACopyToTheHostFailsNoMemoryIsWrittenThatWasGivenBack) {
   EXPECT_GE(calls, 5);
 }
 
+// Those behind a seek or a cut, and context, are it wherever they are.
+TEST_F(HostTest, ACopyInTheHostsMemoryIsTheSameFrame) {
+  const auto engine = open_cuda("cuda:0", {});
+  Frame frame = fill(allocate_frame(format_), 5);
+  frame.memory = cuda_memory(0);
+  frame.index = 7;
+  frame.interlaced = frame.begins_anew = frame.context_only = true;
+  frame.attachment = std::make_shared<int>();
+  const Frame copied = engine->in_host_memory(frame);
+  EXPECT_EQ(copied.memory, kHostMemory);
+  EXPECT_EQ(copied.index, frame.index);
+  EXPECT_EQ(copied.attachment, frame.attachment);
+  EXPECT_TRUE(copied.interlaced && copied.begins_anew && copied.context_only);
+}
+
 TEST_F(HostTest, NoiseIsMeasuredOfAFrameAndTheOneBefore) {
   const auto engine = open_cuda("cuda:0", {});
   for (const bool on_device : {false, true}) {
