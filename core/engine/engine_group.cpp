@@ -34,10 +34,15 @@ struct SharedStream {
 
   explicit SharedStream(StretchDealer dealing) : dealer(std::move(dealing)) {}
 
-  Sent& sent_frame(std::int64_t index) { return from_end(frames, index); }
-  Result& result_of(std::int64_t index) { return from_end(results, index); }
+  /// Of those that are still there.
+  template <typename T>
+  std::int64_t first_of(const std::deque<T>& last) const {
+    return dealer.count() - std::ssize(last);
+  }
+  Sent& sent_frame(std::int64_t index) { return at(frames, index); }
+  Result& result_of(std::int64_t index) { return at(results, index); }
   void let_go_of_dealt() {
-    for (const std::int64_t needed = dealer.first_needed(); sent - std::ssize(frames) < needed;) {
+    for (const std::int64_t needed = dealer.first_needed(); first_of(frames) < needed;) {
       frames.pop_front();
     }
   }
@@ -48,7 +53,6 @@ struct SharedStream {
 
   std::mutex mutex;  // of all that follows
   StretchDealer dealer;
-  std::int64_t sent = 0;
   std::deque<Sent> frames;     // of the last that were sent, those that may still be dealt
   std::deque<Result> results;  // of the last that were sent, those that haven't been received
   bool resetting = false;
@@ -58,8 +62,8 @@ struct SharedStream {
 
  private:
   template <typename T>
-  T& from_end(std::deque<T>& last, std::int64_t index) {
-    return last[static_cast<std::size_t>(index - (sent - std::ssize(last)))];
+  T& at(std::deque<T>& last, std::int64_t index) {
+    return last[static_cast<std::size_t>(index - first_of(last))];
   }
 };
 
@@ -82,27 +86,29 @@ class Worker {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  // Sends what there is before it waits for a result.
   void run(const std::stop_token& stop) {
-    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
     Lock lock(stream_.mutex);
     while (!stop.stop_requested()) {
-      if (!stream_.resetting && under_way_.size() < most) {
-        if (const auto dealt = stream_.dealer.next(number_)) {
-          send(*dealt, lock);
-          continue;
-        }
-      }
-      if (stream_.resetting && !has_reset_) {
-        reset(lock);
-      } else if (!stream_.resetting && !flushed_ && stream_.dealer.has_had_the_last(number_)) {
-        flush(lock);
-      } else if (!stream_.resetting && !under_way_.empty() && !wants_more_) {
-        receive(lock);
-      } else {
+      if (!(stream_.resetting ? reset_once(lock) : take_turn(lock))) {
         stream_.changed.wait(lock, stop, [&, seen = stream_.changes] { return stream_.changes != seen; });
       }
     }
+  }
+
+  // Sends what there is before it waits for a result. Whether there was something to do.
+  bool take_turn(Lock& lock) {
+    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
+    const auto dealt = under_way_.size() < most ? stream_.dealer.next(number_) : std::nullopt;
+    if (dealt) {
+      send(*dealt, lock);
+    } else if (!flushed_ && stream_.dealer.has_had_the_last(number_)) {
+      flush(lock);
+    } else if (!under_way_.empty() && !wants_more_) {
+      receive(lock);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   // Does `call` without the lock. Whether it has thrown: then the denoiser is given nothing more.
@@ -178,7 +184,11 @@ class Worker {
     }
   }
 
-  void reset(Lock& lock) {
+  // Whether it had still to be done.
+  bool reset_once(Lock& lock) {
+    if (has_reset_) {
+      return false;
+    }
     failure_ = nullptr;
     under_way_.clear();
     fails(lock, [&] { denoiser_->reset(); });
@@ -186,6 +196,7 @@ class Worker {
     wants_more_ = false;
     has_reset_ = true;
     stream_.arrived.notify_all();
+    return true;
   }
 
   // Only the thread uses these.
@@ -205,7 +216,7 @@ class Worker {
 };
 
 // How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
-// is then a tenth of a stretch. But what waits for its turn takes an eighth of the memory at most.
+// is then a fifteenth of a stretch. But what waits for its turn takes an eighth of the memory at most.
 std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
   constexpr std::int64_t kContexts = 15;
   constexpr std::uint64_t kShare = 8;
@@ -250,7 +261,7 @@ class DenoiserGroup final : public Denoiser {
       frame = first_->in_host_memory(frame);
     }
     const std::scoped_lock lock(stream_->mutex);
-    const std::int64_t index = stream_->sent++;
+    const std::int64_t index = stream_->dealer.count();
     complete_ = frame.begins_anew ? index : std::max(complete_, index - reach_.after + 1);
     stream_->results.push_back({.wanted = !frame.context_only, .frame = {}, .failure = {}});
     stream_->frames.push_back({std::move(frame), noise_});
@@ -264,7 +275,7 @@ class DenoiserGroup final : public Denoiser {
     while (!results.empty() && !results.front().wanted) {
       results.pop_front();
     }
-    if (results.empty() || stream_->sent - std::ssize(results) >= complete_) {
+    if (results.empty() || stream_->first_of(results) >= complete_) {
       return std::nullopt;
     }
     stream_->arrived.wait(lock, [&] { return results.front().has_come(); });
@@ -278,7 +289,7 @@ class DenoiserGroup final : public Denoiser {
 
   void flush() override {
     const std::scoped_lock lock(stream_->mutex);
-    complete_ = stream_->sent;
+    complete_ = stream_->dealer.count();
     stream_->dealer.end();
     stream_->tell_workers();
   }
@@ -298,7 +309,7 @@ class DenoiserGroup final : public Denoiser {
     stream_->dealer.reset();
     stream_->frames.clear();
     stream_->results.clear();
-    stream_->sent = complete_ = 0;
+    complete_ = 0;
     stream_->resetting = false;
     stream_->tell_workers();
     if (failure) {

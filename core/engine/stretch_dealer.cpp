@@ -33,39 +33,29 @@ bool StretchDealer::is_done(const Share& share) const {
   return share.begin >= end_of(share) || share.next >= end_of_context(share);
 }
 
-// Frames with results that haven't been dealt. Of what has no end yet, so many that half of them is what a
-// worker begins ahead.
+// Frames with results that haven't been dealt, of a stream that has ended.
 std::int64_t StretchDealer::left_of(const Share& share) const {
-  if (is_done(share)) {
-    return 0;
-  }
-  return end_of(share) == kOpen ? 2 * ahead_ : end_of(share) - std::max(share.next, share.begin);
+  return is_done(share) ? 0 : end_of(share) - std::max(share.next, share.begin);
 }
 
-// The half of what another has left, if that is worth the context that both will need then. While the stream
-// goes on, only what has no end is cut: all else is in work by then.
+// While the stream goes on, what comes far behind the frames of the share that has no end: all else is in
+// work by then. Later the half of what another has left, if that is worth the context that both will need.
 void StretchDealer::take_over(Share& idle) {
   const std::int64_t context = reach_.before + reach_.after;
-  Share* from = nullptr;
-  for (Share& share : shares_) {
-    const bool has_an_end = end_of(share) != kOpen;
-    const std::int64_t left = left_of(share);
-    if ((!has_an_end || (ended_ && left > 2 * context + 1)) && (from == nullptr || left > left_of(*from))) {
-      from = &share;
-    }
-  }
-  if (from == nullptr) {
+  const auto left = [this](const Share& share) { return left_of(share); };
+  Share& from =
+      ended_ ? *std::ranges::max_element(shares_, {}, left) : *std::ranges::find(shares_, kOpen, &Share::end);
+  if (ended_ && left_of(from) <= 2 * context + 1) {
     return;
   }
-  const std::int64_t left = left_of(*from);
   // What is taken begins with context, which takes about half as long as frames with results.
-  const std::int64_t kept = end_of(*from) == kOpen ? ahead_ : (left + context / 2) / 2;
-  const std::int64_t begin = std::max(from->next, from->begin) + kept;
+  const std::int64_t kept = ended_ ? (left_of(from) + context / 2) / 2 : ahead_;
+  const std::int64_t begin = std::max(from.next, from.begin) + kept;
   idle = {.begin = begin,
-          .end = from->end,
+          .end = from.end,
           .next = std::max<std::int64_t>(begin - reach_.before, 0),
           .begins = true};
-  from->end = begin;
+  from.end = begin;
 }
 
 std::optional<StretchDealer::Dealt> StretchDealer::next(std::size_t worker) {

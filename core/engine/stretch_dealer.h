@@ -23,6 +23,7 @@ class StretchDealer {
 
   /// Another frame of the stream has come.
   void add() { ++count_; }
+  std::int64_t count() const { return count_; }
   /// There are no more.
   void end() { ended_ = true; }
   /// As new.
@@ -45,7 +46,7 @@ class StretchDealer {
 
   struct Share {
     std::int64_t begin = 0;
-    std::int64_t end = 0;  // kOpen: of the stream
+    std::int64_t end = 0;  // kOpen: of the stream, in one of them until another takes that over
     std::int64_t next = 0;
     bool begins = true;  // has had no frame of it
   };
