@@ -97,8 +97,8 @@ class Worker {
 
   // Sends what there is before it waits for a result. Whether there was something to do.
   bool take_turn(Lock& lock) {
-    const auto most = static_cast<std::size_t>(denoiser_->latency() + denoiser_->concurrency());
-    const auto dealt = under_way_.size() < most ? stream_.dealer.next(number_) : std::nullopt;
+    const int most = denoiser_->latency() + denoiser_->concurrency();
+    const auto dealt = std::ssize(under_way_) < most ? stream_.dealer.next(number_) : std::nullopt;
     if (dealt) {
       send(*dealt, lock);
     } else if (!flushed_ && stream_.dealer.has_had_the_last(number_)) {
@@ -167,18 +167,17 @@ class Worker {
   void receive(Lock& lock) {
     std::optional<Frame> result;
     DeviceStages stages;
-    if (fails(lock, [&] {
-          result = denoiser_->receive();
-          stages = denoiser_->device_stages();
-        })) {
-      fail_under_way();
-    } else if (result) {
+    fails(lock, [&] {
+      result = denoiser_->receive();
+      stages = denoiser_->device_stages();
+    });
+    if (result) {
       device_stages_ = stages;
       stream_.result_of(under_way_.front()).frame = std::move(result);
       under_way_.pop_front();
       stream_.arrived.notify_all();
     } else if (failure_) {
-      fail_under_way();  // for want of a frame that the denoiser didn't take
+      fail_under_way();  // it gives nothing more, or lacks a frame that it didn't take
     } else {
       wants_more_ = true;
     }
@@ -222,7 +221,8 @@ std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
   constexpr std::uint64_t kShare = 8;
   const auto count = static_cast<std::int64_t>(engines);
   // Of `count` engines, stretches are count / (count - 1) times as long.
-  const std::int64_t wished = kContexts * (reach.before + reach.after) * (count - 1) / count;
+  const std::int64_t context = reach.before + reach.after;
+  const std::int64_t wished = kContexts * context * (count - 1) / count;
   const auto most = static_cast<std::int64_t>(usable_memory() / kShare / (bytes * engines));
   return std::min(wished, most);
 }
