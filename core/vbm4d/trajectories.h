@@ -14,8 +14,9 @@
 // The trajectory ends before the frame where even that patch is too unlike. A patch that repeats the last one
 // of the trajectory to the bit of the first step's matching values, noise and all, as in repeated frames and
 // where codecs skip blocks, is no new evidence: it is passed over. One of a single value has no noise and is
-// not. No trajectory crosses a cut. A group is the trajectory and,
-// if it is short, those of similar patches of the reference's frame, which move as the reference does.
+// not. No trajectory crosses a cut. If asked for, places are found to quarters of a sample
+// (quarter_samples.h). A group is the trajectory and, if it is short, those of similar patches of the
+// reference's frame, which move as the reference does.
 
 namespace limpid::vbm4d {
 
@@ -35,6 +36,7 @@ struct TrajectoryBounds {
   std::int32_t greatest = 0;     ///< of a patch that continues a trajectory
   std::int32_t sample_cost = 0;  ///< for each sample away from the predicted place, along either axis
   MatchingDistances similar;     ///< of the patches whose trajectories join
+  bool quarters = false;         ///< trajectories are followed to quarters of a sample (quarter_samples.h)
   /// Of V-BM3D (predictive_search.h): what patches at the reference patch's place are ahead of others.
   /// `greatest` is of a patch of its groups then, and nothing else counts.
   std::int32_t position_bonus = 0;

@@ -4,6 +4,7 @@
 
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
+#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/temporal_description.h"
 
 namespace limpid {
@@ -43,6 +44,13 @@ Vbm4dDescription describe_vbm4d() {
               &Vbm4dStep::changing_noise);
   };
   describe_temporal_filter<Vbm4dStep>(description, describe_own);
+  description.parameters.push_back(number_parameter<Vbm4dParameters>(
+      ParameterText{"motion-precision-2", "wiener", "motion_precision", "second step", "a motion precision",
+                    "1 or 4",
+                    "To what part of a sample patches are followed: 1, to whole ones; 4, to quarters",
+                    "Step 2, Wiener filtering, in place of the profile's values"},
+      [](auto& parameters) { return parameters.wiener ? &parameters.motion_precision : nullptr; },
+      [](int precision) { return precision == 1 || precision == vbm4d::kQuarters; }));
   return description;
 }
 
@@ -98,7 +106,8 @@ Reach reach_of(const Vbm4dParameters& parameters) {
 // Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
 // then density of references. That a group has more than one trajectory pays only where they are short. What
 // noise is taken for over time gains 0.2 dB, at the cost of the faintest things that move
-// (tests/benchmarks/tried.md).
+// (tests/benchmarks/tried.md). Quarters of a sample gain as much, most of it in moving texture, but double a
+// GPU's time.
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing) {
     Vbm4dParameters parameters;

@@ -47,6 +47,9 @@ struct Vbm4dParameters {
   Vbm4dStep hard_threshold;
   float lambda = 2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed; > 0, <= 100
   std::optional<Vbm4dStep> wiener = Vbm4dStep{};
+  /// The second step's trajectories are followed to so fine parts of a sample, 1 or 4. What lies between
+  /// samples is interpolated, and its frame gets no estimate of it.
+  int motion_precision = 1;
   bool operator==(const Vbm4dParameters&) const = default;
 
   static const FilterDescription<Vbm4dParameters>& description();

@@ -8,6 +8,7 @@
 #include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
 #include "core/motion/motion_blocks.h"
+#include "core/vbm4d/quarter_samples.h"
 
 namespace limpid {
 namespace {
@@ -141,7 +142,10 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
                         set.shift_x, set.shift_y);
     plan.bounds[s][0] = bounds_of(parameters.hard_threshold, false, sigma);
     if (parameters.wiener) {
-      plan.bounds[s][1] = bounds_of(*parameters.wiener, set.guides[1].basic_estimate, sigma);
+      const bool clean = set.guides[1].basic_estimate;
+      plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, sigma);
+      // Where guides are noisy, interpolated ones are less so, and more alike than others.
+      plan.bounds[s][1].quarters = clean && parameters.motion_precision == vbm4d::kQuarters;
     }
   }
   return plan;

@@ -12,6 +12,7 @@
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/bm3d/filter_warp.h"
 #include "cuda/runtime/launch.h"
+#include "cuda/vbm4d/group_patch.h"
 #include "cuda/vbm4d/groups.h"
 
 // A warp filters a group at a time, as in cuda/bm3d/filter_fast.cu, but for what follows from motion: patches
@@ -195,6 +196,10 @@ struct TrajectoryGroup {
   }
 };
 
+// Patches that are interpolated are in a picture of their own, which has no sums.
+constexpr int kInterpolated = kMostPictures;
+constexpr int kSharedPictures = kMostPictures + 1;
+
 struct GroupArguments {
   ReferenceGrid grid;
   Trajectories groups;
@@ -203,6 +208,7 @@ struct GroupArguments {
   const void* noisy[kMostPictures];
   const void* basic[kMostPictures];
   void* sums[kMostPictures];
+  InterpolatedPatches interpolated;
   GroupSums format;
   float bound;  // threshold (first step) or sigma^2, of a coefficient
   limpid::vbm4d::NoiseOverTime over_time;
@@ -229,9 +235,9 @@ struct TakenGroup {
 
 // What all warps of a block read.
 struct SharedPlanes {
-  const void* noisy[kMostPictures];
-  const void* basic[kMostPictures];
-  void* sums[kMostPictures];
+  const void* noisy[kSharedPictures];
+  const void* basic[kSharedPictures];
+  void* sums[kSharedPictures];
 };
 
 // Of a kernel for such samples.
@@ -555,33 +561,20 @@ __device__ __forceinline__ TakenGroup take_predictive_group(const GroupArguments
 
 __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& arguments, int lane,
                                                         std::ptrdiff_t number) {
-  const Trajectories& groups = arguments.groups;
-  const unsigned shape = groups.shapes[number];
-  const int wanted = static_cast<int>(shape >> Trajectories::kWantedShift);
-  const std::int16_t* similar = groups.members + number * groups.capacity;
-  const int members = wanted > 1 ? min(wanted, static_cast<int>(similar[0])) : 1;
-  unsigned pictures = shape & ((1U << Trajectories::kWantedShift) - 1);
-  const int frames = __popc(pictures);
+  const GroupPatch patch = patch_of_trajectories(arguments.groups, arguments.grid, lane, number);
   TakenGroup taken;
-  taken.size = frames * members;
-  taken.frames = frames;
-  const int patch = lane < taken.size ? lane : 0;
-  const int member = patch % members;
-  for (int earlier = patch / members; earlier > 0; --earlier) {
-    pictures &= pictures - 1;
+  taken.size = patch.size;
+  taken.frames = patch.frames;
+  taken.picture = patch.picture;
+  set_place(arguments, patch.x, patch.y, taken);
+  if (patch.quarters != 0) {
+    taken.picture = kInterpolated;
+    taken.offset = arguments.interpolated.offset_of(number, lane, arguments.samples.pitch);
   }
-  taken.picture = __ffs(static_cast<int>(pictures)) - 1;
-  const unsigned place = groups.places[number * groups.slots + taken.picture];
-  const std::int16_t from_first = member_of(similar, member);
-  const int x = limpid::vbm4d::confined(static_cast<int>(place & 0xFFFF) + offset_x(from_first),
-                                        arguments.grid.width - limpid::vbm4d::kPatch);
-  const int y = limpid::vbm4d::confined(static_cast<int>(place >> 16) + offset_y(from_first),
-                                        arguments.grid.height - limpid::vbm4d::kPatch);
-  set_place(arguments, x, y, taken);
   taken.matrix = arguments.transforms;
   if (taken.size <= GroupTransforms::kMost) {
-    taken.matrix +=
-        GroupTransforms::number_of(frames, members) * (GroupTransforms::kMost * GroupTransforms::kMost);
+    taken.matrix += GroupTransforms::number_of(patch.frames, patch.members) *
+                    (GroupTransforms::kMost * GroupTransforms::kMost);
   }
   return taken;
 }
@@ -595,6 +588,11 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     planes.noisy[threadIdx.x] = arguments.noisy[threadIdx.x];
     planes.basic[threadIdx.x] = arguments.basic[threadIdx.x];
     planes.sums[threadIdx.x] = arguments.sums[threadIdx.x];
+  }
+  if (threadIdx.x == 0) {
+    planes.noisy[kInterpolated] = arguments.interpolated.noisy;
+    planes.basic[kInterpolated] = arguments.interpolated.basic;
+    planes.sums[kInterpolated] = nullptr;
   }
   if (!kWhite && threadIdx.x < kWarp) {
     lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
@@ -720,6 +718,7 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   std::copy(std::begin(job.noisy), std::end(job.noisy), arguments.noisy);
   std::copy(std::begin(job.basic), std::end(job.basic), arguments.basic);
   std::copy(std::begin(job.sums), std::end(job.sums), arguments.sums);
+  arguments.interpolated = job.interpolated;
   arguments.format = job.format;
   arguments.weight_unit = std::ldexp(1.0F, job.format.weight_bits);
   arguments.numerator_unit = std::ldexp(1.0F, job.format.numerator_bits - job.format.weight_bits);

@@ -66,6 +66,10 @@ struct Trajectories {
   /// The patches similar to the reference patches, as in Groups; only where more than one trajectory is
   /// wanted. Trajectory m of a group is as far from the first one as they are.
   std::int16_t* members = nullptr;
+  /// [i * slots + p]: how many quarters of a sample the first trajectory lies right of its place in picture
+  /// p,
+  /// + 4 * how many below; null if all are at whole samples.
+  std::uint8_t* quarters = nullptr;
   int pictures = 0;
   int slots = 0;  ///< as many as pictures; in V-BM3D's groups as many as patches
   int capacity = 0;
@@ -79,7 +83,28 @@ struct Trajectories {
   static constexpr int kWantedShift = 20;
 
   static std::size_t bytes_of(int slots, int capacity) {
-    return sizeof(unsigned) + slots * sizeof(unsigned) + capacity * sizeof(std::int16_t);
+    return sizeof(unsigned) + slots * (sizeof(unsigned) + sizeof(std::uint8_t)) +
+           capacity * sizeof(std::int16_t);
+  }
+};
+
+/// The patches of groups that lie between samples, as groups take samples: one for each of `slots` patches of
+/// each group, in rows of planes of any pitch that is a multiple of a patch's side.
+struct InterpolatedPatches {
+  void* noisy = nullptr;
+  void* basic = nullptr;  ///< halves
+  int slots = 0;
+
+  /// Room for so many patches, in samples.
+  static std::size_t samples_of(std::size_t patches, int pitch) {
+    const std::size_t in_row = pitch / limpid::vbm4d::kPatch;
+    return (patches + in_row - 1) / in_row * limpid::vbm4d::kPatch * pitch;
+  }
+  /// Of the first sample of a group's patch.
+  LIMPID_HOST_DEVICE int offset_of(std::ptrdiff_t group, int patch, int pitch) const {
+    const int number = static_cast<int>(group) * slots + patch;
+    const int in_row = pitch / limpid::vbm4d::kPatch;
+    return (number / in_row * pitch + number % in_row) * limpid::vbm4d::kPatch;
   }
 };
 
@@ -184,8 +209,10 @@ struct GroupJob {
   GroupSums format;  ///< of sums; noisy samples are halves where sums are narrow
   const void* noisy[kMostPictures] = {};
   const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  void* sums[kMostPictures] = {};         ///< null: the picture is given no estimates
-  float lambda = 0;                       ///< first step
+  /// Of interpolate_patches(); not used if the groups have no quarters.
+  InterpolatedPatches interpolated;
+  void* sums[kMostPictures] = {};  ///< null: the picture is given no estimates
+  float lambda = 0;                ///< first step
   float sigma = 0;
   limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
@@ -193,6 +220,9 @@ struct GroupJob {
   const FilterTables* tables = nullptr;
   const float* transforms = nullptr;  ///< GroupTransforms
 };
+
+/// Interpolates the patches of the groups that lie between samples.
+void interpolate_patches(const GroupJob& job, cudaStream_t stream);
 
 /// Filters groups and adds them to the sums.
 void filter_trajectories(const GroupJob& job, cudaStream_t stream);

@@ -15,17 +15,22 @@ namespace {
 
 constexpr int kFollowRows = 4;  // of references, in a block
 
-// A reference patch in the plane that it is in.
+// A reference patch in the plane that it is in. `kQuarters`: places are found to quarters of a sample.
+template <bool kQuarters>
 struct Followed {
   const TrajectoryJob& job;
   int pitch;
   PatchWords patch;
   int its_squares;
+  PatchGradient gradient;
 
   __device__ __forceinline__ Followed(const TrajectoryJob& its_job, const Place& reference)
       : job(its_job), pitch(TrajectoryGuide::pitch_of(its_job.grid.width)) {
     load_patch(sample_of(job.guides[job.own], pitch, reference), pitch, patch);
     its_squares = squares(patch);
+    if constexpr (kQuarters) {
+      gradient = PatchGradient(patch);
+    }
   }
 
   // Moves `place` along the vector of its block. False at a cut.
@@ -43,8 +48,9 @@ struct Followed {
   }
 
   // Moves `place`, the prediction, to the best candidate around it, and says whether that is like the
-  // reference.
-  __device__ __forceinline__ bool refine(const std::int8_t* guide, Place& place) const {
+  // reference; `beside` is how far beside it the reference is found.
+  __device__ __forceinline__ bool refine(const std::int8_t* guide, Place& place,
+                                         limpid::vbm4d::QuarterVector& beside) const {
     const std::int8_t* at = sample_of(guide, pitch, {place.x - 1, place.y - 1});
     int products[3][3] = {};
     int first[3][2];  // squares of rows 0 and 1
@@ -105,11 +111,35 @@ struct Followed {
       }
     }
     place = best;
+    if constexpr (kQuarters) {
+      beside = find_beside(guide, place, its_distance);
+    }
     return its_distance <= job.bounds.greatest;
+  }
+
+ private:
+  // `distance`: of the patch at `place`, then of what is found.
+  __device__ __forceinline__ limpid::vbm4d::QuarterVector find_beside(const std::int8_t* guide,
+                                                                      const Place& place,
+                                                                      int& distance) const {
+    using namespace limpid::vbm4d;
+    const QuarterVector found = gradient.beside(sample_of(guide, pitch, place), pitch);
+    const Place whole{place.x + whole_of(found.x), place.y + whole_of(found.y)};
+    if (found == QuarterVector() || !is_surrounded(whole.x, whole.y, job.grid.width, job.grid.height)) {
+      return {};
+    }
+    const int there = distance_between_samples(patch, sample_of(guide, pitch, whole), pitch, rest_of(found.x),
+                                               rest_of(found.y));
+    if (there + job.bounds.sample_cost >= distance) {
+      return {};
+    }
+    distance = there;
+    return found;
   }
 };
 
 // Block (32, rows, 2): the directions are back and ahead.
+template <bool kQuarters>
 __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
     follow_kernel(const __grid_constant__ TrajectoryJob job) {
   follow_stream();
@@ -122,11 +152,20 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
   unsigned pictures = 1U << job.own;
   if (exists) {
     const Place reference{job.grid.x(column), job.grid.y(row)};
-    const Followed followed(job, reference);
-    unsigned* places = job.out.places + number * job.out.slots;
+    const Followed<kQuarters> followed(job, reference);
+    const auto note = [&](int picture, const Place& place, const limpid::vbm4d::QuarterVector& beside) {
+      const std::ptrdiff_t slot = number * job.out.slots + picture;
+      const int x = place.x + limpid::vbm4d::whole_of(beside.x);
+      const int y = place.y + limpid::vbm4d::whole_of(beside.y);
+      job.out.places[slot] = x + (static_cast<unsigned>(y) << 16);
+      if constexpr (kQuarters) {
+        job.out.quarters[slot] = static_cast<std::uint8_t>(
+            limpid::vbm4d::rest_of(beside.x) + limpid::vbm4d::kQuarters * limpid::vbm4d::rest_of(beside.y));
+      }
+    };
     const bool ahead = threadIdx.z == 1;
     if (ahead) {
-      places[job.own] = reference.x + (static_cast<unsigned>(reference.y) << 16);
+      note(job.own, reference, {});
     }
     Place place = reference;
     // Of the trajectory.
@@ -137,14 +176,15 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
         break;
       }
       picture += ahead ? 1 : -1;
-      if (!followed.refine(job.guides[picture], place)) {
+      limpid::vbm4d::QuarterVector beside;
+      if (!followed.refine(job.guides[picture], place, beside)) {
         break;
       }
       const std::int8_t* noisy = sample_of(job.noisy_guides[picture], followed.pitch, place);
       if (!repeats(noisy, last, followed.pitch)) {
         last = noisy;
         pictures |= 1U << picture;
-        places[picture] = place.x + (static_cast<unsigned>(place.y) << 16);
+        note(picture, place, beside);
       }
     }
     if (!ahead) {
@@ -164,7 +204,8 @@ __global__ void __launch_bounds__(kWarp* kFollowRows * 2)
 
 void follow_trajectories(const TrajectoryJob& job, cudaStream_t stream) {
   const int rows = job.out.last_row - job.out.first_row;
-  launch(follow_kernel, dim3(blocks_for(job.grid.columns, kWarp), blocks_for(rows, kFollowRows)),
+  launch(job.out.quarters != nullptr ? follow_kernel<true> : follow_kernel<false>,
+         dim3(blocks_for(job.grid.columns, kWarp), blocks_for(rows, kFollowRows)),
          dim3(kWarp, kFollowRows, 2), 0, stream, job);
   if (job.out.capacity > 1) {
     prepare_matching(job.guides[job.own], job.similar, stream);

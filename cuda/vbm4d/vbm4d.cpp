@@ -13,6 +13,8 @@ namespace {
 // Groups are found and filtered in bands of grid rows that take no more than this.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
+constexpr std::size_t kHalfBytes = sizeof(std::uint16_t);
+
 const Vbm4dParameters& validated_vbm4d(const Vbm4dParameters& parameters) {
   parameters.validate();
   return parameters;
@@ -51,9 +53,26 @@ std::size_t Vbm4d::row_bytes(const ReferenceGrid& grid, bool second_step) const 
          Trajectories::bytes_of(slots_of(span_.frames(), of_step), capacity_of(of_step));
 }
 
+// Of a sample as groups take it.
+std::size_t Vbm4d::noisy_bytes() const { return narrow_ ? kHalfBytes : sizeof(float); }
+
+// How many patches of a group may lie between samples.
+int Vbm4d::interpolated_slots(bool second_step) const {
+  if (!second_step || parameters_.motion_precision == 1) {
+    return 0;
+  }
+  return std::max(span_.frames(), capacity_of(wiener_->parameters));
+}
+
+// Of a row of groups.
+std::size_t Vbm4d::interpolated_bytes(const ReferenceGrid& grid, bool second_step) const {
+  const std::size_t patches = static_cast<std::size_t>(grid.columns) * interpolated_slots(second_step);
+  return patches * limpid::vbm4d::kPatch * limpid::vbm4d::kPatch * (noisy_bytes() + kHalfBytes);
+}
+
 // In whole tiles.
 int Vbm4d::rows_per_band(const ReferenceGrid& grid, bool second_step) const {
-  std::size_t bytes = row_bytes(grid, second_step);
+  std::size_t bytes = row_bytes(grid, second_step) + interpolated_bytes(grid, second_step);
   if (stage_ != nullptr) {
     bytes += grid.columns * stage_->bytes_per_group(second_step);
   }
@@ -91,6 +110,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
   };
   std::size_t groups = 0;
+  std::size_t interpolated = 0;
   std::size_t of_stage = 0;
   for (int p = 0; p < format.color_plane_count(); ++p) {
     const int width = format.plane_width(p);
@@ -102,6 +122,10 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
                     limpid::vbm4d::kPatch, step(s).parameters.spacing);
       const std::size_t rows = rows_per_band(grid, s == 1);
       groups = std::max(groups, row_bytes(grid, s == 1) * rows);
+      if (const int slots = interpolated_slots(s == 1)) {
+        const std::size_t patches = slots * grid.columns * rows;
+        interpolated = std::max(interpolated, InterpolatedPatches::samples_of(patches, pitch_of(width)));
+      }
       if (stage_ != nullptr) {
         of_stage = std::max(of_stage, stage_->bytes_per_group(s == 1) * grid.columns * rows);
       }
@@ -111,6 +135,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
   }
   groups_ = DeviceMemory(groups);
+  interpolated_noisy_ = DeviceMemory(interpolated * noisy_bytes());
+  interpolated_basic_ = DeviceMemory(interpolated * kHalfBytes);
   stage_memory_ = DeviceMemory(of_stage);
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(format.width)) *
                            MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
@@ -121,7 +147,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
 }
 
 std::size_t Vbm4d::memory() const {
-  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + stage_memory_.bytes() +
+  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() +
+                      interpolated_noisy_.bytes() + interpolated_basic_.bytes() + stage_memory_.bytes() +
                       transforms_.bytes();
   for (const DeviceMemory& plane : scratch_) {
     bytes += plane.bytes();
@@ -358,7 +385,7 @@ void Vbm4d::prepare(const Sequence& sequence, int i) {
     if (samples == 0) {
       continue;
     }
-    picture.noisy[c] = take(samples * (narrow_ ? sizeof(std::uint16_t) : sizeof(float)));
+    picture.noisy[c] = take(samples * noisy_bytes());
     (narrow_ ? store_halves : store_floats)(values, samples_of(c), picture.noisy[c].as(), sequence.stream);
   }
   make_guides(sequence, i, 0);
@@ -446,6 +473,9 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     found.shapes = groups_.as<unsigned>();
     found.places = found.shapes + groups;
     found.members = reinterpret_cast<std::int16_t*>(found.places + groups * found.slots);
+    if (trajectories.bounds.quarters) {
+      found.quarters = reinterpret_cast<std::uint8_t*>(found.members + groups * capacity);
+    }
     for (found.first_row = 0; found.first_row < trajectories.grid.rows; found.first_row += band) {
       found.last_row = std::min(found.first_row + band, trajectories.grid.rows);
       (found.predictive ? search_predictively : follow_trajectories)(trajectories, sequence.stream);
@@ -482,6 +512,11 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.curve = plan.planes.components[c].curve;
         job.tables = &own_step.tables;
         job.transforms = transforms_.as<float>();
+        if (found.quarters != nullptr) {
+          job.interpolated = {interpolated_noisy_.as(), interpolated_basic_.as(),
+                              interpolated_slots(number == 1)};
+          interpolate_patches(job, sequence.stream);
+        }
         if (stage_ != nullptr) {
           stage_->filter(job, number == 1, stage_memory_.as(), sequence.stream);
         } else {
@@ -522,7 +557,7 @@ void Vbm4d::make_basic(const Sequence& sequence, int i) {
     const FloatPlane values = scratch(sequence, c);
     const std::size_t samples = static_cast<std::size_t>(values.pitch) * values.height;
     if (samples > 0) {
-      picture.basic[c] = take(samples * sizeof(std::uint16_t));
+      picture.basic[c] = take(samples * kHalfBytes);
       store_halves(values, samples_of(c), picture.basic[c].as(), sequence.stream);
     }
   }

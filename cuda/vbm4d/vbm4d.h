@@ -104,6 +104,9 @@ class Vbm4d final : public FrameFilter {
   FloatPlane means(const Sequence& sequence) const;
   GroupSamples samples_of(int component) const;
   std::size_t row_bytes(const ReferenceGrid& grid, bool second_step) const;
+  std::size_t noisy_bytes() const;
+  int interpolated_slots(bool second_step) const;
+  std::size_t interpolated_bytes(const ReferenceGrid& grid, bool second_step) const;
   int rows_per_band(const ReferenceGrid& grid, bool second_step) const;
   void make_plans(const Sequence& sequence);
   void filter(const Sequence& sequence, int current, const SamplePlanes& out);
@@ -136,6 +139,8 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory means_;                                     // luma of subsampled chroma's size
   DeviceMemory matching_;                                  // a guide with margins
   DeviceMemory groups_;
+  DeviceMemory interpolated_noisy_;
+  DeviceMemory interpolated_basic_;
   DeviceMemory stage_memory_;
   DeviceMemory transforms_;
 };

@@ -234,7 +234,6 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
       const Position predicted =
           confined(place.x + scaled(vector.x, shift_x_), place.y + scaled(vector.y, shift_y_));
       std::int64_t least = INT64_MAX;
-      std::int64_t its_distance = 0;
       Position best;
       for (int dy = -1; dy <= 1; ++dy) {
         for (int dx = -1; dx <= 1; ++dx) {
@@ -242,16 +241,15 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
           if (!is_inside(candidate)) {
             continue;
           }
-          const std::int64_t d = distance(t, reference, u, candidate);
-          const std::int64_t whole = d + cost * (std::abs(dx) + std::abs(dy));
+          const std::int64_t whole =
+              distance(t, reference, u, candidate) + cost * (std::abs(dx) + std::abs(dy));
           if (whole < least) {
             least = whole;
-            its_distance = d;
             best = candidate;
           }
         }
       }
-      if (its_distance > greatest) {
+      if (find_beside(t, reference, u, best).distance > greatest) {
         break;
       }
       place = best;
@@ -263,6 +261,81 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
     }
   }
   return trajectory;
+}
+
+int StepAlongMotion::interpolation_weight(int quarters, int offset) {
+  // Lanczos' of three lobes.
+  constexpr int kWeights[3][6] = {{0, 0, 64, 0, 0, 0}, {2, -9, 57, 17, -4, 1}, {2, -9, 39, 39, -9, 2}};
+  return quarters == 3 ? kWeights[1][3 - offset] : kWeights[quarters][offset + 2];
+}
+
+bool StepAlongMotion::is_surrounded(Position place) const {
+  return place.x >= 2 && place.y >= 2 && place.x + kPatchSide + 3 <= width_ &&
+         place.y + kPatchSide + 3 <= height_;
+}
+
+Beside StepAlongMotion::find_beside(int t, Position reference, int u, Position place) const {
+  const Beside in_place = {0, 0, distance(t, reference, u, place)};
+  if (parameters_.motion_precision == 1 || !guide_is_clean(t)) {
+    return in_place;
+  }
+  const auto value = [&](int picture, int x, int y) {
+    return guides_[picture][static_cast<std::size_t>(y) * width_ + x];
+  };
+  const auto own = [&](int x, int y) { return value(t, reference.x + x, reference.y + y); };
+  // Along one axis, at position i of a patch.
+  const auto gradient = [&](int i, const auto& along) -> std::int64_t {
+    if (i == 0 || i == kPatchSide - 1) {
+      return std::clamp<std::int64_t>(i == 0 ? along(1) - along(0) : along(i) - along(i - 1), -127, 127);
+    }
+    return (along(i + 1) - along(i - 1)) / 2;
+  };
+  std::int64_t xx = 1;
+  std::int64_t yy = 1;
+  std::int64_t xy = 0;
+  std::int64_t of_x = 0;
+  std::int64_t of_y = 0;
+  for (int y = 0; y < kPatchSide; ++y) {
+    for (int x = 0; x < kPatchSide; ++x) {
+      const std::int64_t dx = gradient(x, [&](int i) { return own(i, y); });
+      const std::int64_t dy = gradient(y, [&](int i) { return own(x, i); });
+      const std::int64_t greater = own(x, y) - value(u, place.x + x, place.y + y);
+      xx += dx * dx;
+      yy += dy * dy;
+      xy += dx * dy;
+      of_x += dx * greater;
+      of_y += dy * greater;
+    }
+  }
+  // The nearest quarter to the vector that minimises the squares of what is left, at most half a sample.
+  const std::int64_t determinant = xx * yy - xy * xy;
+  const auto quarters = [&](std::int64_t numerator) {
+    const std::int64_t eighths = 8 * std::abs(numerator);
+    const int nearest = eighths >= 3 * determinant ? 2 : eighths >= determinant ? 1 : 0;
+    return numerator < 0 ? -nearest : nearest;
+  };
+  Beside found = {quarters(yy * of_x - xy * of_y), quarters(xx * of_y - xy * of_x), 0};
+  const Position whole = {place.x + floor_divided(found.x, 2), place.y + floor_divided(found.y, 2)};
+  if ((found.x == 0 && found.y == 0) || !is_surrounded(whole)) {
+    return in_place;
+  }
+  for (int y = 0; y < kPatchSide; ++y) {
+    for (int x = 0; x < kPatchSide; ++x) {
+      int column = 32;
+      for (int j = -2; j <= 3; ++j) {
+        int row = 32;
+        for (int i = -2; i <= 3; ++i) {
+          row += interpolation_weight(found.x & 3, i) *
+                 static_cast<int>(value(u, whole.x + x + i, whole.y + y + j));
+        }
+        column += interpolation_weight(found.y & 3, j) * floor_divided(row, 6);
+      }
+      const std::int64_t difference = own(x, y) - floor_divided(column, 6);
+      found.distance += difference * difference;
+    }
+  }
+  const auto cost = static_cast<std::int64_t>(std::floor(variances(t, 0.02)));
+  return found.distance + cost < in_place.distance ? found : in_place;
 }
 
 bool StepAlongMotion::repeats(const std::pair<int, Position>& patch,

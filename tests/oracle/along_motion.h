@@ -36,6 +36,13 @@ struct Stretch {
 /// A patch's places in pictures, in their order.
 using Trajectory = std::vector<std::pair<int, Position>>;
 
+/// Where a patch is found beside a place, in quarters of a sample, and how unlike it is there.
+struct Beside {
+  int x = 0;
+  int y = 0;
+  std::int64_t distance = 0;
+};
+
 struct Sums {
   Picture numerator;
   Picture denominator;
@@ -68,6 +75,13 @@ class StepAlongMotion {
   double variances(int t, double factor) const;
   bool guide_is_clean(int t) const;
   Trajectory follow(int t, Position reference) const;
+  /// Where the reference patch is found beside `place` in picture u.
+  Beside find_beside(int t, Position reference, int u, Position place) const;
+  /// The weight of the sample `offset`, -2 to 3, behind another one for what lies so many quarters behind
+  /// that, in 64ths.
+  static int interpolation_weight(int quarters, int offset);
+  /// Whether all samples are there that the patch is interpolated from.
+  bool is_surrounded(Position place) const;
   /// Whether a patch is the other one again, noise and all. One of a single value has no noise.
   bool repeats(const std::pair<int, Position>& patch, const std::pair<int, Position>& other) const;
   /// The 2D DCT of a patch's samples in place, or back.

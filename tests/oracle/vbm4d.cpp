@@ -177,21 +177,34 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     }
     const std::vector<Position> similar =
         step_.predictive ? std::vector<Position>() : members(t, reference, frames);
-    for (int f = 0; f < static_cast<int>(trajectory.size()); ++f) {
+    // In quarters of a sample, 0 to 3, right of and below these places.
+    std::vector<Position> behind(places.size());
+    for (const auto& [u, now] : trajectory) {
+      const Beside beside = u == t ? Beside() : find_beside(t, reference, u, now);
+      const int whole_x = now.x + (beside.x < 0 ? -1 : 0);
+      const int whole_y = now.y + (beside.y < 0 ? -1 : 0);
       for (const Position& member : similar) {
-        const Position& now = trajectory[f].second;
-        places.emplace_back(trajectory[f].first,
-                            confined(member.x + now.x - reference.x, member.y + now.y - reference.y));
+        const Position place = confined(member.x + whole_x - reference.x, member.y + whole_y - reference.y);
+        places.emplace_back(u, place);
+        behind.push_back(is_surrounded(place) ? Position{beside.x & 3, beside.y & 3} : Position());
       }
     }
     const auto load = [&](const std::function<const Picture&(int)>& picture) {
-      Spectrum group;
-      for (const auto& [u, place] : places) {
-        std::array<double, 64> patch{};
+      Spectrum group(places.size());
+      for (std::size_t p = 0; p < places.size(); ++p) {
+        const auto& [u, place] = places[p];
         for (int i = 0; i < 64; ++i) {
-          patch[i] = picture(u).at(place.x + i % kPatchSide, place.y + i / kPatchSide);
+          for (int y = -2; y <= 3; ++y) {
+            for (int x = -2; x <= 3; ++x) {
+              const double weight =
+                  interpolation_weight(behind[p].x, x) * interpolation_weight(behind[p].y, y);
+              if (weight != 0) {
+                group[p][i] += weight / (64 * 64) *
+                               picture(u).at(place.x + i % kPatchSide + x, place.y + i / kPatchSide + y);
+              }
+            }
+          }
         }
-        group.push_back(patch);
       }
       return group;
     };
@@ -246,7 +259,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     transform(noisy, frames, false);
     for (std::size_t p = 0; p < noisy.size(); ++p) {
       const auto& [u, place] = places[p];
-      if (u < t - span_.spread) {
+      if (u < t - span_.spread || behind[p].x != 0 || behind[p].y != 0) {
         continue;
       }
       for (int i = 0; i < 64; ++i) {

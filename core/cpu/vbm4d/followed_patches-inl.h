@@ -16,6 +16,7 @@
 
 #include "core/cpu/vbm4d/trajectory_tile.h"
 #include "core/motion/motion_field.h"
+#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,13 +41,12 @@ HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
   return hn::BitCast(GuideTag(), hn::PromoteTo(unsigned16, row));
 }
 
-// A sum of squared differences.
-class PatchDistance {
+// A sum of products.
+class PatchProduct {
  public:
   HWY_INLINE void clear() { sum_ = more_ = hn::Zero(Wide()); }
   HWY_INLINE void add(GuideVector a, GuideVector b) {
-    const GuideVector difference = hn::Sub(a, b);
-    sum_ = hn::ReorderWidenMulAccumulate(Wide(), difference, difference, sum_, more_);
+    sum_ = hn::ReorderWidenMulAccumulate(Wide(), a, b, sum_, more_);
   }
   HWY_INLINE std::int32_t get() const { return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_))); }
 
@@ -54,6 +54,15 @@ class PatchDistance {
   using Wide = hn::RepartitionToWide<GuideTag>;
   hn::Vec<Wide> sum_;
   hn::Vec<Wide> more_;  // stays 0 on x86
+};
+
+// A sum of squared differences.
+class PatchDistance : public PatchProduct {
+ public:
+  HWY_INLINE void add(GuideVector a, GuideVector b) {
+    const GuideVector difference = hn::Sub(a, b);
+    PatchProduct::add(difference, difference);
+  }
 };
 
 HWY_INLINE const std::uint8_t* guide_at(const PictureSamples& guide, Position place) {
@@ -137,16 +146,126 @@ HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const
   return choice;
 }
 
+// A reference patch's gradient (quarter_samples.h).
+struct GuideGradient {
+  GuideVector x[vbm4d::kPatch];
+  GuideVector y[vbm4d::kPatch];
+  vbm4d::GradientProducts products;
+};
+
+HWY_ATTR inline GuideGradient gradient_of(const GuidePatch& patch) {
+  const GuideTag d;
+  constexpr int kLast = vbm4d::kPatch - 1;
+  const auto limit = hn::Set(d, std::int16_t{vbm4d::kGreatestGradient});
+  const auto of = [&](GuideVector before, GuideVector after) HWY_ATTR {
+    const GuideVector whole = hn::Sub(after, before);
+    return hn::ShiftRight<1>(hn::Sub(whole, hn::ShiftRight<15>(whole)));  // towards 0
+  };
+  const auto of_border = [&](GuideVector before, GuideVector after) HWY_ATTR {
+    return hn::Max(hn::Min(hn::Sub(after, before), limit), hn::Neg(limit));
+  };
+  const auto first = hn::FirstN(d, 1);
+  const auto inner = hn::FirstN(d, kLast);
+  PatchProduct xx;
+  PatchProduct xy;
+  PatchProduct yy;
+  xx.clear();
+  xy.clear();
+  yy.clear();
+  GuideGradient gradient;
+  for (int i = 0; i < vbm4d::kPatch; ++i) {
+    const GuideVector row = patch.rows[i];
+    const GuideVector left = hn::ShiftLeftLanes<1>(d, row);
+    const GuideVector right = hn::ShiftRightLanes<1>(d, row);
+    gradient.x[i] = hn::IfThenElse(first, of_border(row, right),
+                                   hn::IfThenElse(inner, of(left, right), of_border(left, row)));
+    gradient.y[i] = i == 0       ? of_border(row, patch.rows[1])
+                    : i == kLast ? of_border(patch.rows[i - 1], row)
+                                 : of(patch.rows[i - 1], patch.rows[i + 1]);
+    xx.add(gradient.x[i], gradient.x[i]);
+    xy.add(gradient.x[i], gradient.y[i]);
+    yy.add(gradient.y[i], gradient.y[i]);
+  }
+  gradient.products = {xx.get(), xy.get(), yy.get()};
+  return gradient;
+}
+
+// Of the reference patch from the one at `place`, and so many quarters behind it.
+HWY_ATTR inline std::int32_t distance_between_samples(const PictureSamples& guide,
+                                                      const GuidePatch& reference, Position place, int right,
+                                                      int below) {
+  const GuideTag d;
+  const auto weighted = [&](int quarters, const auto& value) HWY_ATTR {
+    GuideVector sum = hn::Set(d, std::int16_t{1 << vbm4d::kWeightBits >> 1});
+    HWY_UNROLL(6)
+    for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
+      const auto weight = static_cast<std::int16_t>(vbm4d::interpolation_weight(quarters, tap));
+      sum = hn::Add(sum, hn::Mul(value(tap), hn::Set(d, weight)));
+    }
+    return hn::ShiftRight<vbm4d::kWeightBits>(sum);
+  };
+  // Within 16 bits, as bytes are between 0 and 255 and weights add up to 64, without their signs to 100.
+  GuideVector rows[vbm4d::kPatch + vbm4d::kTaps - 1];
+  const std::uint8_t* row = guide_at(guide, {place.x - vbm4d::kTapsBefore, place.y - vbm4d::kTapsBefore});
+  for (GuideVector& each : rows) {
+    each = right == 0 ? load_guide<false>(row + vbm4d::kTapsBefore)
+                      : weighted(right, [&](int tap) HWY_ATTR { return load_guide<false>(row + tap); });
+    row += guide.stride;
+  }
+  PatchDistance distance;
+  distance.clear();
+  for (int i = 0; i < vbm4d::kPatch; ++i) {
+    distance.add(reference.rows[i], below == 0
+                                        ? rows[i + vbm4d::kTapsBefore]
+                                        : weighted(below, [&](int tap) HWY_ATTR { return rows[i + tap]; }));
+  }
+  return distance.get();
+}
+
 struct PlaceInTime {
   int picture = 0;
   Position place;
+  vbm4d::QuarterVector beside = {};
 };
 
-// The place at which the reference patch is found in picture `u`, given that it was at `place` in the one
-// beside it, `from`. False if it is nowhere.
+// How far beside `place` in picture `u` the reference patch is found, of which the patch there differs by
+// `distance`.
+HWY_ATTR inline vbm4d::QuarterVector find_beside(const TrajectoryJob& job, const GuidePatch& reference,
+                                                 const GuideGradient& gradient, int u, Position place,
+                                                 std::int32_t& distance) {
+  const PictureSamples& guide = job.pictures[u].guide;
+  PatchProduct x;
+  PatchProduct y;
+  x.clear();
+  y.clear();
+  const std::uint8_t* row = guide_at(guide, place);
+  for (int i = 0; i < vbm4d::kPatch; ++i) {
+    const GuideVector greater = hn::Sub(reference.rows[i], load_guide<false>(row));
+    x.add(gradient.x[i], greater);
+    y.add(gradient.y[i], greater);
+    row += guide.stride;
+  }
+  const vbm4d::QuarterVector found = vbm4d::beside(gradient.products, x.get(), y.get());
+  const Position whole = {place.x + vbm4d::whole_of(found.x), place.y + vbm4d::whole_of(found.y)};
+  if (found == vbm4d::QuarterVector() || !vbm4d::is_surrounded(whole.x, whole.y, job.width, job.height)) {
+    return {};
+  }
+  const std::int32_t there =
+      distance_between_samples(guide, reference, whole, vbm4d::rest_of(found.x), vbm4d::rest_of(found.y));
+  if (there + job.bounds.sample_cost >= distance) {
+    return {};
+  }
+  distance = there;
+  return found;
+}
+
+// The place at which the reference patch is found in picture `u`, given that it was at `now` in the one
+// beside it. False if it is nowhere. `gradient` is used where places are found to quarters of a sample.
 template <bool kSamples>
-HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, int from, int u,
-                     Position& place) {
+HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, const GuideGradient& gradient,
+                     int u, PlaceInTime& now) {
+  const int from = now.picture;
+  Position& place = now.place;
   const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
   const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
                                                                      job.shift_y, field.columns, field.rows)];
@@ -172,7 +291,10 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, int 
       }
     }
   }
-  place = candidate(choice.number);
+  now = {u, candidate(choice.number), {}};
+  if (job.bounds.quarters) {
+    now.beside = find_beside(job, reference, gradient, u, place, choice.distance);
+  }
   return choice.distance <= job.bounds.greatest;
 }
 
@@ -203,6 +325,7 @@ HWY_ATTR bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const 
 template <bool kSamples, bool kNoisySamples>
 HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
   const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
+  const GuideGradient gradient = job.bounds.quarters ? gradient_of(patch) : GuideGradient();
   std::array<PlaceInTime, vbm4d::kMostFrames> trajectory;
   constexpr int kCentre = vbm4d::kMostReach;
   trajectory[kCentre] = {job.current, reference};
@@ -212,8 +335,7 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
     PlaceInTime now = trajectory[kCentre];
     const int count = static_cast<int>(job.pictures.size());
     while (now.picture + direction >= 0 && now.picture + direction < count &&
-           follow<kSamples>(job, patch, now.picture, now.picture + direction, now.place)) {
-      now.picture += direction;
+           follow<kSamples>(job, patch, gradient, now.picture + direction, now)) {
       if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
         end += direction;
         trajectory[end] = now;
@@ -225,8 +347,11 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
   group.frames = last - first + 1;
   group.members = 1;
   for (int f = 0; f < group.frames; ++f) {
-    group.pictures[f] = static_cast<std::int8_t>(trajectory[first + f].picture);
-    group.places[f] = trajectory[first + f].place;
+    const auto& [picture, place, beside] = trajectory[first + f];
+    group.pictures[f] = static_cast<std::int8_t>(picture);
+    group.places[f] = {place.x + vbm4d::whole_of(beside.x), place.y + vbm4d::whole_of(beside.y)};
+    group.right[f] = static_cast<std::uint8_t>(vbm4d::rest_of(beside.x));
+    group.below[f] = static_cast<std::uint8_t>(vbm4d::rest_of(beside.y));
   }
 }
 

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "core/bm3d/transforms.h"
+#include "core/vbm4d/quarter_samples.h"
 
 #ifndef LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
 #define LIMPID_CORE_CPU_VBM4D_TIME_TRANSFORMS
@@ -59,11 +61,18 @@ HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count,
   for (int f = group.frames - 1; f >= 0; --f) {
     const Position place = group.places[f];
     const std::int8_t picture = group.pictures[f];
+    const std::uint8_t right = group.right[f];
+    const std::uint8_t below = group.below[f];
     for (int m = group.members - 1; m >= 0; --m) {
-      group.pictures[f * group.members + m] = picture;
-      group.places[f * group.members + m] = {
+      const int i = f * group.members + m;
+      const Position its = {
           vbm4d::confined(similar[m].x + place.x - reference.x, job.width - vbm4d::kPatch),
           vbm4d::confined(similar[m].y + place.y - reference.y, job.height - vbm4d::kPatch)};
+      const bool surrounded = vbm4d::is_surrounded(its.x, its.y, job.width, job.height);
+      group.pictures[i] = picture;
+      group.places[i] = its;
+      group.right[i] = surrounded ? right : 0;
+      group.below[i] = surrounded ? below : 0;
     }
   }
 }
@@ -223,7 +232,8 @@ HWY_ATTR void find_predictive_groups(const TrajectoryJob& job, const Tile& tile,
 using PatchTag = hn::CappedTag<float, 8>;
 using PatchVector = hn::Vec<PatchTag>;
 constexpr int kPatchLanes = static_cast<int>(hn::MaxLanes(PatchTag()));
-constexpr int kPatchVectors = 64 / kPatchLanes;
+constexpr int kPatchSamples = vbm4d::kPatch * vbm4d::kPatch;
+constexpr int kPatchVectors = kPatchSamples / kPatchLanes;
 
 // Where the coefficients of patch i begin in a group, and how far it is from one vector of them to the next.
 constexpr int patch_begin(int i) {
@@ -291,6 +301,67 @@ HWY_ATTR void load_patches(const PatchInMemory* patches, int size, const PatchSa
       return load_patches_of<std::int16_t>(patches, size, kept, group);
     case PatchSamples::Type::kFloat:
       return load_patches_of<float>(patches, size, kept, group);
+  }
+}
+
+// A patch's samples as code values, so many quarters of a sample right of and below where it is in memory.
+template <typename Sample>
+HWY_ATTR void interpolate_of(const PatchInMemory& patch, int right, int below, const PatchSamples& kept,
+                             float* out) {
+  const PatchTag d;
+  const hn::RebindToSigned<PatchTag> d32;
+  const hn::Rebind<Sample, PatchTag> samples;
+  constexpr float kUnit = 1.0F / (1 << vbm4d::kWeightBits);
+  const auto load = [&](const Sample* at) HWY_ATTR {
+    if constexpr (std::is_same_v<Sample, float>) {
+      return hn::LoadU(d, at);
+    } else {
+      return hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(samples, at)));
+    }
+  };
+  const auto weighted = [&](int quarters, const auto& value) HWY_ATTR {
+    PatchVector sum = hn::Zero(d);
+    HWY_UNROLL(6)
+    for (int tap = 0; tap < vbm4d::kTaps; ++tap) {
+      sum =
+          hn::MulAdd(value(tap),
+                     hn::Set(d, kUnit * static_cast<float>(vbm4d::interpolation_weight(quarters, tap))), sum);
+    }
+    return sum;
+  };
+  constexpr int kRows = vbm4d::kPatch + vbm4d::kTaps - 1;
+  const int first = below == 0 ? vbm4d::kTapsBefore : 0;
+  const int last = below == 0 ? first + vbm4d::kPatch : kRows;
+  for (int part = 0; part < vbm4d::kPatch / kPatchLanes; ++part) {
+    PatchVector rows[kRows];
+    for (int i = first; i < last; ++i) {
+      const auto* row =
+          reinterpret_cast<const Sample*>(patch.data + (i - vbm4d::kTapsBefore) * patch.stride) +
+          part * kPatchLanes;
+      rows[i] = right == 0
+                    ? load(row)
+                    : weighted(right, [&](int tap) HWY_ATTR { return load(row + tap - vbm4d::kTapsBefore); });
+    }
+    for (int i = 0; i < vbm4d::kPatch; ++i) {
+      const PatchVector value = below == 0 ? rows[i + vbm4d::kTapsBefore]
+                                           : weighted(below, [&](int tap) HWY_ATTR { return rows[i + tap]; });
+      hn::StoreU(hn::MulAdd(value, hn::Set(d, kept.unit), hn::Set(d, kept.zero)), d,
+                 out + i * vbm4d::kPatch + part * kPatchLanes);
+    }
+  }
+}
+
+HWY_ATTR void interpolate(const PatchInMemory& patch, int right, int below, const PatchSamples& kept,
+                          float* out) {
+  switch (kept.type) {
+    case PatchSamples::Type::kUint8:
+      return interpolate_of<std::uint8_t>(patch, right, below, kept, out);
+    case PatchSamples::Type::kUint16:
+      return interpolate_of<std::uint16_t>(patch, right, below, kept, out);
+    case PatchSamples::Type::kInt16:
+      return interpolate_of<std::int16_t>(patch, right, below, kept, out);
+    case PatchSamples::Type::kFloat:
+      return interpolate_of<float>(patch, right, below, kept, out);
   }
 }
 
@@ -456,6 +527,9 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
     x[0] = hn::Sub(x[0], grey);
     inverse_2d<Dct8>(x);
     const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
+      if (group.is_between_samples(patch)) {
+        return;
+      }
       const LocalNumerators& into = sums[group.pictures[patch]];
       const std::ptrdiff_t offset = into.offset(group.places[patch]);
       for (int row = 0; row < 8; ++row) {
@@ -483,6 +557,10 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
 HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const TrajectoryGroup& group, int first_patch,
                            TrajectoryScratch& scratch, const LocalNumerators* sums) {
   const int size = group.size();
+  bool between_samples = false;
+  for (int i = 0; i < size; ++i) {
+    between_samples = between_samples || group.is_between_samples(i);
+  }
   std::array<PatchInMemory, vbm4d::kMostPatches> patches;
   const auto load = [&](bool of_basic, float* into) HWY_ATTR {
     const PatchSamples& kept = of_basic ? job.basic : job.noisy;
@@ -492,7 +570,15 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
       patches[i] = {from.data + group.places[i].y * from.stride + group.places[i].x * kept.bytes(),
                     from.stride};
     }
-    load_patches(patches.data(), size, kept, into);
+    if (!between_samples) {
+      return load_patches(patches.data(), size, kept, into);
+    }
+    for (int i = 0; i < size; ++i) {
+      float* const samples = scratch.samples.data() + i * kPatchSamples;
+      interpolate(patches[i], group.right[i], group.below[i], kept, samples);
+      patches[i] = {reinterpret_cast<const std::byte*>(samples), vbm4d::kPatch * sizeof(float)};
+    }
+    load_patches_of<float>(patches.data(), size, PatchSamples(), into);
   };
   float* const noisy = scratch.noisy_group.data();
   float* const basic = scratch.basic_group.data();
@@ -507,6 +593,9 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
       (job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise, job.noise_over_time[plane],
                                                   deviation));
   for (int i = first_patch; i < size; ++i) {
+    if (group.is_between_samples(i)) {
+      continue;
+    }
     const Position& place = group.places[i];
     job.pictures[group.pictures[i]].planes[plane].sums->add_weight(place.x, place.y, weight);
   }
@@ -581,6 +670,7 @@ HWY_ATTR void process_tile_groups(const TrajectoryJob& job, const Tile& tile, Tr
       std::size_t{(vbm4d::kMostPatches + kPatchesPerBlock - 1) / kPatchesPerBlock} * kBlockFloats;
   scratch.noisy_group.resize(kGroupFloats);
   scratch.basic_group.resize(kGroupFloats);
+  scratch.samples.resize(kPatchSamples * vbm4d::kMostPatches);
   if (job.predictive) {
     find_predictive_groups(job, tile, scratch);
   } else {

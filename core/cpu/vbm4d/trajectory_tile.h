@@ -88,8 +88,13 @@ struct TrajectoryGroup {
   int members = 0;
   std::array<std::int8_t, vbm4d::kMostPatches> pictures;
   std::array<Position, vbm4d::kMostPatches> places;
+  /// How many quarters of a sample patches lie right of their places and below them (quarter_samples.h).
+  std::array<std::uint8_t, vbm4d::kMostPatches> right{};
+  std::array<std::uint8_t, vbm4d::kMostPatches> below{};
 
   int size() const { return frames * members; }
+  /// Such patches have no estimate.
+  bool is_between_samples(int patch) const { return (right[patch] | below[patch]) != 0; }
 };
 
 /// A thread's working memory.
@@ -99,6 +104,7 @@ struct TrajectoryScratch {
   TileScratch matching;
   AlignedVector<float> noisy_group;
   AlignedVector<float> basic_group;
+  AlignedVector<float> samples;  // of a group's patches
   AlignedVector<float> sums;
 };
 

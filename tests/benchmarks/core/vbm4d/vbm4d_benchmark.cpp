@@ -35,14 +35,17 @@ constexpr int kDistinct = 10;  // frames of a clip, which then goes backwards
 // A picture goes by, of which a part goes the other way; what is flat stays as it is.
 struct ClipContent {
   std::string name;
-  std::string drawing;  // of contents.h
-  double sigma = 0;     // of the noise in it
+  std::string drawing;    // of contents.h
+  double sigma = 0;       // of the noise in it
+  bool drifting = false;  // it goes by halves of samples, too
 };
 
 std::vector<ClipContent> clip_contents() {
   const auto sigma = static_cast<double>(kSigma);
-  return {{"natural", "natural", sigma}, {"flat", "one gray", 0},          {"flat_noisy", "one gray", sigma},
-          {"black", "black", 0},         {"noise", "one gray", 4 * sigma}, {"drawn", "drawn", sigma}};
+  return {{"natural", "natural", sigma},       {"flat", "one gray", 0},
+          {"flat_noisy", "one gray", sigma},   {"black", "black", 0},
+          {"noise", "one gray", 4 * sigma},    {"drawn", "drawn", sigma},
+          {"drifting", "natural", sigma, true}};
 }
 
 std::vector<std::uint8_t> natural_picture() {
@@ -80,9 +83,14 @@ Clip make_clip(const FrameFormat& format, const ClipContent& content) {
         auto* const row = clip.clean[t].planes[p].row<std::uint8_t>(y);
         for (int x = 0; x < width; ++x) {
           const bool other = x / 2 + y > height;
-          const int from_x = mirrored(other ? x - 6 * t : x + 4 * t, width);
-          const int from_y = mirrored(other ? y : y - 2 * t, height);
-          row[x] = picture[static_cast<std::size_t>(from_y) * width + from_x];
+          const int from_x = other ? x - 6 * t : x + 4 * t;
+          const int from_y = other ? y : y - 2 * t;
+          const auto sample = [&](int right) {
+            return picture[static_cast<std::size_t>(mirrored(from_y, height)) * width +
+                           mirrored(from_x + right, width)];
+          };
+          const int half = content.drifting ? t % 2 : 0;
+          row[x] = static_cast<std::uint8_t>((sample(0) + sample(half) + 1) / 2);
         }
       }
     }
@@ -230,6 +238,15 @@ void add_benchmarks() {
           ->UseRealTime()
           ->Unit(benchmark::kMillisecond);
     }
+  }
+  Vbm4dParameters to_quarters = vbm4d_profile(Vbm4dProfile::kNp);
+  to_quarters.motion_precision = 4;
+  for (const ClipContent& content : clip_contents()) {
+    benchmark::RegisterBenchmark(
+        ("clip_512/np_quarters/" + content.name).c_str(),
+        [to_quarters, content](benchmark::State& state) { measure_content(state, to_quarters, content, 1); })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
   }
   for (const auto& [name, profile] :
        {std::pair("fast", VnlbProfile::kFast), std::pair("np", VnlbProfile::kNp),

@@ -41,25 +41,37 @@ constexpr int kHeight = 1080;
 constexpr int kDistinct = 12;  // frames of a clip, which then goes backwards
 constexpr int kSide = 512;     // of the picture
 
-enum class Content { kMoving, kNoise, kFlat, kBlack };
+enum class Content { kMoving, kDrifting, kNoise, kFlat, kBlack };
 
-// Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way.
-int clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y,
-                 int height = kHeight) {
+bool is_picture(Content content) { return content == Content::kMoving || content == Content::kDrifting; }
+
+// Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way, by
+// whole samples or by parts of them.
+float clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y,
+                   int height = kHeight) {
   if (content == Content::kBlack) {
     return 0;
   }
-  if (content != Content::kMoving) {
+  if (!is_picture(content)) {
     return 128;
   }
   const auto mirrored = [](int i) {
     const int reduced = (i % (2 * kSide) + 2 * kSide) % (2 * kSide);
     return reduced < kSide ? reduced : 2 * kSide - 1 - reduced;
   };
+  const auto at = [&](int u, int v) {
+    return static_cast<float>(picture[static_cast<std::size_t>(mirrored(v)) * kSide + mirrored(u)]);
+  };
   const bool before = x / 3 + y > height;
-  const int u = mirrored(before ? x - 11 * t : x + 5 * t);
-  const int v = mirrored(before ? y : y - 2 * t);
-  return picture[static_cast<std::size_t>(v) * kSide + u];
+  if (content == Content::kMoving) {
+    return before ? at(x - 11 * t, y) : at(x + 5 * t, y - 2 * t);
+  }
+  const float u = static_cast<float>(x) + static_cast<float>(t) * (before ? -10.6F : 5.3F);
+  const float v = static_cast<float>(y) - static_cast<float>(t) * (before ? 0.2F : 2.4F);
+  const auto left = static_cast<int>(std::floor(u));
+  const auto top = static_cast<int>(std::floor(v));
+  return std::lerp(std::lerp(at(left, top), at(left + 1, top), u - std::floor(u)),
+                   std::lerp(at(left, top + 1), at(left + 1, top + 1), u - std::floor(u)), v - std::floor(v));
 }
 
 template <typename Sample>
@@ -94,9 +106,8 @@ std::vector<Frame> make_clip(Engine& engine, const FrameFormat& format,
         std::vector<float> values(frame.planes[p].width);
         for (float& value : values) {
           const int x = static_cast<int>(&value - values.data());
-          value = static_cast<float>(
-              clean_sample(picture, content, t, x << shift_x, y << shift_y, format.height));
-          if (content == Content::kMoving || content == Content::kNoise) {
+          value = clean_sample(picture, content, t, x << shift_x, y << shift_y, format.height);
+          if (is_picture(content) || content == Content::kNoise) {
             value += noise[next % kNoise] * (content == Content::kNoise ? 2.5F : 1.0F);
           }
           ++next;
@@ -273,6 +284,14 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     job.out.shapes = memory.as<unsigned>();
     job.out.places = job.out.shapes + number;
     job.out.members = reinterpret_cast<std::int16_t*>(job.out.places + number * pictures);
+    const int slots = std::max(pictures, its.max_group_size);
+    const DeviceMemory interpolated(job.bounds.quarters
+                                        ? InterpolatedPatches::samples_of(number * slots, kWidth) * 2 *
+                                              sizeof(std::uint16_t)
+                                        : 0);
+    if (job.bounds.quarters) {
+      job.out.quarters = reinterpret_cast<std::uint8_t*>(job.out.members + number * its.max_group_size);
+    }
     GroupJob& filter = groups[step];
     filter.grid = job.grid;
     filter.groups = job.out;
@@ -284,8 +303,13 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     filter.variances = plan.planes.components[0].coefficient_variances[step];
     filter.tables = &tables;
     filter.transforms = transforms.as<float>();
+    auto* const of_noisy = interpolated.as<std::uint16_t>();
+    filter.interpolated = {of_noisy, of_noisy + InterpolatedPatches::samples_of(number * slots, kWidth),
+                           slots};
     nlohmann::ordered_json& entry = json[name + (step == 0 ? ", first step" : ", second step")];
     entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
+    entry["interpolate_ms"] =
+        job.bounds.quarters ? time_ms(repeats, [&] { interpolate_patches(filter, nullptr); }) : 0.0;
     entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
     entry["estimate_ms"] = time_ms(repeats, [&] {
       finish_estimate(filter.format, filter.sums[0], filter.noisy[0], samples, tables, plane, nullptr);
@@ -301,10 +325,12 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     }
     entry["whole"] = static_cast<double>(whole) / static_cast<double>(number);
     entry["length"] = length / static_cast<double>(number);
-    std::printf("%-22s step %d: follow %7.3f, filter %7.3f, estimate %7.3f ms; whole %.2f, length %.1f\n",
-                name.c_str(), step + 1, entry["follow_ms"].get<double>(), entry["filter_ms"].get<double>(),
-                entry["estimate_ms"].get<double>(), entry["whole"].get<double>(),
-                entry["length"].get<double>());
+    std::printf(
+        "%-22s step %d: follow %7.3f, interpolate %7.3f, filter %7.3f, estimate %7.3f ms; whole %.2f, length "
+        "%.1f\n",
+        name.c_str(), step + 1, entry["follow_ms"].get<double>(), entry["interpolate_ms"].get<double>(),
+        entry["filter_ms"].get<double>(), entry["estimate_ms"].get<double>(), entry["whole"].get<double>(),
+        entry["length"].get<double>());
   }
 }
 
@@ -360,14 +386,15 @@ void benchmark(int argc, char** argv) {
   std::printf("%s\n\n", engine->description().c_str());
   nlohmann::ordered_json json;
   json["device"] = engine->description();
-  const std::pair<const char*, Vbm4dProfile> profiles[] = {{"fast", Vbm4dProfile::kFast},
-                                                           {"lc", Vbm4dProfile::kLc},
-                                                           {"np", Vbm4dProfile::kNp},
-                                                           {"high", Vbm4dProfile::kHigh}};
-  std::vector<std::pair<std::string, Filter>> settings;
-  for (const auto& [name, profile] : profiles) {
-    settings.emplace_back(name, vbm4d_profile(profile));
+  std::vector<std::pair<std::string, Vbm4dParameters>> of_vbm4d;
+  for (const auto& [name, profile] :
+       {std::pair("fast", Vbm4dProfile::kFast), std::pair("lc", Vbm4dProfile::kLc),
+        std::pair("np", Vbm4dProfile::kNp), std::pair("high", Vbm4dProfile::kHigh)}) {
+    of_vbm4d.emplace_back(name, vbm4d_profile(profile));
   }
+  of_vbm4d.emplace_back("np quarters", vbm4d_profile(Vbm4dProfile::kNp));
+  of_vbm4d.back().second.motion_precision = 4;
+  std::vector<std::pair<std::string, Filter>> settings(of_vbm4d.begin(), of_vbm4d.end());
   settings.emplace_back("vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast));
   settings.emplace_back("vbm3d np", vbm3d_profile(Vbm3dProfile::kNp));
   settings.emplace_back("vnlb fast", vnlb_profile(VnlbProfile::kFast));
@@ -375,6 +402,7 @@ void benchmark(int argc, char** argv) {
   settings.emplace_back("vnlb high", vnlb_profile(VnlbProfile::kHigh));
   settings.emplace_back("vnlb best", vnlb_profile(VnlbProfile::kBest));
   const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
+                                                      {"drifting", Content::kDrifting},
                                                       {"noise", Content::kNoise},
                                                       {"flat", Content::kFlat},
                                                       {"black", Content::kBlack}};
@@ -404,7 +432,9 @@ void benchmark(int argc, char** argv) {
   }
   // What the second step takes for the basic estimate is the clip without noise; of noise alone, half of it.
   const FrameFormat luma = gray(kWidth, kHeight);
-  for (const Content content : {Content::kMoving, Content::kNoise}) {
+  const std::pair<const char*, Content> kernel_contents[] = {
+      {"", Content::kMoving}, {", drifting", Content::kDrifting}, {", noise", Content::kNoise}};
+  for (const auto& [content_name, content] : kernel_contents) {
     const std::vector<Frame> noisy = make_clip(*engine, luma, picture, content);
     std::vector<Frame> basic;
     for (int t = 0; t < kDistinct; ++t) {
@@ -412,15 +442,14 @@ void benchmark(int argc, char** argv) {
       for (int y = 0; y < kHeight; ++y) {
         for (int x = 0; x < kWidth; ++x) {
           frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(
-              content == Content::kMoving ? clean_sample(picture, content, t, x, y)
-                                          : 64 + noisy[t].planes[0].row<std::uint8_t>(y)[x] / 2);
+              is_picture(content) ? std::round(clean_sample(picture, content, t, x, y))
+                                  : 64 + noisy[t].planes[0].row<std::uint8_t>(y)[x] / 2);
         }
       }
     }
-    for (const auto& [profile_name, profile] : profiles) {
-      if (options.only.empty() || options.only == profile_name) {
-        time_kernels(profile_name + std::string(content == Content::kMoving ? "" : ", noise"),
-                     vbm4d_profile(profile), noisy, basic, options.repeats, json["kernels"]);
+    for (const auto& [name, parameters] : of_vbm4d) {
+      if (options.only.empty() || options.only == name) {
+        time_kernels(name + content_name, parameters, noisy, basic, options.repeats, json["kernels"]);
       }
     }
   }
