@@ -66,9 +66,8 @@ struct Trajectories {
   /// The patches similar to the reference patches, as in Groups; only where more than one trajectory is
   /// wanted. Trajectory m of a group is as far from the first one as they are.
   std::int16_t* members = nullptr;
-  /// [i * slots + p]: how many quarters of a sample the first trajectory lies right of its place in picture
-  /// p,
-  /// + 4 * how many below; null if all are at whole samples.
+  /// [i * slots + p]: how many quarters of a sample the first trajectory's patch in picture p lies right of
+  /// its place, + 4 * how many below; null if all are at whole samples.
   std::uint8_t* quarters = nullptr;
   int pictures = 0;
   int slots = 0;  ///< as many as pictures; in V-BM3D's groups as many as patches
