@@ -3,6 +3,7 @@
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -50,6 +51,13 @@ class ConsoleSink final : public spdlog::sinks::base_sink<spdlog::details::null_
   Console& console_;
 };
 
+/// What WarningRecorders listen to. The logger's own list of sinks has no lock, and InterruptWatch may log at
+/// any moment.
+const std::shared_ptr<spdlog::sinks::dist_sink_mt>& recorders() {
+  static const auto sinks = std::make_shared<spdlog::sinks::dist_sink_mt>();
+  return sinks;
+}
+
 void log_ffmpeg_message(io::LogSeverity severity, const std::string& line) {
   const bool trouble = severity == io::LogSeverity::kError || severity == io::LogSeverity::kWarning;
   spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: " + line);
@@ -78,7 +86,8 @@ void set_up_logging(Console& console, const LoggingOptions& options) {
   const spdlog::level::level_enum level = parse_level(options.level);
   auto console_sink = std::make_shared<ConsoleSink>(console);
   console_sink->set_level(level);
-  auto logger = std::make_shared<spdlog::logger>("limpid", console_sink);
+  auto logger =
+      std::make_shared<spdlog::logger>("limpid", spdlog::sinks_init_list{console_sink, recorders()});
   logger->set_level(std::min(level, spdlog::level::warn));  // for WarningRecorder
   if (!options.file.empty()) {
     // spdlog would make the folders of a name that is mistyped.
@@ -119,11 +128,9 @@ class WarningRecorder::Sink final : public spdlog::sinks::base_sink<std::mutex> 
   std::vector<std::string> warnings_;
 };
 
-WarningRecorder::WarningRecorder() : sink_(std::make_shared<Sink>()) {
-  spdlog::default_logger()->sinks().push_back(sink_);
-}
+WarningRecorder::WarningRecorder() : sink_(std::make_shared<Sink>()) { recorders()->add_sink(sink_); }
 
-WarningRecorder::~WarningRecorder() { std::erase(spdlog::default_logger()->sinks(), sink_); }
+WarningRecorder::~WarningRecorder() { recorders()->remove_sink(sink_); }
 
 std::vector<std::string> WarningRecorder::warnings() const { return sink_->warnings(); }
 

@@ -24,7 +24,7 @@ struct LoggingOptions {
 void set_up_logging(Console& console, const LoggingOptions& options);
 
 /// Gathers the warnings that are logged, by whatever thread, while it lives, whether or not the console shows
-/// them. Made and destroyed while no other thread logs.
+/// them. set_up_logging() comes first. Other threads may log while it is made or destroyed.
 class WarningRecorder {
  public:
   WarningRecorder();
