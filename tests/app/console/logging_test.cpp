@@ -4,31 +4,17 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "app/console/console.h"
+#include "tests/app/console/silent_logging.h"
 
 namespace limpid::app {
 namespace {
 
-class LoggingTest : public testing::Test {
- protected:
-  LoggingTest() { set_up_logging(console_, {.level = "off", .file = ""}); }
-  ~LoggingTest() override { spdlog::set_default_logger(before_); }
-  LoggingTest(const LoggingTest&) = delete;
-  LoggingTest& operator=(const LoggingTest&) = delete;
-  LoggingTest(LoggingTest&&) = delete;
-  LoggingTest& operator=(LoggingTest&&) = delete;
-
- private:
-  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  Console console_;
-};
-
-TEST_F(LoggingTest, WarningsAreGatheredByEachRecorderThatLives) {
+TEST(LoggingTest, WarningsAreGatheredByEachRecorderThatLives) {
+  const SilentLogging logging;
   spdlog::warn("before");
   const WarningRecorder outer;
   spdlog::warn("one");
@@ -42,7 +28,8 @@ TEST_F(LoggingTest, WarningsAreGatheredByEachRecorderThatLives) {
   EXPECT_EQ(outer.warnings(), (std::vector<std::string>{"one", "two", "three"}));
 }
 
-TEST_F(LoggingTest, ARecorderMayComeAndGoWhileAnotherThreadLogs) {
+TEST(LoggingTest, ARecorderMayComeAndGoWhileAnotherThreadLogs) {
+  const SilentLogging logging;
   std::atomic<int> logged = 0;
   const std::jthread other([&](const std::stop_token& end) {
     while (!end.stop_requested()) {

@@ -15,6 +15,7 @@
 
 #include "app/console/logging.h"
 #include "core/base/error.h"
+#include "tests/app/console/silent_logging.h"
 #include "tests/captions.h"
 #include "tests/io/media/media.h"
 
@@ -89,6 +90,7 @@ TEST_F(FrameSinkTest, WhatLaterFramesLoseIsTold) {
                .rdbuf();
   std::ofstream(path("late.264"), std::ios::binary) << plain.str() << test::with_captions(plain.str());
   io::Reader reader(path("late.264"));
+  const SilentLogging logging;
   const WarningRecorder recorder;
   io::WriterOptions options;
   options.codec = "ffv1";
