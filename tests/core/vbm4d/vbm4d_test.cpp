@@ -376,8 +376,8 @@ TEST_P(Vbm4dTest, ScenesAndFlashesAreFilteredByThemselves) {
     for (std::size_t t = 0; t < results.size(); ++t) {
       EXPECT_TRUE(oracle::same_bits(results[t], expected[t])) << "frame " << t << ", sigma " << sigma;
     }
-    const std::size_t of_the_flash = format.width / 8;
-    expect_as_defined(frames, parameters, white_noise(sigma), of_the_flash);
+    // The flash is so near white that much of the strongest noise is cut off.
+    expect_as_defined(frames, parameters, white_noise(sigma), sigma == 50 ? format.width / 8 : 0);
   }
 }
 
