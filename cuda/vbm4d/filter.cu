@@ -1,9 +1,11 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -14,13 +16,15 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/group_patch.h"
 #include "cuda/vbm4d/groups.h"
+#include "cuda/vbm4d/surroundings.h"
 
 // A warp filters a group at a time, as in cuda/bm3d/filter_fast.cu, but for what follows from motion: patches
 // are read from global memory, by way of the first-level cache, and added to sums there. The transform across
-// the group is inside of each lane. Trajectories of 9 and 17 pictures, the lengths that reaches of 4 and 8
-// make, have the DCT's matrix as constants and use its symmetry. So do groups of 16 patches of one picture,
-// those of what can't be followed, with Haar's. All other groups, of up to 4, 8 or 16 patches, take two
-// patches at a time and multiply by matrices in global memory.
+// the group is inside of each lane. Where patches may lie between samples they are read by way of shared
+// memory (surroundings.h). Trajectories of 9 and 17 pictures, the lengths that reaches of 4 and 8 make, have
+// the DCT's matrix as constants and use its symmetry. So do groups of 16 patches of one picture, those of
+// what can't be followed, with Haar's. All other groups, of up to 4, 8 or 16 patches, take two patches at a
+// time and multiply by matrices in global memory.
 //
 // The first step is computed to single precision, since the second one's trajectories answer to the least
 // change of the basic estimate; the second step's operands are half floats. Bound by instruction issue.
@@ -196,9 +200,8 @@ struct TrajectoryGroup {
   }
 };
 
-// Patches that are interpolated are in a picture of their own, which has no sums.
-constexpr int kInterpolated = kMostPictures;
-constexpr int kSharedPictures = kMostPictures + 1;
+// What a kernel does with groups, one of them where patches may lie between samples.
+enum class Pass { kHardThreshold, kWiener, kInterpolatingWiener };
 
 struct GroupArguments {
   ReferenceGrid grid;
@@ -208,7 +211,6 @@ struct GroupArguments {
   const void* noisy[kMostPictures];
   const void* basic[kMostPictures];
   void* sums[kMostPictures];
-  InterpolatedPatches interpolated;
   GroupSums format;
   float bound;  // threshold (first step) or sigma^2, of a coefficient
   limpid::vbm4d::NoiseOverTime over_time;
@@ -221,6 +223,7 @@ struct GroupArguments {
   float offset_coefficient;  // of the offset, for a group of one; second step
   FilterTables tables;
   const float* transforms;
+  const unsigned* interpolating;
 };
 
 // A group as a warp takes it. Lanes know the patch of their number, which is in `picture`.
@@ -231,13 +234,24 @@ struct TakenGroup {
   int offset;  // of the patch's first sample in planes and sums
   int cell;    // its number
   const float* matrix;
+  // Where patches may lie between samples: their surroundings, and the numbers of their matrices, y + 256 x.
+  // The offset of those that do is negative.
+  int origin;
+  int matrices;
 };
 
 // What all warps of a block read.
 struct SharedPlanes {
-  const void* noisy[kSharedPictures];
-  const void* basic[kSharedPictures];
-  void* sums[kSharedPictures];
+  const void* noisy[kMostPictures];
+  const void* basic[kMostPictures];
+  void* sums[kMostPictures];
+};
+
+// Surroundings of as many patches as a warp copies at a time.
+constexpr int kPatchesAtOnce = 10;
+struct SharedSurroundings {
+  uint2 matrices[InterpolatingTransforms::kWords / (2 * kWarp)][kWarp];
+  Surroundings of_patches[kGroupWarps][kPatchesAtOnce];
 };
 
 // Of a kernel for such samples.
@@ -250,6 +264,10 @@ struct GroupLane {
   Matrix forward;
   Matrix inverse;
   float window[2];
+  // Where patches may lie between samples.
+  Surroundings::Lane around;
+  Surroundings* surroundings;  // its warp's
+  const uint2 (*matrices)[kWarp];
 };
 
 template <bool kExact>
@@ -282,6 +300,37 @@ __device__ __forceinline__ void load_two(const void* const* planes, const TakenG
                                                                     coefficients);
 }
 
+// As load_two(), of patches that may lie between samples.
+template <typename Sample>
+__device__ __forceinline__ void interpolate_two(const void* const* planes, const TakenGroup& taken,
+                                                const GroupLane& lane, int i, int size,
+                                                float (&coefficients)[4]) {
+  const int first = i % kPatchesAtOnce;
+  if (first == 0) {
+    const auto* const own = static_cast<const Sample*>(planes[taken.picture]) + taken.origin;
+    __syncwarp();  // all have what was there
+#pragma unroll
+    for (int j = 0; j < kPatchesAtOnce; ++j) {
+      if (i + j < size) {
+        const auto from = __shfl_sync(kAllLanes, reinterpret_cast<std::uintptr_t>(own), i + j);
+        lane.surroundings[j].start(reinterpret_cast<const Sample*>(from), lane.around);
+      }
+    }
+    Surroundings::finish();
+  }
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    float its[2] = {};
+    if (i + j < size) {
+      const int numbers = __shfl_sync(kAllLanes, taken.matrices, i + j);
+      lane.surroundings[first + j].transform(lane.matrices[numbers & 0xFF][lane.lane],
+                                             lane.matrices[numbers >> 8][lane.lane], lane.around, its);
+    }
+    coefficients[2 * j] = its[0];
+    coefficients[2 * j + 1] = its[1];
+  }
+}
+
 // Four of the values of a group's matrix that belong to one patch.
 __device__ __forceinline__ void load_factors(const float* matrix, int patch, int first, float (&factors)[4]) {
   const float4 four = __ldg(reinterpret_cast<const float4*>(matrix + patch * GroupTransforms::kMost + first));
@@ -292,15 +341,23 @@ __device__ __forceinline__ void load_factors(const float* matrix, int patch, int
 }
 
 // Loads a group's patches and transforms them.
-template <bool kExact, typename Sample, int kPatches, GroupKind kKind>
+template <Pass kPass, typename Sample, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void load_trajectories(const void* const* planes, const TakenGroup& taken,
                                                   const GroupLane& lane, int pitch,
                                                   TrajectoryGroup<kPatches, kKind>& group) {
+  const auto load = [&](int i, int size, float(&coefficients)[4]) {
+    // All patches of one picture are at whole samples.
+    if constexpr (kPass == Pass::kInterpolatingWiener && kKind != GroupKind::kPicture) {
+      interpolate_two<Sample>(planes, taken, lane, i, size, coefficients);
+    } else {
+      load_two<kPass == Pass::kHardThreshold, Sample>(planes, taken, lane, pitch, i, size, coefficients);
+    }
+  };
   if constexpr (kKind != GroupKind::kAny) {
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2) {
       float coefficients[4];
-      load_two<kExact, Sample>(planes, taken, lane, pitch, i, kPatches, coefficients);
+      load(i, kPatches, coefficients);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         if (i + j / 2 < kPatches) {
@@ -318,7 +375,7 @@ __device__ __forceinline__ void load_trajectories(const void* const* planes, con
 #pragma unroll 1
     for (int i = 0; i < taken.size; i += 2) {
       float coefficients[4];
-      load_two<kExact, Sample>(planes, taken, lane, pitch, i, taken.size, coefficients);
+      load(i, taken.size, coefficients);
 #pragma unroll
       for (int k = 0; k < kPatches; k += 4) {
 #pragma unroll
@@ -381,7 +438,7 @@ __device__ __forceinline__ float threshold_trajectories(const GroupArguments& ar
 
 // The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
 // weight. `offset` is that of the group's mean, which is shrunk towards black.
-template <typename Sample, bool kWhite, int kPatches, GroupKind kKind>
+template <Pass kPass, typename Sample, bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
                                                      const SharedPlanes& planes, const TakenGroup& taken,
                                                      const GroupNoise<kWhite>& noise, const GroupLane& lane,
@@ -390,7 +447,7 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
   const int pitch = arguments.samples.pitch;
   const float offset = lane.lane == 0 ? arguments.offset_coefficient * root : 0.0F;
   __half2 complements[kPatches];
-  load_trajectories<false, __half>(planes.basic, taken, lane, pitch, group);
+  load_trajectories<kPass, __half>(planes.basic, taken, lane, pitch, group);
   group.x[0][0] += offset;
   deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
   const LaneNoise own = noise.of(lane);
@@ -411,7 +468,7 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
     complements[i] = __floats2half2_rn(factors[0], factors[1]);
   }
   const float weight = noise.weight_of(noise.units_of(energy));
-  load_trajectories<false, Sample>(planes.noisy, taken, lane, pitch, group);
+  load_trajectories<kPass, Sample>(planes.noisy, taken, lane, pitch, group);
   group.x[0][0] += offset;
 #pragma unroll
   for (int i = 0; i < kPatches; ++i) {
@@ -433,11 +490,12 @@ __device__ __forceinline__ void add_to(std::int32_t* sum, int value) {
 }
 
 // Transforms patches i and i + 1 of a group back to samples and adds them to the sums, times `scales`, those
-// of the lane's two rows. Narrow sums have limits for what is added.
-template <bool kExact, typename Sum>
+// of the lane's two rows. Narrow sums have limits for what is added. Patches between samples add nothing.
+template <Pass kPass, typename Sum>
 __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenGroup& taken,
                                         const GroupLane& lane, int pitch, int i, int size,
                                         const float (&coefficients)[4], const float (&scales)[2]) {
+  constexpr bool kExact = kPass == Pass::kHardThreshold;
   constexpr bool kNarrow = sizeof(Sum) == sizeof(std::int32_t);
   float samples[4];
   transform_pair<kExact, kExact>(lane.inverse, split<kExact>(coefficients[0], coefficients[1]),
@@ -447,7 +505,8 @@ __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenG
     if (i + j < size) {
       const int picture = __shfl_sync(kAllLanes, taken.picture, i + j);
       const int offset = __shfl_sync(kAllLanes, taken.offset, i + j);
-      if (auto* sums = static_cast<Sum*>(planes.sums[picture]); sums != nullptr) {
+      if (auto* sums = static_cast<Sum*>(planes.sums[picture]);
+          sums != nullptr && (kPass != Pass::kInterpolatingWiener || offset >= 0)) {
         sums += offset + lane.offset;
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
@@ -464,7 +523,7 @@ __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenG
 }
 
 // Transforms a group back and adds it to the sums.
-template <bool kExact, typename Sum, int kPatches, GroupKind kKind>
+template <Pass kPass, typename Sum, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, const TakenGroup& taken,
                                                  const GroupLane& lane, int pitch, const float (&scales)[2],
                                                  TrajectoryGroup<kPatches, kKind>& group) {
@@ -474,7 +533,7 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
     for (int i = 0; i < kPatches; i += 2) {
       const int second = i + 1 < kPatches ? i + 1 : i;
       const float coefficients[4] = {group.x[i][0], group.x[i][1], group.x[second][0], group.x[second][1]};
-      add_two<kExact, Sum>(planes, taken, lane, pitch, i, kPatches, coefficients, scales);
+      add_two<kPass, Sum>(planes, taken, lane, pitch, i, kPatches, coefficients, scales);
     }
   } else {
 #pragma unroll 1
@@ -493,12 +552,12 @@ __device__ __forceinline__ void add_trajectories(const SharedPlanes& planes, con
           }
         }
       }
-      add_two<kExact, Sum>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
+      add_two<kPass, Sum>(planes, taken, lane, pitch, i, taken.size, coefficients, scales);
     }
   }
 }
 
-template <bool kWhite, bool kWiener, typename Sample, int kPatches, GroupKind kKind>
+template <bool kWhite, Pass kPass, typename Sample, int kPatches, GroupKind kKind>
 __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arguments,
                                                        const SharedPlanes& planes,
                                                        const GroupNoise<kWhite>& noise, const GroupLane& lane,
@@ -508,10 +567,11 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
   TrajectoryGroup<kPatches, kKind> group;
   float deviation;
   float weight;
-  if constexpr (kWiener) {
-    weight = shrink_trajectories<Sample>(arguments, planes, taken, noise, lane, root, deviation, group);
+  if constexpr (kPass != Pass::kHardThreshold) {
+    weight =
+        shrink_trajectories<kPass, Sample>(arguments, planes, taken, noise, lane, root, deviation, group);
   } else {
-    load_trajectories<true, Sample>(planes.noisy, taken, lane, pitch, group);
+    load_trajectories<kPass, Sample>(planes.noisy, taken, lane, pitch, group);
     deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root),
                                    arguments.samples.offset);
     weight = threshold_trajectories(arguments, taken, noise, deviation, lane, group);
@@ -524,8 +584,10 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
   const float scale = static_cast<float>(weight_units) * arguments.numerator_unit;
   const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
   using Sum = SumOf<Sample>;
-  add_trajectories<!kWiener, Sum>(planes, taken, lane, pitch, scales, group);
-  if (auto* sums = static_cast<Sum*>(planes.sums[taken.picture]); lane.lane < taken.size && sums != nullptr) {
+  add_trajectories<kPass, Sum>(planes, taken, lane, pitch, scales, group);
+  if (auto* sums = static_cast<Sum*>(planes.sums[taken.picture]);
+      lane.lane < taken.size && sums != nullptr &&
+      (kPass != Pass::kInterpolatingWiener || taken.offset >= 0)) {
     const std::ptrdiff_t positions = static_cast<std::ptrdiff_t>(pitch) * arguments.grid.height;
     add_to(sums + positions + taken.offset, weight_units);
     if constexpr (sizeof(Sum) == sizeof(std::int32_t)) {
@@ -567,10 +629,19 @@ __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& ar
   taken.frames = patch.frames;
   taken.picture = patch.picture;
   set_place(arguments, patch.x, patch.y, taken);
+  using Matrices = InterpolatingTransforms;
+  taken.origin = taken.offset;
+  int quarters_x = Matrices::kWhole;
+  int quarters_y = Matrices::kWhole;
   if (patch.quarters != 0) {
-    taken.picture = kInterpolated;
-    taken.offset = arguments.interpolated.offset_of(number, lane, arguments.samples.pitch);
+    taken.origin -= limpid::vbm4d::kTapsBefore * (arguments.samples.pitch + 1);
+    taken.offset = -1;
+    quarters_x = patch.quarters % limpid::vbm4d::kQuarters;
+    quarters_y = patch.quarters / limpid::vbm4d::kQuarters;
   }
+  const int shift = taken.origin & (Matrices::kShifts - 1);
+  taken.origin -= shift;
+  taken.matrices = Matrices::number_of(quarters_y, 0) + 256 * Matrices::number_of(quarters_x, shift);
   taken.matrix = arguments.transforms;
   if (taken.size <= GroupTransforms::kMost) {
     taken.matrix += GroupTransforms::number_of(patch.frames, patch.members) *
@@ -579,7 +650,7 @@ __device__ __forceinline__ TakenGroup take_trajectories(const GroupArguments& ar
   return taken;
 }
 
-template <bool kWhite, bool kWiener, typename Sample, GroupOrigin kOrigin>
+template <bool kWhite, Pass kPass, typename Sample, GroupOrigin kOrigin>
 __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArguments arguments) {
   follow_stream();
   __shared__ SharedPlanes planes;
@@ -589,10 +660,15 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     planes.basic[threadIdx.x] = arguments.basic[threadIdx.x];
     planes.sums[threadIdx.x] = arguments.sums[threadIdx.x];
   }
-  if (threadIdx.x == 0) {
-    planes.noisy[kInterpolated] = arguments.interpolated.noisy;
-    planes.basic[kInterpolated] = arguments.interpolated.basic;
-    planes.sums[kInterpolated] = nullptr;
+  GroupLane lane{.around{static_cast<int>(threadIdx.x) % kWarp, arguments.samples.pitch}};
+  if constexpr (kPass == Pass::kInterpolatingWiener) {
+    __shared__ SharedSurroundings shared;
+    const auto* const matrices = reinterpret_cast<const uint2*>(arguments.interpolating);
+    for (int i = threadIdx.x; i < InterpolatingTransforms::kWords / 2; i += kWarp * kGroupWarps) {
+      shared.matrices[i / kWarp][i % kWarp] = __ldg(matrices + i);
+    }
+    lane.surroundings = shared.of_patches[threadIdx.x / kWarp];
+    lane.matrices = shared.matrices;
   }
   if (!kWhite && threadIdx.x < kWarp) {
     lane_noise[threadIdx.x] = arguments.noise[threadIdx.x];
@@ -602,7 +678,6 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
                                  arguments.variance_unit};
   // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
-  GroupLane lane;
   lane.lane = threadIdx.x % kWarp;
   const int g = lane.lane / 4;
   const int t = lane.lane % 4;
@@ -630,7 +705,7 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
     const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
     const auto filter = [&]<int kPatches, GroupKind kKind>() {
-      filter_trajectories_of<kWhite, kWiener, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
+      filter_trajectories_of<kWhite, kPass, Sample, kPatches, kKind>(arguments, planes, noise, lane, taken);
     };
     if constexpr (kPredictive) {
       if (size == 8) {
@@ -656,19 +731,39 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   }
 }
 
-template <bool kWhite, bool kWiener, typename Sample>
+template <bool kWhite, Pass kPass, typename Sample>
 void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
   const dim3 grid(blocks_for(arguments.grid.columns, kGroupTile),
                   blocks_for(arguments.groups.last_row - arguments.groups.first_row, kGroupTile));
   auto kernel = arguments.groups.pictures == kMostPictures
-                    ? filter_kernel<kWhite, kWiener, Sample, GroupOrigin::kLongTrajectories>
-                    : filter_kernel<kWhite, kWiener, Sample, GroupOrigin::kTrajectories>;
-  if constexpr (std::is_same_v<Sample, float>) {
+                    ? filter_kernel<kWhite, kPass, Sample, GroupOrigin::kLongTrajectories>
+                    : filter_kernel<kWhite, kPass, Sample, GroupOrigin::kTrajectories>;
+  if constexpr (std::is_same_v<Sample, float> && kPass != Pass::kInterpolatingWiener) {
     if (arguments.groups.predictive) {
-      kernel = filter_kernel<kWhite, kWiener, float, GroupOrigin::kPredictive>;
+      kernel = filter_kernel<kWhite, kPass, float, GroupOrigin::kPredictive>;
     }
   }
   launch(kernel, grid, kWarp * kGroupWarps, 0, stream, arguments);
+}
+
+// Rounds to halves, the greatest first, each with what rounding has left of those before it: the sum is
+// right, so that a patch of one value has no other coefficient than its mean.
+std::array<unsigned short, Surroundings::kColumns> rounded_together(
+    const std::array<double, Surroundings::kColumns>& values) {
+  std::array<int, Surroundings::kColumns> order{};
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
+  std::array<unsigned short, Surroundings::kColumns> result{};
+  double left = 0;
+  for (const int i : order) {
+    if (values[i] != 0) {
+      const __half rounded = __double2half(values[i] + left);
+      left += values[i] - static_cast<double>(__half2float(rounded));
+      result[i] = __half_as_ushort(rounded);
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -708,6 +803,38 @@ void GroupTransforms::fill(float* tables) {
   }
 }
 
+void InterpolatingTransforms::fill(const Bm3dStep& step, unsigned* tables) {
+  using namespace limpid::vbm4d;
+  std::fill_n(tables, kWords, 0U);
+  const std::vector<double> forward = transform_matrices(step.transform_2d, kPatch).forward;
+  for (int quarters = 0; quarters <= kWhole; ++quarters) {
+    for (int shift = 0; shift < kShifts; ++shift) {
+      for (int row = 0; row < kPatch; ++row) {
+        std::array<double, Surroundings::kColumns> factors{};
+        for (int i = 0; i < kPatch; ++i) {
+          const double factor = forward[row * kPatch + i] * std::sqrt(double{kCoefficientScale});
+          if (quarters == kWhole) {
+            factors[shift + i] = factor;
+            continue;
+          }
+          for (int tap = 0; tap < kTaps; ++tap) {
+            factors[shift + i + tap] += factor * interpolation_weight(quarters, tap) / (1 << kWeightBits);
+          }
+        }
+        const auto rounded = rounded_together(factors);
+        unsigned* const words =
+            tables +
+            (number_of(quarters, shift) * FilterTables::kLanes + row * FilterTables::kLanes / kPatch) * 2;
+        for (int column = 0; column < Surroundings::kColumns; ++column) {
+          // A lane has columns 2 t and 2 t + 1, and those 8 columns on.
+          const int t = column % 8 / 2;
+          words[2 * t + column / 8] |= static_cast<unsigned>(rounded[column]) << 16 * (column % 2);
+        }
+      }
+    }
+  }
+}
+
 void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   GroupArguments arguments{};
   arguments.grid = job.grid;
@@ -718,7 +845,6 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   std::copy(std::begin(job.noisy), std::end(job.noisy), arguments.noisy);
   std::copy(std::begin(job.basic), std::end(job.basic), arguments.basic);
   std::copy(std::begin(job.sums), std::end(job.sums), arguments.sums);
-  arguments.interpolated = job.interpolated;
   arguments.format = job.format;
   arguments.weight_unit = std::ldexp(1.0F, job.format.weight_bits);
   arguments.numerator_unit = std::ldexp(1.0F, job.format.numerator_bits - job.format.weight_bits);
@@ -732,17 +858,24 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   arguments.offset_coefficient = 64 * job.samples.offset * job.samples.unit;
   arguments.tables = *job.tables;
   arguments.transforms = job.transforms;
+  arguments.interpolating = job.interpolating;
   const bool white = !job.curve && std::all_of(job.variances.begin(), job.variances.end(),
                                                [](float variance) { return variance == 1; });
-  const auto with_step = [&]<bool kWiener>() {
+  const auto with_pass = [&]<Pass kPass>() {
     const auto with_samples = [&]<typename Sample>() {
-      white ? launch_groups<true, kWiener, Sample>(arguments, stream)
-            : launch_groups<false, kWiener, Sample>(arguments, stream);
+      white ? launch_groups<true, kPass, Sample>(arguments, stream)
+            : launch_groups<false, kPass, Sample>(arguments, stream);
     };
     job.format.narrow ? with_samples.template operator()<__half>()
                       : with_samples.template operator()<float>();
   };
-  wiener ? with_step.template operator()<true>() : with_step.template operator()<false>();
+  if (!wiener) {
+    with_pass.template operator()<Pass::kHardThreshold>();
+  } else if (job.groups.quarters == nullptr) {
+    with_pass.template operator()<Pass::kWiener>();
+  } else {
+    with_pass.template operator()<Pass::kInterpolatingWiener>();
+  }
 }
 
 }  // namespace limpid::cuda

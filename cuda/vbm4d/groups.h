@@ -11,6 +11,7 @@
 #include "core/motion/motion_field.h"
 #include "core/noise/noise_model.h"
 #include "core/vbm4d/predictive_search.h"
+#include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "cuda/bm3d/filter.h"
@@ -46,12 +47,19 @@ void prepare_matching(const std::int8_t* guide, const MatchingPlane& out, cudaSt
 /// How groups take a plane's samples: as halves or floats, less `offset`, times `unit`. In halves, code
 /// values of 8 to 11 bits are exact.
 struct GroupSamples {
+  /// Rows behind the plane's, of what may be read around patches.
+  static constexpr int kMarginRows = limpid::vbm4d::kTaps;
+
   float offset = 0;
   float unit = 1;
   int pitch = 0;  ///< samples from one row to the next; of the sums, too
+
+  /// Of a plane of such height in memory.
+  LIMPID_HOST_DEVICE static int rows(int height) { return height + kMarginRows; }
+  std::size_t positions(int height) const { return static_cast<std::size_t>(pitch) * rows(height); }
 };
 
-/// out = values as groups take them.
+/// out = values as groups take them, and around them, in all of GroupSamples::positions(), as if they were 0.
 void store_halves(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
 void store_floats(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream);
 
@@ -84,26 +92,6 @@ struct Trajectories {
   static std::size_t bytes_of(int slots, int capacity) {
     return sizeof(unsigned) + slots * (sizeof(unsigned) + sizeof(std::uint8_t)) +
            capacity * sizeof(std::int16_t);
-  }
-};
-
-/// The patches of groups that lie between samples, as groups take samples: one for each of `slots` patches of
-/// each group, in rows of planes of any pitch that is a multiple of a patch's side.
-struct InterpolatedPatches {
-  void* noisy = nullptr;
-  void* basic = nullptr;  ///< halves
-  int slots = 0;
-
-  /// Room for so many patches, in samples.
-  static std::size_t samples_of(std::size_t patches, int pitch) {
-    const std::size_t in_row = pitch / limpid::vbm4d::kPatch;
-    return (patches + in_row - 1) / in_row * limpid::vbm4d::kPatch * pitch;
-  }
-  /// Of the first sample of a group's patch.
-  LIMPID_HOST_DEVICE int offset_of(std::ptrdiff_t group, int patch, int pitch) const {
-    const int number = static_cast<int>(group) * slots + patch;
-    const int in_row = pitch / limpid::vbm4d::kPatch;
-    return (number / in_row * pitch + number % in_row) * limpid::vbm4d::kPatch;
   }
 };
 
@@ -200,6 +188,24 @@ class GroupTransforms {
   static void fill(float* tables);
 };
 
+/// Tables of filter_trajectories() for patches between samples, on the current device: matrices of 8 rows and
+/// 16 columns, which are the 2D transform along one axis after interpolation along it, of samples of which
+/// the first kTapsBefore come before the patch. Their scale is that of FilterTables::forward.
+class InterpolatingTransforms {
+ public:
+  static constexpr int kShifts = 4;
+  static constexpr int kWhole = limpid::vbm4d::kQuarters;  ///< of no interpolation: the patch comes first
+  static constexpr int kWords = (kWhole + 1) * kShifts * FilterTables::kLanes * 2;
+
+  /// Of a patch so many quarters behind its place, or kWhole, if `shift` other samples come first.
+  LIMPID_HOST_DEVICE static constexpr int number_of(int quarters, int shift) {
+    return quarters * kShifts + shift;
+  }
+  /// Fills host memory of kWords: for each matrix and lane, as an operand (matrix.h), the words of the first
+  /// eight columns and of the others.
+  static void fill(const Bm3dStep& step, unsigned* tables);
+};
+
 struct GroupJob {
   ReferenceGrid grid;
   Trajectories groups;
@@ -208,20 +214,16 @@ struct GroupJob {
   GroupSums format;  ///< of sums; noisy samples are halves where sums are narrow
   const void* noisy[kMostPictures] = {};
   const void* basic[kMostPictures] = {};  ///< halves; none in the first step
-  /// Of interpolate_patches(); not used if the groups have no quarters.
-  InterpolatedPatches interpolated;
-  void* sums[kMostPictures] = {};  ///< null: the picture is given no estimates
-  float lambda = 0;                ///< first step
+  void* sums[kMostPictures] = {};         ///< null: the picture is given no estimates
+  float lambda = 0;                       ///< first step
   float sigma = 0;
   limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
   std::optional<NoiseShape::Curve> curve;
   const FilterTables* tables = nullptr;
-  const float* transforms = nullptr;  ///< GroupTransforms
+  const float* transforms = nullptr;        ///< GroupTransforms
+  const unsigned* interpolating = nullptr;  ///< InterpolatingTransforms; if the groups have quarters
 };
-
-/// Interpolates the patches of the groups that lie between samples.
-void interpolate_patches(const GroupJob& job, cudaStream_t stream);
 
 /// Filters groups and adds them to the sums.
 void filter_trajectories(const GroupJob& job, cudaStream_t stream);

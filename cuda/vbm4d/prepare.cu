@@ -11,23 +11,26 @@ namespace {
 
 constexpr int kSampleRows = 4;  // of a thread
 
-// Calls store(x, y, value) for each of a thread's samples.
+// Calls store(x, y, value) for each of a thread's samples, of as many as there are; those outside of the
+// plane are 0.
 template <typename Store>
-__device__ __forceinline__ void for_each_value(const FloatPlane& values, const Store& store) {
+__device__ __forceinline__ void for_each_value(const FloatPlane& values, int width, int height,
+                                               const Store& store) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = (blockIdx.y * blockDim.y + threadIdx.y) * kSampleRows;
-  if (x >= values.width) {
+  if (x >= width) {
     return;
   }
   float own[kSampleRows];
 #pragma unroll
   for (int i = 0; i < kSampleRows; ++i) {
-    own[i] =
-        y + i < values.height ? values.data[static_cast<std::ptrdiff_t>(y + i) * values.pitch + x] : 0.0F;
+    own[i] = x < values.width && y + i < values.height
+                 ? values.data[static_cast<std::ptrdiff_t>(y + i) * values.pitch + x]
+                 : 0.0F;
   }
 #pragma unroll
   for (int i = 0; i < kSampleRows; ++i) {
-    if (y + i < values.height) {
+    if (y + i < height) {
       store(x, y + i, own[i]);
     }
   }
@@ -36,7 +39,7 @@ __device__ __forceinline__ void for_each_value(const FloatPlane& values, const S
 __global__ void guide_kernel(FloatPlane values, std::int8_t* out, int pitch) {
   constexpr MatchingScale kScale = limpid::vbm4d::kGuideScale;
   follow_stream();
-  for_each_value(values, [&](int x, int y, float value) {
+  for_each_value(values, values.width, values.height, [&](int x, int y, float value) {
     out[static_cast<std::ptrdiff_t>(y) * pitch + x] = static_cast<std::int8_t>(matching_value(kScale, value));
   });
 }
@@ -67,7 +70,7 @@ __device__ __forceinline__ void store_as(float value, __half* out) { *out = __fl
 template <typename Sample>
 __global__ void samples_kernel(FloatPlane values, GroupSamples samples, Sample* out) {
   follow_stream();
-  for_each_value(values, [&](int x, int y, float value) {
+  for_each_value(values, samples.pitch, samples.rows(values.height), [&](int x, int y, float value) {
     store_as((value - samples.offset) * samples.unit,
              out + static_cast<std::ptrdiff_t>(y) * samples.pitch + x);
   });
@@ -75,7 +78,7 @@ __global__ void samples_kernel(FloatPlane values, GroupSamples samples, Sample* 
 
 template <typename Sample>
 void store_samples(const FloatPlane& values, const GroupSamples& samples, void* out, cudaStream_t stream) {
-  const PlaneLaunch size(values.width, values.height, kSampleRows);
+  const PlaneLaunch size(samples.pitch, samples.rows(values.height), kSampleRows);
   launch(samples_kernel<Sample>, size.grid, size.block, 0, stream, values, samples,
          static_cast<Sample*>(out));
 }

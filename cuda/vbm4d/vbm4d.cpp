@@ -56,23 +56,9 @@ std::size_t Vbm4d::row_bytes(const ReferenceGrid& grid, bool second_step) const 
 // Of a sample as groups take it.
 std::size_t Vbm4d::noisy_bytes() const { return narrow_ ? kHalfBytes : sizeof(float); }
 
-// How many patches of a group may lie between samples.
-int Vbm4d::interpolated_slots(bool second_step) const {
-  if (!second_step || parameters_.motion_precision == 1) {
-    return 0;
-  }
-  return std::max(span_.frames(), capacity_of(wiener_->parameters));
-}
-
-// Of a row of groups.
-std::size_t Vbm4d::interpolated_bytes(const ReferenceGrid& grid, bool second_step) const {
-  const std::size_t patches = static_cast<std::size_t>(grid.columns) * interpolated_slots(second_step);
-  return patches * limpid::vbm4d::kPatch * limpid::vbm4d::kPatch * (noisy_bytes() + kHalfBytes);
-}
-
 // In whole tiles.
 int Vbm4d::rows_per_band(const ReferenceGrid& grid, bool second_step) const {
-  std::size_t bytes = row_bytes(grid, second_step) + interpolated_bytes(grid, second_step);
+  std::size_t bytes = row_bytes(grid, second_step);
   if (stage_ != nullptr) {
     bytes += grid.columns * stage_->bytes_per_group(second_step);
   }
@@ -110,7 +96,6 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
   };
   std::size_t groups = 0;
-  std::size_t interpolated = 0;
   std::size_t of_stage = 0;
   for (int p = 0; p < format.color_plane_count(); ++p) {
     const int width = format.plane_width(p);
@@ -122,10 +107,6 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
                     limpid::vbm4d::kPatch, step(s).parameters.spacing);
       const std::size_t rows = rows_per_band(grid, s == 1);
       groups = std::max(groups, row_bytes(grid, s == 1) * rows);
-      if (const int slots = interpolated_slots(s == 1)) {
-        const std::size_t patches = slots * grid.columns * rows;
-        interpolated = std::max(interpolated, InterpolatedPatches::samples_of(patches, pitch_of(width)));
-      }
       if (stage_ != nullptr) {
         of_stage = std::max(of_stage, stage_->bytes_per_group(s == 1) * grid.columns * rows);
       }
@@ -135,8 +116,6 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
   }
   groups_ = DeviceMemory(groups);
-  interpolated_noisy_ = DeviceMemory(interpolated * noisy_bytes());
-  interpolated_basic_ = DeviceMemory(interpolated * kHalfBytes);
   stage_memory_ = DeviceMemory(of_stage);
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(format.width)) *
                            MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
@@ -144,12 +123,18 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
   GroupTransforms::fill(transforms.data());
   transforms_ = DeviceMemory(transforms.size() * sizeof(float));
   check(cudaMemcpy(transforms_.as(), transforms.data(), transforms_.bytes(), cudaMemcpyHostToDevice));
+  if (wiener_ && parameters_.motion_precision > 1) {
+    std::vector<unsigned> interpolating(InterpolatingTransforms::kWords);
+    InterpolatingTransforms::fill(wiener_->similar, interpolating.data());
+    interpolating_ = DeviceMemory(interpolating.size() * sizeof(unsigned));
+    check(cudaMemcpy(interpolating_.as(), interpolating.data(), interpolating_.bytes(),
+                     cudaMemcpyHostToDevice));
+  }
 }
 
 std::size_t Vbm4d::memory() const {
-  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() +
-                      interpolated_noisy_.bytes() + interpolated_basic_.bytes() + stage_memory_.bytes() +
-                      transforms_.bytes();
+  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + stage_memory_.bytes() +
+                      transforms_.bytes() + interpolating_.bytes();
   for (const DeviceMemory& plane : scratch_) {
     bytes += plane.bytes();
   }
@@ -381,12 +366,12 @@ void Vbm4d::prepare(const Sequence& sequence, int i) {
   load_noisy(sequence, i);
   for (int c = 0; c < format_.color_plane_count(); ++c) {
     const FloatPlane values = scratch(sequence, c);
-    const std::size_t samples = static_cast<std::size_t>(values.pitch) * values.height;
-    if (samples == 0) {
+    if (values.height == 0) {
       continue;
     }
-    picture.noisy[c] = take(samples * noisy_bytes());
-    (narrow_ ? store_halves : store_floats)(values, samples_of(c), picture.noisy[c].as(), sequence.stream);
+    const GroupSamples samples = samples_of(c);
+    picture.noisy[c] = take(samples.positions(values.height) * noisy_bytes());
+    (narrow_ ? store_halves : store_floats)(values, samples, picture.noisy[c].as(), sequence.stream);
   }
   make_guides(sequence, i, 0);
   if (has_guide(sequence, 0)) {
@@ -512,11 +497,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.curve = plan.planes.components[c].curve;
         job.tables = &own_step.tables;
         job.transforms = transforms_.as<float>();
-        if (found.quarters != nullptr) {
-          job.interpolated = {interpolated_noisy_.as(), interpolated_basic_.as(),
-                              interpolated_slots(number == 1)};
-          interpolate_patches(job, sequence.stream);
-        }
+        job.interpolating = interpolating_.as<unsigned>();
         if (stage_ != nullptr) {
           stage_->filter(job, number == 1, stage_memory_.as(), sequence.stream);
         } else {
@@ -555,10 +536,10 @@ void Vbm4d::make_basic(const Sequence& sequence, int i) {
   Picture& picture = sequence.picture(i);
   for (int c = 0; c < format_.color_plane_count(); ++c) {
     const FloatPlane values = scratch(sequence, c);
-    const std::size_t samples = static_cast<std::size_t>(values.pitch) * values.height;
-    if (samples > 0) {
-      picture.basic[c] = take(samples * kHalfBytes);
-      store_halves(values, samples_of(c), picture.basic[c].as(), sequence.stream);
+    if (values.height > 0) {
+      const GroupSamples samples = samples_of(c);
+      picture.basic[c] = take(samples.positions(values.height) * kHalfBytes);
+      store_halves(values, samples, picture.basic[c].as(), sequence.stream);
     }
   }
   make_guides(sequence, i, 1);

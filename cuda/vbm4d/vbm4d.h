@@ -105,8 +105,6 @@ class Vbm4d final : public FrameFilter {
   GroupSamples samples_of(int component) const;
   std::size_t row_bytes(const ReferenceGrid& grid, bool second_step) const;
   std::size_t noisy_bytes() const;
-  int interpolated_slots(bool second_step) const;
-  std::size_t interpolated_bytes(const ReferenceGrid& grid, bool second_step) const;
   int rows_per_band(const ReferenceGrid& grid, bool second_step) const;
   void make_plans(const Sequence& sequence);
   void filter(const Sequence& sequence, int current, const SamplePlanes& out);
@@ -139,10 +137,9 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory means_;                                     // luma of subsampled chroma's size
   DeviceMemory matching_;                                  // a guide with margins
   DeviceMemory groups_;
-  DeviceMemory interpolated_noisy_;
-  DeviceMemory interpolated_basic_;
   DeviceMemory stage_memory_;
   DeviceMemory transforms_;
+  DeviceMemory interpolating_;
 };
 
 inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,

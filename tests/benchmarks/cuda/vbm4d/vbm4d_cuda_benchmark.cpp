@@ -217,7 +217,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   const FloatPlane plane{values.as<float>(), kWidth, kHeight, kWidth};
   std::vector<DeviceMemory> kept;
   const auto take = [&](std::size_t bytes) -> DeviceMemory& { return kept.emplace_back(bytes); };
-  kept.reserve(static_cast<std::size_t>(pictures) * 5 + 4);
+  kept.reserve(static_cast<std::size_t>(pictures) * 5 + 5);
   std::vector<std::unique_ptr<MotionPyramid>> pyramids;
   std::vector<std::unique_ptr<DeviceMotionField>> fields;
   MotionEstimator estimator(kWidth, kHeight);
@@ -233,7 +233,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       trajectories[step].guides[p] = TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth);
       trajectories[step].noisy_guides[p] = trajectories[0].guides[p];
       prepare_guide(plane, TrajectoryGuide::first_of(guide.as<std::int8_t>(), kWidth), nullptr);
-      DeviceMemory& halves = take(count * sizeof(std::uint16_t));
+      DeviceMemory& halves = take(samples.positions(kHeight) * sizeof(std::uint16_t));
       store_halves(plane, samples, halves.as(), nullptr);
       (step == 0 ? groups[0].noisy : groups[1].basic)[p] = halves.as();
       if (step == 0) {
@@ -261,6 +261,10 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   GroupTransforms::fill(matrices.data());
   DeviceMemory& transforms = take(matrices.size() * sizeof(float));
   check(cudaMemcpy(transforms.as(), matrices.data(), transforms.bytes(), cudaMemcpyHostToDevice));
+  std::vector<unsigned> words(InterpolatingTransforms::kWords);
+  InterpolatingTransforms::fill(*bm3d_of(parameters).wiener, words.data());
+  DeviceMemory& interpolating = take(words.size() * sizeof(unsigned));
+  check(cudaMemcpy(interpolating.as(), words.data(), interpolating.bytes(), cudaMemcpyHostToDevice));
   const DeviceMemory similar(static_cast<std::size_t>(MatchingPlane::pitch_of(kWidth)) *
                              MatchingPlane::rows_of(kHeight) * sizeof(std::int16_t));
   for (int step = 0; step < 2; ++step) {
@@ -284,11 +288,6 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     job.out.shapes = memory.as<unsigned>();
     job.out.places = job.out.shapes + number;
     job.out.members = reinterpret_cast<std::int16_t*>(job.out.places + number * pictures);
-    const int slots = std::max(pictures, its.max_group_size);
-    const DeviceMemory interpolated(job.bounds.quarters
-                                        ? InterpolatedPatches::samples_of(number * slots, kWidth) * 2 *
-                                              sizeof(std::uint16_t)
-                                        : 0);
     if (job.bounds.quarters) {
       job.out.quarters = reinterpret_cast<std::uint8_t*>(job.out.members + number * its.max_group_size);
     }
@@ -303,13 +302,9 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     filter.variances = plan.planes.components[0].coefficient_variances[step];
     filter.tables = &tables;
     filter.transforms = transforms.as<float>();
-    auto* const of_noisy = interpolated.as<std::uint16_t>();
-    filter.interpolated = {of_noisy, of_noisy + InterpolatedPatches::samples_of(number * slots, kWidth),
-                           slots};
+    filter.interpolating = interpolating.as<unsigned>();
     nlohmann::ordered_json& entry = json[name + (step == 0 ? ", first step" : ", second step")];
     entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
-    entry["interpolate_ms"] =
-        job.bounds.quarters ? time_ms(repeats, [&] { interpolate_patches(filter, nullptr); }) : 0.0;
     entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
     entry["estimate_ms"] = time_ms(repeats, [&] {
       finish_estimate(filter.format, filter.sums[0], filter.noisy[0], samples, tables, plane, nullptr);
@@ -325,12 +320,10 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     }
     entry["whole"] = static_cast<double>(whole) / static_cast<double>(number);
     entry["length"] = length / static_cast<double>(number);
-    std::printf(
-        "%-22s step %d: follow %7.3f, interpolate %7.3f, filter %7.3f, estimate %7.3f ms; whole %.2f, length "
-        "%.1f\n",
-        name.c_str(), step + 1, entry["follow_ms"].get<double>(), entry["interpolate_ms"].get<double>(),
-        entry["filter_ms"].get<double>(), entry["estimate_ms"].get<double>(), entry["whole"].get<double>(),
-        entry["length"].get<double>());
+    std::printf("%-22s step %d: follow %7.3f, filter %7.3f, estimate %7.3f ms; whole %.2f, length %.1f\n",
+                name.c_str(), step + 1, entry["follow_ms"].get<double>(), entry["filter_ms"].get<double>(),
+                entry["estimate_ms"].get<double>(), entry["whole"].get<double>(),
+                entry["length"].get<double>());
   }
 }
 
