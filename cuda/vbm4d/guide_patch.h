@@ -86,38 +86,54 @@ __device__ __forceinline__ int sample_of(const PatchWords& patch, int r, int x) 
   return static_cast<std::int8_t>(static_cast<unsigned>(patch.of_row[r][x / 4]) >> (8 * (x % 4)) & 0xFF);
 }
 
-// A reference patch's gradient (core/vbm4d/quarter_samples.h), and its products with the patch.
+// The gradient of a patch along an axis (core/vbm4d/quarter_samples.h): calls store(i, word) for each of its
+// words, those of a row after each other.
+template <bool kAlongRows, typename Store>
+__device__ __forceinline__ void for_gradient(const PatchWords& patch, const Store& store) {
+#pragma unroll
+  for (int i = 0; i < kPatch * kWords; ++i) {
+    unsigned word = 0;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int r = i / kWords;
+      const int x = i % kWords * 4 + j;
+      const int along = kAlongRows ? x : r;
+      const auto sample = [&](int at) {
+        return kAlongRows ? sample_of(patch, r, at) : sample_of(patch, at, x);
+      };
+      const int gradient = along == 0 ? limpid::vbm4d::gradient_at_border(sample(0), sample(1))
+                           : along == kPatch - 1
+                               ? limpid::vbm4d::gradient_at_border(sample(along - 1), sample(along))
+                               : limpid::vbm4d::gradient(sample(along - 1), sample(along + 1));
+      word |= (static_cast<unsigned>(gradient) & 0xFFU) << (8 * j);
+    }
+    store(i, static_cast<int>(word));
+  }
+}
+
+// A reference patch's gradient, of which words are kStride apart, and its products with the patch.
+template <int kStride>
 struct PatchGradient {
-  PatchWords x{};
-  PatchWords y{};
+  static constexpr int kAxisWords = kPatch * kWords;
+
+  const int* x = nullptr;  // along rows
+  const int* y = nullptr;
   limpid::vbm4d::GradientProducts products;
   int own_x = 0;
   int own_y = 0;
 
   PatchGradient() = default;
-  __device__ __forceinline__ explicit PatchGradient(const PatchWords& patch) {
-    const auto along = [](int i, const auto& sample) {
-      return i == 0            ? limpid::vbm4d::gradient_at_border(sample(0), sample(1))
-             : i == kPatch - 1 ? limpid::vbm4d::gradient_at_border(sample(i - 1), sample(i))
-                               : limpid::vbm4d::gradient(sample(i - 1), sample(i + 1));
-    };
+  __device__ __forceinline__ PatchGradient(const PatchWords& patch, const int* words)
+      : x(words), y(words + kAxisWords * kStride) {
 #pragma unroll
-    for (int r = 0; r < kPatch; ++r) {
-#pragma unroll
-      for (int column = 0; column < kPatch; ++column) {
-        const int of_x = along(column, [&](int i) { return sample_of(patch, r, i); });
-        const int of_y = along(r, [&](int i) { return sample_of(patch, i, column); });
-        x.of_row[r][column / 4] |= (of_x & 0xFF) << (8 * (column % 4));
-        y.of_row[r][column / 4] |= (of_y & 0xFF) << (8 * (column % 4));
-      }
-#pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        products.xx = __dp4a(x.of_row[r][i], x.of_row[r][i], products.xx);
-        products.xy = __dp4a(x.of_row[r][i], y.of_row[r][i], products.xy);
-        products.yy = __dp4a(y.of_row[r][i], y.of_row[r][i], products.yy);
-        own_x = __dp4a(x.of_row[r][i], patch.of_row[r][i], own_x);
-        own_y = __dp4a(y.of_row[r][i], patch.of_row[r][i], own_y);
-      }
+    for (int i = 0; i < kAxisWords; ++i) {
+      const int along_x = x[i * kStride];
+      const int along_y = y[i * kStride];
+      products.xx = __dp4a(along_x, along_x, products.xx);
+      products.xy = __dp4a(along_x, along_y, products.xy);
+      products.yy = __dp4a(along_y, along_y, products.yy);
+      own_x = __dp4a(along_x, patch.of_row[i / kWords][i % kWords], own_x);
+      own_y = __dp4a(along_y, patch.of_row[i / kWords][i % kWords], own_y);
     }
   }
 
@@ -131,18 +147,26 @@ struct PatchGradient {
 #pragma unroll
       for (int i = 0; i < kWords; ++i) {
         const int four = static_cast<int>(row.four(i));
-        its_x = __dp4a(x.of_row[r][i], four, its_x);
-        its_y = __dp4a(y.of_row[r][i], four, its_y);
+        its_x = __dp4a(x[(r * kWords + i) * kStride], four, its_x);
+        its_y = __dp4a(y[(r * kWords + i) * kStride], four, its_y);
       }
     }
     return limpid::vbm4d::beside(products, own_x - its_x, own_y - its_y);
   }
 };
 
-// Of the patch so many quarters right of and below `at`.
-__device__ __forceinline__ int distance_between_samples(const PatchWords& patch, const std::int8_t* at,
-                                                        int pitch, int right, int below) {
+// Of the patch so many quarters right of and below `at`, from one with such squares(). Interpolated values
+// are two to a word, the first one in the low half. A sum of products of such words by numbers is right for
+// both halves, the carries of the low one being undone when the sum is made positive.
+__device__ __forceinline__ int distance_between_samples(const PatchWords& patch, int its_squares,
+                                                        const std::int8_t* at, int pitch, int right,
+                                                        int below) {
   using namespace limpid::vbm4d;
+  constexpr int kPairs = kPatch / 2;
+  constexpr int kHigh = 1 << 16;
+  // More than how far off 0 a value can be: twice the weights' sum of magnitudes times a sample's.
+  constexpr int kBias = 320;
+  constexpr int kStart = (kBias << kWeightBits) + (1 << kWeightBits >> 1);
   const std::uint64_t packed = interpolation_weights(right);
   const int near = static_cast<int>(packed & 0xFFFFFFFF);
   const int far = static_cast<int>(packed >> 32);
@@ -151,8 +175,11 @@ __device__ __forceinline__ int distance_between_samples(const PatchWords& patch,
   for (int i = 0; i < kTaps; ++i) {
     weights[i] = interpolation_weight(below, i);
   }
-  int rows[kTaps][kPatch];  // the last ones, interpolated
+  int rows[kTaps][kPairs];  // the last ones, interpolated
+  int products = 0;         // of biased values
   int sum = 0;
+  int own_sum = 0;
+  int values_squares = 0;
   const std::int8_t* from = at - kTapsBefore * static_cast<std::ptrdiff_t>(pitch) - kTapsBefore;
 #pragma unroll
   for (int r = 0; r < kPatch + kTaps - 1; ++r, from += pitch) {
@@ -165,25 +192,38 @@ __device__ __forceinline__ int distance_between_samples(const PatchWords& patch,
     const auto from_column = [&](int x) {
       return static_cast<int>(__funnelshift_r(four[x / 4], four[min(x / 4 + 1, 3)], 8 * (x % 4)));
     };
+    const auto value = [&](int x) {
+      return rounded(__dp4a(from_column(x), near, __dp4a(from_column(x + 4), far, 0)));
+    };
 #pragma unroll
-    for (int x = 0; x < kPatch; ++x) {
-      rows[r % kTaps][x] = rounded(__dp4a(from_column(x), near, __dp4a(from_column(x + 4), far, 0)));
+    for (int i = 0; i < kPairs; ++i) {
+      rows[r % kTaps][i] = value(2 * i) + kHigh * value(2 * i + 1);
     }
     const int own = r - kTaps + 1;
     if (own >= 0) {
 #pragma unroll
-      for (int x = 0; x < kPatch; ++x) {
-        int value = 0;
+      for (int i = 0; i < kPairs; ++i) {
+        unsigned both = kStart * (kHigh + 1U);
 #pragma unroll
-        for (int i = 0; i < kTaps; ++i) {
-          value += weights[i] * rows[(own + i) % kTaps][x];
+        for (int tap = 0; tap < kTaps; ++tap) {
+          both += static_cast<unsigned>(weights[tap] * rows[(own + tap) % kTaps][i]);
         }
-        const int difference = sample_of(patch, own, x) - rounded(value);
-        sum += difference * difference;
+        both = both >> kWeightBits & 0x03FF03FFU;
+        const int word = patch.of_row[own][i / 2];
+        const auto two = static_cast<int>(both);
+        products = i % 2 == 0 ? __dp2a_lo(two, word, products) : __dp2a_hi(two, word, products);
+        sum = __dp2a_lo(two, 0x0101, sum);
+        values_squares += static_cast<int>((both & 0xFFFFU) * (both & 0xFFFFU) + (both >> 16) * (both >> 16));
+      }
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        own_sum = __dp4a(patch.of_row[own][i], 0x01010101, own_sum);
       }
     }
   }
-  return sum;
+  // |own - (value - bias)|^2
+  return its_squares + values_squares - 2 * products + 2 * kBias * (own_sum - sum) +
+         kPatch * kPatch * kBias * kBias;
 }
 
 // Whether a patch repeats the other one, noise and all. One of a single value has no noise.

@@ -14,6 +14,7 @@ namespace limpid::cuda {
 namespace {
 
 constexpr int kFollowRows = 4;  // of references, in a block
+constexpr int kReferences = kFollowRows * kWarp;
 
 // A reference patch in the plane that it is in. `kQuarters`: places are found to quarters of a sample.
 template <bool kQuarters>
@@ -22,15 +23,12 @@ struct Followed {
   int pitch;
   PatchWords patch;
   int its_squares;
-  PatchGradient gradient;
+  PatchGradient<kReferences> gradient;  // if found to quarters
 
   __device__ __forceinline__ Followed(const TrajectoryJob& its_job, const Place& reference)
       : job(its_job), pitch(TrajectoryGuide::pitch_of(its_job.grid.width)) {
     load_patch(sample_of(job.guides[job.own], pitch, reference), pitch, patch);
     its_squares = squares(patch);
-    if constexpr (kQuarters) {
-      gradient = PatchGradient(patch);
-    }
   }
 
   // Moves `place` along the vector of its block. False at a cut.
@@ -128,8 +126,8 @@ struct Followed {
     if (found == QuarterVector() || !is_surrounded(whole.x, whole.y, job.grid.width, job.grid.height)) {
       return {};
     }
-    const int there = distance_between_samples(patch, sample_of(guide, pitch, whole), pitch, rest_of(found.x),
-                                               rest_of(found.y));
+    const int there = distance_between_samples(patch, its_squares, sample_of(guide, pitch, whole), pitch,
+                                               rest_of(found.x), rest_of(found.y));
     if (there + job.bounds.sample_cost >= distance) {
       return {};
     }
@@ -138,21 +136,32 @@ struct Followed {
   }
 };
 
-// Block (32, rows, 2): the directions are back and ahead.
+// Block (32, rows, 2): the directions are back and ahead. Each finds the gradient along an axis, for both.
 template <bool kQuarters>
-__global__ void __launch_bounds__(kWarp* kFollowRows * 2)
+__global__ void __launch_bounds__(kReferences * 2, 2)
     follow_kernel(const __grid_constant__ TrajectoryJob job) {
   follow_stream();
+  using Gradient = PatchGradient<kReferences>;
   __shared__ unsigned pictures_back[kFollowRows][kWarp];
+  __shared__ int gradients[kQuarters ? 2 * Gradient::kAxisWords : 1][kFollowRows][kWarp];
   const int column = blockIdx.x * kWarp + threadIdx.x;
   const int row = job.out.first_row + blockIdx.y * kFollowRows + threadIdx.y;
   const bool exists = column < job.grid.columns && row < job.out.last_row;
   const std::ptrdiff_t number =
       static_cast<std::ptrdiff_t>(row - job.out.first_row) * job.grid.columns + column;
+  const Place reference{job.grid.x(min(column, job.grid.columns - 1)),
+                        job.grid.y(min(row, job.out.last_row - 1))};
+  Followed<kQuarters> followed(job, reference);
+  if constexpr (kQuarters) {
+    const auto store = [&](int i, int word) {
+      gradients[threadIdx.z * Gradient::kAxisWords + i][threadIdx.y][threadIdx.x] = word;
+    };
+    threadIdx.z == 0 ? for_gradient<true>(followed.patch, store) : for_gradient<false>(followed.patch, store);
+    __syncthreads();
+    followed.gradient = Gradient(followed.patch, &gradients[0][threadIdx.y][threadIdx.x]);
+  }
   unsigned pictures = 1U << job.own;
   if (exists) {
-    const Place reference{job.grid.x(column), job.grid.y(row)};
-    const Followed<kQuarters> followed(job, reference);
     const auto note = [&](int picture, const Place& place, const limpid::vbm4d::QuarterVector& beside) {
       const std::ptrdiff_t slot = number * job.out.slots + picture;
       const int x = place.x + limpid::vbm4d::whole_of(beside.x);
