@@ -106,11 +106,12 @@ Reach reach_of(const Vbm4dParameters& parameters) {
 // Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
 // then density of references. That a group has more than one trajectory pays only where they are short. What
 // noise is taken for over time gains 0.2 dB, at the cost of the faintest things that move
-// (tests/benchmarks/tried.md). Quarters of a sample gain as much, most of it in moving texture, but double a
-// GPU's time.
+// (tests/benchmarks/tried.md). Quarters of a sample gain as much, most of it in moving texture, for a quarter
+// of a GPU's time.
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
-  const auto make = [](int reach, int first_spacing, int second_spacing) {
+  const auto make = [](int reach, int first_spacing, int second_spacing, int motion_precision) {
     Vbm4dParameters parameters;
+    parameters.motion_precision = motion_precision;
     parameters.before = parameters.after = reach;
     parameters.hard_threshold = first_vbm4d_step(first_spacing);
     parameters.wiener = second_vbm4d_step(second_spacing);
@@ -118,13 +119,13 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   };
   switch (profile) {
     case Vbm4dProfile::kFast:
-      return make(4, 8, 7);
+      return make(4, 8, 7, 1);
     case Vbm4dProfile::kLc:
-      return make(4, 6, 5);
+      return make(4, 6, 5, 1);
     case Vbm4dProfile::kNp:
-      return make(4, 3, 3);
+      return make(4, 3, 3, vbm4d::kQuarters);
     case Vbm4dProfile::kHigh:
-      return make(8, 2, 2);
+      return make(8, 2, 2, vbm4d::kQuarters);
   }
   return {};
 }

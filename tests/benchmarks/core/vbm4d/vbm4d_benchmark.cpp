@@ -239,12 +239,13 @@ void add_benchmarks() {
           ->Unit(benchmark::kMillisecond);
     }
   }
-  Vbm4dParameters to_quarters = vbm4d_profile(Vbm4dProfile::kNp);
-  to_quarters.motion_precision = 4;
+  Vbm4dParameters to_whole_samples = vbm4d_profile(Vbm4dProfile::kNp);
+  to_whole_samples.motion_precision = 1;
   for (const ClipContent& content : clip_contents()) {
-    benchmark::RegisterBenchmark(
-        ("clip_512/np_quarters/" + content.name).c_str(),
-        [to_quarters, content](benchmark::State& state) { measure_content(state, to_quarters, content, 1); })
+    benchmark::RegisterBenchmark(("clip_512/np_whole/" + content.name).c_str(),
+                                 [to_whole_samples, content](benchmark::State& state) {
+                                   measure_content(state, to_whole_samples, content, 1);
+                                 })
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
   }

@@ -1,8 +1,8 @@
 // V-BM4D, V-BM3D and VNLB on a GPU: whole frames in device memory, by profile, format and content, and each
 // kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
-// The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "vbm3d np",
-// "vnlb np".
+// The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "np whole"
+// (motion to whole samples), "vbm3d np", "vnlb np".
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -385,8 +385,8 @@ void benchmark(int argc, char** argv) {
         std::pair("np", Vbm4dProfile::kNp), std::pair("high", Vbm4dProfile::kHigh)}) {
     of_vbm4d.emplace_back(name, vbm4d_profile(profile));
   }
-  of_vbm4d.emplace_back("np quarters", vbm4d_profile(Vbm4dProfile::kNp));
-  of_vbm4d.back().second.motion_precision = 4;
+  of_vbm4d.emplace_back("np whole", vbm4d_profile(Vbm4dProfile::kNp));
+  of_vbm4d.back().second.motion_precision = 1;
   std::vector<std::pair<std::string, Filter>> settings(of_vbm4d.begin(), of_vbm4d.end());
   settings.emplace_back("vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast));
   settings.emplace_back("vbm3d np", vbm3d_profile(Vbm3dProfile::kNp));
