@@ -27,7 +27,7 @@
 // time and multiply by matrices in global memory.
 //
 // The first step is computed to single precision, since the second one's trajectories answer to the least
-// change of the basic estimate; the second step's operands are half floats. Bound by instruction issue.
+// change of the basic estimate; the second step's operands are half floats. Bound by latency.
 
 namespace limpid::cuda {
 namespace {
