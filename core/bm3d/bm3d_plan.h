@@ -25,10 +25,12 @@ struct Bm3dComponent {
   /// Of the first step and, if there is one, of the second: the variances of its noise's 2D coefficients
   /// [patch_size v + u], relative to sigma^2. All are 1 for white noise.
   std::array<std::vector<float>, 2> coefficient_variances;
-  /// NoiseShape::curve unless it is 1 throughout: the noise of a group whose mean is m deviates by
-  /// deviation_at(m) times sigma. It is the mean of the noisy group in the first step, of the basic
-  /// estimate's in the second. RGB's U and V, which are no brightnesses, have no curve.
+  /// NoiseShape::curve unless it is 1 throughout: the noise of a group of brightness m deviates by
+  /// deviation_at(m) times sigma. Luma's brightness is the mean of the noisy group in the first step, of the
+  /// basic estimate's in the second. Chroma's is that of its reference patch in the guide (brightness_of()).
+  /// RGB's U and V have no curve.
   std::optional<NoiseShape::Curve> curve;
+  bool curve_by_guide = false;
   float repetition = 0;  ///< NoiseShape::repetition, for filters over time
 };
 

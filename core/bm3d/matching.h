@@ -26,6 +26,11 @@ inline constexpr float kMatchingBias = 0x1p-10F;
 /// limit)^2 < 2^31.
 MatchingScale matching_scale(bool whole_code_values);
 
+/// The mean of what so many matching values stand for, in code values, given their sum. For device code, too.
+constexpr float brightness_of(int sum, int values, int scale) {
+  return 128.0F + static_cast<float>(sum) / static_cast<float>(values * scale);
+}
+
 /// Statistical matching smooths the first step's guide by [1 6 1] / 8 in both directions (borders mirrored
 /// about their last sample) and rounds the result as MatchingScale says; 8-bit samples give whole code values
 /// again.

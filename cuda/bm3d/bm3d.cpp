@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/bm3d/transforms.h"
+#include "cuda/bm3d/brightness.h"
 #include "cuda/bm3d/finish.h"
 
 namespace limpid::cuda {
@@ -84,6 +85,7 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(width)) *
                            MatchingPlane::rows_of(height) * sizeof(std::int16_t));
   std::size_t members = 0;
+  std::size_t brightness = 0;
   std::size_t scratch = 0;
   for (Step* step : {&hard_, wiener_ ? &*wiener_ : nullptr}) {
     if (step == nullptr) {
@@ -94,6 +96,9 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
     for (int p = 0; p < format.color_plane_count(); ++p) {
       const ReferenceGrid grid = make_grid(std::max(format.plane_width(p), k),
                                            std::max(format.plane_height(p), k), k, step->parameters.spacing);
+      if (p > 0 && format.color_model != ColorModel::kRgb) {
+        brightness = std::max(brightness, static_cast<std::size_t>(grid.columns) * grid.rows);
+      }
       const std::size_t count = grid.columns * std::min(group_rows_per_band(grid, step->capacity),
                                                         static_cast<std::size_t>(grid.rows));
       step_groups = std::max(step_groups, count);
@@ -110,14 +115,15 @@ Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
   }
   ranges_ = DeviceMemory(3 * sizeof(float));
   members_ = DeviceMemory(members * sizeof(std::int16_t));
+  brightness_ = DeviceMemory(brightness * sizeof(float));
   if (scratch > 0) {
     scratch_ = DeviceMemory(scratch);
   }
 }
 
 std::size_t Bm3d::memory() const {
-  std::size_t bytes = guide_.bytes() + matching_.bytes() + numerator_.bytes() + weight_.bytes() +
-                      members_.bytes() + ranges_.bytes() + scratch_.bytes();
+  std::size_t bytes = guide_.bytes() + matching_.bytes() + brightness_.bytes() + numerator_.bytes() +
+                      weight_.bytes() + members_.bytes() + ranges_.bytes() + scratch_.bytes();
   for (int p = 0; p < 3; ++p) {
     bytes += noisy_[p].bytes() + basic_[p].bytes();
   }
@@ -232,6 +238,12 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     groups.last_row = std::min(first_row + band, grid.rows);
     step.matching->run(plane, grid, step.parameters, guide.distances, groups, stream);
   };
+  const auto by_guide = [&](int c) {
+    return plan_->components[c].curve && plan_->components[c].curve_by_guide;
+  };
+  if (std::any_of(set.components.begin(), set.components.end(), by_guide)) {
+    find_brightness(plane, grid, brightness_.as<float>(), stream);
+  }
   for (const int c : set.components) {
     const Component& component = components[c];
     FilterJob job;
@@ -240,6 +252,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     job.sigma = plan_->components[c].sigma;
     job.variances = plan_->components[c].coefficient_variances[wiener ? 1 : 0];
     job.curve = plan_->components[c].curve;
+    job.brightness = by_guide(c) ? brightness_.as<float>() : nullptr;
     job.grid = grid;
     job.noisy = component.noisy;
     job.basic = wiener ? component.basic : FloatPlane{};

@@ -63,6 +63,7 @@ class Bm3d final : public SpatialFilter {
   std::array<DeviceMemory, 3> basic_;
   DeviceMemory guide_;
   DeviceMemory matching_;
+  DeviceMemory brightness_;
   DeviceMemory numerator_;
   DeviceMemory weight_;
   DeviceMemory members_;

@@ -68,6 +68,7 @@ struct FilterJob {
   /// be 1.
   std::span<const float> variances;
   std::optional<NoiseShape::Curve> curve;
+  const float* brightness = nullptr;  ///< of find_brightness(), where the curve is by the guide
   ReferenceGrid grid;
   Groups groups;
   FloatPlane noisy;

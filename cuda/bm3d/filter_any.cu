@@ -44,6 +44,7 @@ struct AnyArguments {
   float bound;                             // threshold or variance of noise whose relative variance is 1
   float variances[kMaxPatch * kMaxPatch];  // relative
   NoiseCurve curve;
+  const float* brightness;
   float weight_scale;
   float sum_scale;
   float greatest_contribution;
@@ -248,7 +249,10 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
     const auto deviation_by = [&](const float* coefficients) {
       const float mean = coefficients[0] / (static_cast<float>(k) * sqrtf(static_cast<float>(group.size)));
       __syncthreads();
-      return arguments.curve.at(mean);
+      return arguments.curve.at(
+          arguments.brightness == nullptr
+              ? mean
+              : __ldg(arguments.brightness + arguments.groups.first_row * grid.columns + number));
     };
     float deviation;
     float part;
@@ -285,6 +289,7 @@ void filter_any(const FilterJob& job, cudaStream_t stream) {
   arguments.bound = arguments.wiener ? job.sigma * job.sigma : coefficient_threshold(job.lambda, job.sigma);
   std::copy(job.variances.begin(), job.variances.end(), arguments.variances);
   arguments.curve = make_curve(job.curve);
+  arguments.brightness = job.brightness;
   arguments.weight_scale = std::ldexp(1.0F, job.sums.weight_bits);
   arguments.sum_scale = std::ldexp(job.sums.numerator_scale, -job.sums.weight_bits);
   arguments.greatest_contribution = job.fixed_point.greatest_contribution;

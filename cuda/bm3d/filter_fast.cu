@@ -68,6 +68,7 @@ struct Arguments {
   FloatPlane noisy;
   FloatPlane basic;
   AggregationSums sums;
+  const float* brightness;
   int radius;
   int tile_columns;  // of reference patches
   int tile_rows;
@@ -356,7 +357,7 @@ __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned
 template <bool kHaar, Mode kMode, int N, bool kWhite>
 __device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
                                               const GroupNoise<kWhite>& noise, const Lane& lane,
-                                              const int* members, int size) {
+                                              const int* members, int size, const float* brightness) {
   constexpr bool kExact = kMode != Mode::kWiener;
   Group<kHaar, N> group;
   group.size = size;
@@ -369,13 +370,13 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
     const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
     group.x[0][0] += offset;
     __half2 complement[N];
-    deviation = noise.deviation_of(group.x[0][0], mean_scale, 0);
+    deviation = noise.deviation_of(brightness, group.x[0][0], mean_scale, 0);
     weight = find_complements(ranged, noise, deviation, lane, group, complement);
     load_group<false, false>(lane.forward, lane.words, members, group);
     shrink_group(complement, offset, group);
   } else {
     load_group<true, kMode == Mode::kHardFine>(lane.forward, lane.words, members, group);
-    deviation = noise.deviation_of(group.x[0][0], mean_scale, arguments.sums.offset);
+    deviation = noise.deviation_of(brightness, group.x[0][0], mean_scale, arguments.sums.offset);
     weight = threshold_group(ranged, noise, deviation, lane, group);
   }
   float greatest = restore_group<kExact>(lane.inverse, group);
@@ -551,7 +552,8 @@ struct Taken {
   int size;
   int x;  // where the patch is in the plane
   int y;
-  int* weight;  // the sum of its weights
+  int* weight;              // the sum of its weights
+  const float* brightness;  // of the group; may be null
 };
 
 // The groups of a tile that a warp filters, one after the other: the reference patches in raster order, dealt
@@ -599,6 +601,11 @@ struct WarpGroups {
     taken.y = arguments.grid.y(tile.first_row + row) + offset_y(member);
     taken.weight =
         arguments.sums.weight + static_cast<std::ptrdiff_t>(taken.y) * arguments.grid.width + taken.x;
+    taken.brightness = arguments.brightness;
+    if (taken.brightness != nullptr) {
+      taken.brightness += static_cast<std::ptrdiff_t>(tile.first_row + row) * arguments.grid.columns +
+                          tile.first_column + column;
+    }
     row += row_stride;
     column += column_stride;
     if (column >= tile.columns) {
@@ -656,14 +663,16 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
     Added added;
     if (kGreatest >= 32 && group.size == 32) {
       added = filter_group<kHaar, kMode, std::min(kGreatest, 32)>(arguments, ranged, noise, lane, members,
-                                                                  group.size);
+                                                                  group.size, group.brightness);
     } else if (kGreatest >= 16 && group.size == 16) {
       added = filter_group<kHaar, kMode, std::min(kGreatest, 16)>(arguments, ranged, noise, lane, members,
-                                                                  group.size);
+                                                                  group.size, group.brightness);
     } else if (group.size == 8) {
-      added = filter_group<kHaar, kMode, 8>(arguments, ranged, noise, lane, members, group.size);
+      added = filter_group<kHaar, kMode, 8>(arguments, ranged, noise, lane, members, group.size,
+                                            group.brightness);
     } else {
-      added = filter_group<kHaar, kMode, 4>(arguments, ranged, noise, lane, members, group.size);
+      added = filter_group<kHaar, kMode, 4>(arguments, ranged, noise, lane, members, group.size,
+                                            group.brightness);
     }
     if (lane.lane < group.size) {
       atomicAdd(group.weight, added.weight);
@@ -796,6 +805,7 @@ void filter_fast(const FilterJob& job, cudaStream_t stream) {
   arguments.noisy = job.noisy;
   arguments.basic = job.basic;
   arguments.sums = job.sums;
+  arguments.brightness = job.brightness;
   arguments.radius = job.step.search_window / 2;
   const float sigma = job.sigma * kCoefficientScale;
   for (int level = 0; level < 6; ++level) {

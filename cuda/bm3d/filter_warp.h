@@ -80,10 +80,15 @@ struct GroupNoise {
   float variance_scale;
   float variance_unit;
 
-  // The deviation of a group's noise relative to the plane's. `first` is lane 0's coefficient of the group's
-  // mean, less that of `offset`; `scale` makes it a mean.
-  __device__ __forceinline__ float deviation_of(float first, float scale, float offset) const {
-    return kWhite ? 1.0F : curve.at(fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
+  // The deviation of a group's noise relative to the plane's, given its brightness or, where that is null,
+  // its mean: `first` is lane 0's coefficient of it, less that of `offset`; `scale` makes it a mean.
+  __device__ __forceinline__ float deviation_of(const float* brightness, float first, float scale,
+                                                float offset) const {
+    if constexpr (kWhite) {
+      return 1;
+    }
+    return curve.at(brightness != nullptr ? __ldg(brightness)
+                                          : fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
   }
 
   template <typename Lane>

@@ -216,6 +216,7 @@ struct GroupArguments {
   limpid::vbm4d::NoiseOverTime over_time;
   LaneNoise noise[kWarp];
   NoiseCurve curve;
+  const float* brightness;
   float weight_unit;     // units of 1
   float numerator_unit;  // units of numerators, of a unit of weights
   float variance_scale;
@@ -231,8 +232,9 @@ struct TakenGroup {
   int size;
   int frames;
   int picture;
-  int offset;  // of the patch's first sample in planes and sums
-  int cell;    // its number
+  int offset;               // of the patch's first sample in planes and sums
+  int cell;                 // its number
+  const float* brightness;  // of the group; may be null
   const float* matrix;
   // Where patches may lie between samples: their surroundings, and the numbers of their matrices, y + 256 x.
   // The offset of those that do is negative.
@@ -449,7 +451,8 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
   __half2 complements[kPatches];
   load_trajectories<kPass, __half>(planes.basic, taken, lane, pitch, group);
   group.x[0][0] += offset;
-  deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
+  deviation =
+      noise.deviation_of(taken.brightness, group.x[0][0], 1.0F / (64 * arguments.samples.unit * root), 0);
   const LaneNoise own = noise.of(lane);
   const float ratio = arguments.bound * deviation * deviation;
   const float variances[2] = {own.variances[0] * ratio, own.variances[1] * ratio};
@@ -572,8 +575,8 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
         shrink_trajectories<kPass, Sample>(arguments, planes, taken, noise, lane, root, deviation, group);
   } else {
     load_trajectories<kPass, Sample>(planes.noisy, taken, lane, pitch, group);
-    deviation = noise.deviation_of(group.x[0][0], 1.0F / (64 * arguments.samples.unit * root),
-                                   arguments.samples.offset);
+    deviation = noise.deviation_of(taken.brightness, group.x[0][0],
+                                   1.0F / (64 * arguments.samples.unit * root), arguments.samples.offset);
     weight = threshold_trajectories(arguments, taken, noise, deviation, lane, group);
   }
   if constexpr (!kWhite) {
@@ -700,8 +703,12 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     const std::ptrdiff_t number =
         static_cast<std::ptrdiff_t>(row - arguments.groups.first_row) * arguments.grid.columns + column;
     constexpr bool kPredictive = kOrigin == GroupOrigin::kPredictive;
-    const TakenGroup taken = kPredictive ? take_predictive_group(arguments, lane.lane, number)
-                                         : take_trajectories(arguments, lane.lane, number);
+    TakenGroup taken = kPredictive ? take_predictive_group(arguments, lane.lane, number)
+                                   : take_trajectories(arguments, lane.lane, number);
+    taken.brightness = arguments.brightness;
+    if (taken.brightness != nullptr) {
+      taken.brightness += static_cast<std::ptrdiff_t>(row) * arguments.grid.columns + column;
+    }
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
     const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
     const auto filter = [&]<int kPatches, GroupKind kKind>() {
@@ -853,6 +860,7 @@ void filter_trajectories(const GroupJob& job, cudaStream_t stream) {
   set_lane_noise(job.variances, arguments.noise);
   arguments.over_time = job.over_time;
   arguments.curve = make_curve(job.curve);
+  arguments.brightness = job.brightness;
   arguments.variance_scale = variance_scale(job.variances);
   arguments.variance_unit = 1 / arguments.variance_scale;
   arguments.offset_coefficient = 64 * job.samples.offset * job.samples.unit;

@@ -220,6 +220,7 @@ struct GroupJob {
   limpid::vbm4d::NoiseOverTime over_time{};
   std::span<const float> variances;  ///< Bm3dComponent::coefficient_variances of the step
   std::optional<NoiseShape::Curve> curve;
+  const float* brightness = nullptr;  ///< of find_brightness(), where the curve is by the guide
   const FilterTables* tables = nullptr;
   const float* transforms = nullptr;        ///< GroupTransforms
   const unsigned* interpolating = nullptr;  ///< InterpolatingTransforms; if the groups have quarters

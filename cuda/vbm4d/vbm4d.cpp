@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bm3d/matching.h"
+#include "cuda/bm3d/brightness.h"
 
 namespace limpid::cuda {
 namespace {
@@ -96,6 +97,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     return static_cast<std::size_t>(pitch_of(width)) * height * sizeof(float);
   };
   std::size_t groups = 0;
+  std::size_t brightness = 0;
   std::size_t of_stage = 0;
   for (int p = 0; p < format.color_plane_count(); ++p) {
     const int width = format.plane_width(p);
@@ -107,6 +109,9 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
                     limpid::vbm4d::kPatch, step(s).parameters.spacing);
       const std::size_t rows = rows_per_band(grid, s == 1);
       groups = std::max(groups, row_bytes(grid, s == 1) * rows);
+      if (p > 0 && format.color_model != ColorModel::kRgb) {
+        brightness = std::max(brightness, static_cast<std::size_t>(grid.columns) * grid.rows);
+      }
       if (stage_ != nullptr) {
         of_stage = std::max(of_stage, stage_->bytes_per_group(s == 1) * grid.columns * rows);
       }
@@ -116,6 +121,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     means_ = DeviceMemory(floats(format.plane_width(1), format.plane_height(1)));
   }
   groups_ = DeviceMemory(groups);
+  brightness_ = DeviceMemory(brightness * sizeof(float));
   stage_memory_ = DeviceMemory(of_stage);
   matching_ = DeviceMemory(static_cast<std::size_t>(MatchingPlane::pitch_of(format.width)) *
                            MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
@@ -133,8 +139,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
 }
 
 std::size_t Vbm4d::memory() const {
-  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + stage_memory_.bytes() +
-                      transforms_.bytes() + interpolating_.bytes();
+  std::size_t bytes = pooled_ + means_.bytes() + matching_.bytes() + groups_.bytes() + brightness_.bytes() +
+                      stage_memory_.bytes() + transforms_.bytes() + interpolating_.bytes();
   for (const DeviceMemory& plane : scratch_) {
     bytes += plane.bytes();
   }
@@ -446,6 +452,13 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
                             MatchingPlane::pitch_of(set.width)};
 
+    const auto by_guide = [&](int c) {
+      return plan.planes.components[c].curve && plan.planes.components[c].curve_by_guide;
+    };
+    if (std::any_of(set.components.begin(), set.components.end(), by_guide)) {
+      find_brightness(trajectories.guides[trajectories.own], TrajectoryGuide::pitch_of(set.width),
+                      trajectories.grid, brightness_.as<float>(), sequence.stream);
+    }
     const int pictures = last - first + 1;
     const int capacity = capacity_of(own_step.parameters);
     const int band = rows_per_band(trajectories.grid, number == 1);
@@ -495,6 +508,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.sigma = plan.planes.components[c].sigma;
         job.variances = plan.planes.components[c].coefficient_variances[number];
         job.curve = plan.planes.components[c].curve;
+        job.brightness = by_guide(c) ? brightness_.as<float>() : nullptr;
         job.tables = &own_step.tables;
         job.transforms = transforms_.as<float>();
         job.interpolating = interpolating_.as<unsigned>();

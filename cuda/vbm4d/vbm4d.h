@@ -137,6 +137,7 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory means_;                                     // luma of subsampled chroma's size
   DeviceMemory matching_;                                  // a guide with margins
   DeviceMemory groups_;
+  DeviceMemory brightness_;
   DeviceMemory stage_memory_;
   DeviceMemory transforms_;
   DeviceMemory interpolating_;

@@ -53,6 +53,7 @@ struct FilterArguments {
   GroupSamples samples;
   std::ptrdiff_t positions;  // of the sums
   NoiseCurve curve;
+  const float* brightness;  // of the first group, and of those after it; may be null
   Spectrum whitening;
   float dct[kPatch][kPatch];
   float window[kPatch];
@@ -246,7 +247,8 @@ __global__ void __launch_bounds__(kSamples)
   const float brightness =
       mean_of_block(taken.has_sample() ? mean : 0.0F, taken.slices * kSliceSamples) / arguments.samples.unit +
       arguments.samples.offset;
-  const float deviation = arguments.curve.at(brightness);
+  const float deviation =
+      arguments.curve.at(arguments.brightness == nullptr ? brightness : __ldg(arguments.brightness + group));
   if (t == 0) {
     arguments.groups.deviations[group] = deviation;
   }
@@ -512,6 +514,10 @@ FilterArguments make_arguments(const GroupJob& job, const PatchGroups& groups, b
   arguments.samples = job.samples;
   arguments.positions = static_cast<std::ptrdiff_t>(job.samples.pitch) * job.grid.height;
   arguments.curve = make_curve(job.curve);
+  if (job.brightness != nullptr) {
+    arguments.brightness =
+        job.brightness + static_cast<std::ptrdiff_t>(job.groups.first_row) * job.grid.columns;
+  }
   in_2d = false;
   for (int i = 0; i < kSliceSamples; ++i) {
     in_2d = in_2d || job.variances[i] != 1;

@@ -196,6 +196,16 @@ std::int64_t StepAlongMotion::distance(int t, Position a, int u, Position b) con
   return sum;
 }
 
+double StepAlongMotion::brightness_in_guide(int t, Position reference) const {
+  std::int64_t sum = 0;
+  for (int y = 0; y < kPatchSide; ++y) {
+    for (int x = 0; x < kPatchSide; ++x) {
+      sum += guides_[t][static_cast<std::size_t>(reference.y + y) * width_ + reference.x + x];
+    }
+  }
+  return 128 + static_cast<double>(sum) / (kPatchSide * kPatchSide);
+}
+
 bool StepAlongMotion::is_inside(Position p) const {
   return p.x >= 0 && p.y >= 0 && p.x <= width_ - kPatchSide && p.y <= height_ - kPatchSide;
 }

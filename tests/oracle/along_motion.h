@@ -74,6 +74,8 @@ class StepAlongMotion {
   /// A multiple of the variance of the guide's noise in picture t, as matching compares it.
   double variances(int t, double factor) const;
   bool guide_is_clean(int t) const;
+  /// Of the patch, in code values.
+  double brightness_in_guide(int t, Position reference) const;
   Trajectory follow(int t, Position reference) const;
   /// Where the reference patch is found beside `place` in picture u.
   Beside find_beside(int t, Position reference, int u, Position place) const;

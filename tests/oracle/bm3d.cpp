@@ -79,6 +79,15 @@ std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& s
   return result;
 }
 
+Picture matched_brightness(const Picture& guide, const Search& search) {
+  Picture result = guide;
+  const std::vector<std::int64_t> samples = matching_samples(guide, search);
+  std::transform(samples.begin(), samples.end(), result.samples.begin(), [&](std::int64_t sample) {
+    return 128 + static_cast<double>(sample) / static_cast<double>(matching_scale(search));
+  });
+  return result;
+}
+
 // 0, p, 2p, ... and always the last position.
 std::vector<int> reference_positions(int size, const Bm3dStep& step) {
   std::vector<int> positions;
@@ -360,6 +369,7 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   const auto is_filtered = [&](std::size_t plane) {
     return noise[plane].sigma > 0 && fits(noisy[plane], parameters);
   };
+  // And the guide that they are found on.
   const auto groups_of = [&](std::size_t plane, const Picture& luma, const Bm3dStep& step, bool second) {
     Picture guide =
         is_subsampled(plane) ? shrunk(luma, format, noisy[plane].width, noisy[plane].height) : luma;
@@ -377,17 +387,19 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
           second ? 2 * std::min(variance, 625.0) / 100 : 0.9 * 2 * variance * (38.0 / 64) * (38.0 / 64);
       guide = second ? guide : smoothed(guide);
     }
-    return find_groups(guide, step, search);
+    return std::pair(find_groups(guide, step, search), matched_brightness(guide, search));
   };
 
   std::vector<Picture> basic = noisy;
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
-      const auto groups = groups_of(plane, noisy[0], parameters.hard_threshold, false);
-      const auto filter =
-          parameters.transform == GroupTransform::kSeparable ? hard_threshold : fourier_hard_threshold;
-      basic[plane] = filter(noisy[plane], groups, parameters.hard_threshold,
-                            static_cast<double>(parameters.lambda), noise[plane]);
+      const auto [groups, guide] = groups_of(plane, noisy[0], parameters.hard_threshold, false);
+      const auto lambda = static_cast<double>(parameters.lambda);
+      basic[plane] =
+          parameters.transform == GroupTransform::kSeparable
+              ? hard_threshold(noisy[plane], groups, parameters.hard_threshold, lambda, noise[plane],
+                               plane > 0 ? &guide : nullptr)
+              : fourier_hard_threshold(noisy[plane], groups, parameters.hard_threshold, lambda, noise[plane]);
     }
   }
   if (!parameters.wiener) {
@@ -396,9 +408,12 @@ std::vector<Picture> denoise_planes(const std::vector<Picture>& noisy, const Fra
   std::vector<Picture> result = noisy;
   for (std::size_t plane = 0; plane < noisy.size(); ++plane) {
     if (is_filtered(plane)) {
-      const auto groups = groups_of(plane, basic[0], *parameters.wiener, true);
-      const auto filter = parameters.transform == GroupTransform::kSeparable ? wiener : fourier_wiener;
-      result[plane] = filter(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane]);
+      const auto [groups, guide] = groups_of(plane, basic[0], *parameters.wiener, true);
+      result[plane] =
+          parameters.transform == GroupTransform::kSeparable
+              ? wiener(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane],
+                       plane > 0 ? &guide : nullptr)
+              : fourier_wiener(noisy[plane], basic[plane], groups, *parameters.wiener, noise[plane]);
     }
   }
   return result;
@@ -490,13 +505,15 @@ std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dSte
 }
 
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                       double lambda, const PlaneNoise& noise) {
+                       double lambda, const PlaneNoise& noise, const Picture* brightness) {
   const std::vector<double> variances = coefficient_variances(noise, step);
   const double variance = std::pow(double{noise.sigma}, 2);
   StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
-    const double deviation = deviation_of(noisy, group, step.patch_size, noise.shape);
+    const double deviation = brightness != nullptr
+                                 ? deviation_of(*brightness, {group[0]}, step.patch_size, noise.shape)
+                                 : deviation_of(noisy, group, step.patch_size, noise.shape);
     double kept = 0;
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {
@@ -516,14 +533,16 @@ Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, c
 }
 
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-               const Bm3dStep& step, const PlaneNoise& noise) {
+               const Bm3dStep& step, const PlaneNoise& noise, const Picture* brightness) {
   const std::vector<double> variances = coefficient_variances(noise, step);
   const double variance = std::pow(double{noise.sigma}, 2);
   StepFilter filter(noisy, step);
   for (const Group& group : groups) {
     Block spectrum = filter.spectrum(noisy, group);
     const Block basic_spectrum = filter.spectrum(basic, group);
-    const double deviation = deviation_of(basic, group, step.patch_size, noise.shape);
+    const double deviation = brightness != nullptr
+                                 ? deviation_of(*brightness, {group[0]}, step.patch_size, noise.shape)
+                                 : deviation_of(basic, group, step.patch_size, noise.shape);
     double energy = 0;
     for (std::size_t patch = 0; patch < spectrum.size(); ++patch) {
       for (std::size_t i = 0; i < spectrum[patch].size(); ++i) {

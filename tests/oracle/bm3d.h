@@ -44,21 +44,23 @@ Picture smoothed(const Picture& guide);
 /// The variances of the coefficients [k v + u] of a step's 2D transform of `noise`.
 std::vector<double> coefficient_variances(const PlaneNoise& noise, const Bm3dStep& step);
 
-/// Step 1: hard thresholding of the 3D spectra of `groups`.
+/// Step 1: hard thresholding of the 3D spectra of `groups`. A group is as bright as its reference patch in
+/// `brightness`, if that is given.
 Picture hard_threshold(const Picture& noisy, const std::vector<Group>& groups, const Bm3dStep& step,
-                       double lambda, const PlaneNoise& noise);
+                       double lambda, const PlaneNoise& noise, const Picture* brightness = nullptr);
 
 /// Step 2: empirical Wiener filtering, `basic` being the result of step 1.
 Picture wiener(const Picture& noisy, const Picture& basic, const std::vector<Group>& groups,
-               const Bm3dStep& step, const PlaneNoise& noise);
+               const Bm3dStep& step, const PlaneNoise& noise, const Picture* brightness = nullptr);
 
 /// Both steps (or the first alone) on a whole frame, as Denoiser::send and receive of a bm3d denoiser would.
 Frame denoise(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise);
 
 // What filters over time share with BM3D.
 
-/// The values that matching compares, row-major.
+/// The values that matching compares, row-major, and the code values that they stand for.
 std::vector<std::int64_t> matching_samples(const Picture& guide, const Search& search);
+Picture matched_brightness(const Picture& guide, const Search& search);
 
 /// 0, p, 2 p, ... and always the last position.
 std::vector<int> reference_positions(int size, const Bm3dStep& step);

@@ -220,7 +220,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     transform(guide, frames, true);
     const PlaneNoise& noise = stretch_.noise[t][plane_];
     const std::vector<double>& variance = coefficient_variances(t);
-    const double deviation = curve_at(noise.shape, mean);
+    const double deviation = curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : mean);
     const double sigma2 = std::pow(double{noise.sigma}, 2);
     // Of the mean of so many frames' noise, times their number's root.
     double constant_variance = 0;

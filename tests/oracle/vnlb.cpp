@@ -161,7 +161,8 @@ class VnlbOracleStep final : public StepAlongMotion {
       brightness += value / static_cast<double>(guide_mean.size());
     }
     const PlaneNoise& noise = stretch_.noise[t][plane_];
-    const double deviation = curve_at(noise.shape, brightness);
+    const double deviation =
+        curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : brightness);
     // Both are made such that the noise is white, and the estimate is made what it was.
     transform(noisy, t, deviation, true);
     transform(guide, t, deviation, true);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "core/bm3d/transforms.h"
@@ -309,6 +310,18 @@ HWY_INLINE Shrinkage with_group_transform(Transform1d transform, int size, const
                                          : with_size<GroupWalshHadamard>(size, function);
 }
 
+// Of a reference patch.
+inline float brightness_in_guide(const StepJob& job, Position reference) {
+  const int k = job.tables->step.patch_size;
+  int sum = 0;
+  for (int y = 0; y < k; ++y) {
+    const std::int16_t* row =
+        job.matching + static_cast<std::ptrdiff_t>(reference.y + y) * job.width + reference.x;
+    sum = std::accumulate(row, row + k, sum);
+  }
+  return brightness_of(sum, k * k, job.scale.scale);
+}
+
 inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& plane,
                                       const Position* positions, int size, TileScratch& scratch,
                                       const LocalSums& sums) {
@@ -322,7 +335,10 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
     }
   });
   const CoefficientNoise& noise = plane.noise;
-  const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : group, size)) : 1;
+  const float brightness = !noise.curve           ? 0
+                           : noise.curve_by_guide ? brightness_in_guide(job, positions[0])
+                                                  : group_mean(job.wiener ? basic : group, size);
+  const float deviation = noise.deviation_of(brightness);
   Shrinkage shrinkage =
       with_group_transform(tables.step.transform_1d, size, [&]<class Group, int kSize>() HWY_ATTR {
         return job.wiener ? wiener<Group, kSize>(group, basic, noise, deviation)
@@ -419,12 +435,16 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
   load_group_any(tables, plane.noisy, job.width, positions, size, group);
   // The group's DC is so many times its mean.
   const float dc_gain = static_cast<float>(k) * std::sqrt(static_cast<float>(size));
+  const auto deviation_of = [&](float mean) {
+    return plane.noise.deviation_of(plane.noise.curve_by_guide ? brightness_in_guide(job, positions[0])
+                                                               : mean);
+  };
   float deviation = 1;
   float weight = 0;
   if (job.wiener) {
     float* HWY_RESTRICT factor = scratch.basic_group.data();
     load_group_any(tables, plane.basic, job.width, positions, size, factor);
-    deviation = plane.noise.deviation_of(factor[0] / dc_gain);
+    deviation = deviation_of(factor[0] / dc_gain);
     const float scale = deviation * deviation;
     float energy = 0;
     for (int first = 0; first < count; first += k * k) {
@@ -437,7 +457,7 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
     }
     weight = 1.0F / std::max(1.0F, energy);
   } else {
-    deviation = plane.noise.deviation_of(group[0] / dc_gain);
+    deviation = deviation_of(group[0] / dc_gain);
     float kept = 0;
     for (int first = 0; first < count; first += k * k) {
       for (int i = 0; i < k * k; ++i) {

@@ -135,7 +135,8 @@ CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
   const std::vector<float>& variances = component.coefficient_variances[wiener ? 1 : 0];
   const auto k = static_cast<std::size_t>(tables.step.patch_size);
   const float bound = wiener ? sigma * sigma : coefficient_threshold(tables.lambda, sigma);
-  CoefficientNoise noise{std::vector<float>(k * k), std::vector<float>(k * k), component.curve};
+  CoefficientNoise noise{std::vector<float>(k * k), std::vector<float>(k * k), component.curve,
+                         component.curve_by_guide};
   if (noise.curve) {
     noise.least_deviation = *std::min_element(noise.curve->begin(), noise.curve->end());
   }

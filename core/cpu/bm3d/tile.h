@@ -52,11 +52,12 @@ struct CoefficientNoise {
   std::vector<float> bounds;               ///< the first step's thresholds; the second step's variances
   std::vector<float> variances;            ///< relative to the plane's
   std::optional<NoiseShape::Curve> curve;  ///< Bm3dComponent::curve
+  bool curve_by_guide = false;             ///< likewise
   float least_deviation = 1;               ///< of the curve
   float sigma = 0;                         ///< the plane's
 
-  /// Of a group with this mean, relative to the plane's.
-  float deviation_of(float mean) const { return curve ? deviation_at(curve->data(), mean) : 1; }
+  /// Of a group of such brightness, relative to the plane's.
+  float deviation_of(float brightness) const { return curve ? deviation_at(curve->data(), brightness) : 1; }
 };
 
 /// One plane that is filtered; all planes of a StepJob have the job's size.

@@ -41,6 +41,20 @@ HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
   return hn::BitCast(GuideTag(), hn::PromoteTo(unsigned16, row));
 }
 
+// Of the patch in the current picture's guide.
+inline float brightness_in_guide(const TrajectoryJob& job, Position reference) {
+  const PictureSamples& guide = job.pictures[job.current].guide;
+  int sum = 0;
+  for (int y = 0; y < vbm4d::kPatch; ++y) {
+    const auto* row =
+        reinterpret_cast<const std::uint8_t*>(guide.data) + (reference.y + y) * guide.stride + reference.x;
+    for (int x = 0; x < vbm4d::kPatch; ++x) {
+      sum += std::max<int>(row[x], kLeastGuideByte) - 128;
+    }
+  }
+  return brightness_of(sum, vbm4d::kPatch * vbm4d::kPatch, vbm4d::kGuideScale.scale);
+}
+
 // A sum of products.
 class PatchProduct {
  public:
@@ -344,6 +358,7 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
   };
   follow_one_way(-1, first);
   follow_one_way(1, last);
+  group.reference = reference;
   group.frames = last - first + 1;
   group.members = 1;
   for (int f = 0; f < group.frames; ++f) {

@@ -216,6 +216,7 @@ HWY_ATTR void find_predictive_groups(const TrajectoryJob& job, const Tile& tile,
     for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
       const Position reference = {job.similar.grid_x[gx], job.similar.grid_y[gy]};
       TrajectoryGroup& group = scratch.groups.emplace_back();
+      group.reference = reference;
       if (job.guide_is_samples) {
         search_predictively_in<true>(job, reference, scratch.candidates, group);
       } else {
@@ -587,7 +588,10 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
     load(true, basic);
   }
   const CoefficientNoise& noise = job.noise[plane];
-  const float deviation = noise.curve ? noise.deviation_of(group_mean(job.wiener ? basic : noisy, size)) : 1;
+  const float brightness = !noise.curve           ? 0
+                           : noise.curve_by_guide ? brightness_in_guide(job, group.reference)
+                                                  : group_mean(job.wiener ? basic : noisy, size);
+  const float deviation = noise.deviation_of(brightness);
   const AcrossGroup across = {time_transform(group.frames), group.frames, group.members};
   const unsigned weight = PictureSums::weight_units(
       (job.wiener ? shrink<true> : shrink<false>)(across, noisy, basic, noise, job.noise_over_time[plane],

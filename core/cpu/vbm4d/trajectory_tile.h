@@ -84,6 +84,7 @@ struct TrajectoryJob {
 /// member; V-BM3D's groups are of a single frame, as transforms across them go, and have patches of any. No
 /// patch's picture is before that of the patch before it.
 struct TrajectoryGroup {
+  Position reference;
   int frames = 0;
   int members = 0;
   std::array<std::int8_t, vbm4d::kMostPatches> pictures;

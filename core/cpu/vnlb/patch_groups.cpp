@@ -62,6 +62,7 @@ HWY_ATTR void find_group_in(const TrajectoryJob& job, const PatchSearch& search,
                             PatchGroupScratch& scratch, PatchGroup& group) {
   TrajectoryGroup trajectory;
   follow_both_ways_in<kSamples, kNoisySamples>(job, reference, trajectory);
+  group.reference = reference;
   group.direction = 0;
   for (const int direction : {1, -1}) {
     if (group.direction == 0 && has_second_slice<kNoisySamples>(job, {job.current, reference}, direction)) {
@@ -391,7 +392,9 @@ HWY_ATTR unsigned filter_patch_group(const TrajectoryJob& job, int plane, const 
   }
   const float noisy_brightness = load_group(job, plane, group, false, at, at.noisy, means.data());
   const CoefficientNoise& noise = job.noise[plane];
-  const float deviation = noise.deviation_of(job.wiener ? brightness : noisy_brightness);
+  const float deviation = noise.deviation_of(noise.curve_by_guide ? brightness_in_guide(job, group.reference)
+                                             : job.wiener         ? brightness
+                                                                  : noisy_brightness);
   float* estimates = nullptr;
   if (group.patches > 1) {
     whiten(whitening, deviation, at.noisy, group.slices, at.pitch);

@@ -25,6 +25,7 @@ struct PatchSearch {
 /// Where a group's patches are, and in which of the job's pictures. Patch i has its slice s in picture
 /// pictures[i] + s * direction.
 struct PatchGroup {
+  Position reference;
   int patches = 0;
   int slices = 0;
   int direction = 0;
