@@ -89,10 +89,22 @@ constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
   return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
 }
 
-/// The bin in which the difference of two blocks goes whose mean has this DC and these energies. The middle
-/// of opponent channels' range is no colour.
-constexpr int difference_bin(float dc, const HalfEnergies& energies, bool opponent) {
-  const float brightness = dc / kBlock + (opponent ? 128.0F : 0.0F);
+/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is no colour.
+constexpr float brightness_by_dc(float dc, bool opponent) { return dc / kBlock + (opponent ? 128.0F : 0.0F); }
+
+/// That of YUV's chroma is luma's, on which its noise depends: the mean of `columns`, the sums of eight luma
+/// samples below each other, of those that chroma samples of the second picture's block lie on. Engines add
+/// up columns from above, and a picture of odd size has all of these.
+constexpr float brightness_by_luma(const std::array<float, kBlock>& columns) {
+  float sum = 0;
+  for (const float column : columns) {
+    sum += column;
+  }
+  return sum / (kBlock * kBlock);
+}
+
+/// The bin in which the difference of two blocks goes that are so bright and whose mean has these energies.
+constexpr int difference_bin(float brightness, const HalfEnergies& energies) {
   return class_of(brightness) * kActivities + activity_of((energies[0] + energies[1]) / (kCoefficients - 1));
 }
 

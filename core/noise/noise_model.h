@@ -16,8 +16,8 @@ struct NoiseShape {
   /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
   /// samples depends on each other, which demosaicking, scaling and codecs bring about.
   std::array<float, kFrequencies * kFrequencies> spectrum;
-  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane; of luma, for YUV's chroma)
-  /// relative to the plane's (deviation_at()).
+  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane; of luma, for YUV's
+  /// chroma) relative to the plane's (deviation_at()).
   using Curve = std::array<float, 256 / kBrightnessSpacing + 1>;
   Curve curve;
   /// How much of it is common to successive frames: the correlation of the noise of a frame with that of the

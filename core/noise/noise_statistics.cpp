@@ -40,6 +40,11 @@ constexpr double kWhiteRatio = 0.85;
 constexpr double kColouredRatio = 0.45;
 /// White noise whose level differs by less than this share from what noise_blocks.h finds has that level.
 constexpr double kSameWhite = 0.08;
+/// Chroma's noise of one level has a curve whose greatest value is less than this many times the least.
+constexpr double kEvenCurve = 1.25;
+/// Of the deviation of chroma's noise this share is best for filters, and of how it depends on luma's
+/// brightness half, as a power: blocks of chroma that look flat can have texture.
+constexpr double kChromaGain = 0.94;
 /// Codecs take high frequencies, and copy a part of the noise from frame to frame, which differences lack.
 constexpr double kCodedSlope = 0.45;
 constexpr double kCodedGain = 1.12;
@@ -161,7 +166,7 @@ Curve curve_of(std::array<double, kClasses> levels, double sigma) {
 }
 
 // Of differences of frames.
-std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bins, bool luma) {
+std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bins, bool luma, bool opponent) {
   struct Class {
     double all = 0;     // blocks
     double chosen = 0;  // blocks
@@ -236,7 +241,7 @@ std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bin
   std::array<double, kClasses> levels{};
   std::transform(classes.begin(), classes.end(), levels.begin(),
                  [](const Class& each) { return each.level; });
-  noise.curve = luma ? curve_of(levels, std::sqrt(variance / all)) : NoiseShape().curve;
+  noise.curve = luma || !opponent ? curve_of(levels, std::sqrt(variance / all)) : NoiseShape().curve;
   return noise;
 }
 
@@ -284,9 +289,10 @@ double gain_of_repetition(double repetition) {
 }
 
 // The noise of a channel whose differences have this spectrum; nothing if it is white and of the level
-// `white`.
+// Prior::white.
 std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, DifferenceNoise found,
-                                               double white, bool luma) {
+                                               const Prior& prior) {
+  const bool luma = prior.luma;
   const std::optional<Spectrum> single = single_spectrum(channel, luma);
   Spectrum& spectrum = found.spectrum;
   double variance = mean_of(spectrum);
@@ -298,7 +304,9 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   const bool is_white = slope > kWhiteRatio;
   double common = 0;
   if (is_white) {
-    if (std::abs(std::sqrt(variance) - white) < kSameWhite * white) {
+    const auto [least, most] = std::minmax_element(found.curve.begin(), found.curve.end());
+    const bool is_even = luma || double{*most} < kEvenCurve * double{*least};
+    if (is_even && std::abs(std::sqrt(variance) - prior.white) < kSameWhite * prior.white) {
       return std::nullopt;
     }
     spectrum.fill(variance);
@@ -321,6 +329,12 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
     }
   }
   variance -= luma ? kResidualOfLuma : kResidualOfChroma;
+  if (!luma && !prior.opponent) {
+    variance *= kChromaGain * kChromaGain;
+    for (float& deviation : found.curve) {
+      deviation = std::sqrt(deviation);
+    }
+  }
   if (!(variance > 0)) {
     return PlaneNoise{};
   }
@@ -357,8 +371,8 @@ bool single_is_coloured(const ChannelStatistics& luma) {
 std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, const Prior& prior) {
   if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
     if (const std::optional<DifferenceNoise> differences =
-            difference_noise(channel.differences, prior.luma)) {
-      return noise_of_differences(channel, *differences, prior.white, prior.luma);
+            difference_noise(channel.differences, prior.luma, prior.opponent)) {
+      return noise_of_differences(channel, *differences, prior);
     }
   }
   return noise_of_single(channel, prior);
@@ -431,6 +445,7 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
         chroma->shape.spectrum[i] = (chroma->shape.spectrum[i] + channels[0]->shape.spectrum[i]) / 2;
       }
       chroma->shape.repetition = channels[0]->shape.repetition;
+      chroma->shape.curve = NoiseShape().curve;
     }
   }
   if (!statistics.rgb) {

@@ -165,6 +165,21 @@ __device__ bool is_cut_off(const Channels<Sample, kRgb>& channels, int channel, 
   return count > noise::kMostCutOff;
 }
 
+// Of luma on which the block of chroma at (x, y) lies.
+template <typename Sample, bool kRgb>
+__device__ float brightness_by_luma(const Channels<Sample, kRgb>& channels, int x, int y, int shift_x,
+                                    int shift_y) {
+  float own = 0;
+  for (int row = 0; row < kBlock; ++row) {
+    own += channels.sample(0, (x + own_line()) << shift_x, (y + row) << shift_y);
+  }
+  std::array<float, kBlock> columns;
+  for (int i = 0; i < kBlock; ++i) {
+    columns[i] = __shfl_sync(kAllLanes, own, i, kBlock);
+  }
+  return noise::brightness_by_luma(columns);
+}
+
 // The number of the block that a thread works on. Whole warps stay together: blocks that aren't there are
 // others, which then don't count.
 __device__ int block_number() { return blockIdx.x * kBlocksAtATime + threadIdx.x / kBlock; }
@@ -258,7 +273,10 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   const std::array<float, kBlock> energies = energies_of(coefficients_of(difference, matrix));
   const Line texture = coefficients_of(mean, matrix);
   const float dc = __shfl_sync(kAllLanes, texture[0][0], 0, kBlock);
-  const int bin = noise::difference_bin(dc, sum_of_block(energies_of(texture)), kRgb && channel > 0);
+  const bool by_luma = !kRgb && channel > 0;
+  const float brightness = by_luma ? brightness_by_luma(now, x, y, motion.shift_x, motion.shift_y)
+                                   : noise::brightness_by_dc(dc, kRgb && channel > 0);
+  const int bin = noise::difference_bin(brightness, sum_of_block(energies_of(texture)));
   if (!inside || number != block_number() || (!copied && (cut_off_now || cut_off_before))) {
     return;
   }

@@ -37,7 +37,7 @@ class Channels {
       const bool rgb = format_.color_model == ColorModel::kRgb;
       for (int p = rgb ? 0 : channel; p <= (rgb ? 2 : channel); ++p) {
         std::array<float, kBlock> samples;
-        load(p, x, y + row, samples.data());
+        load(p, x, y + row, kBlock, samples.data());
         for (int i = 0; i < kBlock; ++i) {
           any[i] = any[i] || noise::is_cut_off(samples[i], white_);
         }
@@ -47,18 +47,31 @@ class Channels {
     return count > noise::kMostCutOff;
   }
 
+  // Of luma on which a block of chroma lies.
+  float brightness_by_luma(int x, int y, int shift_x, int shift_y) const {
+    std::array<float, kBlock> columns{};
+    std::array<float, 4 * kBlock> samples;  // of 4:1:1
+    for (int row = 0; row < kBlock; ++row) {
+      load(0, x << shift_x, (y + row) << shift_y, ((kBlock - 1) << shift_x) + 1, samples.data());
+      for (int i = 0; i < kBlock; ++i) {
+        columns[i] += samples[i << shift_x];
+      }
+    }
+    return noise::brightness_by_luma(columns);
+  }
+
   BlockSamples block(int channel, int x, int y) const {
     BlockSamples block;
     if (format_.color_model != ColorModel::kRgb) {
       for (int row = 0; row < kBlock; ++row) {
-        load(channel, x, y + row, block[row].data());
+        load(channel, x, y + row, kBlock, block[row].data());
       }
       return block;
     }
     std::array<std::array<float, kBlock>, 3> rgb;
     for (int row = 0; row < kBlock; ++row) {
       for (int p = 0; p < 3; ++p) {
-        load(p, x, y + row, rgb[p].data());
+        load(p, x, y + row, kBlock, rgb[p].data());
       }
       rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), kBlock);
       block[row] = rgb[channel];
@@ -67,10 +80,10 @@ class Channels {
   }
 
  private:
-  void load(int plane, int x, int y, float* out) const {
-    load_code_values(picture_[plane], format_, x, y, kBlock, out);
+  void load(int plane, int x, int y, int count, float* out) const {
+    load_code_values(picture_[plane], format_, x, y, count, out);
     if (format_.sample_type == SampleType::kFloat32) {
-      std::transform(out, out + kBlock, out, usable_code_value);
+      std::transform(out, out + count, out, usable_code_value);
     }
   }
 
@@ -178,6 +191,7 @@ struct Pair {
   int height;
   int shift_x;  // of the channel, against luma
   int shift_y;
+  bool by_luma() const { return channel > 0 && !opponent; }
 };
 
 void measure_differences(const Pair& pair, ChannelStatistics& result) {
@@ -217,8 +231,10 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
           const float value = difference[i / kBlock][i % kBlock];
           measured.energy[i] = value * value;
         }
-        const float dc = mean[0][0];
-        measured.bin = noise::difference_bin(dc, energies_of(mean), pair.opponent);
+        const float brightness = pair.by_luma()
+                                     ? pair.now.brightness_by_luma(x, y, pair.shift_x, pair.shift_y)
+                                     : noise::brightness_by_dc(mean[0][0], pair.opponent);
+        measured.bin = noise::difference_bin(brightness, energies_of(mean));
         return measured;
       },
       [&](const Measured& measured) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -229,6 +230,45 @@ TEST(NoiseStatistics, NoiseThatFallsWithBrightnessHasACurve) {
   EXPECT_LT(curve[8], curve[4]);
   EXPECT_GT(curve[8], curve[12]);
   EXPECT_EQ(curve[16], curve[13]);
+}
+
+// Luma is dark in one half and bright in the other, chroma the same throughout.
+TEST(NoiseStatistics, ChromasCurveIsByLumasBrightness) {
+  const auto model_of_chroma = [](const FrameFormat& format, double dark, double bright) {
+    NoiseStatistics sum;
+    NoiseModel white;
+    Frame before;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::array<std::vector<double>, 3> noise = {make_noise(320, 240, 1, false, i),
+                                                        make_noise(320, 240, 1, false, 100 + i),
+                                                        make_noise(320, 240, 1, false, 200 + i)};
+      const Frame frame = test::render(
+          format,
+          [&](int p, int x, int y) {
+            const bool is_dark = ((y << (p > 0 ? format.chroma_shift_y : 0)) & 64) == 0;
+            const double deviation = p == 0 ? 5 : is_dark ? dark : bright;
+            return (p > 0 ? 120 : is_dark ? 60 : 180) + deviation * noise[p][y * 320 + x];
+          },
+          0);
+      sum.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
+      white = cpu::estimate_noise(frame);
+      before = frame;
+    }
+    return model_of(sum, white);
+  };
+  for (const FrameFormat& format :
+       {oracle::yuv(320, 240, 1, 1), oracle::yuv(320, 240, 1, 0, 10), oracle::yuv(319, 239, 1, 1),
+        oracle::yuv(320, 240, 2, 0), oracle::yuv(320, 240, 0, 0)}) {
+    SCOPED_TRACE(to_string(format));
+    const NoiseModel uneven = model_of_chroma(format, 8, 3);
+    const NoiseModel even = model_of_chroma(format, 6, 6);
+    for (const int p : {1, 2}) {
+      const auto& curve = uneven.shape[p].curve;
+      EXPECT_NEAR(double{curve[3] / curve[12]}, std::sqrt(8.0 / 3), 0.1);
+      EXPECT_EQ(even.shape[p], NoiseShape());
+      EXPECT_NEAR(even.sigma[p], 6, 0.3);
+    }
+  }
 }
 
 TEST(NoiseStatistics, ChromaThatLostItsNoiseIsToldByLuma) {
