@@ -16,9 +16,9 @@ namespace limpid {
 //
 // Planes are Y, U, V or R, G, B, or Y alone. With R, G, B there may be "opponent", with Y, U and V for the
 // opponent channels. All but sigma may be left out: `spectrum` has the deviations of the coefficients of the
-// 8x8 DCT, rows of vertical frequencies from low to high; `curve` those at the brightnesses 0, 16, ... 256.
-// Both are relative to sigma; a spectrum is scaled so that the mean of its squares is 1. `repetition` is how
-// much of the noise is common to successive frames (NoiseShape).
+// 8x8 DCT, rows of vertical frequencies from low to high; `curve` those at the brightnesses 0, 16, ... 256,
+// of U and V at luma's. Both are relative to sigma; a spectrum is scaled so that the mean of its squares is
+// 1. `repetition` is how much of the noise is common to successive frames (NoiseShape).
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 
