@@ -128,10 +128,11 @@ Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, 
     const int width = format.plane_width(c);
     const int height = heights[c];
     const bool filtered = width >= patch && height >= patch && component[c].sigma > 0;
-    plan.components[c] = {width, height, filtered ? component[c].sigma : 0, {}, {}, c > 0, 0};
+    plan.components[c] = {width, height, filtered ? component[c].sigma : 0, {}, {}, false, 0};
     if (filtered) {
       if (component[c].shape.curve != NoiseShape().curve && !(plan.opponent && c > 0)) {
         plan.components[c].curve = component[c].shape.curve;
+        plan.components[c].curve_by_guide = c > 0;
       }
       plan.components[c].repetition = component[c].shape.repetition;
       plan.components[c].coefficient_variances = variances_in_steps(parameters, component[c].shape);

@@ -30,8 +30,8 @@ struct Bm3dComponent {
   /// basic estimate's in the second. Chroma's is that of its reference patch in the guide (brightness_of()).
   /// RGB's U and V have no curve.
   std::optional<NoiseShape::Curve> curve;
-  bool curve_by_guide = false;
-  float repetition = 0;  ///< NoiseShape::repetition, for filters over time
+  bool curve_by_guide = false;  ///< there is one, of chroma
+  float repetition = 0;         ///< NoiseShape::repetition, for filters over time
 };
 
 /// What a group's weight is multiplied by, given its deviation_at(): its least value's square over that of

@@ -238,9 +238,7 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     groups.last_row = std::min(first_row + band, grid.rows);
     step.matching->run(plane, grid, step.parameters, guide.distances, groups, stream);
   };
-  const auto by_guide = [&](int c) {
-    return plan_->components[c].curve && plan_->components[c].curve_by_guide;
-  };
+  const auto by_guide = [&](int c) { return plan_->components[c].curve_by_guide; };
   if (std::any_of(set.components.begin(), set.components.end(), by_guide)) {
     find_brightness(plane, grid, brightness_.as<float>(), stream);
   }

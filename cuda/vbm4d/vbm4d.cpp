@@ -452,9 +452,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
     trajectories.similar = {matching_.as<std::int16_t>(), limpid::vbm4d::kGuideScale, set.width, set.height,
                             MatchingPlane::pitch_of(set.width)};
 
-    const auto by_guide = [&](int c) {
-      return plan.planes.components[c].curve && plan.planes.components[c].curve_by_guide;
-    };
+    const auto by_guide = [&](int c) { return plan.planes.components[c].curve_by_guide; };
     if (std::any_of(set.components.begin(), set.components.end(), by_guide)) {
       find_brightness(trajectories.guides[trajectories.own], TrajectoryGuide::pitch_of(set.width),
                       trajectories.grid, brightness_.as<float>(), sequence.stream);
