@@ -42,8 +42,7 @@ Bm3d::Step::Step(const Bm3dStep& step, GroupTransform transform, bool wiener, co
     host.insert(host.end(), matrices.inverse.begin(), matrices.inverse.end());
     const std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
     host.insert(host.end(), window.begin(), window.end());
-    general_tables = DeviceMemory(host.size() * sizeof(float));
-    check(cudaMemcpy(general_tables.as(), host.data(), general_tables.bytes(), cudaMemcpyHostToDevice));
+    general_tables = DeviceMemory::copy_of(host);
   }
 }
 

@@ -250,9 +250,8 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
       const float mean = coefficients[0] / (static_cast<float>(k) * sqrtf(static_cast<float>(group.size)));
       __syncthreads();
       return arguments.curve.at(
-          arguments.brightness == nullptr
-              ? mean
-              : __ldg(arguments.brightness + arguments.groups.first_row * grid.columns + number));
+          brightness_of_group(arguments.brightness, arguments.groups.first_row * grid.columns + number),
+          mean);
     };
     float deviation;
     float part;

@@ -601,11 +601,9 @@ struct WarpGroups {
     taken.y = arguments.grid.y(tile.first_row + row) + offset_y(member);
     taken.weight =
         arguments.sums.weight + static_cast<std::ptrdiff_t>(taken.y) * arguments.grid.width + taken.x;
-    taken.brightness = arguments.brightness;
-    if (taken.brightness != nullptr) {
-      taken.brightness += static_cast<std::ptrdiff_t>(tile.first_row + row) * arguments.grid.columns +
-                          tile.first_column + column;
-    }
+    taken.brightness = brightness_of_group(
+        arguments.brightness, static_cast<std::ptrdiff_t>(tile.first_row + row) * arguments.grid.columns +
+                                  tile.first_column + column);
     row += row_stride;
     column += column_stride;
     if (column >= tile.columns) {
@@ -758,8 +756,6 @@ void launch_for_size(Arguments& arguments, const Bm3dStep& step, cudaStream_t st
     launch_tiles<kWhite, kHaar, kMode, 8>(arguments, step, stream);
   }
 }
-
-const double kMatrixScale = std::sqrt(8.0);
 
 void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)[kWarp]) {
   for (int lane = 0; lane < kWarp; ++lane) {

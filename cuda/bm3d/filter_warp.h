@@ -87,8 +87,7 @@ struct GroupNoise {
     if constexpr (kWhite) {
       return 1;
     }
-    return curve.at(brightness != nullptr ? __ldg(brightness)
-                                          : fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
+    return curve.at(brightness, fmaf(__shfl_sync(kAllLanes, first, 0), scale, offset));
   }
 
   template <typename Lane>
@@ -108,8 +107,10 @@ struct GroupNoise {
   }
 };
 
-/// Coefficients are 8 times those of the orthonormal transform.
+/// Coefficients are 8 times those of the orthonormal transform, its matrix along each axis is this many
+/// times.
 inline constexpr float kCoefficientScale = 8;
+inline const double kMatrixScale = std::sqrt(double{kCoefficientScale});
 
 /// The noise of the lanes' coefficients, of which `variances` are a step's (Bm3dComponent).
 inline void set_lane_noise(std::span<const float> variances, LaneNoise (&lanes)[kWarp]) {

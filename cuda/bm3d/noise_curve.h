@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <tuple>
@@ -15,7 +16,16 @@ struct NoiseCurve {
   float least;
 
   __device__ float at(float brightness) const { return deviation_at(deviations, brightness); }
+  /// At the brightness that was found for a group (find_brightness()) or, where that is null, at its mean.
+  __device__ float at(const float* found, float mean) const {
+    return at(found == nullptr ? mean : __ldg(found));
+  }
 };
+
+/// find_brightness()'s of a group, given those of all groups, or null.
+__device__ inline const float* brightness_of_group(const float* of_all, std::ptrdiff_t number) {
+  return of_all == nullptr ? nullptr : of_all + number;
+}
 
 inline NoiseCurve make_curve(const std::optional<NoiseShape::Curve>& given) {
   const NoiseShape::Curve deviations = given.value_or(NoiseShape().curve);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/frame/frame.h"
@@ -72,6 +73,13 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
   explicit DeviceMemory(std::size_t bytes);
+  /// With what is in host memory.
+  template <typename T>
+  static DeviceMemory copy_of(const std::vector<T>& values) {
+    DeviceMemory memory(values.size() * sizeof(T));
+    check(cudaMemcpy(memory.as(), values.data(), memory.bytes(), cudaMemcpyHostToDevice));
+    return memory;
+  }
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
   DeviceMemory(const DeviceMemory&) = delete;

@@ -705,10 +705,8 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
     constexpr bool kPredictive = kOrigin == GroupOrigin::kPredictive;
     TakenGroup taken = kPredictive ? take_predictive_group(arguments, lane.lane, number)
                                    : take_trajectories(arguments, lane.lane, number);
-    taken.brightness = arguments.brightness;
-    if (taken.brightness != nullptr) {
-      taken.brightness += static_cast<std::ptrdiff_t>(row) * arguments.grid.columns + column;
-    }
+    taken.brightness = brightness_of_group(
+        arguments.brightness, static_cast<std::ptrdiff_t>(row) * arguments.grid.columns + column);
     const int size = __shfl_sync(kAllLanes, taken.size, 0);
     const int frames = __shfl_sync(kAllLanes, taken.frames, 0);
     const auto filter = [&]<int kPatches, GroupKind kKind>() {
@@ -819,7 +817,7 @@ void InterpolatingTransforms::fill(const Bm3dStep& step, unsigned* tables) {
       for (int row = 0; row < kPatch; ++row) {
         std::array<double, Surroundings::kColumns> factors{};
         for (int i = 0; i < kPatch; ++i) {
-          const double factor = forward[row * kPatch + i] * std::sqrt(double{kCoefficientScale});
+          const double factor = forward[row * kPatch + i] * kMatrixScale;
           if (quarters == kWhole) {
             factors[shift + i] = factor;
             continue;

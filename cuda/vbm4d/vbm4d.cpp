@@ -127,14 +127,11 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
                            MatchingPlane::rows_of(format.height) * sizeof(std::int16_t));
   std::vector<float> transforms(GroupTransforms::floats());
   GroupTransforms::fill(transforms.data());
-  transforms_ = DeviceMemory(transforms.size() * sizeof(float));
-  check(cudaMemcpy(transforms_.as(), transforms.data(), transforms_.bytes(), cudaMemcpyHostToDevice));
+  transforms_ = DeviceMemory::copy_of(transforms);
   if (wiener_ && parameters_.motion_precision > 1) {
     std::vector<unsigned> interpolating(InterpolatingTransforms::kWords);
     InterpolatingTransforms::fill(wiener_->similar, interpolating.data());
-    interpolating_ = DeviceMemory(interpolating.size() * sizeof(unsigned));
-    check(cudaMemcpy(interpolating_.as(), interpolating.data(), interpolating_.bytes(),
-                     cudaMemcpyHostToDevice));
+    interpolating_ = DeviceMemory::copy_of(interpolating);
   }
 }
 

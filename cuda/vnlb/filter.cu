@@ -53,7 +53,8 @@ struct FilterArguments {
   GroupSamples samples;
   std::ptrdiff_t positions;  // of the sums
   NoiseCurve curve;
-  const float* brightness;  // of the first group, and of those after it; may be null
+  const float* brightness;     // may be null
+  std::ptrdiff_t first_group;  // its number
   Spectrum whitening;
   float dct[kPatch][kPatch];
   float window[kPatch];
@@ -247,8 +248,8 @@ __global__ void __launch_bounds__(kSamples)
   const float brightness =
       mean_of_block(taken.has_sample() ? mean : 0.0F, taken.slices * kSliceSamples) / arguments.samples.unit +
       arguments.samples.offset;
-  const float deviation =
-      arguments.curve.at(arguments.brightness == nullptr ? brightness : __ldg(arguments.brightness + group));
+  const float deviation = arguments.curve.at(
+      brightness_of_group(arguments.brightness, arguments.first_group + group), brightness);
   if (t == 0) {
     arguments.groups.deviations[group] = deviation;
   }
@@ -514,10 +515,8 @@ FilterArguments make_arguments(const GroupJob& job, const PatchGroups& groups, b
   arguments.samples = job.samples;
   arguments.positions = static_cast<std::ptrdiff_t>(job.samples.pitch) * job.grid.height;
   arguments.curve = make_curve(job.curve);
-  if (job.brightness != nullptr) {
-    arguments.brightness =
-        job.brightness + static_cast<std::ptrdiff_t>(job.groups.first_row) * job.grid.columns;
-  }
+  arguments.first_group = static_cast<std::ptrdiff_t>(job.groups.first_row) * job.grid.columns;
+  arguments.brightness = job.brightness;
   in_2d = false;
   for (int i = 0; i < kSliceSamples; ++i) {
     in_2d = in_2d || job.variances[i] != 1;

@@ -21,14 +21,6 @@ class CudaTest : public testing::Test {
   }
 };
 
-/// Device memory with the values of a vector.
-template <typename T>
-DeviceMemory to_device(const std::vector<T>& values) {
-  DeviceMemory memory(values.size() * sizeof(T));
-  check(cudaMemcpy(memory.as(), values.data(), memory.bytes(), cudaMemcpyHostToDevice));
-  return memory;
-}
-
 /// The first `count` values in device memory, all work before being done.
 template <typename T>
 std::vector<T> to_host(const DeviceMemory& memory, std::size_t count) {

@@ -36,7 +36,7 @@ struct TestPlane {
       std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(y) * w, w,
                   rows.begin() + static_cast<std::ptrdiff_t>(y) * pitch);
     }
-    memory = to_device(rows);
+    memory = DeviceMemory::copy_of(rows);
     plane = {memory.as<float>(), w, h, pitch};
   }
 
@@ -452,7 +452,7 @@ class Filter : public CudaTest {
         members[i * capacity + j] = pack_offset(plain[i].offsets[j].first, plain[i].offsets[j].second);
       }
     }
-    const DeviceMemory device_members = to_device(members);
+    const DeviceMemory device_members = DeviceMemory::copy_of(members);
 
     FilterJob job;
     job.step = step;
@@ -493,7 +493,7 @@ class Filter : public CudaTest {
       const std::vector<double> window =
           kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
       const auto floats = [](const std::vector<double>& values) {
-        return to_device(std::vector<float>(values.begin(), values.end()));
+        return DeviceMemory::copy_of(std::vector<float>(values.begin(), values.end()));
       };
       const DeviceMemory forward = floats(matrices.forward);
       const DeviceMemory inverse = floats(matrices.inverse);
@@ -709,8 +709,8 @@ TEST_F(Convert, SamplesOfEveryTypeGoThereAndBack) {
         }
       }
     }
-    const DeviceMemory in = to_device(samples);
-    const DeviceMemory out = to_device(std::vector<std::byte>(samples.size(), std::byte{0}));
+    const DeviceMemory in = DeviceMemory::copy_of(samples);
+    const DeviceMemory out = DeviceMemory::copy_of(std::vector<std::byte>(samples.size(), std::byte{0}));
     const TestPlane plane(37, 11, std::vector<float>(37 * 11));
     load_plane(format, {in.as(), stride}, plane.plane, nullptr);
     store_plane(format, plane.plane, {out.as(), stride}, nullptr);

@@ -56,10 +56,10 @@ struct TestPlane {
         float_rows[static_cast<std::size_t>(y) * pitch + x] = static_cast<float>(value);
       }
     }
-    bytes = to_device(byte_rows);
-    floats = to_device(float_rows);
-    result = to_device(float_rows);
-    variance = to_device(float_rows);
+    bytes = DeviceMemory::copy_of(byte_rows);
+    floats = DeviceMemory::copy_of(float_rows);
+    result = DeviceMemory::copy_of(float_rows);
+    variance = DeviceMemory::copy_of(float_rows);
   }
 
   int float_pitch() const { return (width + 31) / 32 * 32; }
@@ -126,7 +126,7 @@ class Bilateral : public CudaTest {
                               double variance_tolerance = 0.01) {
     SCOPED_TRACE(std::to_string(plane.width) + "x" + std::to_string(plane.height) + ", radius " +
                  std::to_string(weights.first.radius) + ", range " + std::to_string(weights.first.range));
-    const DeviceMemory out = to_device(std::vector<std::uint8_t>(plane.stride * plane.height, 7));
+    const DeviceMemory out = DeviceMemory::copy_of(std::vector<std::uint8_t>(plane.stride * plane.height, 7));
     const auto job_of = [&](BilateralPass pass) {
       return BilateralJob{.pass = pass,
                           .weights = weights,

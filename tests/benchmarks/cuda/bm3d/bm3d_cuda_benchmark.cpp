@@ -157,10 +157,7 @@ class StepKernels {
 
  private:
   static DeviceMemory floats(const std::vector<double>& values) {
-    const std::vector<float> host(values.begin(), values.end());
-    DeviceMemory memory(host.size() * sizeof(float));
-    check(cudaMemcpy(memory.as(), host.data(), memory.bytes(), cudaMemcpyHostToDevice));
-    return memory;
+    return DeviceMemory::copy_of(std::vector<float>(values.begin(), values.end()));
   }
   FixedPoint fixed_point(const FilterVariant& variant) const {
     return choose_fixed_point(step_, GroupTransform::kSeparable, wiener_, 128, variant.tile_sums);
@@ -247,8 +244,7 @@ nlohmann::ordered_json time_steps(const Setting& setting, const Frame& noisy, in
     const auto* row = noisy.planes[0].row<std::uint8_t>(y);
     samples.insert(samples.end(), row, row + kWidth);
   }
-  const DeviceMemory noisy_memory(samples.size() * sizeof(float));
-  check(cudaMemcpy(noisy_memory.as(), samples.data(), noisy_memory.bytes(), cudaMemcpyHostToDevice));
+  const auto noisy_memory = DeviceMemory::copy_of(samples);
   const DeviceMemory basic(noisy_memory.bytes());
   nlohmann::ordered_json json;
   json["step1"] = time_step(setting.parameters.hard_threshold, false, noisy_memory, basic, repeats);

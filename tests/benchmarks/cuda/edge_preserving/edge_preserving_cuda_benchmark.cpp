@@ -172,8 +172,7 @@ nlohmann::ordered_json compare(const Comparison& comparison, const Frame& frame,
   const int height = frame.format.height;
   const float spatial_sigma = static_cast<float>(radius) / 2;
   const std::vector<float> host_tables = report_tables(radius, spatial_sigma);
-  const DeviceMemory tables(host_tables.size() * sizeof(float));
-  check(cudaMemcpy(tables.as(), host_tables.data(), tables.bytes(), cudaMemcpyHostToDevice));
+  const auto tables = DeviceMemory::copy_of(host_tables);
   const DeviceMemory in(static_cast<std::size_t>(width) * height);
   const DeviceMemory out(in.bytes());
   check(cudaMemcpy2D(in.as(), width, frame.planes[0].data, frame.planes[0].stride, width, height,

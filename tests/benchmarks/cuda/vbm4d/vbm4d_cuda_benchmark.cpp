@@ -217,7 +217,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   const FloatPlane plane{values.as<float>(), kWidth, kHeight, kWidth};
   std::vector<DeviceMemory> kept;
   const auto take = [&](std::size_t bytes) -> DeviceMemory& { return kept.emplace_back(bytes); };
-  kept.reserve(static_cast<std::size_t>(pictures) * 5 + 5);
+  kept.reserve(static_cast<std::size_t>(pictures) * 5 + 3);
   std::vector<std::unique_ptr<MotionPyramid>> pyramids;
   std::vector<std::unique_ptr<DeviceMotionField>> fields;
   MotionEstimator estimator(kWidth, kHeight);
@@ -259,12 +259,10 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
   }
   std::vector<float> matrices(GroupTransforms::floats());
   GroupTransforms::fill(matrices.data());
-  DeviceMemory& transforms = take(matrices.size() * sizeof(float));
-  check(cudaMemcpy(transforms.as(), matrices.data(), transforms.bytes(), cudaMemcpyHostToDevice));
+  const auto transforms = DeviceMemory::copy_of(matrices);
   std::vector<unsigned> words(InterpolatingTransforms::kWords);
   InterpolatingTransforms::fill(*bm3d_of(parameters).wiener, words.data());
-  DeviceMemory& interpolating = take(words.size() * sizeof(unsigned));
-  check(cudaMemcpy(interpolating.as(), words.data(), interpolating.bytes(), cudaMemcpyHostToDevice));
+  const auto interpolating = DeviceMemory::copy_of(words);
   const DeviceMemory similar(static_cast<std::size_t>(MatchingPlane::pitch_of(kWidth)) *
                              MatchingPlane::rows_of(kHeight) * sizeof(std::int16_t));
   for (int step = 0; step < 2; ++step) {
