@@ -139,8 +139,7 @@ std::shared_ptr<Engine> Session::open_engine() {
 }
 
 void Session::start(const FrameFormat& format) {
-  const Filter asked = make_filter(filter_settings_, false);
-  const Filter filter = live_ ? live(asked) : asked;
+  const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
   const std::shared_ptr<Engine> engine = open_engine();
   NoiseControl(noise_settings_, *engine).check(format);
   std::unique_ptr<Denoiser> denoiser = engine->make_denoiser(filter, NoiseModel{}, format);

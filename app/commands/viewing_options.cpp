@@ -163,14 +163,14 @@ PlayerStages ViewingOptions::stages(const std::shared_ptr<Engine>& denoising_eng
   stages.engine = denoising_engine;
   stages.make_denoiser = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                   const NoiseModel& level) {
-    const Filter filter = live(filter_.filter(settings.filter, settings.profile));
+    const Filter filter = filter_.live_filter(settings.filter, settings.profile);
     std::unique_ptr<Denoiser> denoiser = denoising_engine->make_denoiser(filter, level, frame.format);
     log_warnings(denoiser->warnings());
     return denoiser;
   };
   stages.refining_reach = [this](const DenoiseSettings& settings) {
     const Filter filter = filter_.filter(settings.filter, settings.profile);
-    return live(filter) == filter ? Reach{} : reach_of(filter);
+    return filter_.live_filter(settings.filter, settings.profile) == filter ? Reach{} : reach_of(filter);
   };
   stages.make_refiner = [this, denoising_engine](const DenoiseSettings& settings, const Frame& frame,
                                                  const NoiseModel& level) {

@@ -181,14 +181,22 @@ Filter FilterOptions::filter(bool frame_by_frame) const {
   return make_filter(settings(), frame_by_frame, "--");
 }
 
-Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {
+FilterSettings FilterOptions::settings(const std::string& name, const std::string& profile) const {
   const FilterType& type = filter_type(name);
   FilterSettings settings = this->settings();
   settings.name = name;
   settings.profile = type.profiles.empty() ? std::nullopt : std::optional(profile);
   std::erase_if(settings.parameters,
                 [&](const auto& parameter) { return find_parameter(type, parameter.first) == nullptr; });
-  return make_filter(settings, false, "--");
+  return settings;
+}
+
+Filter FilterOptions::filter(const std::string& name, const std::string& profile) const {
+  return make_filter(settings(name, profile), false, "--");
+}
+
+Filter FilterOptions::live_filter(const std::string& name, const std::string& profile) const {
+  return make_filter(live(settings(name, profile), false), false, "--");
 }
 
 FilterText::FilterText(const std::string& text)

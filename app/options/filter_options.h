@@ -32,6 +32,8 @@ class FilterOptions {
   void check() const;
   /// That of another name and, if it has profiles, profile, with those of the options that belong to it.
   Filter filter(const std::string& name, const std::string& profile) const;
+  /// The same for those who watch live (core/settings/filter_settings.h).
+  Filter live_filter(const std::string& name, const std::string& profile) const;
 
   std::string name(bool frame_by_frame) const {
     return name_.empty() ? std::string(default_filter(frame_by_frame)) : name_;
@@ -40,6 +42,8 @@ class FilterOptions {
   std::string profile() const;
 
  private:
+  FilterSettings settings(const std::string& name, const std::string& profile) const;
+
   // An option, which several filters may have.
   struct ParameterOption {
     std::string name;

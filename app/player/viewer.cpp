@@ -541,9 +541,11 @@ void Viewer::measure(Clock::time_point now) {
     denoising_is_slow_ = busy > kFewer;
     spdlog::debug(
         fmt::format("rates: {:.1f} frames shown a second, denoising busy {:.0f} %", shown_fps_, 100 * busy));
+    // A live source may have fewer frames than it tells, and reading is waiting for them.
+    const bool reading_is_slow = !player_options_.live && share(last.read_ns, next.read_ns) > kFewer;
     const bool is_slow = !player_->paused() && !ended_ && shown_fps_ < kFewer * wanted &&
-                         (denoising_is_slow_ || share(last.read_ns, next.read_ns) > kFewer);
-    slow_measurements_ = is_slow && !player_options_.live ? slow_measurements_ + 1 : 0;
+                         (denoising_is_slow_ || reading_is_slow);
+    slow_measurements_ = is_slow ? slow_measurements_ + 1 : 0;
   }
   last_sample_ = next;
   redraw_ = redraw_ || options_.statistics;

@@ -33,10 +33,8 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
       check(std::get<Parameters>(filter));
     };
   }
-  if (own.live) {
-    type.live = [live = own.live](const Filter& filter) {
-      return Filter(live(std::get<Parameters>(filter)));
-    };
+  if (own.make_live) {
+    type.make_live = [make = own.make_live](const std::string& profile) { return Filter(make(profile)); };
   }
   if (own.resolve) {
     type.resolve = [resolve = own.resolve](const Filter& filter, float sigma) {
@@ -93,11 +91,6 @@ Reach reach_of(const Filter& filter) {
   }
   const auto* const vnlb = std::get_if<VnlbParameters>(&filter);
   return vnlb == nullptr ? Reach{} : reach_of(*vnlb);
-}
-
-Filter live(const Filter& filter) {
-  const FilterType& type = type_of(filter);
-  return type.live ? type.live(filter) : filter;
 }
 
 std::string_view to_string(const Filter& filter) { return type_of(filter).name; }

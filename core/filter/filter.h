@@ -36,9 +36,6 @@ std::string_view default_filter(bool frame_by_frame);
 /// The frames around its own that a result depends on; none where each frame is filtered by itself.
 Reach reach_of(const Filter& filter);
 
-/// As FilterDescription::live; the filter itself if that is empty.
-Filter live(const Filter& filter);
-
 std::string_view to_string(const Filter& filter);
 /// The filter of that name, with the parameters that it has unless told otherwise (BM3D: profile np). Throws
 /// UsageError listing the names.

@@ -19,6 +19,9 @@ struct FilterDescription {
   /// The parameters of a profile, or without profiles those that hold unless told otherwise. Throws
   /// UsageError for an unknown profile.
   std::function<Parameters(const std::string& profile)> make;
+  /// Likewise, of a profile's for those who watch while the frames come: results wait for no later frame
+  /// (parameter "delay"). Empty if they never do.
+  std::function<Parameters(const std::string& profile)> make_live;
   /// In the order in which they are set: the first may leave parts out that later ones are in.
   std::vector<Parameter<Parameters>> parameters;
   /// Throws UsageError for values that are illegal together; may be empty.
@@ -26,9 +29,6 @@ struct FilterDescription {
   /// The parameters for a plane with noise of deviation `sigma` (8-bit code values, > 0), where those that
   /// are left open follow from it; empty if none do.
   std::function<Parameters(const Parameters&, float sigma)> resolve;
-  /// The parameters for somebody who watches while the frames come, where those that are left open have
-  /// results wait for no later frame; empty if they never do.
-  std::function<Parameters(const Parameters&)> live;
 };
 
 /// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -14,17 +15,19 @@
 namespace limpid {
 
 /// How many frames `before` and `after` its own a filter over time looks at, members of `Parameters`: "4" or
-/// "4,2", at most `most` each. `where`: as ParameterText.
+/// "4,2", at most `most` each and `together`. `where`: as ParameterText.
 template <typename Parameters>
-Parameter<Parameters> reach_parameter(const std::string& where, int most) {
-  const std::string numbers = "0 to " + std::to_string(most);
+Parameter<Parameters> reach_parameter(const std::string& where, int most, int together) {
+  const std::string numbers =
+      "0 to " + std::to_string(most) + " each" +
+      (together < 2 * most ? ", at most " + std::to_string(together) + " together" : "");
   Parameter<Parameters> reach;
   reach.text = {"reach",
                 "",
                 "reach",
                 where,
                 "a reach",
-                numbers + " each, as N or N,M",
+                numbers + ", as N or N,M",
                 "Frames before and after its own in which a patch is followed, N or N,M",
                 "Denoising"};
   reach.kind = ParameterKind::kName;
@@ -54,13 +57,13 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most) {
       fail();
     }
   };
-  reach.check = [where, most, numbers](const Parameters& parameters) {
-    for (const int frames : {parameters.before, parameters.after}) {
-      if (frames < 0 || frames > most) {
-        std::string sentence = where;
-        sentence.append(": a reach of ").append(std::to_string(frames));
-        throw UsageError(sentence.append(" is not possible (").append(numbers).append(")"));
-      }
+  reach.check = [where, most, together, numbers](const Parameters& parameters) {
+    const auto [least, greatest] = std::minmax(parameters.before, parameters.after);
+    if (least < 0 || greatest > most || least + greatest > together) {
+      std::string sentence = where;
+      sentence.append(": a reach of ").append(std::to_string(parameters.before));
+      sentence.append(",").append(std::to_string(parameters.after));
+      throw UsageError(sentence.append(" is not possible (").append(numbers).append(")"));
     }
   };
   return reach;

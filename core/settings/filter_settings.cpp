@@ -25,11 +25,21 @@ std::optional<Number> number_of(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
+const std::string kDelay = "delay";
+
+std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
+  return settings.name.empty() ? std::string(default_filter(frame_by_frame)) : settings.name;
+}
+
+bool is_live(const FilterSettings& settings) {
+  const auto delay = settings.parameters.find(kDelay);
+  return delay != settings.parameters.end() && delay->second == ParameterValue(0);
+}
+
 }  // namespace
 
 Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes) {
-  const std::string name =
-      settings.name.empty() ? std::string(default_filter(frame_by_frame)) : settings.name;
+  const std::string name = name_in(settings, frame_by_frame);
   const FilterType* type = nullptr;
   try {
     type = &filter_type(name);
@@ -54,7 +64,8 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
       refuse(parameter, filters_with(parameter));
     }
   }
-  Filter filter = type->make(settings.profile.value_or(type->default_profile));
+  Filter filter =
+      (is_live(settings) ? type->make_live : type->make)(settings.profile.value_or(type->default_profile));
   for (const Parameter<Filter>& parameter : type->parameters) {
     if (const auto given = settings.parameters.find(parameter.text.option);
         given != settings.parameters.end()) {
@@ -63,6 +74,17 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
   }
   check_parameters(*type, filter);
   return filter;
+}
+
+FilterSettings live(FilterSettings settings, bool frame_by_frame) {
+  // Whether there is such a filter is for make_filter() to tell.
+  const std::vector<const FilterType*> with_delay = filters_with(kDelay);
+  const std::string name = name_in(settings, frame_by_frame);
+  if (std::any_of(with_delay.begin(), with_delay.end(),
+                  [&](const FilterType* type) { return type->name == name; })) {
+    settings.parameters.try_emplace(kDelay, 0);
+  }
+  return settings;
 }
 
 std::vector<const FilterType*> filters_with(std::string_view parameter) {

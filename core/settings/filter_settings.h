@@ -25,10 +25,14 @@ struct FilterSettings {
   std::map<std::string, ParameterValue> parameters;  ///< by ParameterText::option
 };
 
-/// Throws UsageError for an unknown name, settings that don't belong to the filter (OtherFiltersSetting) or
-/// contradict each other, and illegal values. `frame_by_frame` decides if no name is given. Sentences write
-/// settings' names behind `dashes`.
+/// A delay of 0 is for those who watch live: the rest is the filter's own choice for them
+/// (FilterDescription::make_live). Throws UsageError for an unknown name, settings that don't belong to the
+/// filter (OtherFiltersSetting) or contradict each other, and illegal values. `frame_by_frame` decides if no
+/// name is given. Sentences write settings' names behind `dashes`.
 Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes = "");
+
+/// The settings of those who watch live: with a delay of 0, if the filter may have one and none is given.
+FilterSettings live(FilterSettings settings, bool frame_by_frame);
 
 /// Of all filters: those that have a parameter of this name.
 std::vector<const FilterType*> filters_with(std::string_view parameter);

@@ -1,5 +1,7 @@
 #include "core/vbm3d/vbm3d_parameters.h"
 
+#include <utility>
+
 #include "core/parameters/filter_description.h"
 #include "core/parameters/names.h"
 #include "core/vbm4d/temporal_description.h"
@@ -22,6 +24,12 @@ Vbm3dDescription describe_vbm3d() {
   description.default_profile = "np";
   description.make = [](const std::string& profile) {
     return vbm3d_profile(value_of(profile, "profile", kVbm3dProfiles));
+  };
+  description.make_live = [](const std::string& profile) {
+    Vbm3dParameters parameters = vbm3d_profile(value_of(profile, "profile", kVbm3dProfiles));
+    parameters.before += std::exchange(parameters.after, 0);  // earlier frames make up for later ones
+    parameters.delay = 0;
+    return parameters;
   };
   const auto describe_own = [](const auto& number) {
     number("predictive-window", "predictive_window", "a predictive window", "odd, 1 to 33",

@@ -25,7 +25,7 @@ struct Vbm3dStep {
 /// EUSIPCO 2007; Arias and Morel's V-BM3D of IPOL): groups of similar patches of several frames, found by
 /// predictive search. It takes V-BM4D's place where results have to be compared with those of other programs.
 struct Vbm3dParameters {
-  /// How many frames before and after its own a group may have patches of, 0 to 8 each.
+  /// How many frames before and after its own a group may have patches of, 0 to 16 together.
   int before = 4;
   int after = 4;
   /// As Vbm4dParameters::delay.

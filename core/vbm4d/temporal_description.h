@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <string>
 
 #include "core/parameters/filter_description.h"
@@ -13,7 +12,7 @@ namespace limpid {
 
 namespace temporal_details {
 
-inline constexpr int kMostDelay = 4 * vbm4d::kMostReach;
+inline constexpr int kMostDelay = 2 * vbm4d::kMostReach;
 
 // The parameters of one step, which `step_of(parameters)` is.
 template <typename Step, typename Parameters, typename StepOf, typename DescribeOwn>
@@ -37,23 +36,15 @@ void describe_temporal_step(FilterDescription<Parameters>& description, const St
 
 }  // namespace temporal_details
 
-/// Adds the parameters to the description of a filter with the name that it has, and what live() does.
+/// Adds the parameters to the description of a filter with the name that it has.
 /// `describe_own(number)` adds those that only this filter's steps have.
 template <typename Step, typename Parameters, typename DescribeOwn>
 void describe_temporal_filter(FilterDescription<Parameters>& description, const DescribeOwn& describe_own) {
   using namespace temporal_details;
-  description.live = [](Parameters parameters) {
-    if (!parameters.delay) {
-      // More earlier frames make up for the later ones.
-      parameters.delay = 0;
-      parameters.before = std::min(parameters.before + parameters.after, vbm4d::kMostReach);
-    }
-    return parameters;
-  };
   description.parameters = {
       steps_parameter(description.name, "1: hard thresholding alone; 2: and a Wiener step [2]",
                       &Parameters::wiener),
-      reach_parameter<Parameters>(description.name, vbm4d::kMostReach),
+      reach_parameter<Parameters>(description.name, vbm4d::kMostReach, vbm4d::kMostReach),
       delay_parameter<Parameters>(description.name, kMostDelay)};
   const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";
   describe_temporal_step<Step>(

@@ -26,10 +26,10 @@ inline constexpr int kPatch = 8;
 /// ones gain nothing from sigma 1 on, and 0.15 dB at most at sigma 0.5.
 inline constexpr MatchingScale kGuideScale{.bytes = true, .scale = 1, .limit = 127};
 
-inline constexpr int kMostReach = 8;
-inline constexpr int kMostFrames = 2 * kMostReach + 1;
-inline constexpr int kMostMembers = 16;  ///< of a group: trajectories
-inline constexpr int kMostPatches = 17;  ///< of a group
+inline constexpr int kMostFrames = 17;              ///< of a trajectory
+inline constexpr int kMostReach = kMostFrames - 1;  ///< before and after its reference, together
+inline constexpr int kMostMembers = 16;             ///< of a group: trajectories
+inline constexpr int kMostPatches = kMostFrames;    ///< of a group
 
 /// Bounds in sums of squared differences of matching values (core/bm3d/matching.h), for one step.
 struct TrajectoryBounds {

@@ -28,6 +28,9 @@ Vbm4dDescription describe_vbm4d() {
   description.make = [](const std::string& profile) {
     return vbm4d_profile(value_of(profile, "profile", kVbm4dProfiles));
   };
+  description.make_live = [](const std::string& profile) {
+    return vbm4d_live_profile(value_of(profile, "profile", kVbm4dProfiles));
+  };
   const auto describe_own = [](const auto& number) {
     number("end-distance", "end_distance", "an end distance", "over 0, at most 1000",
            "Mean squared difference, by sigma squared, at which a patch is followed no further",
@@ -126,6 +129,41 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
       return make(4, 3, 3, vbm4d::kQuarters);
     case Vbm4dProfile::kHigh:
       return make(8, 2, 2, vbm4d::kQuarters);
+  }
+  return {};
+}
+
+// Earlier frames make up for later ones. But groups of other frames add nothing to a frame's estimate, so
+// that it takes more of its own. Likewise found (tests/benchmarks/tried.md).
+Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
+  Vbm4dParameters parameters = vbm4d_profile(profile);
+  parameters.delay = 0;
+  parameters.after = 0;
+  const auto make = [&](int reach, int first_spacing, int second_spacing) {
+    parameters.before = reach;
+    parameters.motion_precision = vbm4d::kQuarters;
+    Vbm4dStep& first = parameters.hard_threshold;
+    Vbm4dStep& second = *parameters.wiener;
+    first.spacing = first_spacing;
+    second.spacing = second_spacing;
+    first.search_window = second.search_window = 33;
+    second.max_distance = 400;
+    second.end_distance = 1.3F;
+    second.constant_noise = 0.8F;
+    second.changing_noise = 1.6F;
+    second.kaiser_beta = 1.5F;
+    return parameters;
+  };
+  switch (profile) {
+    case Vbm4dProfile::kFast:
+      parameters.before = 8;
+      return parameters;
+    case Vbm4dProfile::kLc:
+      return make(12, 4, 4);
+    case Vbm4dProfile::kNp:
+      return make(16, 2, 2);
+    case Vbm4dProfile::kHigh:
+      return make(16, 1, 2);
   }
   return {};
 }

@@ -39,7 +39,7 @@ struct Vbm4dStep {
 /// deblocking, and enhancement through separable 4-D nonlocal spatiotemporal transforms", TIP 2012):
 /// hard thresholding that makes the basic estimate, and a Wiener step unless left out.
 struct Vbm4dParameters {
-  /// How many frames before and after its own a reference patch is followed to, 0 to 8 each.
+  /// How many frames before and after its own a reference patch is followed to, 0 to 16 together.
   int before = 4;
   int after = 4;
   /// Most later frames that a result may wait for, 0 to 32; if it is left open, as many as are of use.
@@ -80,5 +80,7 @@ Reach reach_of(const Vbm4dParameters& parameters);
 enum class Vbm4dProfile : std::uint8_t { kFast, kLc, kNp, kHigh };
 
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile);
+/// Those of a profile where results wait for no later frame.
+Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile);
 
 }  // namespace limpid

@@ -24,7 +24,7 @@ namespace limpid::vnlb {
 inline constexpr int kPatch = vbm4d::kPatch;
 inline constexpr int kSlices = 2;
 inline constexpr int kMostPatches = 64;  ///< of a group
-inline constexpr int kMostReach = vbm4d::kMostReach - 1;
+inline constexpr int kMostReach = vbm4d::kMostReach / 2 - 1;
 inline constexpr int kMostSearchWindow = 33;
 
 /// The side of the square with candidates in the reference patch's own picture. A patch that is not followed

@@ -17,7 +17,7 @@ constexpr Names<VnlbProfile, 4> kVnlbProfiles = {{{VnlbProfile::kFast, "fast"},
                                                   {VnlbProfile::kHigh, "high"},
                                                   {VnlbProfile::kBest, "best"}}};
 
-constexpr int kMostVnlbDelay = 4 * vbm4d::kMostReach;
+constexpr int kMostVnlbDelay = 2 * vbm4d::kMostReach;
 
 // The parameters of one step, which `step_of(parameters)` is.
 template <typename StepOf>
@@ -48,16 +48,14 @@ VnlbDescription describe_vnlb() {
   description.make = [](const std::string& profile) {
     return vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
   };
-  description.live = [](VnlbParameters parameters) {
-    if (!parameters.delay) {
-      parameters.delay = 0;
-    }
+  description.make_live = [](const std::string& profile) {
+    VnlbParameters parameters = vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
+    parameters.delay = 0;
     return parameters;
   };
-
   description.parameters = {
       steps_parameter("vnlb", "1: the first alone; 2: both [2]", &VnlbParameters::second),
-      reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach),
+      reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach, 2 * vnlb::kMostReach),
       delay_parameter<VnlbParameters>("vnlb", kMostVnlbDelay)};
   describe_vnlb_step(description, [](auto& parameters) { return &parameters.first; },
                      {"first", "first step", "", "Step 1, in place of the profile's values"});

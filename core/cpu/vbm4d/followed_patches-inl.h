@@ -340,7 +340,7 @@ template <bool kSamples, bool kNoisySamples>
 HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
   const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
   const GuideGradient gradient = job.bounds.quarters ? gradient_of(patch) : GuideGradient();
-  std::array<PlaceInTime, vbm4d::kMostFrames> trajectory;
+  std::array<PlaceInTime, 2 * vbm4d::kMostReach + 1> trajectory;
   constexpr int kCentre = vbm4d::kMostReach;
   trajectory[kCentre] = {job.current, reference};
   int first = kCentre;

@@ -278,7 +278,9 @@ TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
     }
     return "";
   };
-  EXPECT_EQ(objection("--reach 9"), "vbm4d: a reach is N or N,M: whole numbers from 0 to 8");
+  EXPECT_EQ(objection("--reach 17,0"), "vbm4d: a reach is N or N,M: whole numbers from 0 to 16");
+  EXPECT_EQ(objection("--reach 9"),
+            "vbm4d: a reach of 9,9 is not possible (0 to 16 each, at most 16 together)");
   EXPECT_EQ(objection("--patch-size 1"), "first step: a patch size of 1 is not possible (2 to 16)");
   EXPECT_EQ(objection("--group-size 32"), "") << "BM3D's groups may be that large, V-BM4D's not";
   EXPECT_EQ(objection("--group-size 16"), "");
@@ -286,11 +288,26 @@ TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
 }
 
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
-  const auto by_itself = std::get<Vbm4dParameters>(live(parse_filter_options("--reach 3")));
-  EXPECT_EQ(by_itself.delay, 0);
-  EXPECT_EQ(by_itself.before, 6) << "earlier frames make up for later ones";
-  EXPECT_EQ(std::get<Vbm4dParameters>(live(parse_filter_options("--delay 3"))).delay, 3);
-  EXPECT_EQ(live(parse_filter_options("--filter bm3d")), Filter(bm3d_profile(Profile::kNp)));
+  const auto live_filter = [](const std::string& arguments, const std::string& name,
+                              const std::string& profile) {
+    CommandLine command;
+    FilterOptions options;
+    options.add_to(command);
+    parse(command, arguments);
+    return options.live_filter(name, profile);
+  };
+  const auto np = std::get<Vbm4dParameters>(live_filter("", "vbm4d", "np"));
+  EXPECT_EQ(np, vbm4d_live_profile(Vbm4dProfile::kNp));
+  EXPECT_EQ(np.delay, 0);
+  EXPECT_GT(np.before, vbm4d_profile(Vbm4dProfile::kNp).before) << "earlier frames make up for later ones";
+  EXPECT_EQ(parse_filter_options("--delay 0"), Filter(np)) << "who asks for no delay is live";
+  EXPECT_EQ(std::get<Vbm4dParameters>(live_filter("--reach 3 --step 7", "vbm4d", "np")).before, 3);
+  const auto waiting = std::get<Vbm4dParameters>(live_filter("--delay 3", "vbm4d", "np"));
+  EXPECT_EQ(waiting.delay, 3);
+  EXPECT_EQ(waiting.before, vbm4d_profile(Vbm4dProfile::kNp).before);
+  EXPECT_EQ(std::get<Vbm3dParameters>(live_filter("", "vbm3d", "fast")).delay, 0);
+  EXPECT_EQ(std::get<VnlbParameters>(live_filter("", "vnlb", "fast")).delay, 0);
+  EXPECT_EQ(live_filter("", "bm3d", "np"), Filter(bm3d_profile(Profile::kNp)));
 }
 
 TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {

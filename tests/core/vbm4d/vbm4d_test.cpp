@@ -112,6 +112,10 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   parameters.delay = 3;
   expect_as_defined(frames, parameters);
   parameters = small_parameters();
+  parameters.before = 3;
+  parameters.after = 11;
+  expect_as_defined(frames, parameters);
+  parameters = small_parameters();
   parameters.before = 0;
   parameters.after = 0;
   expect_as_defined(frames, parameters);
@@ -124,6 +128,19 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   parameters.hard_threshold.end_distance = 2;
   parameters.wiener->end_distance = 0.1F;
   expect_as_defined(frames, parameters);
+}
+
+TEST_P(Vbm4dTest, AgreesWithTheOracleFarBackAlone) {
+  for (const FrameFormat& format : {gray(41, 35), yuv(44, 38, 1, 1, 10), as_float(gray(40, 33))}) {
+    const std::vector<Frame> frames = noisy_clip(format, 18, static_cast<double>(kSigma));
+    Vbm4dParameters parameters = vbm4d_live_profile(Vbm4dProfile::kNp);
+    EXPECT_EQ(parameters.before, 16);
+    parameters.hard_threshold.spacing = parameters.wiener->spacing = 3;
+    expect_as_defined(frames, parameters);
+    parameters.before = 11;
+    parameters.motion_precision = 1;
+    expect_as_defined(frames, parameters);
+  }
 }
 
 // Noise is taken to be weaker than it is where nothing changes over time, stronger where something does.
@@ -554,7 +571,9 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
     return message_of([&] { parameters.validate(); });
   };
   EXPECT_EQ(message([](Vbm4dParameters&) {}), "");
-  EXPECT_NE(message([](Vbm4dParameters& p) { p.before = 9; }).find("reach"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.before = 17; }).find("reach of 17,4"), std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.before = 13; }).find("at most 16 together"),
+            std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.after = -1; }).find("reach"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.delay = 33; }).find("delay"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
@@ -576,7 +595,7 @@ TEST(Vbm3dParameters, TellWhatIsIllegal) {
     return message_of([&] { parameters.validate(); });
   };
   EXPECT_EQ(message([](Vbm3dParameters&) {}), "");
-  EXPECT_NE(message([](Vbm3dParameters& p) { p.before = 9; }).find("vbm3d: a reach"), std::string::npos);
+  EXPECT_NE(message([](Vbm3dParameters& p) { p.before = 13; }).find("vbm3d: a reach"), std::string::npos);
   EXPECT_NE(message([](Vbm3dParameters& p) { p.wiener->best = 5; }).find("predictive count"),
             std::string::npos);
   EXPECT_NE(message([](Vbm3dParameters& p) { p.wiener->predictive_window = 4; }).find("predictive window"),
@@ -597,7 +616,7 @@ TEST(Vbm4dParameters, AReachIsOneNumberOrTwo) {
   EXPECT_EQ(found->get(filter), ParameterValue("6,2"));
   found->set(filter, std::string("3"));
   EXPECT_EQ(std::get<Vbm4dParameters>(filter).after, 3);
-  for (const char* const text : {"", ",", "3,", "9", "-1", "1,2,3", "x"}) {
+  for (const char* const text : {"", ",", "3,", "17", "-1", "1,2,3", "x"}) {
     EXPECT_THROW(found->set(filter, std::string(text)), UsageError) << text;
   }
 }

@@ -39,6 +39,7 @@ struct Setting {
   FrameFormat format;
   double goal_ms = 0;  // of a whole frame
   bool streamed = false;
+  NoiseModel noise = white_noise();  // of whole frames
 };
 
 Bm3dParameters groups_of_eight(int spacing, int radius) {
@@ -60,7 +61,8 @@ std::vector<Setting> settings() {
           {"np", bm3d_profile(Profile::kNp), luma, 3, true},
           {"high", bm3d_profile(Profile::kHigh), luma, 0, false},
           {"fast, yuv420p", bm3d_profile(Profile::kFast), yuv420p(kWidth, kHeight), 0, true},
-          {"np, yuv420p", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 4.5, true}};
+          {"np, yuv420p", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 4.5, true},
+          {"np, camera", bm3d_profile(Profile::kNp), yuv420p(kWidth, kHeight), 0, false, camera_noise()}};
 }
 
 // The least times that the arithmetic of a step could take on the current device: 64 products of half floats
@@ -266,14 +268,12 @@ double time_frame(const Setting& setting, const Frame& noisy, int repeats, std::
   }
   check(cudaMemcpy(in.as(), noisy.planes[0].data, in.bytes(), cudaMemcpyHostToDevice));
   memory = filter.memory();
-  return time_ms(repeats, [&] {
-    filter.enqueue(in_planes, out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
-  });
+  return time_ms(repeats, [&] { filter.enqueue(in_planes, out_planes, false, setting.noise, nullptr); });
 }
 
 // Frames per second through the denoiser, pinned frames up and down, a few in flight.
 double streamed_fps(Engine& engine, const Setting& setting, const Frame& noisy, double frame_ms) {
-  const auto denoiser = engine.make_denoiser(setting.parameters, {{kSigma, kSigma, kSigma}}, setting.format);
+  const auto denoiser = engine.make_denoiser(setting.parameters, setting.noise, setting.format);
   const int in_flight = denoiser->concurrency();
   const int frames = std::clamp(static_cast<int>(150 * in_flight / frame_ms), 15 * in_flight, 4000);
   const auto stream = [&](int count) {
@@ -326,9 +326,8 @@ nlohmann::ordered_json time_surfaces(int repeats) {
 
 // Whether every engine of the group gives the bits that `one` gives.
 bool same_bits(Engine& group, Engine& one, const Setting& setting, const Frame& noisy) {
-  const NoiseModel noise{{kSigma, kSigma, kSigma}};
   const Frame expected = run(one, noisy, setting.parameters);
-  const auto denoiser = group.make_denoiser(setting.parameters, noise, setting.format);
+  const auto denoiser = group.make_denoiser(setting.parameters, setting.noise, setting.format);
   const int frames = denoiser->concurrency();
   for (int i = 0; i < frames; ++i) {
     denoiser->send(noisy);

@@ -78,6 +78,27 @@ double squared_error(const Plane& a, const Plane& b) {
 
 }  // namespace
 
+NoiseModel white_noise() { return {{kSigma, kSigma, kSigma}}; }
+
+NoiseModel camera_noise() {
+  NoiseModel noise = white_noise();
+  for (NoiseShape& shape : noise.shape) {
+    float sum = 0;
+    for (int i = 0; i < NoiseShape::kFrequencies * NoiseShape::kFrequencies; ++i) {
+      const int frequency = i / NoiseShape::kFrequencies + i % NoiseShape::kFrequencies;
+      shape.spectrum[i] = 1.0F / static_cast<float>(1 + frequency);
+      sum += shape.spectrum[i];
+    }
+    for (float& variance : shape.spectrum) {
+      variance *= static_cast<float>(shape.spectrum.size()) / sum;
+    }
+    for (std::size_t i = 0; i < shape.curve.size(); ++i) {
+      shape.curve[i] = 1.3F - 0.6F * static_cast<float>(i) / static_cast<float>(shape.curve.size() - 1);
+    }
+  }
+  return noise;
+}
+
 FrameFormat gray(int width, int height, int bit_depth) {
   FrameFormat format;
   format.width = width;
@@ -174,7 +195,7 @@ double psnr(const Frame& a, const Frame& b) {
 }
 
 Frame run(Engine& engine, const Frame& frame, const Filter& filter) {
-  const auto denoiser = engine.make_denoiser(filter, {{kSigma, kSigma, kSigma}}, frame.format);
+  const auto denoiser = engine.make_denoiser(filter, white_noise(), frame.format);
   denoiser->send(frame);
   denoiser->flush();
   return denoiser->receive().value();

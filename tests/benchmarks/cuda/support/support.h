@@ -9,12 +9,18 @@
 
 #include "core/engine/denoiser.h"
 #include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
 
 // What the CUDA benchmarks share. Without FFmpeg, so that they run on a bare GPU machine.
 
 namespace limpid::cuda {
 
 inline constexpr float kSigma = 20;  ///< of the noise in the pictures, 8-bit code values
+
+/// White noise of that deviation, and noise as cameras make it, of the same deviation but neither white nor
+/// the same at every brightness.
+NoiseModel white_noise();
+NoiseModel camera_noise();
 
 FrameFormat gray(int width, int height, int bit_depth = 8);
 FrameFormat yuv420p(int width, int height, int bit_depth = 8);

@@ -2,7 +2,7 @@
 // kernel of a step. Without FFmpeg, so that it runs on a bare GPU machine:
 //   vbm4d_cuda_benchmark [--image lena_512x512.gray] [--json results.json] [--repeats 30] [--only np]
 // The image is 512x512 bytes; without it one is drawn. --only takes the name of a profile, or "np whole"
-// (motion to whole samples), "vbm3d np", "vnlb np".
+// (motion to whole samples), "np camera" (a camera's noise), "np live", "vbm3d np", "vnlb np".
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -131,8 +131,9 @@ int distinct_of(int t) {
 // Frames that follow each other through a filter, all in device memory.
 class FilteredStream {
  public:
-  FilteredStream(FrameFilter& filter, const FrameFormat& format, const std::vector<Frame>& clip)
-      : filter_(filter), out_(format) {
+  FilteredStream(FrameFilter& filter, const FrameFormat& format, const std::vector<Frame>& clip,
+                 const NoiseModel& noise)
+      : filter_(filter), out_(format), noise_(noise) {
     for (const Frame& frame : clip) {
       samples_.push_back(std::make_unique<DeviceFrame>(format));
       copy(frame, samples_.back()->planes(), cudaMemcpyHostToDevice, stream_.get());
@@ -191,13 +192,14 @@ class FilteredStream {
     }
     FrameState& state = *states_[static_cast<std::size_t>(next_) % states_.size()];
     filter_.renew(state);
-    frames_.push_back({samples_[distinct_of(next_)]->planes(), false, {{kSigma, kSigma, kSigma}}, &state});
+    frames_.push_back({samples_[distinct_of(next_)]->planes(), false, noise_, &state});
     ++next_;
   }
 
   FrameFilter& filter_;
   Stream stream_;
   DeviceFrame out_;
+  NoiseModel noise_;
   std::vector<std::unique_ptr<DeviceFrame>> samples_;
   std::vector<std::unique_ptr<FrameState>> states_;
   std::deque<FilteredFrame> frames_;
@@ -245,7 +247,9 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     }
     DeviceMemory& sums = take(GroupSums(true, parameters.hard_threshold, pictures).bytes_of(kWidth, kHeight));
     check(cudaMemset(sums.as(), 0, sums.bytes()));
-    groups[0].sums[p] = groups[1].sums[p] = sums.as();
+    if (p >= parameters.before - temporal_span(parameters).spread) {
+      groups[0].sums[p] = groups[1].sums[p] = sums.as();
+    }
   }
   for (int p = 0; p + 1 < pictures; ++p) {
     DeviceMotionField& ahead = *fields.emplace_back(std::make_unique<DeviceMotionField>(kWidth, kHeight));
@@ -305,7 +309,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
     entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
     entry["estimate_ms"] = time_ms(repeats, [&] {
-      finish_estimate(filter.format, filter.sums[0], filter.noisy[0], samples, tables, plane, nullptr);
+      finish_estimate(filter.format, filter.sums[filter.own], filter.noisy[filter.own], samples, tables, plane, nullptr);
     });
     std::vector<unsigned> shapes(number);
     check(cudaMemcpy(shapes.data(), job.out.shapes, number * sizeof(unsigned), cudaMemcpyDeviceToHost));
@@ -385,13 +389,24 @@ void benchmark(int argc, char** argv) {
   }
   of_vbm4d.emplace_back("np whole", vbm4d_profile(Vbm4dProfile::kNp));
   of_vbm4d.back().second.motion_precision = 1;
-  std::vector<std::pair<std::string, Filter>> settings(of_vbm4d.begin(), of_vbm4d.end());
-  settings.emplace_back("vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast));
-  settings.emplace_back("vbm3d np", vbm3d_profile(Vbm3dProfile::kNp));
-  settings.emplace_back("vnlb fast", vnlb_profile(VnlbProfile::kFast));
-  settings.emplace_back("vnlb np", vnlb_profile(VnlbProfile::kNp));
-  settings.emplace_back("vnlb high", vnlb_profile(VnlbProfile::kHigh));
-  settings.emplace_back("vnlb best", vnlb_profile(VnlbProfile::kBest));
+  of_vbm4d.emplace_back("np live", vbm4d_live_profile(Vbm4dProfile::kNp));
+  of_vbm4d.emplace_back("high live", vbm4d_live_profile(Vbm4dProfile::kHigh));
+  struct Setting {
+    std::string name;
+    Filter filter;
+    NoiseModel noise = white_noise();
+  };
+  std::vector<Setting> settings;
+  for (const auto& [name, parameters] : of_vbm4d) {
+    settings.push_back({name, parameters});
+  }
+  settings.push_back({"np camera", vbm4d_profile(Vbm4dProfile::kNp), camera_noise()});
+  settings.push_back({"vbm3d fast", vbm3d_profile(Vbm3dProfile::kFast)});
+  settings.push_back({"vbm3d np", vbm3d_profile(Vbm3dProfile::kNp)});
+  settings.push_back({"vnlb fast", vnlb_profile(VnlbProfile::kFast)});
+  settings.push_back({"vnlb np", vnlb_profile(VnlbProfile::kNp)});
+  settings.push_back({"vnlb high", vnlb_profile(VnlbProfile::kHigh)});
+  settings.push_back({"vnlb best", vnlb_profile(VnlbProfile::kBest)});
   const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
                                                       {"drifting", Content::kDrifting},
                                                       {"noise", Content::kNoise},
@@ -403,19 +418,19 @@ void benchmark(int argc, char** argv) {
   for (const auto& [format_name, format] : formats) {
     for (const auto& [content_name, content] : contents) {
       const std::vector<Frame> clip = make_clip(*engine, format, picture, content);
-      for (const auto& [profile_name, parameters] : settings) {
-        if (!options.only.empty() && options.only != profile_name) {
+      for (const Setting& setting : settings) {
+        if (!options.only.empty() && options.only != setting.name) {
           continue;
         }
-        const std::unique_ptr<FrameFilter> filter = make_filter(parameters, format);
-        FilteredStream stream(*filter, format, clip);
+        const std::unique_ptr<FrameFilter> filter = make_filter(setting.filter, format);
+        FilteredStream stream(*filter, format, clip, setting.noise);
         nlohmann::ordered_json entry;
-        entry["profile"] = profile_name;
+        entry["profile"] = setting.name;
         entry["format"] = format_name;
         entry["content"] = content_name;
         entry["ms"] = stream.ms_per_frame(std::max(options.repeats / 6, 3));
         entry["mib"] = static_cast<double>(filter->memory()) / (1 << 20);
-        std::printf("%-10s %-8s %-8s %10.3f %10.0f\n", profile_name.c_str(), format_name, content_name,
+        std::printf("%-10s %-8s %-8s %10.3f %10.0f\n", setting.name.c_str(), format_name, content_name,
                     entry["ms"].get<double>(), entry["mib"].get<double>());
         json["frames"].push_back(entry);
       }
