@@ -475,7 +475,14 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
       if (stage_ != nullptr) {
         stage_->find(trajectories, number == 1, stage_memory_.as(), sequence.stream);
       }
+      // The groups of one subsampled plane would leave much of a GPU idle.
+      const bool is_pair = set.components.size() == 2 && stage_ == nullptr;
+      if (is_pair) {
+        check(cudaEventRecord(forked_.get(), sequence.stream));
+        beside_.wait(forked_.get());
+      }
       for (const int c : set.components) {
+        const cudaStream_t stream = is_pair && c == set.components.back() ? beside_.get() : sequence.stream;
         GroupJob job;
         job.grid = trajectories.grid;
         job.groups = found;
@@ -494,7 +501,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
           DeviceMemory& sums = picture.sums[number][c];
           if (sums.bytes() == 0) {
             sums = take(sum_bytes);
-            check(cudaMemsetAsync(sums.as(), 0, sum_bytes, sequence.stream));
+            check(cudaMemsetAsync(sums.as(), 0, sum_bytes, stream));
           }
           job.sums[p - first] = sums.as();
         }
@@ -508,10 +515,14 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
         job.transforms = transforms_.as<float>();
         job.interpolating = interpolating_.as<unsigned>();
         if (stage_ != nullptr) {
-          stage_->filter(job, number == 1, stage_memory_.as(), sequence.stream);
+          stage_->filter(job, number == 1, stage_memory_.as(), stream);
         } else {
-          filter_trajectories(job, sequence.stream);
+          filter_trajectories(job, stream);
         }
+      }
+      if (is_pair) {
+        joined_.record(beside_);
+        check(cudaStreamWaitEvent(sequence.stream, joined_.get(), 0));
       }
     }
   }

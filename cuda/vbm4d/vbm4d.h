@@ -141,6 +141,9 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory stage_memory_;
   DeviceMemory transforms_;
   DeviceMemory interpolating_;
+  Stream beside_;  // of a set's second plane, between two events of the frames' stream
+  Event forked_;
+  Event joined_;
 };
 
 inline std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters,
