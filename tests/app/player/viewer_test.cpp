@@ -358,10 +358,20 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
   });
 }
 
+/// Has the script's frames come so long after each other, without an end.
+void make_live(ViewerScript& script, std::chrono::milliseconds between) {
+  script.frames = 1 << 20;
+  script.player_options.live = true;
+  script.stages.read = [between, read = script.stages.read] {
+    std::this_thread::sleep_for(between);
+    return read();
+  };
+}
+
 TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
   ViewerScript script;
+  make_live(script, 20ms);
   std::atomic<int> begun = 0;
-  script.player_options.live = true;
   script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, 1);
   };
@@ -375,12 +385,7 @@ TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
 
 TEST(ViewerTest, ALiveSourceMayHaveFewFrames) {
   ViewerScript script;
-  script.frames = 1 << 20;
-  script.player_options.live = true;
-  script.stages.read = [read = script.stages.read] {
-    std::this_thread::sleep_for(200ms);
-    return read();
-  };
+  make_live(script, 200ms);
   const DebugLog log;
   script.play([&](const Viewer&) {
     EXPECT_TRUE(log.says("rates: ", 4)) << "more than it takes for a hint";
