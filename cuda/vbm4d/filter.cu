@@ -773,17 +773,18 @@ std::array<unsigned short, Surroundings::kColumns> rounded_together(
 
 }  // namespace
 
-// Denominators are half of what patches weigh, or less, by the window. Groups are of so many pictures, or of
-// up to max_group_size patches.
-GroupSums::GroupSums(bool are_narrow, const Vbm4dStep& step, int pictures) : narrow(are_narrow) {
+// Denominators are half of what patches weigh, or less, by the window. Groups are of as many pictures as the
+// span has, or of up to max_group_size patches.
+GroupSums::GroupSums(bool are_narrow, const Vbm4dStep& step, const TemporalSpan& span) : narrow(are_narrow) {
   if (!narrow) {
     return;
   }
   constexpr int kPositions = limpid::vbm4d::kPatch * limpid::vbm4d::kPatch;
   const int references = (kPositions + step.spacing * step.spacing - 1) / (step.spacing * step.spacing);
-  const int patches = references * std::max(pictures, step.max_group_size);
+  const int patches = references * std::max(span.frames(), step.max_group_size);
+  const int room = std::max(span.spread, span.after) > 8 ? 8 : 2;
   constexpr int kMostBits = 18;
-  weight_bits = std::min(std::ilogb(kMostUnits / static_cast<float>(2 * patches)), kMostBits);
+  weight_bits = std::min(std::ilogb(kMostUnits / static_cast<float>(room * patches)), kMostBits);
   numerator_bits = weight_bits;
 }
 

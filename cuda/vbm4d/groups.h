@@ -147,6 +147,8 @@ void search_predictively(const TrajectoryJob& job, cudaStream_t stream);
 /// positions tell whether weights can have overflowed, as each patch adds its own to its cell, rounded up to
 /// a quarter, of which a cell holds 2^32. All this takes at least three times as much weight as meets where
 /// groups lie evenly and have the greatest: motion that shrinks pictures to half their size within a reach.
+/// If estimates are made from farther than 8 pictures away, it is twelve times as much: what has come into
+/// the picture since is followed back to where it came from.
 struct GroupSums {
   static constexpr int kCell = 4;
   static constexpr float kMostSample = 192;
@@ -165,8 +167,8 @@ struct GroupSums {
     sums.numerator_bits = 18;
     return sums;
   }
-  /// Of groups of a step, from and to so many pictures.
-  GroupSums(bool are_narrow, const Vbm4dStep& step, int pictures);
+  /// Of a step's groups.
+  GroupSums(bool are_narrow, const Vbm4dStep& step, const TemporalSpan& span);
 
   LIMPID_HOST_DEVICE static int cells_along(int length) { return (length + kCell - 1) / kCell; }
   /// What a weight counts in a cell, in units.

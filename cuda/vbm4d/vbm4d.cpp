@@ -86,8 +86,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
   narrow_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
             format.bit_depth <= 11 && !parameters.hard_threshold.predictive && stage_ == nullptr;
   const auto sums_of = [&](const Step& of_step) {
-    return stage_ == nullptr ? GroupSums(narrow_, of_step.parameters, span_.frames())
-                             : GroupSums::of_patches();
+    return stage_ == nullptr ? GroupSums(narrow_, of_step.parameters, span_) : GroupSums::of_patches();
   };
   hard_.sums = sums_of(hard_);
   if (wiener_) {

@@ -141,6 +141,10 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleFarBackAlone) {
     parameters.motion_precision = 1;
     expect_as_defined(frames, parameters);
   }
+  Vbm4dParameters parameters = small_parameters();
+  parameters.before = 16;
+  parameters.after = 0;
+  expect_as_defined(noisy_clip(gray(41, 35), 18, static_cast<double>(kSigma)), parameters);
 }
 
 // Noise is taken to be weaker than it is where nothing changes over time, stronger where something does.

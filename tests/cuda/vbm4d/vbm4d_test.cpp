@@ -141,11 +141,12 @@ TEST_F(Vbm4dCuda, AllocatesNothingOnceAllFramesAreThere) {
 
 // So many groups of one patch each, all of the same patch, whose mean is all that is kept of them: what
 // becomes of the plane.
-std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int side) {
+std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int side,
+                               const TemporalSpan& span = {}) {
   constexpr int kAt = 20;
   Vbm4dStep step;
   step.spacing = 8;
-  const GroupSums format(true, step, 1);
+  const GroupSums format(true, step, span);
   const GroupSamples samples{128, 1, side};
   Vbm4dParameters parameters;
   parameters.hard_threshold = step;
@@ -208,6 +209,9 @@ TEST_F(Vbm4dCuda, MakesNoEstimateWhereMorePatchesMeetThanSumsHold) {
   for (const int groups : {1, 20, 40}) {
     EXPECT_NEAR(estimate_of(groups, plane, kSide)[kCentre], mean, 0.02) << groups;
   }
+  // What comes into the picture for 16 frames is followed back to its edge.
+  const TemporalSpan far_back{.before = 16, .after = 0, .spread = 16};
+  EXPECT_NEAR(estimate_of(100, plane, kSide, far_back)[kCentre], mean, 0.02);
   for (const int groups : {60, 5000, 100000}) {
     EXPECT_EQ(estimate_of(groups, plane, kSide)[kCentre], plane[kCentre]) << groups;
   }

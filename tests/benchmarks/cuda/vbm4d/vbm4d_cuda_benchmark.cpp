@@ -245,7 +245,8 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
       }
       check(cudaDeviceSynchronize());
     }
-    DeviceMemory& sums = take(GroupSums(true, parameters.hard_threshold, pictures).bytes_of(kWidth, kHeight));
+    DeviceMemory& sums =
+        take(GroupSums(true, parameters.hard_threshold, temporal_span(parameters)).bytes_of(kWidth, kHeight));
     check(cudaMemset(sums.as(), 0, sums.bytes()));
     if (p >= parameters.before - temporal_span(parameters).spread) {
       groups[0].sums[p] = groups[1].sums[p] = sums.as();
@@ -297,7 +298,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     filter.grid = job.grid;
     filter.groups = job.out;
     filter.own = job.own;
-    filter.format = GroupSums(true, its, pictures);
+    filter.format = GroupSums(true, its, temporal_span(parameters));
     filter.samples = samples;
     filter.lambda = parameters.lambda;
     filter.sigma = kSigma;
@@ -309,7 +310,8 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
     entry["follow_ms"] = time_ms(repeats, [&] { follow_trajectories(job, nullptr); });
     entry["filter_ms"] = time_ms(repeats, [&] { filter_trajectories(filter, nullptr); });
     entry["estimate_ms"] = time_ms(repeats, [&] {
-      finish_estimate(filter.format, filter.sums[filter.own], filter.noisy[filter.own], samples, tables, plane, nullptr);
+      finish_estimate(filter.format, filter.sums[filter.own], filter.noisy[filter.own], samples, tables,
+                      plane, nullptr);
     });
     std::vector<unsigned> shapes(number);
     check(cudaMemcpy(shapes.data(), job.out.shapes, number * sizeof(unsigned), cudaMemcpyDeviceToHost));
