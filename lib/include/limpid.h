@@ -218,7 +218,8 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  * - luma-only, chroma-only: "1" or "0"
  * - engine, threads: of denoisers with an engine of their own
  * - live: "1" or "0"; as in the program's windows, each frame's result comes without later frames: the noise
- *   is found without looking ahead, and filters along motion have the delay 0 unless another is set
+ *   is found without looking ahead, and filters along motion have the delay 0, and what profiles have for
+ *   that, unless another is set
  *
  * NULL as a value unsets it. Noise, strength and planes hold for the frames that are sent from now on, the
  * others from the next limpid_start() on, which checks whether they fit together. */
