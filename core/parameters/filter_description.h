@@ -19,8 +19,8 @@ struct FilterDescription {
   /// The parameters of a profile, or without profiles those that hold unless told otherwise. Throws
   /// UsageError for an unknown profile.
   std::function<Parameters(const std::string& profile)> make;
-  /// Likewise, of a profile's for those who watch while the frames come: results wait for no later frame
-  /// (parameter "delay"). Empty if they never do.
+  /// Likewise, for those who watch while the frames come, so that results wait for no later frame (the
+  /// parameter "delay" is 0). Empty if they are the same.
   std::function<Parameters(const std::string& profile)> make_live;
   /// In the order in which they are set: the first may leave parts out that later ones are in.
   std::vector<Parameter<Parameters>> parameters;

@@ -64,8 +64,8 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
       refuse(parameter, filters_with(parameter));
     }
   }
-  Filter filter =
-      (is_live(settings) ? type->make_live : type->make)(settings.profile.value_or(type->default_profile));
+  const auto& make = is_live(settings) && type->make_live ? type->make_live : type->make;
+  Filter filter = make(settings.profile.value_or(type->default_profile));
   for (const Parameter<Filter>& parameter : type->parameters) {
     if (const auto given = settings.parameters.find(parameter.text.option);
         given != settings.parameters.end()) {
@@ -78,11 +78,11 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
 
 FilterSettings live(FilterSettings settings, bool frame_by_frame) {
   // Whether there is such a filter is for make_filter() to tell.
-  const std::vector<const FilterType*> with_delay = filters_with(kDelay);
   const std::string name = name_in(settings, frame_by_frame);
-  if (std::any_of(with_delay.begin(), with_delay.end(),
-                  [&](const FilterType* type) { return type->name == name; })) {
-    settings.parameters.try_emplace(kDelay, 0);
+  for (const FilterType* type : filters_with(kDelay)) {
+    if (type->name == name) {
+      settings.parameters.try_emplace(kDelay, 0);
+    }
   }
   return settings;
 }

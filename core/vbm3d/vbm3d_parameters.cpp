@@ -25,8 +25,8 @@ Vbm3dDescription describe_vbm3d() {
   description.make = [](const std::string& profile) {
     return vbm3d_profile(value_of(profile, "profile", kVbm3dProfiles));
   };
-  description.make_live = [](const std::string& profile) {
-    Vbm3dParameters parameters = vbm3d_profile(value_of(profile, "profile", kVbm3dProfiles));
+  description.make_live = [make = description.make](const std::string& profile) {
+    Vbm3dParameters parameters = make(profile);
     parameters.before += std::exchange(parameters.after, 0);  // earlier frames make up for later ones
     parameters.delay = 0;
     return parameters;

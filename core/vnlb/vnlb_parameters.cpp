@@ -48,11 +48,6 @@ VnlbDescription describe_vnlb() {
   description.make = [](const std::string& profile) {
     return vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
   };
-  description.make_live = [](const std::string& profile) {
-    VnlbParameters parameters = vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
-    parameters.delay = 0;
-    return parameters;
-  };
   description.parameters = {
       steps_parameter("vnlb", "1: the first alone; 2: both [2]", &VnlbParameters::second),
       reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach, 2 * vnlb::kMostReach),

@@ -308,13 +308,18 @@ TEST(ViewerTest, TellsThatDenoisingIsTooSlow) {
   EXPECT_GT(told.loads[1].share, 0.8) << "of work that isn't done yet";
 }
 
-TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
-  ViewerScript script;
+/// Has the script's frames come so long after each other, without an end.
+void come_slowly(ViewerScript& script, std::chrono::milliseconds between) {
   script.frames = 1 << 20;
-  script.stages.read = [read = script.stages.read] {
-    std::this_thread::sleep_for(50ms);
+  script.stages.read = [between, read = script.stages.read] {
+    std::this_thread::sleep_for(between);
     return read();
   };
+}
+
+TEST(ViewerTest, TellsThatDecodingIsTooSlow) {
+  ViewerScript script;
+  come_slowly(script, 50ms);
   const DebugLog log;
   script.play(
       [&](const Viewer&) { EXPECT_TRUE(log.says("hint: too slow: this source can't be decoded in time")); });
@@ -358,19 +363,10 @@ TEST(ViewerTest, EndGoesToTheLastFrameAndTheWayThereIsTold) {
   });
 }
 
-/// Has the script's frames come so long after each other, without an end.
-void make_live(ViewerScript& script, std::chrono::milliseconds between) {
-  script.frames = 1 << 20;
-  script.player_options.live = true;
-  script.stages.read = [between, read = script.stages.read] {
-    std::this_thread::sleep_for(between);
-    return read();
-  };
-}
-
 TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
   ViewerScript script;
-  make_live(script, 20ms);
+  come_slowly(script, 20ms);
+  script.player_options.live = true;
   std::atomic<int> begun = 0;
   script.stages.make_denoiser = [&begun](const DenoiseSettings&, const Frame&, const NoiseModel&) {
     return std::make_unique<NeverDone>(begun, 1);
@@ -385,7 +381,8 @@ TEST(ViewerTest, OfALiveSourceReadingIsNoLoad) {
 
 TEST(ViewerTest, ALiveSourceMayHaveFewFrames) {
   ViewerScript script;
-  make_live(script, 200ms);
+  come_slowly(script, 200ms);
+  script.player_options.live = true;
   const DebugLog log;
   script.play([&](const Viewer&) {
     EXPECT_TRUE(log.says("rates: ", 4)) << "more than it takes for a hint";

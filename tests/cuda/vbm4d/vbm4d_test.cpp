@@ -153,23 +153,18 @@ std::vector<float> estimate_of(int groups, const std::vector<float>& plane, int 
   const Bm3dParameters of_bm3d = bm3d_of(parameters);
   const FilterTables tables = make_filter_tables(of_bm3d.hard_threshold);
   const std::size_t count = plane.size();
-  const DeviceMemory values(count * sizeof(float));
+  const auto values = DeviceMemory::copy_of(plane);
   const FloatPlane in_values{values.as<float>(), side, side, side};
-  check(cudaMemcpy(values.as(), plane.data(), values.bytes(), cudaMemcpyHostToDevice));
   const DeviceMemory noisy(count * sizeof(std::uint16_t));
   store_halves(in_values, samples, noisy.as(), nullptr);
   const DeviceMemory sums(format.bytes_of(side, side));
   check(cudaMemset(sums.as(), 0, sums.bytes()));
-  const auto upload = [](const auto& from) {
-    DeviceMemory memory(from.size() * sizeof(from[0]));
-    check(cudaMemcpy(memory.as(), from.data(), memory.bytes(), cudaMemcpyHostToDevice));
-    return memory;
-  };
   std::vector<float> matrices(GroupTransforms::floats());
   GroupTransforms::fill(matrices.data());
-  const DeviceMemory transforms = upload(matrices);
-  const DeviceMemory shapes = upload(std::vector<unsigned>(groups, 1U + (1U << Trajectories::kWantedShift)));
-  const DeviceMemory places = upload(std::vector<unsigned>(groups, kAt + (kAt << 16)));
+  const auto transforms = DeviceMemory::copy_of(matrices);
+  const auto shapes =
+      DeviceMemory::copy_of(std::vector<unsigned>(groups, 1U + (1U << Trajectories::kWantedShift)));
+  const auto places = DeviceMemory::copy_of(std::vector<unsigned>(groups, kAt + (kAt << 16)));
   const std::vector<float> variances(64, 1.0F);
   GroupJob job;
   job.grid = make_grid(side, side, limpid::vbm4d::kPatch, step.spacing);

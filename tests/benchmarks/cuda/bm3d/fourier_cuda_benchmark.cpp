@@ -50,9 +50,7 @@ double time_frame(const Bm3dParameters& parameters, const Frame& frame, int repe
   in_planes[0] = {in.as(), frame.planes[0].stride};
   out_planes[0] = {out.as(), frame.planes[0].stride};
   memory = filter.memory();
-  return time_ms(repeats, [&] {
-    filter.enqueue(in_planes, out_planes, false, {{kSigma, kSigma, kSigma}}, nullptr);
-  });
+  return time_ms(repeats, [&] { filter.enqueue(in_planes, out_planes, false, white_noise(), nullptr); });
 }
 
 void benchmark(int argc, char** argv) {

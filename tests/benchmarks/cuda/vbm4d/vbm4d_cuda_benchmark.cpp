@@ -210,8 +210,7 @@ class FilteredStream {
 void time_kernels(const std::string& name, const Vbm4dParameters& parameters, const std::vector<Frame>& noisy,
                   const std::vector<Frame>& clean, int repeats, nlohmann::ordered_json& json) {
   const FrameFormat format = gray(kWidth, kHeight);
-  const Vbm4dPlan plan =
-      make_plan(parameters, format, {{kSigma, kSigma, kSigma}}, plane_heights(format, PictureRows{}));
+  const Vbm4dPlan plan = make_plan(parameters, format, white_noise(), plane_heights(format, PictureRows{}));
   const int pictures = parameters.before + 1 + parameters.after;
   const GroupSamples samples{128, 1, kWidth};
   const std::size_t count = static_cast<std::size_t>(kWidth) * kHeight;
@@ -333,7 +332,7 @@ void time_kernels(const std::string& name, const Vbm4dParameters& parameters, co
 
 // Frames per second through the denoiser, from page-locked memory and back.
 double streamed_fps(Engine& engine, const Vbm4dParameters& parameters, const std::vector<Frame>& clip) {
-  const auto denoiser = engine.make_denoiser(parameters, {{kSigma, kSigma, kSigma}}, clip.front().format);
+  const auto denoiser = engine.make_denoiser(parameters, white_noise(), clip.front().format);
   const int in_flight = denoiser->concurrency() + reach_of(parameters).after;
   const auto stream = [&](int count) {
     int received = 0;
