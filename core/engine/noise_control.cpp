@@ -11,8 +11,9 @@
 namespace limpid {
 namespace {
 
-// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white, and
-// the more so the stronger it is. Found by greatest PSNR on clips with noise of 2 to 20 code values.
+// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white. Where
+// NoiseModel::chroma_strength isn't known, it is the more the stronger the noise: found by greatest PSNR on
+// clips with noise of 2 to 20 code values.
 float strength_of_subsampled_chroma(float sigma) { return std::clamp(1.08F + 0.008F * sigma, 1.1F, 1.2F); }
 
 // "Y, U, V".
@@ -76,9 +77,12 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
   if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
     for (const int plane : {1, 2}) {
       const float sigma = level.sigma[plane];
-      level.sigma[plane] = std::min(sigma * strength_of_subsampled_chroma(sigma), kMaxSigma);
+      const float known = level.chroma_strength[plane];
+      level.sigma[plane] =
+          std::min(sigma * (known > 0 ? known : strength_of_subsampled_chroma(sigma)), kMaxSigma);
     }
   }
+  level.chroma_strength = {};
   for (std::size_t plane = 0; plane < level.sigma.size(); ++plane) {
     const bool luma = plane == 0;
     const bool chosen =

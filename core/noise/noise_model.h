@@ -65,6 +65,9 @@ struct NoiseModel {
   /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h), where that of the planes depends
   /// on each other, as demosaicking makes it. Where sigma is 0, planes are taken to be independent.
   std::array<PlaneNoise, 3> opponent{};
+  /// Of U and V whose noise was found to be white: their sigma, times this, is what they are best filtered
+  /// with if they are subsampled. 0: it isn't known.
+  std::array<float, 3> chroma_strength{};
   bool operator==(const NoiseModel&) const = default;
 
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }

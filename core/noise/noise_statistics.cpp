@@ -75,6 +75,15 @@ constexpr double kLeastOpponentChroma = 0.5;
 constexpr double kGreatestSigma = 255;
 /// In single frames texture is more.
 constexpr double kLeastSingleSigma = 1.2;
+/// Of chroma the frequencies u + v from the first of these to the second, not included, tell what texture
+/// there is, and those from the second on how much more noise it has than its flattest blocks, up to so much.
+constexpr int kTextureFrequency = 2;
+constexpr int kNoiseFrequency = 10;
+constexpr double kMostUneven = 1.06;
+/// The strength that is best is 1 + kStrength / (texture relative to noise)^kStrengthPower, and at most this.
+constexpr double kStrength = 0.019;
+constexpr double kStrengthPower = 0.7;
+constexpr double kMostStrength = 1.45;
 
 // The deviation of the mean of squares of so many Gaussian variables, relative to it.
 double relative_error(double coefficients) { return std::sqrt(2 / coefficients); }
@@ -386,6 +395,38 @@ Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
   return spectrum;
 }
 
+// NoiseModel::chroma_strength, given the noise's deviation in flat places, where it may be less than
+// elsewhere: the less there is to see beside noise, the more of it should go.
+float chroma_strength(const ChannelStatistics& channel, double sigma) {
+  const auto mean_energy = [&](int first, int end) {
+    double energy = 0;
+    double coefficients = 0;
+    for (int half = 0; half < 2; ++half) {
+      const std::vector<Energies>& bins = channel.single[half];
+      const Energies all = flattest(bins, blocks_of(bins));
+      for (int i = 0; i < kCoefficients; ++i) {
+        const int frequency = i / kBlock + i % kBlock;
+        if (is_odd(i) == (half == 1) && frequency >= first && frequency < end) {
+          energy += all.energy[i];
+          coefficients += all.blocks;
+        }
+      }
+    }
+    return energy / coefficients;
+  };
+  if (blocks_of(channel.single[0]) == 0) {
+    return 0;
+  }
+  const double all = std::sqrt(mean_energy(kNoiseFrequency, 2 * kBlock - 1));
+  // Samples may be anything, and the ratio no number.
+  const double uneven = std::max(1.0, std::min(kMostUneven, all / sigma));
+  const double texture = mean_energy(kTextureFrequency, kNoiseFrequency) / std::pow(uneven * sigma, 2) - 1;
+  const double strength = texture > 0
+                              ? std::min(1 + kStrength / std::pow(texture, kStrengthPower), kMostStrength)
+                              : kMostStrength;
+  return static_cast<float>(uneven * strength);
+}
+
 }  // namespace
 
 void Energies::add(const Energies& other) {
@@ -453,6 +494,9 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
       if (channels[c]) {
         model.sigma[c] = channels[c]->sigma;
         model.shape[c] = channels[c]->shape;
+      } else if (c > 0 && model.sigma[c] > 0) {
+        model.chroma_strength[c] =
+            chroma_strength(statistics.channels[c], static_cast<double>(model.sigma[c]));
       }
     }
     return model;

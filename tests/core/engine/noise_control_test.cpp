@@ -34,6 +34,28 @@ TEST(NoiseControl, StrengthRaisesEstimatesThatAreSmall) {
   EXPECT_EQ(NoiseControl({.noise = std::nullopt, .strength = 3}, *engine).level_for(black).sigma[0], 2);
 }
 
+TEST(NoiseControl, SubsampledChromaIsFilteredByWhatIsBestForIt) {
+  const auto engine = engine_registry().open("cpu");
+  Frame frame;
+  frame.format.color_model = ColorModel::kYuv;
+  frame.format.chroma_shift_x = 1;
+  NoiseModel noise{{10, 10, 10}};
+  noise.chroma_strength[2] = 1.25F;
+  const auto level = [&](std::optional<ColorModel> color_model) {
+    return NoiseControl({.noise = NoiseProfile{noise, color_model}}, *engine).level_for(frame);
+  };
+  const NoiseModel found = level(ColorModel::kYuv);
+  EXPECT_EQ(found.sigma[0], 10);
+  EXPECT_GT(found.sigma[1], 11);
+  EXPECT_LT(found.sigma[1], 12);
+  EXPECT_EQ(found.sigma[2], 12.5F);
+  EXPECT_EQ(level(std::nullopt).sigma[2], 10);
+  // Levels are equal where filters do the same.
+  EXPECT_EQ(found.chroma_strength, NoiseModel().chroma_strength);
+  frame.format.chroma_shift_x = 0;
+  EXPECT_EQ(level(ColorModel::kYuv).sigma[2], 10);
+}
+
 TEST(NoiseControl, ProfilesOfOtherSourcesAreRefused) {
   const auto engine = engine_registry().open("cpu");
   Frame frame;

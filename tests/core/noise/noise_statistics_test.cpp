@@ -84,6 +84,28 @@ TEST(NoiseStatistics, WhiteNoiseIsLeftToItsOwnEstimate) {
   }
 }
 
+TEST(NoiseStatistics, ChromasWhiteNoiseIsRemovedMoreTheLessThereIsBeside) {
+  FrameFormat format = gray_format(320, 240);
+  format.color_model = ColorModel::kYuv;
+  format.chroma_shift_x = format.chroma_shift_y = 1;
+  const Scene scene = [](int p, int x, int y) {
+    return p == 2 ? test::constant(p, x, y) : test::textured(p, x, y);
+  };
+  const NoiseModel weak = model_of_clip(format, scene, {5}, 1);
+  const NoiseModel strong = model_of_clip(format, scene, {20}, 1);
+  EXPECT_EQ(strong.chroma_strength[0], 0);
+  for (const NoiseModel& model : {weak, strong}) {
+    EXPECT_GE(model.chroma_strength[1], 1);
+    EXPECT_GT(model.chroma_strength[2], 1.2F);
+    EXPECT_LT(model.chroma_strength[2], 1.5F);
+  }
+  EXPECT_LT(weak.chroma_strength[1], 1.07F);
+  EXPECT_LT(strong.chroma_strength[1], strong.chroma_strength[2] - 0.1F);
+  EXPECT_EQ(model_of_clip(format, scene, {0}, 1).chroma_strength, NoiseModel().chroma_strength);
+  const NoiseModel smooth = model_of_clip(format, striped, {10, true}, 4);
+  EXPECT_EQ(smooth.chroma_strength, NoiseModel().chroma_strength);
+}
+
 TEST(NoiseStatistics, SmoothNoiseIsFoundInMotion) {
   for (const int depth : {8, 10, 32}) {
     SCOPED_TRACE(depth);
