@@ -41,12 +41,15 @@ constexpr int kHeight = 1080;
 constexpr int kDistinct = 12;  // frames of a clip, which then goes backwards
 constexpr int kSide = 512;     // of the picture
 
-enum class Content { kMoving, kDrifting, kNoise, kFlat, kBlack };
+enum class Content { kMoving, kDrifting, kBroken, kNoise, kFlat, kBlack };
 
-bool is_picture(Content content) { return content == Content::kMoving || content == Content::kDrifting; }
+bool is_picture(Content content) {
+  return content == Content::kMoving || content == Content::kDrifting || content == Content::kBroken;
+}
 
 // Sample (x, y) of frame t, without noise: a picture that goes by, before which a part goes the other way, by
-// whole samples or by parts of them.
+// whole samples or by parts of them. Or it is broken into squares, each of which shows another part of it
+// every few frames.
 float clean_sample(const std::vector<std::uint8_t>& picture, Content content, int t, int x, int y,
                    int height = kHeight) {
   if (content == Content::kBlack) {
@@ -62,6 +65,12 @@ float clean_sample(const std::vector<std::uint8_t>& picture, Content content, in
   const auto at = [&](int u, int v) {
     return static_cast<float>(picture[static_cast<std::size_t>(mirrored(v)) * kSide + mirrored(u)]);
   };
+  if (content == Content::kBroken) {
+    constexpr int kSquare = 48;
+    const int square = y / kSquare * 97 + x / kSquare;
+    const int part = square * 31 + (t + square % 7) / (2 + square % 11);
+    return at(x + part * 173, y + part * 59);
+  }
   const bool before = x / 3 + y > height;
   if (content == Content::kMoving) {
     return before ? at(x - 11 * t, y) : at(x + 5 * t, y - 2 * t);
@@ -408,11 +417,9 @@ void benchmark(int argc, char** argv) {
   settings.push_back({"vnlb np", vnlb_profile(VnlbProfile::kNp)});
   settings.push_back({"vnlb high", vnlb_profile(VnlbProfile::kHigh)});
   settings.push_back({"vnlb best", vnlb_profile(VnlbProfile::kBest)});
-  const std::pair<const char*, Content> contents[] = {{"moving", Content::kMoving},
-                                                      {"drifting", Content::kDrifting},
-                                                      {"noise", Content::kNoise},
-                                                      {"flat", Content::kFlat},
-                                                      {"black", Content::kBlack}};
+  const std::pair<const char*, Content> contents[] = {
+      {"moving", Content::kMoving}, {"drifting", Content::kDrifting}, {"broken", Content::kBroken},
+      {"noise", Content::kNoise},   {"flat", Content::kFlat},         {"black", Content::kBlack}};
   const std::pair<const char*, FrameFormat> formats[] = {{"luma", gray(kWidth, kHeight)},
                                                          {"yuv420p", yuv420p(kWidth, kHeight)}};
   std::printf("%-10s %-8s %-8s %10s %10s\n", "profile", "format", "content", "ms", "MiB");
@@ -439,8 +446,10 @@ void benchmark(int argc, char** argv) {
   }
   // What the second step takes for the basic estimate is the clip without noise; of noise alone, half of it.
   const FrameFormat luma = gray(kWidth, kHeight);
-  const std::pair<const char*, Content> kernel_contents[] = {
-      {"", Content::kMoving}, {", drifting", Content::kDrifting}, {", noise", Content::kNoise}};
+  const std::pair<const char*, Content> kernel_contents[] = {{"", Content::kMoving},
+                                                             {", drifting", Content::kDrifting},
+                                                             {", broken", Content::kBroken},
+                                                             {", noise", Content::kNoise}};
   for (const auto& [content_name, content] : kernel_contents) {
     const std::vector<Frame> noisy = make_clip(*engine, luma, picture, content);
     std::vector<Frame> basic;
