@@ -80,10 +80,11 @@ constexpr double kLeastSingleSigma = 1.2;
 constexpr int kTextureFrequency = 2;
 constexpr int kNoiseFrequency = 10;
 constexpr double kMostUneven = 1.06;
-/// The strength that is best is 1 + kStrength / (texture relative to noise)^kStrengthPower, and at most this.
+/// The strength that is best is 1 + kStrength / (texture relative to noise)^kStrengthPower, within limits.
+constexpr double kLeastTexture = 1e-3;
 constexpr double kStrength = 0.019;
 constexpr double kStrengthPower = 0.7;
-constexpr double kMostStrength = 1.45;
+constexpr double kMostStrength = 1.33;
 
 // The deviation of the mean of squares of so many Gaussian variables, relative to it.
 double relative_error(double coefficients) { return std::sqrt(2 / coefficients); }
@@ -417,14 +418,12 @@ float chroma_strength(const ChannelStatistics& channel, double sigma) {
   if (blocks_of(channel.single[0]) == 0) {
     return 0;
   }
-  const double all = std::sqrt(mean_energy(kNoiseFrequency, 2 * kBlock - 1));
-  // Samples may be anything, and the ratio no number.
-  const double uneven = std::max(1.0, std::min(kMostUneven, all / sigma));
+  const double everywhere = std::sqrt(mean_energy(kNoiseFrequency, 2 * kBlock - 1));
+  // Samples may be anything, and what follows from them no numbers: then these are the second operands.
+  const double uneven = std::max(1.0, std::min(kMostUneven, everywhere / sigma));
   const double texture = mean_energy(kTextureFrequency, kNoiseFrequency) / std::pow(uneven * sigma, 2) - 1;
-  const double strength = texture > 0
-                              ? std::min(1 + kStrength / std::pow(texture, kStrengthPower), kMostStrength)
-                              : kMostStrength;
-  return static_cast<float>(uneven * strength);
+  const double strength = 1 + kStrength / std::pow(std::max(kLeastTexture, texture), kStrengthPower);
+  return static_cast<float>(std::min(uneven * strength, kMostStrength));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(NoiseStatistics, ChromasWhiteNoiseIsRemovedMoreTheLessThereIsBeside) {
   for (const NoiseModel& model : {weak, strong}) {
     EXPECT_GE(model.chroma_strength[1], 1);
     EXPECT_GT(model.chroma_strength[2], 1.2F);
-    EXPECT_LT(model.chroma_strength[2], 1.5F);
+    EXPECT_LT(model.chroma_strength[2], 1.34F);
   }
   EXPECT_LT(weak.chroma_strength[1], 1.07F);
   EXPECT_LT(strong.chroma_strength[1], strong.chroma_strength[2] - 0.1F);
