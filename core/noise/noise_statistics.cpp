@@ -110,12 +110,13 @@ double blocks_of(const std::vector<Energies>& bins) {
 }
 
 // Of the flattest blocks of single frames, shading among it; without the DC's.
-std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share) {
+std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share,
+                                          double least_blocks = kLeastSingleBlocks) {
   Spectrum spectrum{};
   for (int half = 0; half < 2; ++half) {
     const double all = blocks_of(channel.single[half]);
-    const Energies sum = flattest(channel.single[half], std::max(share * all, kLeastSingleBlocks));
-    if (sum.blocks < kLeastSingleBlocks) {
+    const Energies sum = flattest(channel.single[half], std::max(share * all, least_blocks));
+    if (sum.blocks < least_blocks) {
       return std::nullopt;
     }
     for (int i = 0; i < kCoefficients; ++i) {
@@ -399,29 +400,15 @@ Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
 // NoiseModel::chroma_strength, given the noise's deviation in flat places, where it may be less than
 // elsewhere: the less there is to see beside noise, the more of it should go.
 float chroma_strength(const ChannelStatistics& channel, double sigma) {
-  const auto mean_energy = [&](int first, int end) {
-    double energy = 0;
-    double coefficients = 0;
-    for (int half = 0; half < 2; ++half) {
-      const std::vector<Energies>& bins = channel.single[half];
-      const Energies all = flattest(bins, blocks_of(bins));
-      for (int i = 0; i < kCoefficients; ++i) {
-        const int frequency = i / kBlock + i % kBlock;
-        if (is_odd(i) == (half == 1) && frequency >= first && frequency < end) {
-          energy += all.energy[i];
-          coefficients += all.blocks;
-        }
-      }
-    }
-    return energy / coefficients;
-  };
-  if (blocks_of(channel.single[0]) == 0) {
+  const std::optional<Spectrum> all = flattest_spectrum(channel, 1, 1);
+  if (!all) {
     return 0;
   }
-  const double everywhere = std::sqrt(mean_energy(kNoiseFrequency, 2 * kBlock - 1));
+  const double everywhere = std::sqrt(mean_of(*all, kNoiseFrequency, 2 * (kBlock - 1)));
   // Samples may be anything, and what follows from them no numbers: then these are the second operands.
   const double uneven = std::max(1.0, std::min(kMostUneven, everywhere / sigma));
-  const double texture = mean_energy(kTextureFrequency, kNoiseFrequency) / std::pow(uneven * sigma, 2) - 1;
+  const double texture =
+      mean_of(*all, kTextureFrequency, kNoiseFrequency - 1) / std::pow(uneven * sigma, 2) - 1;
   const double strength = 1 + kStrength / std::pow(std::max(kLeastTexture, texture), kStrengthPower);
   return static_cast<float>(std::min(uneven * strength, kMostStrength));
 }
