@@ -15,7 +15,7 @@
 namespace limpid::cpu {
 namespace {
 
-constexpr int kRowsOfTask = 64;
+constexpr int kRowsOfTask = 16;
 
 template <typename Sample>
 void undo(const Plane& noisy, const Plane& out, int greatest, int scale, const ClippedEnds& ends) {

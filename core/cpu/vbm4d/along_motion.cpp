@@ -27,8 +27,9 @@ namespace {
 // number of threads (core/cpu/bm3d/bm3d.cpp).
 int trajectory_tile_references(int spacing) { return spacing >= 6 ? 6 : spacing >= 3 ? 16 : 24; }
 
-// Rows of luma that one task loads or estimates.
-constexpr int kPictureBandRows = 16;
+// Rows of luma that one task loads or estimates: few, so that many threads end at the same time, and whole
+// rows of chroma.
+constexpr int kPictureBandRows = 4;
 
 // Basic estimates of integer samples are kept as 16-bit values that are 1/64 code value each, about mid-grey
 // like matching values: far finer than their noise, and enough for four times a sample's range.
