@@ -16,7 +16,9 @@
 // where codecs skip blocks, is no new evidence: it is passed over. One of a single value has no noise and is
 // not. No trajectory crosses a cut. If asked for, places are found to quarters of a sample
 // (quarter_samples.h). A group is the trajectory and, if it is short, those of similar patches of the
-// reference's frame, which move as the reference does.
+// reference's frame, which move as the reference does. They are fewer where the trajectory was lost, not
+// ended by its scene, and references lie densely: those of its neighbours reach further, so that others cost
+// more than they bring.
 
 namespace limpid::vbm4d {
 
@@ -36,6 +38,7 @@ struct TrajectoryBounds {
   std::int32_t greatest = 0;     ///< of a patch that continues a trajectory
   std::int32_t sample_cost = 0;  ///< for each sample away from the predicted place, along either axis
   MatchingDistances similar;     ///< of the patches whose trajectories join
+  int most_of_lost = 0;          ///< patches of a group whose trajectory was lost
   bool quarters = false;         ///< trajectories are followed to quarters of a sample (quarter_samples.h)
   /// Of V-BM3D (predictive_search.h): what patches at the reference patch's place are ahead of others.
   /// `greatest` is of a patch of its groups then, and nothing else counts.
@@ -84,10 +87,13 @@ constexpr std::size_t predicting_block(int x, int y, int shift_x, int shift_y, i
 }
 
 /// How many trajectories a group has, if there are enough: the greatest power of two that does not make it
-/// greater than max_group_size.
-constexpr int members_of(int frames, int max_group_size) {
+/// greater than max_group_size, or than TrajectoryBounds::most_of_lost. `lost`: the reference's has ended,
+/// before or after the reference, where its patch was not found again.
+constexpr int members_of(int frames, bool lost, const TrajectoryBounds& bounds, int max_group_size) {
+  const bool is_lost = lost && frames > 1 && bounds.most_of_lost < max_group_size;
+  const int most = is_lost ? bounds.most_of_lost : max_group_size;
   int members = 1;
-  while (2 * members * frames <= max_group_size) {
+  while (2 * members * frames <= most) {
     members *= 2;
   }
   return members;

@@ -16,7 +16,7 @@ struct FilterDescription;  // core/parameters/filter_description.h
 struct Vbm4dStep {
   int spacing = 3;  ///< distance between reference patches, 1 to 8
   /// Most patches in a group that has more than a single trajectory, 1 to 16: short trajectories are joined
-  /// by those of similar patches.
+  /// by those of similar patches (vbm4d::members_of()).
   int max_group_size = 16;
   int search_window = 19;      ///< side of the square in which similar patches are sought, odd, 1 to 65
   float max_distance = 10000;  ///< tau: of similar patches, as of Bm3dStep

@@ -36,6 +36,13 @@ constexpr double kSampleCostOfBasic = 0.02;
 constexpr double kGreatestContrast = 2000;
 constexpr double kGreatestContrastOfBasic = 800;
 
+// Patches of a group whose trajectory was lost, where references lie as densely as that. Found by trial: it
+// loses 0.03 dB in the mean on clips of fast motion and 0.01 on others; with a spacing of 8, 0.08
+// (tests/benchmarks/tried.md).
+constexpr int kDenseSpacing = 4;
+constexpr int kMostOfLost = 8;
+constexpr int kMostOfLostOfBasic = 10;
+
 // V-BM3D's tau rises in strong noise, as its authors': by 3000 to 4500 and 1500 to 3000.
 constexpr double kStrongNoise = 30;
 constexpr double kRise = 1.5;
@@ -75,6 +82,9 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
   bounds.greatest = bounded(std::min(static_cast<double>(step.end_distance) * variance, of_contrast));
   bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
+  bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
+                        : second_step                ? kMostOfLostOfBasic
+                                                     : kMostOfLost;
   // Patches of the same content differ by their noise (core/bm3d/matching.h), but for the basic estimate's,
   // which has next to none.
   const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * kUnit));

@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kReferences * 2, 2)
     follow_kernel(const __grid_constant__ TrajectoryJob job) {
   follow_stream();
   using Gradient = PatchGradient<kReferences>;
-  __shared__ unsigned pictures_back[kFollowRows][kWarp];
+  __shared__ unsigned found_back[kFollowRows][kWarp];
   __shared__ int gradients[kQuarters ? 2 * Gradient::kAxisWords : 1][kFollowRows][kWarp];
   const int column = blockIdx.x * kWarp + threadIdx.x;
   const int row = job.out.first_row + blockIdx.y * kFollowRows + threadIdx.y;
@@ -160,7 +160,9 @@ __global__ void __launch_bounds__(kReferences * 2, 2)
     __syncthreads();
     followed.gradient = Gradient(followed.patch, &gradients[0][threadIdx.y][threadIdx.x]);
   }
-  unsigned pictures = 1U << job.own;
+  constexpr unsigned kLost = 1U << 31;
+  unsigned found = 1U << job.own;  // its pictures, and whether it was lost
+  static_assert(kMostPictures < 31);
   if (exists) {
     const auto note = [&](int picture, const Place& place, const limpid::vbm4d::QuarterVector& beside) {
       const std::ptrdiff_t slot = number * job.out.slots + picture;
@@ -187,23 +189,26 @@ __global__ void __launch_bounds__(kReferences * 2, 2)
       picture += ahead ? 1 : -1;
       limpid::vbm4d::QuarterVector beside;
       if (!followed.refine(job.guides[picture], place, beside)) {
+        found |= kLost;
         break;
       }
       const std::int8_t* noisy = sample_of(job.noisy_guides[picture], followed.pitch, place);
       if (!repeats(noisy, last, followed.pitch)) {
         last = noisy;
-        pictures |= 1U << picture;
+        found |= 1U << picture;
         note(picture, place, beside);
       }
     }
     if (!ahead) {
-      pictures_back[threadIdx.y][threadIdx.x] = pictures;
+      found_back[threadIdx.y][threadIdx.x] = found;
     }
   }
   __syncthreads();
   if (exists && threadIdx.z == 1) {
-    pictures |= pictures_back[threadIdx.y][threadIdx.x];
-    const int wanted = limpid::vbm4d::members_of(__popc(pictures), job.step.max_group_size);
+    found |= found_back[threadIdx.y][threadIdx.x];
+    const unsigned pictures = found & ~kLost;
+    const int wanted = limpid::vbm4d::members_of(__popc(pictures), (found & kLost) != 0, job.bounds,
+                                                 job.step.max_group_size);
     job.out.shapes[number] = pictures + (static_cast<unsigned>(wanted) << Trajectories::kWantedShift);
     job.out.members[number * job.out.capacity] = static_cast<std::int16_t>(wanted > 1 ? wanted : 0);
   }

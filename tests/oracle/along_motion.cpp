@@ -224,7 +224,7 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
   const auto greatest = static_cast<std::int64_t>(
       std::floor(std::min(variances(t, static_cast<double>(step_.end_distance)), by_contrast)));
   const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
-  Trajectory trajectory = {{t, reference}};
+  Trajectory trajectory = {.places = {{t, reference}}};
   for (const int direction : {-1, 1}) {
     Position place = reference;
     for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
@@ -260,14 +260,16 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
         }
       }
       if (find_beside(t, reference, u, best).distance > greatest) {
+        trajectory.lost = true;
         break;
       }
       place = best;
       const std::pair<int, Position> now = {u, place};
-      if (repeats(now, direction < 0 ? trajectory.front() : trajectory.back())) {
+      if (repeats(now, direction < 0 ? trajectory.places.front() : trajectory.places.back())) {
         continue;
       }
-      trajectory.insert(direction < 0 ? trajectory.begin() : trajectory.end(), now);
+      std::vector<std::pair<int, Position>>& places = trajectory.places;
+      places.insert(direction < 0 ? places.begin() : places.end(), now);
     }
   }
   return trajectory;

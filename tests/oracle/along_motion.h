@@ -34,7 +34,10 @@ struct Stretch {
 };
 
 /// A patch's places in pictures, in their order.
-using Trajectory = std::vector<std::pair<int, Position>>;
+struct Trajectory {
+  std::vector<std::pair<int, Position>> places;
+  bool lost = false;  ///< it has ended where the patch was not found again
+};
 
 /// Where a patch is found beside a place, in quarters of a sample, and how unlike it is there.
 struct Beside {

@@ -24,10 +24,14 @@ class Vbm4dOracleStep final : public StepAlongMotion {
 
  private:
   // The reference patch and those like it, in picture t.
-  std::vector<Position> members(int t, Position reference, int frames) const {
+  std::vector<Position> members(int t, Position reference, const Trajectory& trajectory) const {
+    const int frames = static_cast<int>(trajectory.places.size());
     std::vector<Position> result = {reference};
+    const int most_of_lost = step_.spacing > 4 ? 16 : guide_is_clean(t) ? 10 : 8;
+    const int most =
+        trajectory.lost && frames > 1 ? std::min(step_.max_group_size, most_of_lost) : step_.max_group_size;
     int wanted = 1;
-    while (2 * wanted * frames <= step_.max_group_size) {
+    while (2 * wanted * frames <= most) {
       wanted *= 2;
     }
     if (wanted == 1) {
@@ -170,16 +174,16 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     if (!step_.predictive) {
       trajectory = follow(t, reference);
     }
-    const int frames = step_.predictive ? 1 : static_cast<int>(trajectory.size());
+    const int frames = step_.predictive ? 1 : static_cast<int>(trajectory.places.size());
     std::vector<std::pair<int, Position>> places;
     if (step_.predictive) {
       places = search_predictively(t, reference);
     }
     const std::vector<Position> similar =
-        step_.predictive ? std::vector<Position>() : members(t, reference, frames);
+        step_.predictive ? std::vector<Position>() : members(t, reference, trajectory);
     // In quarters of a sample, 0 to 3, right of and below these places.
     std::vector<Position> behind(places.size());
-    for (const auto& [u, now] : trajectory) {
+    for (const auto& [u, now] : trajectory.places) {
       const Beside beside = u == t ? Beside() : find_beside(t, reference, u, now);
       const int whole_x = now.x + (beside.x < 0 ? -1 : 0);
       const int whole_y = now.y + (beside.y < 0 ? -1 : 0);

@@ -100,7 +100,7 @@ class VnlbOracleStep final : public StepAlongMotion {
                     std::vector<Sums>& sums) override {
     const int earliest = std::max(t - span_.before, 0);
     const int latest = std::min(t + span_.after, stretch_.size() - 1);
-    const Trajectory trajectory = follow(t, reference);
+    const std::vector<std::pair<int, Position>> trajectory = follow(t, reference).places;
     int direction = 0;
     if (has_slice(t, reference, 1, earliest, latest)) {
       direction = 1;

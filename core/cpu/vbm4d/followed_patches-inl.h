@@ -273,19 +273,21 @@ HWY_ATTR inline vbm4d::QuarterVector find_beside(const TrajectoryJob& job, const
   return found;
 }
 
+// The motion from a picture to the one before it (-1) or after it (1).
+inline const MotionField& field_from(const TrajectoryJob& job, int picture, int direction) {
+  return direction < 0 ? *job.pictures[picture].back : *job.pictures[picture].ahead;
+}
+
+inline bool is_cut(const MotionField& field) { return field.vectors[0] == vbm4d::kNowhere; }
+
 // The place at which the reference patch is found in picture `u`, given that it was at `now` in the one
-// beside it. False if it is nowhere. `gradient` is used where places are found to quarters of a sample.
+// beside it. False if it is lost. `gradient` is used where places are found to quarters of a sample.
 template <bool kSamples>
 HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, const GuideGradient& gradient,
-                     int u, PlaceInTime& now) {
-  const int from = now.picture;
+                     const MotionField& field, int u, PlaceInTime& now) {
   Position& place = now.place;
-  const MotionField& field = u < from ? *job.pictures[from].back : *job.pictures[from].ahead;
   const MotionVector& vector = field.vectors[vbm4d::predicting_block(place.x, place.y, job.shift_x,
                                                                      job.shift_y, field.columns, field.rows)];
-  if (vector == vbm4d::kNowhere) {
-    return false;
-  }
   const int most_x = job.width - vbm4d::kPatch;
   const int most_y = job.height - vbm4d::kPatch;
   const Position centre = {vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x),
@@ -345,11 +347,19 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
   trajectory[kCentre] = {job.current, reference};
   int first = kCentre;
   int last = kCentre;
+  group.lost = false;
   const auto follow_one_way = [&](int direction, int& end) HWY_ATTR {
     PlaceInTime now = trajectory[kCentre];
     const int count = static_cast<int>(job.pictures.size());
-    while (now.picture + direction >= 0 && now.picture + direction < count &&
-           follow<kSamples>(job, patch, gradient, now.picture + direction, now)) {
+    while (now.picture + direction >= 0 && now.picture + direction < count) {
+      const MotionField& field = field_from(job, now.picture, direction);
+      if (is_cut(field)) {
+        break;
+      }
+      if (!follow<kSamples>(job, patch, gradient, field, now.picture + direction, now)) {
+        group.lost = true;
+        break;
+      }
       if (!repeats<kNoisySamples>(job, now, trajectory[end])) {
         end += direction;
         trajectory[end] = now;

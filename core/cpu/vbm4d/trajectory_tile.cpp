@@ -51,12 +51,17 @@ namespace HWY_NAMESPACE {
 // ---------------------------------------------------------------------------------------------------------------------
 // Groups
 
+// How many trajectories a group may have.
+int members_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
+  return vbm4d::members_of(group.frames, group.lost, job.bounds, job.similar.tables->step.max_group_size);
+}
+
 // Adds trajectories of the patches at `similar`, of which the first is the reference patch's, as many as
 // there are to be, which is a power of two.
 HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count, TrajectoryGroup& group) {
   const Position reference = similar[0];
-  const int wanted = vbm4d::members_of(group.frames, job.similar.tables->step.max_group_size);
-  group.members = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(count, wanted))));
+  group.members =
+      static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(count, members_wanted(job, group)))));
   // From the last place on, as the first ones are where those of the reference's trajectory are.
   for (int f = group.frames - 1; f >= 0; --f) {
     const Position place = group.places[f];
@@ -88,9 +93,7 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
       follow_both_ways(job, {similar.grid_x[gx], similar.grid_y[gy]}, scratch.groups.emplace_back());
     }
     const auto group_at = [&](int gx) -> TrajectoryGroup& { return scratch.groups[row + gx - tile.first_x]; };
-    const auto is_short = [&](int gx) {
-      return vbm4d::members_of(group_at(gx).frames, similar.tables->step.max_group_size) > 1;
-    };
+    const auto is_short = [&](int gx) { return members_wanted(job, group_at(gx)) > 1; };
     for (int gx = tile.first_x; gx < tile.last_x; ++gx) {
       if (!is_short(gx)) {
         continue;
@@ -185,9 +188,8 @@ HWY_ATTR void search_predictively_in(const TrajectoryJob& job, Position referenc
     SearchedSquares squares = around_own;
     for (int u = job.current + direction; u >= 0 && u < static_cast<int>(job.pictures.size());
          u += direction) {
-      const FollowedPicture& from = job.pictures[u - direction];
-      if ((direction < 0 ? from.back : from.ahead)->vectors[0] == vbm4d::kNowhere) {
-        break;  // a cut
+      if (is_cut(field_from(job, u - direction, direction))) {
+        break;
       }
       const std::size_t first = keys.size();
       compare_squares<kSamples>(job, patch, reference, u, squares, keys);

@@ -87,6 +87,7 @@ struct TrajectoryGroup {
   Position reference;
   int frames = 0;
   int members = 0;
+  bool lost = false;  ///< as of vbm4d::members_of()
   std::array<std::int8_t, vbm4d::kMostPatches> pictures;
   std::array<Position, vbm4d::kMostPatches> places;
   /// How many quarters of a sample patches lie right of their places and below them (quarter_samples.h).
