@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <system_error>
@@ -106,15 +106,9 @@ class LookThrough {
 
   void look_at(const Frame& frame, std::uint64_t hash) {
     noise_.observe(frame);
-    const BrightnessHistogram brightness = engine_->brightness_histogram(frame);
-    float change = 0;
-    for (std::size_t i = 0; i < brightness.size(); ++i) {
-      change += std::abs(brightness[i] - brightness_[i]);
-    }
-    brightness_ = brightness;
-    constexpr float kCut = 0.5F;  // as the noise's own scenes
+    const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
     if (!frame.context_only) {
-      if (change > kCut && input_.frames > 0) {
+      if (begins_scene && input_.frames > 0) {
         cuts_.push_back(input_.frames);
       }
       if (input_.frames++ == 0) {
@@ -125,6 +119,11 @@ class LookThrough {
                      .check = hash,
                      .level = 0,
                      .is_result = !frame.context_only});
+  }
+
+  bool is_cut_before(const Frame& frame) {
+    const BrightnessHistogram before = std::exchange(brightness_, engine_->brightness_histogram(frame));
+    return is_cut(before, brightness_);
   }
 
   void add_level(const NoiseModel& level) {

@@ -59,6 +59,8 @@ class NoiseControl {
   int look_ahead() const { return is_estimated() ? kLookAhead : 0; }
   /// Takes the next frame of the stream, which the engine can read.
   void observe(const Frame& frame);
+  /// Of the last frame that was observed: as NoiseTracker::begins_scene(). Only where levels are estimated.
+  bool begins_scene() const { return tracker_.begins_scene(); }
   /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Throws as
   /// check().
   NoiseModel level_of(const Frame& frame);

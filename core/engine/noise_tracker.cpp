@@ -13,9 +13,6 @@ constexpr int kCheckInterval = 8;  // frames, once enough have been averaged
 constexpr std::size_t kDisagreementsToRestart = 3;
 constexpr float kSameSigma = 0.5F;   // levels differ if they do by more than this
 constexpr float kSameShare = 0.15F;  // and by more than this share
-// Sum of the changes of all shares, 2 at most. Nearly all cuts change more, in noise of sigma 50 too, and
-// frames of a scene hardly ever, even if three between them are left out.
-constexpr float kCutDifference = 0.5F;
 
 }  // namespace
 
@@ -56,12 +53,9 @@ bool NoiseTracker::agrees(const NoiseModel& own) const {
 
 void NoiseTracker::observe(const Frame& frame) {
   const BrightnessHistogram brightness = engine_.brightness_histogram(frame);
-  float difference = 0;
-  for (std::size_t i = 0; i < brightness.size(); ++i) {
-    difference += std::abs(brightness[i] - brightness_[i]);
-  }
+  const bool cut = scene_.frames == 0 || frame.begins_anew || is_cut(brightness_, brightness);
   brightness_ = brightness;
-  const bool cut = scene_.frames == 0 || frame.begins_anew || difference > kCutDifference;
+  begins_scene_ = cut;
   if (cut) {
     before_.reset();
     if (!scene_numbers_.empty()) {

@@ -32,6 +32,8 @@ class NoiseTracker {
 
   /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
   void observe(const Frame& frame);
+  /// Whether the last frame that was observed began a scene, as the very first one does.
+  bool begins_scene() const { return begins_scene_; }
   /// The noise of the first frame that has been observed and hasn't been asked for yet, as far as is known:
   /// the more frames of its scene have been observed by now, the better. Needs such a frame.
   NoiseModel take();
@@ -57,6 +59,7 @@ class NoiseTracker {
   Engine& engine_;
   int frames_to_average_;
   BrightnessHistogram brightness_{};
+  bool begins_scene_ = false;
   std::optional<Frame> before_;           ///< the frame before, if it is of this scene
   Measurement scene_;                     ///< what the model follows from
   int since_measurement_ = 0;             ///< frames since the last one that was measured

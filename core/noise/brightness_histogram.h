@@ -16,6 +16,9 @@ using BrightnessHistogram = std::array<float, 32>;
 /// The histogram of a frame in host memory.
 BrightnessHistogram brightness_histogram(const Frame& frame);
 
+/// Whether a scene ends between two frames with these histograms.
+bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after);
+
 // The cells and levels, constant expressions that device code may use.
 
 inline constexpr int kBrightnessCells = 32;  ///< along each side

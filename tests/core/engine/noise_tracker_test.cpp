@@ -80,7 +80,9 @@ TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
     tracker.next(moving(i, 5));
   }
   const Frame first = moving(12, 20, -80);
+  EXPECT_FALSE(tracker.begins_scene());
   EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
+  EXPECT_TRUE(tracker.begins_scene());
 }
 
 TEST_F(NoiseTrackerTest, StartsAgainAtASceneCutInStrongNoise) {
