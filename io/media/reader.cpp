@@ -573,12 +573,14 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
 }
 
 /// Whether the frame that a packet holds comes before the range.
-bool Reader::State::is_unseen(const AVPacket& packet) const {
+bool Reader::State::is_unseen(const AVPacket& packet) {
   // Its time may yet be corrected a little.
   constexpr std::int64_t kMargin = AV_TIME_BASE / 10;
   const AVRational time_base = video_stream->time_base;
-  return range.has_begin() && context_before_ == 0 && packet.pts != AV_NOPTS_VALUE && !mender_ &&
-         packet.pts < range.first(time_base) - av_rescale_q(kMargin, kMicrosecond, time_base);
+  // No frame is shown before it is decoded. Times that step back later are set right once they are decoded.
+  range_reached_ = range_reached_ || (packet.dts != AV_NOPTS_VALUE && packet.dts >= range.first(time_base));
+  return !range_reached_ && range.has_begin() && context_before_ == 0 && packet.pts != AV_NOPTS_VALUE &&
+         !mender_ && packet.pts < range.first(time_base) - av_rescale_q(kMargin, kMicrosecond, time_base);
 }
 
 void Reader::State::decode(const AVPacket& packet) {

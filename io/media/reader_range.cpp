@@ -147,6 +147,7 @@ void Reader::State::forget_position() {
   time_offset = range_offset_;
   first_time_ = last_pts_ = AV_NOPTS_VALUE;
   at_true_end_ = false;
+  range_reached_ = false;
   finished_ = source_ended_ = video_ended_ = drained_ = false;
   std::fill(past_range_.begin(), past_range_.end(), false);
   context_.clear();

@@ -79,7 +79,7 @@ struct Reader::State {
   Item decode_next();
   /// Reads a packet and gives it to the decoder or, if it is to be copied, to the caller.
   std::shared_ptr<Packet> demux_next();
-  bool is_unseen(const AVPacket& packet) const;
+  bool is_unseen(const AVPacket& packet);
   void decode(const AVPacket& packet);
   void take_out_clock_jumps(const AVPacket& packet);
   void begin_device_clock(const AVPacket& packet);
@@ -118,6 +118,7 @@ struct Reader::State {
   std::int64_t first_jump_ = TimeRange::kOpen;  ///< microseconds: where a jump of the clock was found
   std::vector<std::int64_t> next_time_;  ///< by stream, microseconds: where its next packet should begin
   bool device_clock_begun_ = false;
+  bool range_reached_ = false;  ///< by a packet that was decoded
   bool finished_ = false;
   bool source_ended_ = false;
   bool drained_ = false;                      ///< the decoder has been told that no packet follows

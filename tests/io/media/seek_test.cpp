@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <variant>
@@ -153,6 +154,21 @@ TEST_F(SeekInterruptionTest, OnTheWayFramesThatNobodySeesAreLeftOut) {
   for (std::int64_t index = target + 1; index < 2 * kGroup; ++index) {
     EXPECT_EQ(std::get<Frame>(reader.read()).index, index) << "none of those that are seen";
   }
+}
+
+// As in a recording that was appended to another.
+TEST_F(SeekInterruptionTest, FramesWhoseTimesStepBackBehindTheTargetAreSeen) {
+  const std::string once =
+      make("once.mkv", "-f lavfi -i testsrc2=s=32x24:r=25:d=4 -c:v libx264 -preset ultrafast -bf 2 -g 25");
+  const std::string twice = path("twice.mkv");
+  std::ofstream(twice, std::ios::binary) << bytes_of(once) << bytes_of(once);
+  Reader reader(twice);
+  reader.seek(3);
+  int frames = 0;
+  while (std::holds_alternative<Frame>(reader.read())) {
+    ++frames;
+  }
+  EXPECT_EQ(frames, 25 + 100);
 }
 
 // As by Ctrl-C, or by who closes the window: what was being read then may be cut short.
