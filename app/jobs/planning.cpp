@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "app/console/diagnostics.h"
-#include "app/jobs/hashed_frames.h"
-#include "app/options/engine_options.h"
-#include "app/pipeline/noise_log.h"
+#include "app/jobs/look_through.h"
 #include "core/base/error.h"
 #include "core/frame/reach.h"
 #include "io/media/frame_hash.h"
@@ -21,121 +19,40 @@
 namespace limpid::app {
 namespace {
 
-/// All that is kept of a frame that was looked at.
-struct SeenFrame {
-  double time;
-  std::uint64_t check;
-  std::size_t level;
-  bool is_result;
-};
-
-/// Goes through a source as one run would.
-class LookThrough {
+/// A source that has been looked through, in stretches.
+class PlannedSource {
  public:
-  LookThrough(PlannedInput& input, const JobSettings& settings, const NoiseSettings& noise,
-              const std::shared_ptr<Engine>& engine)
-      : input_(input),
-        settings_(settings),
-        engine_(engine),
-        noise_(noise, *engine, noise_log(noise)),
-        reader_(input.path, options_for(settings)) {
-    input_.decoder_threads = reader_.decoder_threads();
-    input_.still_picture = reader_.video().still_picture;
-    noise_.check(reader_.video().format);
-    reach_ = reach_of(make_filter(settings.filter, input_.still_picture));
-  }
-
-  /// False if it was stopped.
-  bool run(const PlanningHooks& hooks) {
-    std::deque<Frame> ahead;
-    const auto settle = [&] {
-      add_level(noise_.level_of(ahead.front()));
-      ahead.pop_front();
-    };
-    const std::int64_t expected = reader_.video().frame_count;
-    HashedFrames frames(reader_, settings_.frames, frame_allocator(engine_));
-    while (auto next = frames.next()) {
-      look_at(next->frame, next->hash);
-      ahead.push_back(std::move(next->frame));
-      if (std::ssize(ahead) > noise_.look_ahead()) {
-        settle();
-      }
-      if (!hooks.progress(input_.frames, expected)) {
-        return false;
+  PlannedSource(SeenSource seen, const FilterSettings& filter)
+      : seen_(std::move(seen)), reach_(reach_of(make_filter(filter, reader().video().still_picture))) {
+    const auto first = std::ranges::find(seen_.frames, true, &SeenFrame::is_result);
+    first_result_ = first - seen_.frames.begin();
+    for (auto frame = first; frame != seen_.frames.end() && frame->is_result; ++frame, ++results_) {
+      if (frame->begins_scene && results_ > 0) {
+        cuts_.push_back(results_);
       }
     }
-    while (!ahead.empty()) {
-      settle();
-    }
-    if (input_.frames == 0) {
-      throw Error(input_.path + ": has no frames that could be decoded");
-    }
-    return true;
   }
 
-  /// Whether stretches can be encoded as they are in the end.
-  bool joins(const std::string& probe) const {
-    io::WriterOptions options = stretch_options(settings_.writer);
-    options.stretch_file = probe;
-    options.stretch_temporary = probe + ".tmp";
-    return !input_.still_picture && io::Writer(probe, reader_, options).joins_stretches();
-  }
+  std::int64_t results() const { return results_; }
 
-  /// Stretches, and what is to be known of each.
+  /// Stretches of about `length` frames, and what is to be known of each.
   std::vector<std::pair<Stretch, StretchPlan>> stretches(std::int64_t length) const {
     std::vector<std::pair<Stretch, StretchPlan>> all;
     std::int64_t begin = 0;
-    for (const std::int64_t end : ends_of_stretches(input_.frames, length, cuts_)) {
+    for (const std::int64_t end : ends_of_stretches(results_, length, cuts_)) {
       all.emplace_back(Stretch{.input = 0, .first = begin, .frames = end - begin}, plan_of(begin, end));
       begin = end;
     }
     return all;
   }
 
-  const io::Reader& reader() const { return reader_; }
+  const io::Reader& reader() const { return *seen_.reader; }
 
  private:
-  static io::ReaderOptions options_for(const JobSettings& settings) {
-    io::ReaderOptions options = settings.reader;
-    const Reach reach = reach_of(make_filter(settings.filter, false));
-    options.context_before = reach.before;
-    options.context_after = reach.after;
-    options.audio = options.subtitles = options.data = false;
-    return options;
-  }
-
-  void look_at(const Frame& frame, std::uint64_t hash) {
-    noise_.observe(frame);
-    const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
-    if (!frame.context_only) {
-      if (begins_scene && input_.frames > 0) {
-        cuts_.push_back(input_.frames);
-      }
-      if (input_.frames++ == 0) {
-        first_result_ = std::ssize(seen_);
-      }
-    }
-    seen_.push_back({.time = io::presentation_time(frame).value_or(0),
-                     .check = hash,
-                     .level = 0,
-                     .is_result = !frame.context_only});
-  }
-
-  bool is_cut_before(const Frame& frame) {
-    const BrightnessHistogram before = std::exchange(brightness_, engine_->brightness_histogram(frame));
-    return is_cut(before, brightness_);
-  }
-
-  void add_level(const NoiseModel& level) {
-    if (levels_.empty() || level != levels_.back()) {
-      levels_.push_back(level);
-    }
-    seen_[settled_++].level = levels_.size() - 1;
-  }
-
   StretchPlan plan_of(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first = std::max<std::int64_t>(first_result_ + begin - reach_.before, 0);
-    const std::int64_t last = std::min<std::int64_t>(first_result_ + end + reach_.after, std::ssize(seen_));
+    const std::int64_t last =
+        std::min<std::int64_t>(first_result_ + end + reach_.after, std::ssize(seen_.frames));
     StretchPlan plan{.position = first,
                      .seek = {},
                      .before = first_result_ + begin - first,
@@ -143,32 +60,47 @@ class LookThrough {
                      .after = last - first_result_ - end,
                      .checks = {},
                      .levels = {}};
-    if (first > 0 && reader_.can_seek()) {
-      plan.seek = seen_[static_cast<std::size_t>(first)].time;
+    if (first > 0 && reader().can_seek()) {
+      plan.seek = seen_.frames[static_cast<std::size_t>(first)].time;
     }
     for (std::int64_t i = first; i < last; ++i) {
-      const SeenFrame& frame = seen_[static_cast<std::size_t>(i)];
-      plan.checks.push_back(frame.check);
-      if (i == first || frame.level != seen_[static_cast<std::size_t>(i) - 1].level) {
-        plan.levels.emplace_back(i - first, levels_[frame.level]);
+      const SeenFrame& frame = seen_.frames[static_cast<std::size_t>(i)];
+      plan.checks.push_back(frame.hash);
+      if (i == first || frame.level != seen_.frames[static_cast<std::size_t>(i) - 1].level) {
+        plan.levels.emplace_back(i - first, seen_.levels[frame.level]);
       }
     }
     return plan;
   }
 
-  PlannedInput& input_;
-  const JobSettings& settings_;
-  const std::shared_ptr<Engine>& engine_;
-  NoiseControl noise_;
-  io::Reader reader_;
+  SeenSource seen_;
   Reach reach_;
-  std::vector<SeenFrame> seen_;
-  std::vector<NoiseModel> levels_;
-  std::vector<std::int64_t> cuts_;
-  BrightnessHistogram brightness_{};
   std::int64_t first_result_ = 0;
-  std::size_t settled_ = 0;
+  std::int64_t results_ = 0;
+  std::vector<std::int64_t> cuts_;  ///< results before which scenes begin
 };
+
+LookThrough look_through_of(const PlannedInput& input, const JobSettings& settings,
+                            const NoiseSettings& noise) {
+  LookThrough source{.path = input.path,
+                     .reader = settings.reader,
+                     .noise = noise,
+                     .most_frames = settings.frames,
+                     .parts = input.bytes < 0 ? 1 : 0};
+  const Reach reach = reach_of(make_filter(settings.filter, false));
+  source.reader.context_before = reach.before;
+  source.reader.context_after = reach.after;
+  source.reader.audio = source.reader.subtitles = source.reader.data = false;
+  return source;
+}
+
+/// Whether stretches can be encoded as they are in the end.
+bool joins(const io::Reader& reader, const io::WriterOptions& settings, const std::string& probe) {
+  io::WriterOptions options = stretch_options(settings);
+  options.stretch_file = probe;
+  options.stretch_temporary = probe + ".tmp";
+  return !reader.video().still_picture && io::Writer(probe, reader, options).joins_stretches();
+}
 
 /// What is known once all of it has been read. Throws Error if that could not be.
 void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
@@ -227,13 +159,21 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
   for (const std::string& name : inputs) {
     try {
       PlannedInput input = describe(name);
-      LookThrough look(input, settings, noise, engine);
-      if (!look.run(hooks)) {
+      std::optional<SeenSource> seen =
+          look_through(look_through_of(input, settings, noise), engine, hooks.progress);
+      if (!seen) {
         return false;
       }
-      tell_of_source(look.reader(), input);
-      input.joined = look.joins(folder.data("probe-" + worker_name()));
-      for (auto& [stretch, own] : look.stretches(stretch_frames)) {
+      const PlannedSource source(std::move(*seen), settings.filter);
+      input.frames = source.results();
+      input.decoder_threads = source.reader().decoder_threads();
+      input.still_picture = source.reader().video().still_picture;
+      if (input.frames == 0) {
+        throw Error(input.path + ": has no frames that could be decoded");
+      }
+      tell_of_source(source.reader(), input);
+      input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + worker_name()));
+      for (auto& [stretch, own] : source.stretches(stretch_frames)) {
         stretch.input = static_cast<int>(plan.inputs.size());
         write_durably(folder.stretch(static_cast<int>(plan.stretches.size())), to_json(own).dump() + "\n");
         plan.stretches.push_back(stretch);

@@ -13,7 +13,7 @@ namespace limpid::app {
 
 /// What plan_job() asks and tells while it looks through sources.
 struct PlanningHooks {
-  /// A frame has been looked at; false stops planning.
+  /// A frame has been looked at, on any thread, one at a time; false stops planning.
   std::function<bool(std::int64_t frames, std::int64_t expected)> progress;
   /// Whether an input that can't be opened is left out.
   std::function<bool(const std::string& input, const std::exception& failure)> leaves_out;

@@ -132,6 +132,12 @@ std::optional<double> presentation_time(const Frame& frame) {
   return static_cast<double>(properties->pts) * av_q2d(properties->time_base);
 }
 
+std::optional<std::int64_t> source_position(const Frame& frame) {
+  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
+  const std::int64_t position = properties != nullptr ? position_of(*properties) : -1;
+  return position >= 0 ? std::optional(position) : std::nullopt;
+}
+
 Reader::State::State(std::string source_url, const ReaderOptions& options)
     : url(std::move(source_url)), interrupted(options.interrupted), allocate_(options.allocate) {
   open(options);

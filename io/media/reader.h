@@ -77,6 +77,10 @@ class Packet;
 /// ReaderOptions::start; nothing for other frames.
 std::optional<double> presentation_time(const Frame& frame);
 
+/// Byte of the source where what it was decoded of begins; nothing if that isn't known. Times may come again
+/// in a source that was joined of several, such bytes don't.
+std::optional<std::int64_t> source_position(const Frame& frame);
+
 /// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
 /// planar (or not of core's formats) are converted to the nearest planar format of at least the same depth
 /// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
@@ -117,6 +121,9 @@ class Reader {
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
+  /// Whether it can go by the container's times. Of raw streams, which have none, seek() decodes all that
+  /// comes before.
+  bool can_seek_by_time() const;
 
   /// What has happened so far. Damage before a range, or before the target of a seek, doesn't count.
   Diagnostics diagnostics() const;

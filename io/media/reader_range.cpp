@@ -228,6 +228,10 @@ bool Reader::can_seek() const {
          (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
 }
 
+bool Reader::can_seek_by_time() const {
+  return can_seek() && !state_->is_raw() && state_->video_stream->start_time != AV_NOPTS_VALUE;
+}
+
 /// Whether a packet, its times shifted already, is to be decoded or copied; cuts it to the range.
 bool Reader::State::take_for_range(AVPacket& packet) {
   const AVStream& stream = *input->streams[packet.stream_index];

@@ -1,0 +1,308 @@
+#include "app/jobs/look_through.h"
+
+#include <tbb/info.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <ranges>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "app/jobs/hashed_frames.h"
+#include "app/options/engine_options.h"
+#include "app/pipeline/noise_log.h"
+#include "core/noise/brightness_histogram.h"
+
+namespace limpid::app {
+namespace {
+
+// Frames from its first scene on that a part and the one before it must both have seen. More than the noise
+// looks ahead.
+constexpr std::size_t kSameFrames = 8;
+
+// A part of a source, which one thread looks through.
+struct Part {
+  Part(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
+      : begin(from), noise(settings, engine, std::move(listener)) {}
+
+  bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
+
+  const double begin;  // seconds
+  NoiseControl noise;
+  std::unique_ptr<io::Reader> reader;
+  BrightnessHistogram brightness{};
+  std::deque<Frame> ahead;  // the last frames, whose levels aren't known yet
+  std::vector<NoiseModel> levels;
+  std::vector<std::pair<std::size_t, NoiseModel>> estimates;  // and from which frame on
+
+  // What other threads may ask for or set, under the lock.
+  std::vector<SeenFrame> frames;
+  std::optional<std::size_t> scene;  // the first frame that needs none of those before it
+  std::atomic<bool> stopped = false;
+  bool ended = false;
+
+  // What is known once it has ended.
+  const Part* successor = nullptr;
+  std::size_t end = 0;  // of the frames that are its own
+  std::exception_ptr failure;
+};
+
+class Parts {
+ public:
+  Parts(const LookThrough& source, const std::shared_ptr<Engine>& engine,
+        const std::function<bool(std::int64_t, std::int64_t)>& progress)
+      : source_(source), engine_(engine), progress_(progress) {
+    auto reader = std::make_unique<io::Reader>(source.path, source.reader);
+    const io::VideoProperties& video = reader->video();
+    expected_ = video.frame_count;
+    const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
+                                reader->can_seek_by_time() && video.duration > 0;
+    const int wanted =
+        source.parts > 0 ? source.parts : parts_for(tbb::info::default_concurrency(), video.frame_count);
+    const int count = can_be_divided ? wanted : 1;
+    for (int i = 0; i < count; ++i) {
+      // What parts find is told when they are put together.
+      parts_.emplace_back(source.noise, *engine, video.duration * i / count,
+                          count == 1 ? noise_log(source.noise) : NoiseControl::Listener());
+    }
+    parts_.front().noise.check(video.format);
+    parts_.front().scene = 0;
+    parts_.front().reader = std::move(reader);
+  }
+
+  // False if it was stopped.
+  bool run() {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < parts_.size(); ++i) {
+      threads.emplace_back([this, i] { look_through(i); });
+    }
+    look_through(0);
+    std::unique_lock lock(mutex_);
+    for (const Part* part = &parts_.front(); part != nullptr; part = part->successor) {
+      changed_.wait(lock, [&] { return part->ended; });
+      used_.push_back(part);
+    }
+    std::ranges::for_each(parts_, [this](Part& part) { stop(part); });
+    lock.unlock();
+    threads.clear();
+    return !interrupted_;
+  }
+
+  // Whether what was seen is the whole. Throws what its only reader has thrown.
+  bool is_whole() const {
+    if (used_.size() == 1 && used_.front()->failure) {
+      std::rethrow_exception(used_.front()->failure);
+    }
+    return used_.size() == 1 || std::ranges::all_of(used_, [](const Part* part) {
+             return !part->failure && part->reader->diagnostics().empty();
+           });
+  }
+
+  SeenSource whole() {
+    SeenSource all;
+    const NoiseControl::Listener log =
+        parts_.size() > 1 ? noise_log(source_.noise) : NoiseControl::Listener();
+    for (const Part* const part : used_) {
+      add(*part, all, log);
+    }
+    all.reader = std::move(parts_.front().reader);
+    all.parts = used_.size();
+    return all;
+  }
+
+ private:
+  void look_through(std::size_t number) {
+    Part& part = parts_[number];
+    try {
+      if (number > 0) {
+        part.reader = std::make_unique<io::Reader>(source_.path, source_.reader);
+        part.reader->seek(part.begin, 0, [&] { return part.stopped.load(); });
+      }
+      if (!part.stopped) {
+        look_through(part, number + 1);
+      }
+    } catch (...) {
+      part.failure = std::current_exception();
+    }
+    const std::scoped_lock lock(mutex_);
+    part.ended = true;
+    changed_.notify_all();
+  }
+
+  // Until it can be left to one of those from `next` on, or the source ends.
+  void look_through(Part& part, std::size_t next) {
+    HashedFrames frames(*part.reader, source_.most_frames, frame_allocator(engine_));
+    while (auto frame = frames.next()) {
+      part.noise.observe(frame->frame);
+      const bool begins_scene =
+          part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
+      std::unique_lock lock(mutex_);
+      add(part, std::move(frame->frame), frame->hash, begins_scene);
+      if (part.stopped || is_left(part, next, lock)) {
+        return;
+      }
+    }
+    const std::scoped_lock lock(mutex_);
+    while (!part.ahead.empty()) {
+      settle(part);
+    }
+    part.end = part.frames.size();
+  }
+
+  bool is_cut_before(Part& part, const Frame& frame) const {
+    const BrightnessHistogram before = std::exchange(part.brightness, engine_->brightness_histogram(frame));
+    return is_cut(before, part.brightness);
+  }
+
+  void add(Part& part, Frame frame, std::uint64_t hash, bool begins_scene) {
+    const std::size_t index = part.frames.size();
+    part.frames.push_back({.time = io::presentation_time(frame).value_or(0),
+                           .hash = hash,
+                           .position = io::source_position(frame),
+                           .level = 0,
+                           .is_result = !frame.context_only,
+                           .begins_scene = begins_scene && index > 0});
+    if (!part.scene && index > 0 && (begins_scene || !part.noise.is_estimated())) {
+      part.scene = index;
+    }
+    looked_at_ += part.scene && !frame.context_only ? 1 : 0;
+    part.ahead.push_back(std::move(frame));
+    if (std::ssize(part.ahead) > part.noise.look_ahead()) {
+      settle(part);
+    }
+    if (!interrupted_ && !progress_(looked_at_, expected_)) {
+      interrupted_ = true;
+      std::ranges::for_each(parts_, [this](Part& each) { stop(each); });
+    }
+    changed_.notify_all();
+  }
+
+  // The level of the first frame ahead.
+  static void settle(Part& part) {
+    const std::size_t index = part.frames.size() - part.ahead.size();
+    const NoiseModel level = part.noise.level_of(part.ahead.front());
+    part.ahead.pop_front();
+    if (part.levels.empty() || level != part.levels.back()) {
+      part.levels.push_back(level);
+    }
+    part.frames[index].level = part.levels.size() - 1;
+    const NoiseModel& found = part.noise.found();
+    if (part.noise.is_estimated() &&
+        (part.estimates.empty() || index == part.scene || found != part.estimates.back().second)) {
+      part.estimates.emplace_back(index, found);
+    }
+  }
+
+  // Whether another part goes on behind its last frames, or nobody needs them.
+  bool is_left(Part& part, std::size_t& next, std::unique_lock<std::mutex>& lock) {
+    for (; next < parts_.size(); ++next) {
+      Part& other = parts_[next];
+      const double time = part.frames.back().time;
+      if (time < other.begin) {
+        return false;
+      }
+      if (!part.scene) {
+        return true;  // the one before it does as well
+      }
+      changed_.wait(lock, [&] { return other.can_take_over() || other.ended || part.stopped; });
+      if (part.stopped) {
+        return true;
+      }
+      if (other.can_take_over() && !other.stopped) {
+        const auto shared = std::span(other.frames).first(*other.scene + kSameFrames);
+        if (time < shared.back().time) {
+          return false;
+        }
+        if (ends_with(part.frames, shared)) {
+          part.successor = &other;
+          part.end = part.frames.size() - kSameFrames;
+          return true;
+        }
+      }
+      stop(other);
+    }
+    return false;
+  }
+
+  static bool ends_with(std::span<const SeenFrame> frames, std::span<const SeenFrame> end) {
+    // The hash is of when a frame is shown, too. But a source that was joined of several may show one picture
+    // more than once at a time of its container's.
+    const auto are_same = [](const SeenFrame& a, const SeenFrame& b) {
+      return a.hash == b.hash && a.position && a.position == b.position;
+    };
+    return frames.size() >= end.size() && std::ranges::equal(frames.last(end.size()), end, are_same);
+  }
+
+  void stop(Part& part) {
+    part.stopped = true;
+    changed_.notify_all();
+  }
+
+  // What is the part's own.
+  static void add(const Part& part, SeenSource& all, const NoiseControl::Listener& log) {
+    const std::size_t first = *part.scene;
+    const std::size_t offset = all.frames.size();
+    for (const auto& [from, estimate] : part.estimates) {
+      if (log && from >= first && from < part.end) {
+        Frame frame;
+        frame.format = part.reader->video().format;
+        frame.index = static_cast<std::int64_t>(offset + from - first);
+        log(estimate, frame);
+      }
+    }
+    for (const SeenFrame& frame : std::span(part.frames).subspan(first, part.end - first)) {
+      const NoiseModel& level = part.levels[frame.level];
+      if (all.levels.empty() || level != all.levels.back()) {
+        all.levels.push_back(level);
+      }
+      all.frames.push_back(frame);
+      all.frames.back().level = all.levels.size() - 1;
+    }
+  }
+
+  const LookThrough& source_;
+  const std::shared_ptr<Engine>& engine_;
+  const std::function<bool(std::int64_t, std::int64_t)>& progress_;
+  std::int64_t expected_ = 0;
+  std::deque<Part> parts_;
+  std::vector<const Part*> used_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t looked_at_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+std::optional<SeenSource> look_through(const LookThrough& source, const std::shared_ptr<Engine>& engine,
+                                       const std::function<bool(std::int64_t, std::int64_t)>& progress) {
+  {
+    Parts parts(source, engine, progress);
+    if (!parts.run()) {
+      return std::nullopt;
+    }
+    if (parts.is_whole()) {
+      return parts.whole();
+    }
+  }
+  LookThrough by_one = source;
+  by_one.parts = 1;
+  return look_through(by_one, engine, progress);
+}
+
+int parts_for(int processors, std::int64_t frames) {
+  constexpr int kProcessors = 8;  // that one decoder keeps busy
+  constexpr int kLeast = 12;      // where two are quicker than one
+  constexpr int kMost = 4;
+  constexpr std::int64_t kLeastFrames = 500;  // a part's decoding begins with frames that aren't its own
+  const int parts = processors < kLeast ? 1 : std::clamp(processors / kProcessors, 2, kMost);
+  return static_cast<int>(std::clamp<std::int64_t>(frames / kLeastFrames, 1, parts));
+}
+
+}  // namespace limpid::app
