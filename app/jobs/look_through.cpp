@@ -24,6 +24,9 @@ namespace {
 // Frames from its first scene on that a part and the one before it must both have seen. More than the noise
 // looks ahead.
 constexpr std::size_t kSameFrames = 8;
+// Frames in which a part must have found a scene's beginning: where scenes are long, it would only be in the
+// way of the part before it.
+constexpr std::size_t kLongestSearch = 250;
 
 // A part of a source, which one thread looks through.
 struct Part {
@@ -143,7 +146,8 @@ class Parts {
           part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
       std::unique_lock lock(mutex_);
       add(part, std::move(frame->frame), frame->hash, begins_scene);
-      if (part.stopped || is_left(part, next, lock)) {
+      const bool has_no_scene = !part.scene && part.frames.size() == kLongestSearch;
+      if (part.stopped || has_no_scene || is_left(part, next, lock)) {
         return;
       }
     }
