@@ -141,6 +141,32 @@ TEST(StretchDealer, SharesTheWorkWithLittleContext) {
   }
 }
 
+// However long stretches become, no worker waits for them at first.
+TEST(StretchDealer, BeginsWithShortStretches) {
+  constexpr Reach kReach{16, 16};
+  Workers workers(2, kReach, 480);
+  std::vector<std::int64_t> begins;
+  for (std::int64_t i = 0; i < 4000; ++i) {
+    workers.dealer.add();
+    workers.take(0);
+    workers.take(1);
+  }
+  for (const auto& dealt : workers.all) {
+    for (const Dealt& one : dealt) {
+      if (one.begins) {
+        begins.push_back(one.frame);
+      }
+    }
+  }
+  std::ranges::sort(begins);
+  ASSERT_GE(begins.size(), 3U);
+  EXPECT_EQ(begins[0], 0);
+  EXPECT_LE(begins[1], 2 * kReach.before + kReach.after);
+  for (std::size_t i = 2; i < begins.size(); ++i) {
+    EXPECT_LE(begins[i], 3 * begins[i - 1] + 2 * (kReach.before + kReach.after));
+  }
+}
+
 TEST(StretchDealer, DealsFramesWithoutReachInTurn) {
   Workers workers(3, {}, 0);
   for (int i = 0; i < 30; ++i) {
