@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kSameFrames = 8;
 // Frames in which a part must have found a scene's beginning: where scenes are long, it would only be in the
 // way of the part before it.
-constexpr std::size_t kLongestSearch = 250;
+constexpr std::size_t kLongestSearch = 150;
 
 // A part of a source, which one thread looks through.
 struct Part {
