@@ -29,8 +29,8 @@ constexpr std::size_t kSameFrames = 8;
 constexpr std::size_t kLongestSearch = 150;
 
 // A part of a source, which one thread looks through.
-struct Part {
-  Part(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
+struct SourcePart {
+  SourcePart(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
       : begin(from), noise(settings, engine, std::move(listener)) {}
 
   bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
@@ -50,15 +50,15 @@ struct Part {
   bool ended = false;
 
   // What is known once it has ended.
-  const Part* successor = nullptr;
+  const SourcePart* successor = nullptr;
   std::size_t end = 0;  // of the frames that are its own
   std::exception_ptr failure;
 };
 
-class Parts {
+class PartsOfSource {
  public:
-  Parts(const LookThrough& source, const std::shared_ptr<Engine>& engine,
-        const std::function<bool(std::int64_t, std::int64_t)>& progress)
+  PartsOfSource(const LookThrough& source, const std::shared_ptr<Engine>& engine,
+                const std::function<bool(std::int64_t, std::int64_t)>& progress)
       : source_(source), engine_(engine), progress_(progress) {
     auto reader = std::make_unique<io::Reader>(source.path, source.reader);
     const io::VideoProperties& video = reader->video();
@@ -86,11 +86,11 @@ class Parts {
     }
     look_through(0);
     std::unique_lock lock(mutex_);
-    for (const Part* part = &parts_.front(); part != nullptr; part = part->successor) {
+    for (const SourcePart* part = &parts_.front(); part != nullptr; part = part->successor) {
       changed_.wait(lock, [&] { return part->ended; });
       used_.push_back(part);
     }
-    std::ranges::for_each(parts_, [this](Part& part) { stop(part); });
+    std::ranges::for_each(parts_, [this](SourcePart& part) { stop(part); });
     lock.unlock();
     threads.clear();
     return !interrupted_;
@@ -101,7 +101,7 @@ class Parts {
     if (used_.size() == 1 && used_.front()->failure) {
       std::rethrow_exception(used_.front()->failure);
     }
-    return used_.size() == 1 || std::ranges::all_of(used_, [](const Part* part) {
+    return used_.size() == 1 || std::ranges::all_of(used_, [](const SourcePart* part) {
              return !part->failure && part->reader->diagnostics().empty();
            });
   }
@@ -110,7 +110,7 @@ class Parts {
     SeenSource all;
     const NoiseControl::Listener log =
         parts_.size() > 1 ? noise_log(source_.noise) : NoiseControl::Listener();
-    for (const Part* const part : used_) {
+    for (const SourcePart* const part : used_) {
       add(*part, all, log);
     }
     all.reader = std::move(parts_.front().reader);
@@ -120,7 +120,7 @@ class Parts {
 
  private:
   void look_through(std::size_t number) {
-    Part& part = parts_[number];
+    SourcePart& part = parts_[number];
     try {
       if (number > 0) {
         part.reader = std::make_unique<io::Reader>(source_.path, source_.reader);
@@ -138,7 +138,7 @@ class Parts {
   }
 
   // Until it can be left to one of those from `next` on, or the source ends.
-  void look_through(Part& part, std::size_t next) {
+  void look_through(SourcePart& part, std::size_t next) {
     HashedFrames frames(*part.reader, source_.most_frames, frame_allocator(engine_));
     while (auto frame = frames.next()) {
       part.noise.observe(frame->frame);
@@ -158,12 +158,12 @@ class Parts {
     part.end = part.frames.size();
   }
 
-  bool is_cut_before(Part& part, const Frame& frame) const {
+  bool is_cut_before(SourcePart& part, const Frame& frame) const {
     const BrightnessHistogram before = std::exchange(part.brightness, engine_->brightness_histogram(frame));
     return is_cut(before, part.brightness);
   }
 
-  void add(Part& part, Frame frame, std::uint64_t hash, bool begins_scene) {
+  void add(SourcePart& part, Frame frame, std::uint64_t hash, bool begins_scene) {
     const std::size_t index = part.frames.size();
     part.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                            .hash = hash,
@@ -181,13 +181,13 @@ class Parts {
     }
     if (!interrupted_ && !progress_(looked_at_, expected_)) {
       interrupted_ = true;
-      std::ranges::for_each(parts_, [this](Part& each) { stop(each); });
+      std::ranges::for_each(parts_, [this](SourcePart& each) { stop(each); });
     }
     changed_.notify_all();
   }
 
   // The level of the first frame ahead.
-  static void settle(Part& part) {
+  static void settle(SourcePart& part) {
     const std::size_t index = part.frames.size() - part.ahead.size();
     const NoiseModel level = part.noise.level_of(part.ahead.front());
     part.ahead.pop_front();
@@ -203,9 +203,9 @@ class Parts {
   }
 
   // Whether another part goes on behind its last frames, or nobody needs them.
-  bool is_left(Part& part, std::size_t& next, std::unique_lock<std::mutex>& lock) {
+  bool is_left(SourcePart& part, std::size_t& next, std::unique_lock<std::mutex>& lock) {
     for (; next < parts_.size(); ++next) {
-      Part& other = parts_[next];
+      SourcePart& other = parts_[next];
       const double time = part.frames.back().time;
       if (time < other.begin) {
         return false;
@@ -242,13 +242,13 @@ class Parts {
     return frames.size() >= end.size() && std::ranges::equal(frames.last(end.size()), end, are_same);
   }
 
-  void stop(Part& part) {
+  void stop(SourcePart& part) {
     part.stopped = true;
     changed_.notify_all();
   }
 
   // What is the part's own.
-  static void add(const Part& part, SeenSource& all, const NoiseControl::Listener& log) {
+  static void add(const SourcePart& part, SeenSource& all, const NoiseControl::Listener& log) {
     const std::size_t first = *part.scene;
     const std::size_t offset = all.frames.size();
     for (const auto& [from, estimate] : part.estimates) {
@@ -273,8 +273,8 @@ class Parts {
   const std::shared_ptr<Engine>& engine_;
   const std::function<bool(std::int64_t, std::int64_t)>& progress_;
   std::int64_t expected_ = 0;
-  std::deque<Part> parts_;
-  std::vector<const Part*> used_;
+  std::deque<SourcePart> parts_;
+  std::vector<const SourcePart*> used_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -287,7 +287,7 @@ class Parts {
 std::optional<SeenSource> look_through(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                                        const std::function<bool(std::int64_t, std::int64_t)>& progress) {
   {
-    Parts parts(source, engine, progress);
+    PartsOfSource parts(source, engine, progress);
     if (!parts.run()) {
       return std::nullopt;
     }
