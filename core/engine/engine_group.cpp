@@ -215,9 +215,9 @@ class Worker {
 };
 
 // How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
-// is then a fifteenth of a stretch. But what waits for its turn takes an eighth of the memory at most.
+// is then a twentieth of a stretch. But what waits for its turn takes an eighth of the memory at most.
 std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
-  constexpr std::int64_t kContexts = 15;
+  constexpr std::int64_t kContexts = 20;
   constexpr std::uint64_t kShare = 8;
   const auto count = static_cast<std::int64_t>(engines);
   // Of `count` engines, stretches are count / (count - 1) times as long.

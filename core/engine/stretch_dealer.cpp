@@ -49,9 +49,11 @@ void StretchDealer::take_over(Share& idle) {
     return;
   }
   // What is taken begins with context, which takes about half as long as frames with results.
-  // The first stretches are short, so that no worker waits long for its first frame.
-  const std::int64_t kept = ended_ ? (left_of(from) + context / 2) / 2
-                                   : std::clamp(from.next, std::max<std::int64_t>(context, 1), ahead_);
+  // Of a stream that goes on, stretches end with what has come, so that no worker waits for its first frame,
+  // unless their context would be most of them.
+  const std::int64_t least = std::min(std::max<std::int64_t>(2 * context, 1), ahead_);
+  const std::int64_t kept =
+      ended_ ? (left_of(from) + context / 2) / 2 : std::clamp(count_ - from.next, least, ahead_);
   const std::int64_t begin = std::max(from.next, from.begin) + kept;
   idle = {.begin = begin,
           .end = from.end,

@@ -16,8 +16,8 @@ namespace limpid {
 class StretchDealer {
  public:
   /// `ahead`: a worker begins so many frames ahead of the one whose stretch it cuts short, at least as many
-  /// as the reach has. Where each of two workers is as fast, stretches have twice that length, but for the
-  /// first ones, which are shorter.
+  /// as the reach has, but no further ahead than frames have come. Where each of two workers is as fast,
+  /// stretches have twice that length, but for the first ones and those of a slow source.
   StretchDealer(std::size_t workers, Reach reach, std::int64_t ahead);
 
   std::int64_t ahead() const { return ahead_; }

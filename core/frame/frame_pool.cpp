@@ -12,8 +12,10 @@ namespace limpid {
 namespace {
 
 // A frame that so many others were asked for without it is let go of: of a stream that is over, or as many as
-// were once alive at the same time.
+// were once alive at the same time. Of a pool of many, so many for each: several GPUs' frames wait for each
+// other in turn, and are all needed once in about four times their number (core/engine/engine_group.cpp).
 constexpr std::int64_t kPatience = 1024;
+constexpr std::int64_t kPatienceForEach = 8;
 
 }  // namespace
 
@@ -22,8 +24,11 @@ struct FramePool::State {
     Frame frame;
     std::int64_t since;  // in frames asked for
   };
+  std::int64_t patience() const { return std::max(kPatience, kPatienceForEach * (lent + std::ssize(free))); }
+
   std::mutex mutex;
   std::int64_t asked_for = 0;
+  std::int64_t lent = 0;
   std::deque<Free> free;  // of any formats, in the order in which they came back
 };
 
@@ -44,7 +49,7 @@ Frame FramePool::allocate(const FrameFormat& format) {
       frame = std::move(last->frame);
       free.erase(std::next(last).base());
     }
-    while (!free.empty() && state_->asked_for - free.front().since > kPatience) {
+    while (!free.empty() && state_->asked_for - free.front().since > state_->patience()) {
       expired.push_back(std::move(free.front().frame));
       free.pop_front();
     }
@@ -52,11 +57,16 @@ Frame FramePool::allocate(const FrameFormat& format) {
   if (frame.samples == nullptr) {
     frame = allocate_(format);
   }
+  {
+    const std::scoped_lock lock(state_->mutex);
+    ++state_->lent;
+  }
   Frame lent = frame;
   const auto give_back = [pool = std::weak_ptr<State>(state_), frame](void* /*samples*/) {
     const std::shared_ptr<State> state = pool.lock();
     if (state != nullptr) {
       const std::scoped_lock lock(state->mutex);
+      --state->lent;
       state->free.push_back({frame, state->asked_for});
     }
   };

@@ -8,8 +8,8 @@
 namespace limpid {
 
 /// Frames whose memory is used again: streams of frames, each of its own format, allocate only as many as are
-/// alive at once. Memory that has not been needed for 1024 frames is freed. Thread-safe. Frames may outlive
-/// the pool.
+/// alive at once. Memory that has not been needed for 1024 frames, or eight times as many as there are, is
+/// freed. Thread-safe. Frames may outlive the pool.
 class FramePool {
  public:
   using Allocator = std::function<Frame(const FrameFormat&)>;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -141,30 +143,45 @@ TEST(StretchDealer, SharesTheWorkWithLittleContext) {
   }
 }
 
-// However long stretches become, no worker waits for them at first.
-TEST(StretchDealer, BeginsWithShortStretches) {
+// How long two workers take for each frame of a source that has one every `interval`, in the time that one of
+// them takes for a result. Context takes a third of that.
+double time_of_two(double interval, std::int64_t frames) {
   constexpr Reach kReach{16, 16};
-  Workers workers(2, kReach, 480);
-  std::vector<std::int64_t> begins;
-  for (std::int64_t i = 0; i < 4000; ++i) {
-    workers.dealer.add();
-    workers.take(0);
-    workers.take(1);
-  }
-  for (const auto& dealt : workers.all) {
-    for (const Dealt& one : dealt) {
-      if (one.begins) {
-        begins.push_back(one.frame);
+  constexpr std::int64_t kAhead = 320;
+  constexpr int kTicks = 3;  // of a result
+  Workers workers(2, kReach, kAhead);
+  std::array<int, 2> busy{};
+  std::int64_t ticks = 0;
+  double next = 0;
+  for (bool more = true; more; ++ticks) {
+    const auto now = static_cast<double>(ticks) / kTicks;
+    while (workers.dealer.count() < frames && now >= next &&
+           workers.dealer.count() < workers.dealer.first_needed() + 2 * kAhead) {
+      workers.dealer.add();
+      next = std::max(next + interval, now - 1);
+    }
+    more = workers.dealer.count() < frames;
+    if (!more) {
+      workers.dealer.end();
+    }
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+      if (busy[i] == 0 && workers.take(i)) {
+        busy[i] = workers.all[i].back().wanted ? kTicks : 1;
       }
+      more |= busy[i] > 0;
+      busy[i] = std::max(busy[i] - 1, 0);
     }
   }
-  std::ranges::sort(begins);
-  ASSERT_GE(begins.size(), 3U);
-  EXPECT_EQ(begins[0], 0);
-  EXPECT_LE(begins[1], 2 * kReach.before + kReach.after);
-  for (std::size_t i = 2; i < begins.size(); ++i) {
-    EXPECT_LE(begins[i], 3 * begins[i - 1] + 2 * (kReach.before + kReach.after));
-  }
+  expect_each_frame_once(workers, kReach, frames);
+  return static_cast<double>(ticks) / static_cast<double>(kTicks * frames);
+}
+
+// Of a source that is little quicker than they are, no worker waits until another's whole stretch has come.
+TEST(StretchDealer, StretchesAreAsLongAsWhatHasCome) {
+  constexpr std::int64_t kFrames = 2400;
+  EXPECT_LE(time_of_two(0.01, kFrames), 0.52);
+  EXPECT_LE(time_of_two(0.45, kFrames), 0.54);
+  EXPECT_LE(time_of_two(0.6, kFrames), 0.62);
 }
 
 TEST(StretchDealer, DealsFramesWithoutReachInTurn) {

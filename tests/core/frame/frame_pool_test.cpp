@@ -70,6 +70,22 @@ TEST_F(FramePoolTest, WhatNoStreamNeedsAnyMoreIsFreed) {
   EXPECT_EQ(frames_alive(), 1);
 }
 
+// As several GPUs do, whose results wait for those of one that has the stretch before theirs.
+TEST_F(FramePoolTest, AStreamThatNeedsManyNowAndThenMakesThemOnce) {
+  constexpr int kMany = 500;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Frame> many;
+    for (int i = 0; i < kMany; ++i) {
+      many.push_back(pool_.allocate(gray(16, 16)));
+    }
+    many.clear();
+    for (int i = 0; i < 4 * kMany; ++i) {
+      pool_.allocate(gray(16, 16));
+    }
+  }
+  EXPECT_EQ(made_, kMany);
+}
+
 TEST_F(FramePoolTest, FramesOutliveThePool) {
   auto pool = std::make_unique<FramePool>(pool_);
   const Frame frame = pool->allocate(gray(16, 16));
