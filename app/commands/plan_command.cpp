@@ -47,7 +47,8 @@ int plan(const PlanOptions& options, Console& console) {
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
-  const JobSettings settings = job_settings(options.denoising, *engine);
+  JobSettings settings = job_settings(options.denoising, *engine);
+  settings.reader.memory = options.engine.decoding_memory(*engine);
 
   std::vector<std::string> names;
   std::ranges::transform(jobs.inputs, std::back_inserter(names), &Jobs::Input::file);
@@ -112,6 +113,16 @@ void add_plan_command(CommandLine& program, Command& selected) {
   options->denoising.noise.add_to(*command);
   options->denoising.filter.add_to(*command);
   options->engine.add_to(*command);
+  options->engine.hwaccel = "none";
+  command
+      ->add_option(
+          "--hwaccel", options->engine.hwaccel,
+          "none; cuda: decoding by the GPU, of sources that aren't damaged, of which GPUs make other "
+          "pictures than workers take [none]")
+      ->type_name("NAME")
+      ->any_case()
+      ->one_of({"none", "cuda"})
+      ->group("Engine");
   options->denoising.add_encoding_to(*command);
   options->messages.add_to(*command);
   command->footer(

@@ -7,8 +7,7 @@
 
 namespace limpid::app {
 
-HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Allocator allocate)
-    : allocate_(std::move(allocate)) {
+HashedFrames::HashedFrames(io::Reader& reader, std::int64_t most, Copier copy) : copy_(std::move(copy)) {
   for (int i = 0; i < kHashing; ++i) {
     threads_.emplace_back([this] { hash(); });
   }
@@ -55,13 +54,8 @@ void HashedFrames::hash() {
 }
 
 HashedFrames::HashedFrame HashedFrames::hash(const Frame& frame) const {
-  const std::uint64_t hash = io::frame_hash(frame);
-  if (!allocate_) {
-    return {frame, hash};
-  }
-  Frame copied = allocate_(frame.format);
-  describe_alike(frame, copied);
-  copy_samples(frame, copied);
+  Frame copied = copy_(frame);
+  const std::uint64_t hash = io::frame_hash(copied);
   return {std::move(copied), hash};
 }
 

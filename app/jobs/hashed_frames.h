@@ -23,11 +23,12 @@ class HashedFrames {
     std::uint64_t hash = 0;
   };
 
-  using Allocator = std::function<Frame(const FrameFormat&)>;
+  /// Gives a frame in the host's memory, the one that it is given or a copy of it.
+  using Copier = std::function<Frame(const Frame&)>;
 
-  /// `most`: frames, but for those that are context only; 0: all. `allocate`: what frames are copied into, if
-  /// it isn't empty. `reader` is left alone by others until this is destroyed.
-  HashedFrames(io::Reader& reader, std::int64_t most, Allocator allocate);
+  /// `most`: frames, but for those that are context only; 0: all. `copy` is called for each frame, on several
+  /// threads at once. `reader` is left alone by others until this is destroyed.
+  HashedFrames(io::Reader& reader, std::int64_t most, Copier copy);
   ~HashedFrames();
   HashedFrames(const HashedFrames&) = delete;
   HashedFrames& operator=(const HashedFrames&) = delete;
@@ -48,7 +49,7 @@ class HashedFrames {
   static constexpr std::size_t kAhead = 8;
   static constexpr int kHashing = 2;  // threads
 
-  Allocator allocate_;
+  Copier copy_;
   BoundedQueue<std::future<HashedFrame>> pending_{kAhead};
   BoundedQueue<Task> tasks_{kAhead};
   std::exception_ptr failure_;  // to read; before the queues are closed

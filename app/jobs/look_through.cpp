@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <ranges>
 #include <span>
@@ -14,7 +15,6 @@
 #include <utility>
 
 #include "app/jobs/hashed_frames.h"
-#include "app/options/engine_options.h"
 #include "app/pipeline/noise_log.h"
 #include "core/noise/brightness_histogram.h"
 
@@ -27,6 +27,22 @@ constexpr std::size_t kSameFrames = 8;
 // Frames in which a part must have found a scene's beginning: where scenes are long, it would only be in the
 // way of the part before it.
 constexpr std::size_t kLongestSearch = 150;
+
+// What `engine` reads fastest, in the host's memory.
+HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine) {
+  return [engine](const Frame& frame) {
+    if (!frame.memory.is_host()) {
+      return engine->in_host_memory(frame);
+    }
+    if (!engine->prefers_own_frames()) {
+      return frame;
+    }
+    Frame copied = engine->allocate_frame(frame.format);
+    describe_alike(frame, copied);
+    copy_samples(frame, copied);
+    return copied;
+  };
+}
 
 // A part of a source, which one thread looks through.
 struct SourcePart {
@@ -65,8 +81,10 @@ class PartsOfSource {
     expected_ = video.frame_count;
     const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
                                 reader->can_seek_by_time() && video.duration > 0;
-    const int wanted =
-        source.parts > 0 ? source.parts : parts_for(tbb::info::default_concurrency(), video.frame_count);
+    // A GPU's decoders keep no processors busy.
+    const int processors =
+        video.decoded_on_cuda ? std::numeric_limits<int>::max() : tbb::info::default_concurrency();
+    const int wanted = source.parts > 0 ? source.parts : parts_for(processors, video.frame_count);
     const int count = can_be_divided ? wanted : 1;
     for (int i = 0; i < count; ++i) {
       // What parts find is told when they are put together.
@@ -96,12 +114,15 @@ class PartsOfSource {
     return !interrupted_;
   }
 
-  // Whether what was seen is the whole. Throws what its only reader has thrown.
+  // Whether what was seen is the whole, and what a reader of all of it sees that decodes on processors.
+  // Throws what such a reader has thrown.
   bool is_whole() const {
-    if (used_.size() == 1 && used_.front()->failure) {
-      std::rethrow_exception(used_.front()->failure);
+    const SourcePart& first = *used_.front();
+    const bool is_all = used_.size() == 1 && !first.reader->video().decoded_on_cuda;
+    if (is_all && first.failure) {
+      std::rethrow_exception(first.failure);
     }
-    return used_.size() == 1 || std::ranges::all_of(used_, [](const SourcePart* part) {
+    return is_all || std::ranges::all_of(used_, [](const SourcePart* part) {
              return !part->failure && part->reader->diagnostics().empty();
            });
   }
@@ -139,7 +160,7 @@ class PartsOfSource {
 
   // Until it can be left to one of those from `next` on, or the source ends.
   void look_through(SourcePart& part, std::size_t next) {
-    HashedFrames frames(*part.reader, source_.most_frames, frame_allocator(engine_));
+    HashedFrames frames(*part.reader, source_.most_frames, copier_for(engine_));
     while (auto frame = frames.next()) {
       part.noise.observe(frame->frame);
       const bool begins_scene =
@@ -297,6 +318,7 @@ std::optional<SeenSource> look_through(const LookThrough& source, const std::sha
   }
   LookThrough by_one = source;
   by_one.parts = 1;
+  by_one.reader.memory = kHostMemory;
   return look_through(by_one, engine, progress);
 }
 

@@ -288,6 +288,7 @@ void write_plan(const JobFolder& folder, const Plan& plan) {
                       {"fingerprint", to_hex(input.fingerprint)},
                       {"frames", input.frames},
                       {"decoder_threads", input.decoder_threads},
+                      {"decoded_on_gpu", input.decoded_on_gpu},
                       {"still_picture", input.still_picture},
                       {"joined", input.joined}});
   }
@@ -326,6 +327,7 @@ Plan read_plan(const JobFolder& folder) {
                              .fingerprint = from_hex(input.at("fingerprint").get<std::string>()),
                              .frames = input.at("frames").get<std::int64_t>(),
                              .decoder_threads = input.at("decoder_threads").get<int>(),
+                             .decoded_on_gpu = input.at("decoded_on_gpu").get<bool>(),
                              .still_picture = input.at("still_picture").get<bool>(),
                              .joined = input.at("joined").get<bool>()});
     }

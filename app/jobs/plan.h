@@ -35,8 +35,9 @@ struct PlannedInput {
   std::string path;        ///< from the root
   std::int64_t bytes = 0;  ///< below 0: no file, such as numbered pictures
   std::uint64_t fingerprint = 0;
-  std::int64_t frames = 0;  ///< results
-  int decoder_threads = 0;
+  std::int64_t frames = 0;      ///< results
+  int decoder_threads = 0;      ///< 0: libavcodec's choice
+  bool decoded_on_gpu = false;  ///< for the plan
   bool still_picture = false;
   bool joined = false;  ///< stretches are encoded as they are in the end
 };

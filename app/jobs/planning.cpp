@@ -90,6 +90,7 @@ LookThrough look_through_of(const PlannedInput& input, const JobSettings& settin
   const Reach reach = reach_of(make_filter(settings.filter, false));
   source.reader.context_before = reach.before;
   source.reader.context_after = reach.after;
+  source.reader.same_samples = true;
   source.reader.audio = source.reader.subtitles = source.reader.data = false;
   return source;
 }
@@ -104,6 +105,9 @@ bool joins(const io::Reader& reader, const io::WriterOptions& settings, const st
 
 /// What is known once all of it has been read. Throws Error if that could not be.
 void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
+  if (const std::string& why = reader.video().why_not_on_cuda; !why.empty()) {
+    spdlog::warn(input.path + ": decoded by the CPU: " + why);
+  }
   const io::Diagnostics diagnostics = reader.diagnostics();
   const ReadSource source{.name = input.path, .frames = input.frames, .expected = reader.video().frame_count};
   const auto failure = std::ranges::find(diagnostics, io::Diagnostic::Kind::kFailure, &io::Diagnostic::kind);
@@ -166,7 +170,8 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       }
       const PlannedSource source(std::move(*seen), settings.filter);
       input.frames = source.results();
-      input.decoder_threads = source.reader().decoder_threads();
+      input.decoded_on_gpu = source.reader().video().decoded_on_cuda;
+      input.decoder_threads = input.decoded_on_gpu ? 0 : source.reader().decoder_threads();
       input.still_picture = source.reader().video().still_picture;
       if (input.frames == 0) {
         throw Error(input.path + ": has no frames that could be decoded");

@@ -61,8 +61,9 @@ class StretchSource {
 
  private:
   [[noreturn]] void fail() const {
-    throw OtherFrame(fmt::format("{}: its frame {} is not the one that limpid plan saw", input_.path,
-                                 first_index_ + next_ - stretch_.before));
+    throw OtherFrame(fmt::format("{}: its frame {} is not the one that limpid plan saw{}", input_.path,
+                                 first_index_ + next_ - stretch_.before,
+                                 input_.decoded_on_gpu ? " (if it is damaged, plan without --hwaccel)" : ""));
   }
 
   const PlannedInput& input_;

@@ -4,6 +4,8 @@ extern "C" {
 #include <libavutil/hwcontext.h>
 }
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -111,6 +113,11 @@ const AVCodec* find_cuda_decoder(AVCodecID codec) {
     }
   }
   return nullptr;
+}
+
+bool has_exact_samples(AVCodecID codec) {
+  constexpr std::array kExact{AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_VP9, AV_CODEC_ID_AV1};
+  return std::ranges::find(kExact, codec) != kExact.end();
 }
 
 BufferHandle open_cuda_device(int device) {

@@ -299,8 +299,9 @@ void Reader::State::choose_streams(const ReaderOptions& options) {
 
 void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec_options) {
   const AVCodecParameters& parameters = *video_stream->codecpar;
-  const AVCodec* const cuda_codec =
-      options.memory.is_host() ? nullptr : find_cuda_decoder(parameters.codec_id);
+  const AVCodec* const of_cuda = options.memory.is_host() ? nullptr : find_cuda_decoder(parameters.codec_id);
+  const bool is_exact = !options.same_samples || has_exact_samples(parameters.codec_id);
+  const AVCodec* const cuda_codec = is_exact ? of_cuda : nullptr;
   const AVCodec* const codec = cuda_codec != nullptr ? cuda_codec : avcodec_find_decoder(parameters.codec_id);
   if (codec == nullptr) {
     throw Error(url + ": there is no decoder for its video (" + avcodec_get_name(parameters.codec_id) + ")");
@@ -317,7 +318,9 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
     memory_ = options.memory;
     video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal);
   } else if (!options.memory.is_host()) {
-    video.why_not_on_cuda = std::string("no GPU decodes ") + avcodec_get_name(parameters.codec_id);
+    const char* const name = avcodec_get_name(parameters.codec_id);
+    video.why_not_on_cuda = of_cuda == nullptr ? std::string("no GPU decodes ") + name
+                                               : std::string("GPUs decode ") + name + " to other samples";
   }
   // Some have a meaning for the demuxer too, which has taken them.
   std::vector<std::pair<std::string, std::string>> decoder_options;

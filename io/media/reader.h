@@ -27,6 +27,9 @@ struct ReaderOptions {
   /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
   /// others.
   MemoryDomain memory;
+  /// Decode on a GPU only what comes out there with the samples that libavcodec's own decoders give, if it
+  /// isn't damaged.
+  bool same_samples = false;
   bool audio = true;  ///< deliver packets of audio streams for copying
   bool subtitles = true;
   bool data = true;  ///< data and attachment streams

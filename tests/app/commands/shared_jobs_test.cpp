@@ -239,11 +239,37 @@ TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
   EXPECT_EQ(frame_count(path("out.mkv")), 16U);
 }
 
+TEST_F(SharedJobsTest, AnotherFrameThanThePlanHasSeenIsRefused) {
+  const std::string clip = make_clip("a.mkv", 4);
+  const std::string job = plan(clip, "job", {"--filter", "bilateral", "-c", "ffv1", "--sigma", "5"});
+  nlohmann::json stretch = nlohmann::json::parse(read_file(job + "/stretches/00000.json"));
+  auto checks = stretch["checks"].get<std::string>();
+  checks.back() = checks.back() == '0' ? '1' : '0';
+  stretch["checks"] = checks;
+  write_file(job + "/stretches/00000.json", stretch.dump());
+  const std::string why = "a.mkv: its frame 3 is not the one that limpid plan saw";
+  const auto expect_told = [&](const std::string& sentence) {
+    const Outcome outcome = limpid({"work", job});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+    EXPECT_TRUE(std::filesystem::is_empty(job + "/done"));
+  };
+  expect_told(why + "\n");
+  nlohmann::json made = nlohmann::json::parse(read_file(job + "/plan.json"));
+  EXPECT_EQ(made["inputs"][0]["decoded_on_gpu"], false);
+  made["inputs"][0]["decoded_on_gpu"] = true;
+  write_file(job + "/plan.json", made.dump());
+  expect_told(why + " (if it is damaged, plan without --hwaccel)\n");
+}
+
 TEST_F(SharedJobsTest, AnotherInputOrProgramIsRefused) {
   const std::string clip = make_clip("a.mkv", 4);
   const std::string job = plan(clip, "job", {"--filter", "bilateral", "-c", "ffv1"});
   expect_failure(limpid({"plan", clip, "-o", job}), 1, {"has a plan already"});
   expect_failure(limpid({"plan", "-", "-o", path("other")}), 2, {"standard input"});
+  expect_failure(limpid({"plan", clip, "-o", path("other"), "--engine", "cpu", "--hwaccel", "cuda"}), 2,
+                 {"--hwaccel cuda", "cpu"});
+  expect_failure(limpid({"plan", clip, "-o", path("other"), "--hwaccel", "auto"}), 2, {"--hwaccel"});
   expect_failure(limpid({"work", path("nowhere")}), 1, {"nowhere", "has no plan"});
   const std::string plan_text = read_file(job + "/plan.json");
   std::string other = plan_text;

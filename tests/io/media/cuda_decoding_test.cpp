@@ -14,9 +14,10 @@ namespace {
 
 class CudaDecodingTest : public MediaTest {
  protected:
-  static Clip read(const std::string& file) {
+  static Clip read(const std::string& file, bool same_samples = false) {
     ReaderOptions options;
     options.memory = cuda_memory(0);
+    options.same_samples = same_samples;
     Clip clip = read_clip(file, options);
     EXPECT_NE(clip.video.decoded_on_cuda, !clip.video.why_not_on_cuda.empty()) << clip.video.why_not_on_cuda;
     return clip;
@@ -68,6 +69,17 @@ TEST_F(CudaDecodingTest, CodecsThatNoGpuKnowsAreDecodedByTheCpu) {
   const Clip clip = read(source);
   EXPECT_EQ(clip.frames.size(), 5U);
   EXPECT_EQ(clip.video.why_not_on_cuda, "no GPU decodes ffv1");
+}
+
+// Decoders of MPEG-2 may round as they like.
+TEST_F(CudaDecodingTest, CodecsWhoseSamplesGpusMakeOthersOfAreDecodedByTheCpuIfThatIsAskedFor) {
+  const std::string source = "-f lavfi -i testsrc2=s=256x192:r=25:d=0.2 -pix_fmt yuv420p -c:v ";
+  const Clip mpeg = read(make("mpeg.mkv", source + "mpeg2video"), true);
+  EXPECT_EQ(mpeg.frames.size(), 5U);
+  EXPECT_FALSE(mpeg.video.decoded_on_cuda);
+  EXPECT_NE(mpeg.video.why_not_on_cuda.find("mpeg2video"), std::string::npos) << mpeg.video.why_not_on_cuda;
+  const std::string h264 = make("h264.mkv", source + "libx264");
+  EXPECT_EQ(read(h264, true).video.why_not_on_cuda, read(h264).video.why_not_on_cuda);
 }
 
 TEST_F(CudaDecodingTest, MonochromeH264IsDecodedByTheCpu) {
