@@ -49,10 +49,17 @@ class BoundedQueue {
     return take();
   }
 
-  /// An item if there is one.
-  std::optional<T> try_pop() {
-    const std::scoped_lock lock(mutex_);
+  /// An item if there is one; else waits for one until `enough`, which is asked again at each wake(), says
+  /// that there is something else to do. `enough` must not call the queue.
+  template <typename Enough>
+  std::optional<T> pop_unless(const Enough& enough) {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [&] { return closed_ || !items_.empty() || enough(); });
     return take();
+  }
+  void wake() {
+    const std::scoped_lock lock(mutex_);
+    filled_.notify_all();
   }
 
   /// Takes no more items; those inside can still be popped.

@@ -5,6 +5,9 @@
 namespace limpid::app {
 
 void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
+  if (denoiser != nullptr && ready_) {
+    denoiser->set_ready_listener(ready_);
+  }
   const std::scoped_lock lock(mutex_);
   denoiser_.swap(denoiser);
 }

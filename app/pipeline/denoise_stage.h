@@ -19,10 +19,14 @@ class DenoiseStage {
  public:
   using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)>;
 
-  explicit DenoiseStage(StageCounters& counters) : counters_(counters) {}
+  /// `ready`, if it isn't empty: called on any thread when is_ready() may have become true.
+  explicit DenoiseStage(StageCounters& counters, std::function<void()> ready = {})
+      : counters_(counters), ready_(std::move(ready)) {}
 
   /// Whether there is a result to come without another frame or the end.
   bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
+  /// As Denoiser::is_ready().
+  bool is_ready() const { return !denoiser_ || denoiser_->is_ready(); }
   bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
   bool has_denoiser() const { return denoiser_ != nullptr; }
   /// Frames sent since the first whose result hasn't been received, and that one.
@@ -59,6 +63,7 @@ class DenoiseStage {
   void forget_context();
 
   StageCounters& counters_;
+  std::function<void()> ready_;
   mutable std::mutex mutex_;  // of what other threads ask
   std::optional<std::chrono::steady_clock::time_point> at_work_since_;
   std::unique_ptr<Denoiser> denoiser_;

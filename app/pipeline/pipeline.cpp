@@ -125,7 +125,7 @@ void level_all(const PipelineStages& stages, const PipelineOptions& options, Sta
 void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
                  LevelledQueue& levelled, Queue& denoised) {
   StageCounters& counters = all_counters.denoise;
-  DenoiseStage stage(counters);
+  DenoiseStage stage(counters, [&levelled] { levelled.wake(); });
   // Passes the next result on, if there is one. False once the queue takes no more.
   const auto forward = [&] {
     std::optional<Frame> result = stage.receive();
@@ -139,8 +139,15 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
     const std::size_t cost = cost_of(*result, options.queued_results);
     return push(denoised, counters, std::move(*result), cost);
   };
+  // An item, waiting for one if there is no result to fetch instead.
+  const auto next = [&] {
+    if (!stage.owes_a_result()) {
+      return pop(levelled, counters);
+    }
+    return timed(counters.busy_ns, [&] { return levelled.pop_unless([&] { return stage.is_ready(); }); });
+  };
   for (;;) {
-    auto levelled_item = stage.owes_a_result() ? levelled.try_pop() : pop(levelled, counters);
+    auto levelled_item = next();
     if (!levelled_item) {
       if (!stage.owes_a_result()) {
         break;

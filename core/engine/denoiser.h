@@ -57,6 +57,13 @@ class Denoiser {
   /// input is needed first or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
+  /// False while receive() would wait for one of several devices, which frames that are sent meanwhile keep
+  /// busy.
+  virtual bool is_ready() const { return true; }
+  /// `listener` is called on any thread when is_ready() may have become true. Set before the first frame is
+  /// sent.
+  virtual void set_ready_listener(std::function<void()> /*listener*/) {}
+
   /// Tells the denoiser that nobody wants its results any more. A receive() that is under way on another
   /// thread, and later ones, may return nothing at once. May be called on any thread at any time. An engine
   /// that is quick may ignore it.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -53,8 +54,9 @@ struct SharedStream {
 
   std::mutex mutex;  // of all that follows
   StretchDealer dealer;
-  std::deque<Sent> frames;     // of the last that were sent, those that may still be dealt
-  std::deque<Result> results;  // of the last that were sent, those that haven't been received
+  std::deque<Sent> frames;               // of the last that were sent, those that may still be dealt
+  std::deque<Result> results;            // of the last that were sent, those that haven't been received
+  std::function<void()> ready_listener;  // called without the mutex
   bool resetting = false;
   std::int64_t changes = 0;  // of what workers wait for
   std::condition_variable_any changed;
@@ -89,7 +91,12 @@ class Worker {
   void run(const std::stop_token& stop) {
     Lock lock(stream_.mutex);
     while (!stop.stop_requested()) {
-      if (!(stream_.resetting ? reset_once(lock) : take_turn(lock))) {
+      const bool did_something = stream_.resetting ? reset_once(lock) : take_turn(lock);
+      if (std::exchange(has_told_results_, false) && stream_.ready_listener) {
+        lock.unlock();
+        stream_.ready_listener();
+        lock.lock();
+      } else if (!did_something) {
         stream_.changed.wait(lock, stop, [&, seen = stream_.changes] { return stream_.changes != seen; });
       }
     }
@@ -126,9 +133,13 @@ class Worker {
     return failure != nullptr;
   }
 
+  void tell_of_results() {
+    stream_.arrived.notify_all();
+    has_told_results_ = true;
+  }
   void fail(std::int64_t index) {
     stream_.result_of(index).failure = failure_;
-    stream_.arrived.notify_all();
+    tell_of_results();
   }
   // What is under way doesn't come any more.
   void fail_under_way() {
@@ -175,7 +186,7 @@ class Worker {
       device_stages_ = stages;
       stream_.result_of(under_way_.front()).frame = std::move(result);
       under_way_.pop_front();
-      stream_.arrived.notify_all();
+      tell_of_results();
     } else if (failure_) {
       fail_under_way();  // it gives nothing more, or lacks a frame that it didn't take
     } else {
@@ -204,6 +215,7 @@ class Worker {
   std::deque<std::int64_t> under_way_;  // wanted frames in the denoiser
   bool wants_more_ = false;             // had nothing to give
   bool flushed_ = false;
+  bool has_told_results_ = false;  // but not yet the listener
 
   // With the stream's mutex locked.
   SharedStream& stream_;
@@ -267,6 +279,18 @@ class DenoiserGroup final : public Denoiser {
     stream_->frames.push_back({std::move(frame), noise_});
     stream_->dealer.add();
     stream_->tell_workers();
+  }
+
+  bool is_ready() const override {
+    const std::scoped_lock lock(stream_->mutex);
+    const auto& results = stream_->results;
+    const auto next = std::ranges::find(results, true, &SharedStream::Result::wanted);
+    return next == results.end() || stream_->first_of(results) + (next - results.begin()) >= complete_ ||
+           next->has_come();
+  }
+  void set_ready_listener(std::function<void()> listener) override {
+    const std::scoped_lock lock(stream_->mutex);
+    stream_->ready_listener = std::move(listener);
   }
 
   std::optional<Frame> receive() override {

@@ -121,6 +121,33 @@ TEST(BoundedQueue, CloseWakesBothSides) {
   full.close();
 }
 
+TEST(BoundedQueue, WaitsForAnItemUnlessThereIsSomethingElseToDo) {
+  BoundedQueue<int> queue(2);
+  std::atomic<bool> enough = true;
+  const auto is_enough = [&] { return enough.load(); };
+  EXPECT_EQ(queue.pop_unless(is_enough), std::nullopt);
+  queue.push(1);
+  EXPECT_EQ(queue.pop_unless(is_enough), 1);
+  for (const bool item_comes : {true, false}) {
+    enough = false;
+    std::atomic<pid_t> id = 0;
+    std::optional<int> popped;
+    std::jthread consumer([&] {
+      id = ::gettid();
+      popped = queue.pop_unless(is_enough);
+    });
+    wait_until([&] { return id != 0 && is_asleep(id); });
+    if (item_comes) {
+      queue.push(2);
+    } else {
+      enough = true;
+      queue.wake();
+    }
+    consumer.join();
+    EXPECT_EQ(popped, item_comes ? std::optional(2) : std::nullopt);
+  }
+}
+
 TEST(BoundedQueue, SeveralProducersAndConsumersLoseNothing) {
   constexpr int kThreads = 3;
   constexpr int kCount = 3000;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -254,6 +255,64 @@ TEST(Pipeline, NoFrameWaitsForTheNext) {
   };
   run_pipeline(stages, {}, script.counters, {});
   EXPECT_EQ(script.frames, first_numbers(1));
+}
+
+// Of several devices, one may wait for the frames that the source has next, while the next result is
+// another's.
+TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
+  constexpr std::size_t kFrames = 6;  // that its first result waits for
+  class OfSeveral final : public HoldingDenoiser {
+   public:
+    void send(Frame frame) override {
+      HoldingDenoiser::send(std::move(frame));
+      if (++sent_ == kFrames) {
+        timer_ = std::jthread([this] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          ready_ = true;
+          listener_();
+        });
+      }
+    }
+    std::optional<Frame> receive() override {
+      EXPECT_TRUE(ready_) << sent_;
+      return HoldingDenoiser::receive();
+    }
+    bool is_ready() const override { return ready_; }
+    void set_ready_listener(std::function<void()> listener) override { listener_ = std::move(listener); }
+    int concurrency() const override { return 100; }
+
+   private:
+    std::size_t sent_ = 0;
+    std::atomic<bool> ready_ = false;
+    std::function<void()> listener_;
+    std::jthread timer_;
+  };
+
+  Script script;
+  for (int i = 0; i < 10; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  const auto read = stages.read;
+  std::promise<void> written;
+  stages.read = [&] {
+    // The denoiser has nothing to do meanwhile, and must not be asked for what only these frames bring.
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (script.source.size() == 10 - kFrames) {
+      EXPECT_EQ(written.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+    }
+    return read();
+  };
+  const auto write = stages.write_frame;
+  stages.write_frame = [&](const Frame& frame) {
+    write(frame);
+    if (script.frames.size() == 1) {
+      written.set_value();
+    }
+  };
+  stages.make_denoiser = [](const Frame&, const NoiseModel&) { return std::make_unique<OfSeveral>(); };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(10));
 }
 
 TEST(Latencies, AreExactToTwoPerCent) {

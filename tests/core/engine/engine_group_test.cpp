@@ -11,6 +11,7 @@
 #include <latch>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <set>
 #include <string>
 #include <string_view>
@@ -278,6 +279,45 @@ TEST(EngineGroup, SendDoesNotWaitForAnEngine) {
   for (int i = 0; i < kFrames; ++i) {
     EXPECT_EQ(group->receive().value().index, i);
   }
+}
+
+TEST(EngineGroup, IsReadyOnceTheNextResultOrItsFailureHasCome) {
+  std::counting_semaphore<8> may_give(0);
+  std::counting_semaphore<8> told(0);
+  const Doubles doubles = make_doubles(2, {.on_receive = [&](const Frame& frame) {
+                                         if (frame.index == 0) {
+                                           may_give.acquire();
+                                         }
+                                         if (frame.index == 2) {
+                                           throw Error("failed");
+                                         }
+                                       }});
+  const std::unique_ptr<Denoiser> group = make_group_denoiser(doubles);
+  EXPECT_TRUE(group->is_ready()) << "there is nothing to wait for";
+  group->set_ready_listener([&] {
+    static_cast<void>(group->is_ready());  // which it may ask at once
+    told.release();
+  });
+  for (int i = 0; i < 3; ++i) {
+    group->send(numbered(i));
+  }
+  EXPECT_FALSE(group->is_ready()) << "whatever the second engine has";
+  may_give.release();
+  while (!group->is_ready()) {
+    told.acquire();
+  }
+  EXPECT_EQ(group->receive().value().index, 0);
+  for (int i = 1; i < 3; ++i) {
+    while (!group->is_ready()) {
+      told.acquire();
+    }
+    if (i == 1) {
+      EXPECT_EQ(group->receive().value().index, 1);
+    } else {
+      EXPECT_THROW(group->receive(), Error);
+    }
+  }
+  EXPECT_TRUE(group->is_ready());
 }
 
 TEST(EngineGroup, AFailureComesOutInItsFramesPlace) {
