@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <ranges>
 #include <span>
@@ -24,9 +23,11 @@ namespace {
 // Frames from its first scene on that a part and the one before it must both have seen. More than the noise
 // looks ahead.
 constexpr std::size_t kSameFrames = 8;
-// Frames in which a part must have found a scene's beginning: where scenes are long, it would only be in the
-// way of the part before it.
-constexpr std::size_t kLongestSearch = 150;
+// A part must have found a scene's beginning in a quarter of its frames, but not in fewer than the least and
+// not in more than the most: where scenes are long, it would only be in the way of the part before it.
+constexpr std::int64_t kSearchedShare = 4;
+constexpr std::int64_t kLeastSearch = 150;
+constexpr std::int64_t kMostSearch = 1000;
 
 // What `engine` reads fastest, in the host's memory.
 HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine) {
@@ -46,12 +47,14 @@ HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine) {
 
 // A part of a source, which one thread looks through.
 struct SourcePart {
-  SourcePart(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
-      : begin(from), noise(settings, engine, std::move(listener)) {}
+  SourcePart(const NoiseSettings& settings, Engine& engine, double from, bool is_on_gpu,
+             NoiseControl::Listener listener)
+      : begin(from), on_gpu(is_on_gpu), noise(settings, engine, std::move(listener)) {}
 
   bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
 
   const double begin;  // seconds
+  const bool on_gpu;   // decoded there
   NoiseControl noise;
   std::unique_ptr<io::Reader> reader;
   BrightnessHistogram brightness{};
@@ -81,16 +84,21 @@ class PartsOfSource {
     expected_ = video.frame_count;
     const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
                                 reader->can_seek_by_time() && video.duration > 0;
-    // A GPU's decoders keep no processors busy.
-    const int processors =
-        video.decoded_on_cuda ? std::numeric_limits<int>::max() : tbb::info::default_concurrency();
-    const int wanted = source.parts > 0 ? source.parts : parts_for(processors, video.frame_count);
-    const int count = can_be_divided ? wanted : 1;
+    PartCounts left = parts_for(tbb::info::default_concurrency(), video.decoded_on_cuda,
+                                can_be_divided ? video.frame_count : 0);
+    if (source.parts > 0 && can_be_divided) {
+      left = {.on_processors = video.decoded_on_cuda ? 0 : source.parts,
+              .on_gpu = video.decoded_on_cuda ? source.parts : 0};
+    }
+    const int count = left.on_processors + left.on_gpu;
     for (int i = 0; i < count; ++i) {
+      const bool on_gpu = left.on_gpu > 0 && (i % 2 == 0 || left.on_processors == 0);
+      --(on_gpu ? left.on_gpu : left.on_processors);
       // What parts find is told when they are put together.
-      parts_.emplace_back(source.noise, *engine, video.duration * i / count,
+      parts_.emplace_back(source.noise, *engine, video.duration * i / count, on_gpu,
                           count == 1 ? noise_log(source.noise) : NoiseControl::Listener());
     }
+    longest_search_ = std::clamp(expected_ / count / kSearchedShare, kLeastSearch, kMostSearch);
     parts_.front().noise.check(video.format);
     parts_.front().scene = 0;
     parts_.front().reader = std::move(reader);
@@ -144,7 +152,9 @@ class PartsOfSource {
     SourcePart& part = parts_[number];
     try {
       if (number > 0) {
-        part.reader = std::make_unique<io::Reader>(source_.path, source_.reader);
+        io::ReaderOptions options = source_.reader;
+        options.memory = part.on_gpu ? options.memory : kHostMemory;
+        part.reader = std::make_unique<io::Reader>(source_.path, options);
         part.reader->seek(part.begin, 0, [&] { return part.stopped.load(); });
       }
       if (!part.stopped) {
@@ -167,7 +177,7 @@ class PartsOfSource {
           part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
       std::unique_lock lock(mutex_);
       add(part, std::move(frame->frame), frame->hash, begins_scene);
-      const bool has_no_scene = !part.scene && part.frames.size() == kLongestSearch;
+      const bool has_no_scene = !part.scene && std::ssize(part.frames) == longest_search_;
       if (part.stopped || has_no_scene || is_left(part, next, lock)) {
         return;
       }
@@ -294,6 +304,7 @@ class PartsOfSource {
   const std::shared_ptr<Engine>& engine_;
   const std::function<bool(std::int64_t, std::int64_t)>& progress_;
   std::int64_t expected_ = 0;
+  std::int64_t longest_search_ = 0;
   std::deque<SourcePart> parts_;
   std::vector<const SourcePart*> used_;
 
@@ -322,13 +333,21 @@ std::optional<SeenSource> look_through(const LookThrough& source, const std::sha
   return look_through(by_one, engine, progress);
 }
 
-int parts_for(int processors, std::int64_t frames) {
+PartCounts parts_for(int processors, bool on_gpu, std::int64_t frames) {
   constexpr int kProcessors = 8;  // that one decoder keeps busy
   constexpr int kLeast = 12;      // where two are quicker than one
   constexpr int kMost = 4;
+  constexpr int kOnGpu = 4;
   constexpr std::int64_t kLeastFrames = 500;  // a part's decoding begins with frames that aren't its own
-  const int parts = processors < kLeast ? 1 : std::clamp(processors / kProcessors, 2, kMost);
-  return static_cast<int>(std::clamp<std::int64_t>(frames / kLeastFrames, 1, parts));
+  PartCounts parts{.on_processors = on_gpu ? 0 : 1, .on_gpu = on_gpu ? kOnGpu : 0};
+  if (processors >= kLeast) {
+    parts.on_processors = std::clamp(processors / kProcessors, 2, kMost);
+  }
+  const std::int64_t most = std::max<std::int64_t>(frames / kLeastFrames, 1);
+  while (parts.on_processors + parts.on_gpu > most) {
+    --(parts.on_processors >= parts.on_gpu ? parts.on_processors : parts.on_gpu);
+  }
+  return parts;
 }
 
 }  // namespace limpid::app

@@ -54,7 +54,12 @@ struct LookThrough {
 std::optional<SeenSource> look_through(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                                        const std::function<bool(std::int64_t, std::int64_t)>& progress);
 
-/// How many parts are worth it on so many processors.
-int parts_for(int processors, std::int64_t frames);
+/// How many parts are worth it on so many processors, and how many more on a GPU's decoders.
+struct PartCounts {
+  int on_processors = 1;
+  int on_gpu = 0;
+  bool operator==(const PartCounts&) const = default;
+};
+PartCounts parts_for(int processors, bool on_gpu, std::int64_t frames);
 
 }  // namespace limpid::app

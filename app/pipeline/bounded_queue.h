@@ -62,6 +62,12 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
+  /// Whether no item is left and none will come.
+  bool is_done() const {
+    const std::scoped_lock lock(mutex_);
+    return closed_ && items_.empty();
+  }
+
   /// Takes no more items; those inside can still be popped.
   void close() {
     const std::scoped_lock lock(mutex_);
@@ -94,7 +100,7 @@ class BoundedQueue {
   }
 
   const std::size_t capacity_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable filled_;
   std::deque<std::pair<T, std::size_t>> items_;

@@ -149,7 +149,8 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
   for (;;) {
     auto levelled_item = next();
     if (!levelled_item) {
-      if (!stage.owes_a_result()) {
+      // Several devices share what is left as soon as they know that it ends.
+      if (!stage.owes_a_result() || levelled.is_done()) {
         break;
       }
       if (!forward()) {

@@ -128,15 +128,23 @@ class LookThroughTest : public io::MediaTest {
 };
 
 TEST(PartsOfASource, AreAsManyAsProcessorsAndFramesAllow) {
-  EXPECT_EQ(parts_for(1, 100000), 1);
-  EXPECT_EQ(parts_for(11, 100000), 1);
-  EXPECT_EQ(parts_for(12, 100000), 2);
-  EXPECT_EQ(parts_for(24, 100000), 3);
-  EXPECT_EQ(parts_for(32, 100000), 4);
-  EXPECT_EQ(parts_for(256, 100000), 4);
-  EXPECT_EQ(parts_for(32, 1999), 3);
-  EXPECT_EQ(parts_for(32, 999), 1);
-  EXPECT_EQ(parts_for(32, 0), 1) << "nobody knows how long it is";
+  const auto expect = [](int processors, bool on_gpu, std::int64_t frames, PartCounts expected) {
+    EXPECT_EQ(parts_for(processors, on_gpu, frames), expected)
+        << processors << ", " << on_gpu << ", " << frames;
+  };
+  expect(1, false, 100000, {1, 0});
+  expect(11, false, 100000, {1, 0});
+  expect(12, false, 100000, {2, 0});
+  expect(24, false, 100000, {3, 0});
+  expect(32, false, 100000, {4, 0});
+  expect(256, false, 100000, {4, 0});
+  expect(32, false, 1999, {3, 0});
+  expect(32, false, 999, {1, 0});
+  expect(32, false, 0, {1, 0});  // nobody knows how long it is
+  expect(1, true, 100000, {0, 4});
+  expect(24, true, 100000, {3, 4});
+  expect(24, true, 1999, {1, 2});
+  expect(24, true, 0, {0, 1});
 }
 
 TEST_F(LookThroughTest, PartsAreTheWholeInManyContainers) {

@@ -315,6 +315,32 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
   EXPECT_EQ(script.frames, first_numbers(10));
 }
 
+// Several devices share what is left of a stream once they know that it ends.
+TEST(Pipeline, TheEndIsToldBeforeAnyResultIsAwaited) {
+  class OfSeveral final : public HoldingDenoiser {
+   public:
+    std::optional<Frame> receive() override {
+      EXPECT_TRUE(flushed_);
+      return HoldingDenoiser::receive();
+    }
+    void flush() override { flushed_ = true; }
+    bool is_ready() const override { return flushed_; }
+    int concurrency() const override { return 100; }
+
+   private:
+    bool flushed_ = false;
+  };
+
+  Script script;
+  for (int i = 0; i < 10; ++i) {
+    script.source.emplace_back(make_frame(i));
+  }
+  PipelineStages stages = script.stages();
+  stages.make_denoiser = [](const Frame&, const NoiseModel&) { return std::make_unique<OfSeveral>(); };
+  run_pipeline(stages, {}, script.counters, {});
+  EXPECT_EQ(script.frames, first_numbers(10));
+}
+
 TEST(Latencies, AreExactToTwoPerCent) {
   LatencyCounter counter;
   EXPECT_EQ(counter.latencies().milliseconds(0.5), 0);

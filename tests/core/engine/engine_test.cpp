@@ -208,6 +208,32 @@ TEST_P(EngineTest, EstimatesTheSameNoiseInEveryRun) {
   EXPECT_EQ(engine().estimate_noise(frame), engine().estimate_noise(frame));
 }
 
+TEST_P(EngineTest, SeveralThreadsMayLookAtFramesAtOnce) {
+  struct Look {
+    NoiseModel noise;
+    noise::NoiseStatistics statistics;
+    BrightnessHistogram brightness;
+    bool operator==(const Look&) const = default;
+  };
+  const auto look_at = [this](const Frame& frame, const Frame& before) {
+    return Look{engine().estimate_noise(frame), engine().measure_noise(frame, &before),
+                engine().brightness_histogram(frame)};
+  };
+  std::vector<std::jthread> threads(4);
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    // Two threads have frames of one format.
+    const FrameFormat format = gray(160 + 16 * static_cast<int>(t / 2), 128);
+    const Frame before = oracle::add_noise(oracle::draw_picture(format), 10, static_cast<unsigned>(t));
+    const Frame frame = oracle::add_noise(oracle::draw_picture(format), 10, static_cast<unsigned>(t) + 9);
+    const Look alone = look_at(frame, before);
+    threads[t] = std::jthread([=] {
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(look_at(frame, before), alone) << t;
+      }
+    });
+  }
+}
+
 TEST_P(EngineTest, EstimatesTheNoiseOfOddPicturesAsTheCpuDoes) {
   Frame frame = oracle::add_noise(oracle::draw_picture(as_float(gray(256, 200))), 15, 4);
   const auto fill = [&](int begin, int end, float value) {
