@@ -12,7 +12,6 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -20,7 +19,6 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/frame/frame_pool.h"
@@ -90,45 +88,48 @@ class CudaEngine final : public Engine {
     }
     Frame copied = pool_.allocate(frame.format);
     describe_alike(frame, copied);
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const AnalysisLease analysis = take_analysis();
-    enqueue_and_wait(analysis->stream, [&] {
-      const DeviceFrame& samples = analysis->upload(frame, analysis->workspace(frame.format).frame);
-      copy(copied, samples.planes(), cudaMemcpyDeviceToHost, analysis->stream.get());
+    const Analysis& analysis = begin_analysis();
+    enqueue_and_wait(analysis.stream, [&] {
+      copy(copied, upload(frame, workspace(frame.format).frame).planes(), cudaMemcpyDeviceToHost,
+           analysis.stream.get());
     });
     return copied;
   }
 
   NoiseModel estimate_noise(const Frame& frame) override {
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const AnalysisLease analysis = take_analysis();
+    Analysis& analysis = begin_analysis();
     NoiseModel level;
-    enqueue_and_wait(analysis->stream, [&] {
-      const DeviceFrame& samples = analysis->upload(frame, analysis->workspace(frame.format).frame);
-      analysis->uploaded.record(analysis->stream);
-      level = analysis->noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis->uploaded);
+    enqueue_and_wait(analysis.stream, [&] {
+      const DeviceFrame& samples = upload(frame, workspace(frame.format).frame);
+      analysis.uploaded.record(analysis.stream);
+      level = analysis.noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis.uploaded);
     });
     return level;
   }
 
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const AnalysisLease analysis = take_analysis();
+    const Analysis& analysis = begin_analysis();
     noise::NoiseStatistics statistics;
-    enqueue_and_wait(analysis->stream, [&] {
-      Workspace& work = analysis->workspace(frame.format);
+    enqueue_and_wait(analysis.stream, [&] {
+      Workspace& work = workspace(frame.format);
       if (!work.measurer) {
         work.measurer.emplace(frame.format);
       }
-      const SamplePlanes& samples = analysis->upload(frame, work.frame).planes();
+      const SamplePlanes& samples = upload(frame, work.frame).planes();
       const SamplePlanes* samples_before = nullptr;
       if (before != nullptr) {
         if (!work.before) {
           work.before.emplace(frame.format);
         }
-        samples_before = &analysis->upload(*before, *work.before).planes();
+        samples_before = &upload(*before, *work.before).planes();
       }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis->stream.get());
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis.stream.get());
     });
     return statistics;
   }
@@ -137,17 +138,18 @@ class CudaEngine final : public Engine {
     if (frame.memory != memory()) {
       return limpid::brightness_histogram(frame);
     }
+    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const AnalysisLease analysis = take_analysis();
-    return analysis->noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
-                                                frame.padding_bits, ready_event(frame, analysis->decoded));
+    Analysis& analysis = begin_analysis();
+    return analysis.noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
+                                               frame.padding_bits, ready_event(frame, analysis.decoded));
   }
 
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
     const DeviceScope scope(device_, std::nothrow);
-    idle_analyses_.clear();
+    analysis_.reset();
   }
 
  private:
@@ -160,7 +162,7 @@ class CudaEngine final : public Engine {
     std::optional<NoiseMeasurer> measurer;
   };
 
-  // What the analysis of frames needs, for one thread at a time.
+  // What the analysis of frames needs.
   struct Analysis {
     NoiseEstimator noise;
     Event decoded;
@@ -168,62 +170,48 @@ class CudaEngine final : public Engine {
     Stream stream{Stream::Priority::kUrgent};
     // Of the formats that were looked at last, the newest first: streams of several may take turns.
     std::list<Workspace> workspaces;
-
-    Workspace& workspace(const FrameFormat& format) {
-      constexpr std::size_t kMostFormats = 4;
-      const auto known = std::ranges::find(workspaces, format, &Workspace::format);
-      if (known != workspaces.end()) {
-        workspaces.splice(workspaces.begin(), workspaces, known);
-      } else {
-        if (workspaces.size() == kMostFormats) {
-          workspaces.pop_back();
-        }
-        workspaces.emplace_front(format);
-      }
-      return workspaces.front();
-    }
-
-    // Enqueues the way of a frame's samples to the device, to `to`, which this returns.
-    const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to) {
-      if (frame.memory.is_host()) {
-        copy(frame, to.planes(), cudaMemcpyHostToDevice, stream.get());
-      } else {
-        stream.wait(ready_event(frame, decoded));
-        copy_from_decoder(frame, to.planes(), stream);
-      }
-      return to;
-    }
   };
+  static constexpr std::size_t kMostFormats = 4;
 
-  // As many there are as threads have looked at frames at the same time.
-  using AnalysisLease = std::unique_ptr<Analysis, std::function<void(Analysis*)>>;
+  // The mutex is locked and the device is the current one for these.
+  Analysis& begin_analysis() {
+    if (!analysis_) {
+      analysis_.emplace();
+    }
+    return *analysis_;
+  }
 
-  // The device is the current one.
-  AnalysisLease take_analysis() {
-    std::unique_ptr<Analysis> analysis;
-    {
-      const std::scoped_lock lock(analyses_mutex_);
-      if (!idle_analyses_.empty()) {
-        analysis = std::move(idle_analyses_.back());
-        idle_analyses_.pop_back();
+  Workspace& workspace(const FrameFormat& format) {
+    auto& workspaces = analysis_->workspaces;
+    const auto known = std::ranges::find(workspaces, format, &Workspace::format);
+    if (known != workspaces.end()) {
+      workspaces.splice(workspaces.begin(), workspaces, known);
+    } else {
+      if (workspaces.size() == kMostFormats) {
+        workspaces.pop_back();
       }
+      workspaces.emplace_front(format);
     }
-    if (analysis == nullptr) {
-      analysis = std::make_unique<Analysis>();
+    return workspaces.front();
+  }
+
+  // Enqueues the way of a frame's samples to the device, to `to`, which this returns.
+  const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to) {
+    if (frame.memory == memory()) {
+      analysis_->stream.wait(ready_event(frame, analysis_->decoded));
+      copy_from_decoder(frame, to.planes(), analysis_->stream);
+    } else {
+      copy(frame, to.planes(), cudaMemcpyHostToDevice, analysis_->stream.get());
     }
-    const auto give_back = [this](Analysis* idle) {
-      const std::scoped_lock lock(analyses_mutex_);
-      idle_analyses_.emplace_back(idle);
-    };
-    return {analysis.release(), give_back};
+    return to;
   }
 
   int device_;
   std::string name_;
   std::string description_;
   FramePool pool_;
-  std::mutex analyses_mutex_;
-  std::vector<std::unique_ptr<Analysis>> idle_analyses_;
+  std::mutex analysis_mutex_;
+  std::optional<Analysis> analysis_;
 };
 
 EngineInfo describe_device(int device) {
