@@ -23,19 +23,23 @@ namespace {
 // Frames from its first scene on that a part and the one before it must both have seen. More than the noise
 // looks ahead.
 constexpr std::size_t kSameFrames = 8;
+// How long a part is, beside others, as quick as its decoder is: one of several on a GPU, and one on
+// processors.
+constexpr int kShareOnGpu = 3;
+constexpr int kShareOnProcessors = 4;
 // A part must have found a scene's beginning in a quarter of its frames, but not in fewer than the least and
 // not in more than the most: where scenes are long, it would only be in the way of the part before it.
 constexpr std::int64_t kSearchedShare = 4;
 constexpr std::int64_t kLeastSearch = 150;
 constexpr std::int64_t kMostSearch = 1000;
 
-// What `engine` reads fastest, in the host's memory.
-HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine) {
-  return [engine](const Frame& frame) {
+// In the host's memory; where `engine` is to look for noise, what it reads fastest.
+HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool looks_for_noise) {
+  return [engine, looks_for_noise](const Frame& frame) {
     if (!frame.memory.is_host()) {
       return engine->in_host_memory(frame);
     }
-    if (!engine->prefers_own_frames()) {
+    if (!looks_for_noise || !engine->prefers_own_frames()) {
       return frame;
     }
     Frame copied = engine->allocate_frame(frame.format);
@@ -84,21 +88,13 @@ class PartsOfSource {
     expected_ = video.frame_count;
     const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
                                 reader->can_seek_by_time() && video.duration > 0;
-    PartCounts left = parts_for(tbb::info::default_concurrency(), video.decoded_on_cuda,
-                                can_be_divided ? video.frame_count : 0);
+    PartCounts counts = parts_for(tbb::info::default_concurrency(), video.decoded_on_cuda,
+                                  can_be_divided ? video.frame_count : 0);
     if (source.parts > 0 && can_be_divided) {
-      left = {.on_processors = video.decoded_on_cuda ? 0 : source.parts,
-              .on_gpu = video.decoded_on_cuda ? source.parts : 0};
+      counts = {.on_processors = video.decoded_on_cuda ? 0 : source.parts,
+                .on_gpu = video.decoded_on_cuda ? source.parts : 0};
     }
-    const int count = left.on_processors + left.on_gpu;
-    for (int i = 0; i < count; ++i) {
-      const bool on_gpu = left.on_gpu > 0 && (i % 2 == 0 || left.on_processors == 0);
-      --(on_gpu ? left.on_gpu : left.on_processors);
-      // What parts find is told when they are put together.
-      parts_.emplace_back(source.noise, *engine, video.duration * i / count, on_gpu,
-                          count == 1 ? noise_log(source.noise) : NoiseControl::Listener());
-    }
-    longest_search_ = std::clamp(expected_ / count / kSearchedShare, kLeastSearch, kMostSearch);
+    divide(counts, video.duration);
     parts_.front().noise.check(video.format);
     parts_.front().scene = 0;
     parts_.front().reader = std::move(reader);
@@ -148,6 +144,21 @@ class PartsOfSource {
   }
 
  private:
+  // Those on the GPU and those on processors take turns, as long as there are both.
+  void divide(PartCounts left, double duration) {
+    const int count = left.on_processors + left.on_gpu;
+    const int shares = kShareOnProcessors * left.on_processors + kShareOnGpu * left.on_gpu;
+    for (int i = 0, before = 0; i < count; ++i) {
+      const bool on_gpu = left.on_gpu > 0 && (i % 2 == 0 || left.on_processors == 0);
+      // What parts find is told when they are put together.
+      parts_.emplace_back(source_.noise, *engine_, duration * before / shares, on_gpu,
+                          count == 1 ? noise_log(source_.noise) : NoiseControl::Listener());
+      before += on_gpu ? kShareOnGpu : kShareOnProcessors;
+      --(on_gpu ? left.on_gpu : left.on_processors);
+    }
+    longest_search_ = std::clamp(expected_ / count / kSearchedShare, kLeastSearch, kMostSearch);
+  }
+
   void look_through(std::size_t number) {
     SourcePart& part = parts_[number];
     try {
@@ -170,7 +181,7 @@ class PartsOfSource {
 
   // Until it can be left to one of those from `next` on, or the source ends.
   void look_through(SourcePart& part, std::size_t next) {
-    HashedFrames frames(*part.reader, source_.most_frames, copier_for(engine_));
+    HashedFrames frames(*part.reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
     while (auto frame = frames.next()) {
       part.noise.observe(frame->frame);
       const bool begins_scene =
