@@ -62,7 +62,7 @@ class Denoiser {
   virtual bool is_ready() const { return true; }
   /// `listener` is called on any thread when is_ready() may have become true. Set before the first frame is
   /// sent.
-  virtual void set_ready_listener(std::function<void()> /*listener*/) {}
+  virtual void set_ready_listener(const std::function<void()>& /*listener*/) {}
 
   /// Tells the denoiser that nobody wants its results any more. A receive() that is under way on another
   /// thread, and later ones, may return nothing at once. May be called on any thread at any time. An engine

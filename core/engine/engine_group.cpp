@@ -288,9 +288,9 @@ class DenoiserGroup final : public Denoiser {
     return next == results.end() || stream_->first_of(results) + (next - results.begin()) >= complete_ ||
            next->has_come();
   }
-  void set_ready_listener(std::function<void()> listener) override {
+  void set_ready_listener(const std::function<void()>& listener) override {
     const std::scoped_lock lock(stream_->mutex);
-    stream_->ready_listener = std::move(listener);
+    stream_->ready_listener = listener;
   }
 
   std::optional<Frame> receive() override {

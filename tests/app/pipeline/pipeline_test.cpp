@@ -278,7 +278,7 @@ TEST(Pipeline, FramesAreSentUntilTheNextResultIsReady) {
       return HoldingDenoiser::receive();
     }
     bool is_ready() const override { return ready_; }
-    void set_ready_listener(std::function<void()> listener) override { listener_ = std::move(listener); }
+    void set_ready_listener(const std::function<void()>& listener) override { listener_ = listener; }
     int concurrency() const override { return 100; }
 
    private:
