@@ -62,7 +62,8 @@ bool read_numbers(const Json& json, std::size_t count, std::vector<float>& value
   return true;
 }
 
-PlaneNoise plane_from_json(const Json& json, const std::string& name) {
+// `strength` is null for planes that have none.
+PlaneNoise plane_from_json(const Json& json, const std::string& name, float* strength = nullptr) {
   PlaneNoise noise;
   const auto refuse = [&name](const std::string& what) -> void {
     throw UsageError("'" + name + "' " + what);
@@ -103,6 +104,12 @@ PlaneNoise plane_from_json(const Json& json, const std::string& name) {
         refuse("has a repetition that is no number from 0 to less than 1");
       }
       noise.shape.repetition = value.get<float>();
+    } else if (key == "strength" && strength != nullptr) {
+      constexpr float kMost = 10;
+      if (!value.is_number() || !(value.get<float>() > 0 && value.get<float>() <= kMost)) {
+        refuse("has a strength that is no number above 0 and up to 10");
+      }
+      *strength = value.get<float>();
     } else {
       refuse("has '" + key + "', which no plane of a noise profile has");
     }
@@ -139,7 +146,10 @@ NoiseProfile from_json(const Json& json) {
   profile.color_model = color_model_of(json["planes"]);
   const std::vector<std::string_view> names = color_plane_names(*profile.color_model);
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const PlaneNoise plane = plane_from_json(json["planes"][std::string(names[p])], std::string(names[p]));
+    const std::string name(names[p]);
+    const bool is_chroma = profile.color_model == ColorModel::kYuv && p > 0;
+    const PlaneNoise plane =
+        plane_from_json(json["planes"][name], name, is_chroma ? &profile.noise.chroma_strength[p] : nullptr);
     profile.noise.sigma[p] = plane.sigma;
     profile.noise.shape[p] = plane.shape;
   }
@@ -165,7 +175,11 @@ Json to_json(const NoiseProfile& profile) {
   const std::vector<std::string_view> names =
       color_plane_names(profile.color_model.value_or(ColorModel::kYuv));
   for (std::size_t p = 0; p < names.size(); ++p) {
-    json["planes"][std::string(names[p])] = plane_to_json(noise.plane(static_cast<int>(p)));
+    Json& plane = json["planes"][std::string(names[p])];
+    plane = plane_to_json(noise.plane(static_cast<int>(p)));
+    if (noise.chroma_strength[p] > 0) {
+      plane["strength"] = to_four_decimals(static_cast<double>(noise.chroma_strength[p]));
+    }
   }
   if (noise.opponent != NoiseModel().opponent) {
     const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);

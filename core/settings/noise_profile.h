@@ -12,13 +12,14 @@ namespace limpid {
 //
 //   {"limpid_noise_profile": 1,
 //    "planes": {"Y": {"sigma": 10.5, "spectrum": [[...8], ...8], "curve": [...17], "repetition": 0.4},
-//               "U": {...}, "V": {...}}}
+//               "U": {..., "strength": 1.1}, "V": {...}}}
 //
 // Planes are Y, U, V or R, G, B, or Y alone. With R, G, B there may be "opponent", with Y, U and V for the
 // opponent channels. All but sigma may be left out: `spectrum` has the deviations of the coefficients of the
 // 8x8 DCT, rows of vertical frequencies from low to high; `curve` those at the brightnesses 0, 16, ... 256,
 // of U and V at luma's. Both are relative to sigma; a spectrum is scaled so that the mean of its squares is
-// 1. `repetition` is how much of the noise is common to successive frames (NoiseShape).
+// 1. `repetition` is how much of the noise is common to successive frames (NoiseShape). `strength`, of U and
+// V, is NoiseModel::chroma_strength.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 

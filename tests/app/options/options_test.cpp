@@ -92,6 +92,12 @@ TEST(NoiseOptions, AProfileComesBackAsItWasSaved) {
   }
 }
 
+TEST(NoiseOptions, AProfileKeepsHowStronglyChromaIsFiltered) {
+  NoiseProfile profile{NoiseModel{{10, 4, 5}}, ColorModel::kYuv};
+  profile.noise.chroma_strength = {0, 1.125F, 0};
+  EXPECT_EQ(parse_noise({"--noise", profile_file(to_json(profile).dump())}).noise, profile);
+}
+
 TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
   for (const char* const text :
        {"", "{", "[]", "{}", R"({"limpid_noise_profile": 2, "planes": {"Y": {"sigma": 1}}})",
@@ -102,6 +108,9 @@ TEST(NoiseOptions, WhatIsNoProfileIsRefusedByName) {
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": "1"}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "repetition": 1}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "grain": 2}}})",
+        R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "strength": 1.1}}})",
+        R"({"limpid_noise_profile": 1,
+            "planes": {"Y": {"sigma": 1}, "U": {"sigma": 1, "strength": 0}, "V": {"sigma": 1}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "curve": [1, 2]}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1, "spectrum": [[1]]}}})",
         R"({"limpid_noise_profile": 1, "planes": {"Y": {"sigma": 1}}, "opponent": {}})"}) {
