@@ -116,7 +116,7 @@ const AVCodec* find_cuda_decoder(AVCodecID codec) {
 }
 
 bool has_exact_samples(AVCodecID codec) {
-  constexpr std::array kExact{AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_VP9, AV_CODEC_ID_AV1};
+  constexpr std::array kExact{AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_VP9};
   return std::ranges::find(kExact, codec) != kExact.end();
 }
 

@@ -18,7 +18,8 @@ bool works_on_cuda_frames(const AVCodec& codec, int method);
 /// The decoder for a codec that can leave its work to an NVIDIA GPU; nullptr if there is none.
 const AVCodec* find_cuda_decoder(AVCodecID codec);
 
-/// Whether a codec's standard leaves decoders no choice of samples, so that GPUs give those of libavcodec.
+/// Whether a codec's standard leaves decoders no choice of samples, so that GPUs give those of libavcodec:
+/// ITU-T H.264 and H.265, VP9. AV1 leaves them film grain.
 bool has_exact_samples(AVCodecID codec);
 
 /// libav's handle of a CUDA device, with its primary context. Throws Error if the device can't be reached.

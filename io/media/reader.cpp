@@ -319,8 +319,9 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
     video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal);
   } else if (!options.memory.is_host()) {
     const char* const name = avcodec_get_name(parameters.codec_id);
-    video.why_not_on_cuda = of_cuda == nullptr ? std::string("no GPU decodes ") + name
-                                               : std::string("GPUs decode ") + name + " to other samples";
+    video.why_not_on_cuda = of_cuda == nullptr
+                                ? std::string("no GPU decodes ") + name
+                                : std::string("GPUs decode ") + name + ", maybe to other samples";
   }
   // Some have a meaning for the demuxer too, which has taken them.
   std::vector<std::pair<std::string, std::string>> decoder_options;
