@@ -36,11 +36,8 @@ constexpr std::int64_t kMostSearch = 1000;
 // In the host's memory; where `engine` is to look for noise, what it reads fastest.
 HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool looks_for_noise) {
   return [engine, looks_for_noise](const Frame& frame) {
-    if (!frame.memory.is_host()) {
+    if (!frame.memory.is_host() || !looks_for_noise || !engine->prefers_own_frames()) {
       return engine->in_host_memory(frame);
-    }
-    if (!looks_for_noise || !engine->prefers_own_frames()) {
-      return frame;
     }
     Frame copied = engine->allocate_frame(frame.format);
     describe_alike(frame, copied);

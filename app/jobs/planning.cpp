@@ -12,6 +12,7 @@
 
 #include "app/console/diagnostics.h"
 #include "app/jobs/look_through.h"
+#include "app/options/engine_options.h"
 #include "core/base/error.h"
 #include "core/frame/reach.h"
 #include "io/media/frame_hash.h"
@@ -105,9 +106,7 @@ bool joins(const io::Reader& reader, const io::WriterOptions& settings, const st
 
 /// What is known once all of it has been read. Throws Error if that could not be.
 void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
-  if (const std::string& why = reader.video().why_not_on_cuda; !why.empty()) {
-    spdlog::warn(input.path + ": decoded by the CPU: " + why);
-  }
+  report_decoding({.hwaccel = "cuda"}, reader);
   const io::Diagnostics diagnostics = reader.diagnostics();
   const ReadSource source{.name = input.path, .frames = input.frames, .expected = reader.video().frame_count};
   const auto failure = std::ranges::find(diagnostics, io::Diagnostic::Kind::kFailure, &io::Diagnostic::kind);

@@ -24,12 +24,12 @@ struct FramePool::State {
     Frame frame;
     std::int64_t since;  // in frames asked for
   };
-  std::int64_t patience() const { return std::max(kPatience, kPatienceForEach * (lent + std::ssize(free))); }
+  std::int64_t patience() const { return std::max(kPatience, kPatienceForEach * frames); }
 
   std::mutex mutex;
   std::int64_t asked_for = 0;
-  std::int64_t lent = 0;
-  std::deque<Free> free;  // of any formats, in the order in which they came back
+  std::int64_t frames = 0;  // lent and free
+  std::deque<Free> free;    // of any formats, in the order in which they came back
 };
 
 FramePool::FramePool(Allocator allocate)
@@ -52,21 +52,19 @@ Frame FramePool::allocate(const FrameFormat& format) {
     while (!free.empty() && state_->asked_for - free.front().since > state_->patience()) {
       expired.push_back(std::move(free.front().frame));
       free.pop_front();
+      --state_->frames;
     }
   }
   if (frame.samples == nullptr) {
     frame = allocate_(format);
-  }
-  {
     const std::scoped_lock lock(state_->mutex);
-    ++state_->lent;
+    ++state_->frames;
   }
   Frame lent = frame;
   const auto give_back = [pool = std::weak_ptr<State>(state_), frame](void* /*samples*/) {
     const std::shared_ptr<State> state = pool.lock();
     if (state != nullptr) {
       const std::scoped_lock lock(state->mutex);
-      --state->lent;
       state->free.push_back({frame, state->asked_for});
     }
   };
