@@ -80,7 +80,7 @@ class PartsOfSource {
   PartsOfSource(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                 const std::function<bool(std::int64_t, std::int64_t)>& progress)
       : source_(source), engine_(engine), progress_(progress) {
-    auto reader = std::make_unique<io::Reader>(source.path, source.reader);
+    auto reader = std::make_unique<io::Reader>(source.path, options_of_part(true));
     const io::VideoProperties& video = reader->video();
     expected_ = video.frame_count;
     const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
@@ -156,13 +156,22 @@ class PartsOfSource {
     longest_search_ = std::clamp(expected_ / count / kSearchedShare, kLeastSearch, kMostSearch);
   }
 
+  io::ReaderOptions options_of_part(bool on_gpu) const {
+    io::ReaderOptions options = source_.reader;
+    if (!on_gpu) {
+      options.memory = kHostMemory;
+    }
+    if (!options.memory.is_host()) {
+      options.decoder_stream = engine_->make_stream();
+    }
+    return options;
+  }
+
   void look_through(std::size_t number) {
     SourcePart& part = parts_[number];
     try {
       if (number > 0) {
-        io::ReaderOptions options = source_.reader;
-        options.memory = part.on_gpu ? options.memory : kHostMemory;
-        part.reader = std::make_unique<io::Reader>(source_.path, options);
+        part.reader = std::make_unique<io::Reader>(source_.path, options_of_part(part.on_gpu));
         part.reader->seek(part.begin, 0, [&] { return part.stopped.load(); });
       }
       if (!part.stopped) {

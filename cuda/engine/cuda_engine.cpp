@@ -12,13 +12,16 @@
 #include <exception>
 #include <functional>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/frame/frame_pool.h"
@@ -54,6 +57,122 @@ std::string describe(const cudaDeviceProp& properties) {
          std::to_string(properties.minor);
 }
 
+// What frames of one format are looked at in.
+struct Workspace {
+  explicit Workspace(const FrameFormat& its_format) : format(its_format), frame(its_format) {}
+  FrameFormat format;
+  DeviceFrame frame;
+  std::optional<DeviceFrame> before;  // the frame before it
+  std::optional<NoiseMeasurer> measurer;
+};
+
+// What one thread needs to look at frames on the current device.
+class Analysis {
+ public:
+  Workspace& workspace(const FrameFormat& format) {
+    const auto known = std::ranges::find(workspaces_, format, &Workspace::format);
+    if (known != workspaces_.end()) {
+      workspaces_.splice(workspaces_.begin(), workspaces_, known);
+    } else {
+      if (workspaces_.size() == kMostFormats) {
+        workspaces_.pop_back();
+      }
+      workspaces_.emplace_front(format);
+    }
+    return workspaces_.front();
+  }
+
+  NoiseEstimator noise;
+  Event decoded;
+  Event uploaded;
+  Stream stream{Stream::Priority::kUrgent};
+
+ private:
+  static constexpr std::size_t kMostFormats = 4;
+
+  // Of the formats that were looked at last, the newest first: streams of several may take turns.
+  std::list<Workspace> workspaces_;
+};
+
+// Analyses for as many threads as look at frames at once, but not for more than the device has work for.
+class AnalysisPool {
+ public:
+  // The one that was used last, if there is one.
+  std::unique_ptr<Analysis> take() {
+    free_.acquire();
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!unused_.empty()) {
+        std::unique_ptr<Analysis> analysis = std::move(unused_.back());
+        unused_.pop_back();
+        return analysis;
+      }
+    }
+    try {
+      return std::make_unique<Analysis>();
+    } catch (...) {
+      free_.release();
+      throw;
+    }
+  }
+
+  void give_back(std::unique_ptr<Analysis> analysis) noexcept {
+    {
+      const std::scoped_lock lock(mutex_);
+      unused_.push_back(std::move(analysis));
+    }
+    free_.release();
+  }
+
+  // The device is the current one, and no analysis is in use.
+  void clear() { unused_.clear(); }
+
+ private:
+  static constexpr int kMost = 4;
+
+  std::counting_semaphore<kMost> free_{kMost};
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Analysis>> unused_;
+};
+
+// An analysis for a frame. One that is still being decoded is waited for first, so that it keeps none.
+class AnalysisScope {
+ public:
+  AnalysisScope(AnalysisPool& pool, const Frame& frame) : pool_(pool), analysis_(take(pool, frame)) {}
+  AnalysisScope(const AnalysisScope&) = delete;
+  AnalysisScope& operator=(const AnalysisScope&) = delete;
+  ~AnalysisScope() { pool_.give_back(std::move(analysis_)); }
+  Analysis* operator->() const { return analysis_.get(); }
+  Analysis& operator*() const { return *analysis_; }
+
+ private:
+  static std::unique_ptr<Analysis> take(AnalysisPool& pool, const Frame& frame) {
+    if (frame.ready != nullptr) {
+      check(cudaEventSynchronize(static_cast<cudaEvent_t>(frame.ready.get())));
+    }
+    return pool.take();
+  }
+
+  AnalysisPool& pool_;
+  std::unique_ptr<Analysis> analysis_;
+};
+
+class CudaStream final : public DeviceStream {
+ public:
+  explicit CudaStream(int device) : device_(device) {}
+  void* handle() const override { return stream_.get(); }
+  std::shared_ptr<void> mark() override {
+    const DeviceScope scope(device_);
+    auto event = std::make_shared<Event>();
+    event->record(stream_);
+    return {event, event->get()};
+  }
+
+ private:
+  int device_;
+  Stream stream_;
+};
+
 class CudaEngine final : public Engine {
  public:
   CudaEngine(int device, std::string name, std::string description)
@@ -82,54 +201,56 @@ class CudaEngine final : public Engine {
   MemoryDomain memory() const override { return cuda_memory(device_); }
   MemoryDomain result_memory() const override { return cuda_memory(device_); }
 
+  std::shared_ptr<DeviceStream> make_stream() override {
+    const DeviceScope scope(device_);
+    return std::make_shared<CudaStream>(device_);
+  }
+
   Frame in_host_memory(const Frame& frame) override {
     if (frame.memory != memory()) {
       return frame;
     }
     Frame copied = pool_.allocate(frame.format);
     describe_alike(frame, copied);
-    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const Analysis& analysis = begin_analysis();
-    enqueue_and_wait(analysis.stream, [&] {
-      copy(copied, upload(frame, workspace(frame.format).frame).planes(), cudaMemcpyDeviceToHost,
-           analysis.stream.get());
+    const AnalysisScope analysis(analyses_, frame);
+    enqueue_and_wait(analysis->stream, [&] {
+      const DeviceFrame& samples = upload(frame, analysis->workspace(frame.format).frame, *analysis);
+      copy(copied, samples.planes(), cudaMemcpyDeviceToHost, analysis->stream.get());
     });
     return copied;
   }
 
   NoiseModel estimate_noise(const Frame& frame) override {
-    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    Analysis& analysis = begin_analysis();
+    const AnalysisScope analysis(analyses_, frame);
     NoiseModel level;
-    enqueue_and_wait(analysis.stream, [&] {
-      const DeviceFrame& samples = upload(frame, workspace(frame.format).frame);
-      analysis.uploaded.record(analysis.stream);
-      level = analysis.noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis.uploaded);
+    enqueue_and_wait(analysis->stream, [&] {
+      const DeviceFrame& samples = upload(frame, analysis->workspace(frame.format).frame, *analysis);
+      analysis->uploaded.record(analysis->stream);
+      level = analysis->noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis->uploaded);
     });
     return level;
   }
 
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
-    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    const Analysis& analysis = begin_analysis();
+    const AnalysisScope analysis(analyses_, frame);
     noise::NoiseStatistics statistics;
-    enqueue_and_wait(analysis.stream, [&] {
-      Workspace& work = workspace(frame.format);
+    enqueue_and_wait(analysis->stream, [&] {
+      Workspace& work = analysis->workspace(frame.format);
       if (!work.measurer) {
         work.measurer.emplace(frame.format);
       }
-      const SamplePlanes& samples = upload(frame, work.frame).planes();
+      const SamplePlanes& samples = upload(frame, work.frame, *analysis).planes();
       const SamplePlanes* samples_before = nullptr;
       if (before != nullptr) {
         if (!work.before) {
           work.before.emplace(frame.format);
         }
-        samples_before = &upload(*before, *work.before).planes();
+        samples_before = &upload(*before, *work.before, *analysis).planes();
       }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis.stream.get());
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis->stream.get());
     });
     return statistics;
   }
@@ -138,70 +259,27 @@ class CudaEngine final : public Engine {
     if (frame.memory != memory()) {
       return limpid::brightness_histogram(frame);
     }
-    const std::scoped_lock lock(analysis_mutex_);
     const DeviceScope scope(device_);
-    Analysis& analysis = begin_analysis();
-    return analysis.noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
-                                               frame.padding_bits, ready_event(frame, analysis.decoded));
+    const AnalysisScope analysis(analyses_, frame);
+    return analysis->noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
+                                                frame.padding_bits, ready_event(frame, analysis->decoded));
   }
 
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
   ~CudaEngine() override {
     const DeviceScope scope(device_, std::nothrow);
-    analysis_.reset();
+    analyses_.clear();
   }
 
  private:
-  // What frames of one format are looked at in.
-  struct Workspace {
-    explicit Workspace(const FrameFormat& its_format) : format(its_format), frame(its_format) {}
-    FrameFormat format;
-    DeviceFrame frame;
-    std::optional<DeviceFrame> before;  // the frame before it
-    std::optional<NoiseMeasurer> measurer;
-  };
-
-  // What the analysis of frames needs.
-  struct Analysis {
-    NoiseEstimator noise;
-    Event decoded;
-    Event uploaded;
-    Stream stream{Stream::Priority::kUrgent};
-    // Of the formats that were looked at last, the newest first: streams of several may take turns.
-    std::list<Workspace> workspaces;
-  };
-  static constexpr std::size_t kMostFormats = 4;
-
-  // The mutex is locked and the device is the current one for these.
-  Analysis& begin_analysis() {
-    if (!analysis_) {
-      analysis_.emplace();
-    }
-    return *analysis_;
-  }
-
-  Workspace& workspace(const FrameFormat& format) {
-    auto& workspaces = analysis_->workspaces;
-    const auto known = std::ranges::find(workspaces, format, &Workspace::format);
-    if (known != workspaces.end()) {
-      workspaces.splice(workspaces.begin(), workspaces, known);
-    } else {
-      if (workspaces.size() == kMostFormats) {
-        workspaces.pop_back();
-      }
-      workspaces.emplace_front(format);
-    }
-    return workspaces.front();
-  }
-
   // Enqueues the way of a frame's samples to the device, to `to`, which this returns.
-  const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to) {
+  const DeviceFrame& upload(const Frame& frame, const DeviceFrame& to, const Analysis& analysis) const {
     if (frame.memory == memory()) {
-      analysis_->stream.wait(ready_event(frame, analysis_->decoded));
-      copy_from_decoder(frame, to.planes(), analysis_->stream);
+      analysis.stream.wait(ready_event(frame, analysis.decoded));
+      copy_from_decoder(frame, to.planes(), analysis.stream);
     } else {
-      copy(frame, to.planes(), cudaMemcpyHostToDevice, analysis_->stream.get());
+      copy(frame, to.planes(), cudaMemcpyHostToDevice, analysis.stream.get());
     }
     return to;
   }
@@ -210,8 +288,7 @@ class CudaEngine final : public Engine {
   std::string name_;
   std::string description_;
   FramePool pool_;
-  std::mutex analysis_mutex_;
-  std::optional<Analysis> analysis_;
+  AnalysisPool analyses_;
 };
 
 EngineInfo describe_device(int device) {

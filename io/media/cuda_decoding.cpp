@@ -1,7 +1,14 @@
 #include "io/media/cuda_decoding.h"
 
+// libav's header takes the names of CUDA's handles from CUDA's header, which may be missing here, unless that
+// has been read.
+#define CUDA_VERSION 0
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+
 extern "C" {
 #include <libavutil/hwcontext.h>
+#include <libavutil/hwcontext_cuda.h>
 }
 
 #include <algorithm>
@@ -85,6 +92,11 @@ bool have_same_chroma(AVPixelFormat a, AVPixelFormat b) {
   return is_gray(a) || is_gray(b) || shifts(a) == shifts(b);
 }
 
+AVCUDADeviceContext& cuda_properties(const AVBufferRef& device_context) {
+  auto& context = *reinterpret_cast<AVHWDeviceContext*>(device_context.data);
+  return *static_cast<AVCUDADeviceContext*>(context.hwctx);
+}
+
 bool is_software_frame(const AVFrame& frame) { return frame.hw_frames_ctx == nullptr; }
 
 }  // namespace
@@ -133,7 +145,7 @@ BufferHandle open_cuda_device(int device) {
   return BufferHandle(context);
 }
 
-std::string decode_on_cuda(AVCodecContext& decoder, int device) {
+std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStream* stream) {
   if (is_monochrome_h264(decoder)) {
     return "GPUs don't decode H.264 without chroma";
   }
@@ -143,7 +155,11 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device) {
     return "GPUs give JPEG pictures the chroma of 4:2:0";
   }
   try {
-    decoder.hw_device_ctx = open_cuda_device(device).release();
+    BufferHandle context = open_cuda_device(device);
+    if (stream != nullptr) {
+      cuda_properties(*context).stream = static_cast<CUstream>(stream->handle());
+    }
+    decoder.hw_device_ctx = context.release();
   } catch (const Error& error) {
     return error.what();
   }

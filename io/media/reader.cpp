@@ -316,7 +316,8 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   decoder->thread_count = options.decoder_threads;
   if (cuda_codec != nullptr) {
     memory_ = options.memory;
-    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal);
+    decoder_stream = options.decoder_stream;
+    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal, decoder_stream.get());
   } else if (!options.memory.is_host()) {
     const char* const name = avcodec_get_name(parameters.codec_id);
     video.why_not_on_cuda = of_cuda == nullptr
@@ -880,6 +881,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   Frame frame;
   if (on_cuda) {
     frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, memory_.ordinal);
+    frame.ready = decoder_stream != nullptr ? decoder_stream->mark() : nullptr;
   } else if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
     if (allocate_) {

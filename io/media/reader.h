@@ -27,6 +27,9 @@ struct ReaderOptions {
   /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
   /// others.
   MemoryDomain memory;
+  /// A stream of that GPU's to decode on, for those who decode there beside others. Null: its default stream,
+  /// on which they would wait for each other.
+  std::shared_ptr<DeviceStream> decoder_stream;
   /// Decode on a GPU only what comes out there with the samples that libavcodec's own decoders give, if it
   /// isn't damaged.
   bool same_samples = false;

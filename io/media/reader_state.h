@@ -55,6 +55,8 @@ struct Reader::State {
   InputHandle input;
   AVStream* video_stream = nullptr;
   std::vector<bool> copied;  ///< by stream index
+  std::shared_ptr<DeviceStream>
+      decoder_stream;  ///< that the decoder works on, if the GPU decodes; null: the default
   CodecHandle decoder;
 
   /// Microseconds to add to all timestamps.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -221,6 +222,31 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
   }
   constexpr int kMemoryOfAFormat = 3;  // two frames' and what is measured
   EXPECT_LE(stand_in::counts().memory_blocks, before.memory_blocks + kMemoryOfAFormat);
+}
+
+TEST_F(HostTest, ThreadsThatLookAtFramesHaveMemoryOfTheirOwn) {
+  const auto engine = open_cuda("cuda:0", {});
+  const int memory_blocks = stand_in::counts().memory_blocks;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 12; ++i) {
+    threads.emplace_back([&, i] {
+      Frame frame = fill(allocate_frame(format_), i);
+      const Frame before = fill(allocate_frame(format_), 100 + i);
+      frame.memory = i % 2 == 0 ? cuda_memory(0) : kHostMemory;
+      frame.ready = i % 4 == 0 ? engine->make_stream()->mark() : nullptr;
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        const noise::NoiseStatistics statistics = engine->measure_noise(frame, &before);
+        EXPECT_EQ(statistics.channels[0].copied, i);
+        EXPECT_EQ(statistics.channels[1].copied, 100 + i);
+        EXPECT_TRUE(is_filled(engine->in_host_memory(frame), i));
+        engine->estimate_noise(frame);
+      }
+    });
+  }
+  std::ranges::for_each(threads, &std::thread::join);
+  constexpr int kMostAtOnce = 4;
+  constexpr int kMemoryOfEach = 3;  // two frames' and what is measured
+  EXPECT_LE(stand_in::counts().memory_blocks, memory_blocks + kMostAtOnce * kMemoryOfEach);
 }
 
 TEST_F(HostTest, APrimaryContextOfAHostsStaysAsItIs) {
