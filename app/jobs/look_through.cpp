@@ -27,9 +27,9 @@ constexpr std::size_t kSameFrames = 8;
 // processors.
 constexpr int kShareOnGpu = 3;
 constexpr int kShareOnProcessors = 4;
-// A part must have found a scene's beginning in a quarter of its frames, but not in fewer than the least and
-// not in more than the most: where scenes are long, it would only be in the way of the part before it.
-constexpr std::int64_t kSearchedShare = 4;
+// A part must have found a scene's beginning in half of its frames, but not in fewer than the least and not
+// in more than the most: where scenes are long, it would only be in the way of the part before it.
+constexpr std::int64_t kSearchedShare = 2;
 constexpr std::int64_t kLeastSearch = 150;
 constexpr std::int64_t kMostSearch = 1000;
 
@@ -48,16 +48,16 @@ HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool look
 
 // A part of a source, which one thread looks through.
 struct SourcePart {
-  SourcePart(const NoiseSettings& settings, Engine& engine, double from, bool is_on_gpu,
-             NoiseControl::Listener listener)
-      : begin(from), on_gpu(is_on_gpu), noise(settings, engine, std::move(listener)) {}
+  SourcePart(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
+      : begin(from), noise(settings, engine, std::move(listener)) {}
 
   bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
 
+  // Where it has come to.
+  double time() const { return frames.empty() ? begin : frames.back().time; }
+
   const double begin;  // seconds
-  const bool on_gpu;   // decoded there
   NoiseControl noise;
-  std::unique_ptr<io::Reader> reader;
   BrightnessHistogram brightness{};
   std::deque<Frame> ahead;  // the last frames, whose levels aren't known yet
   std::vector<NoiseModel> levels;
@@ -66,12 +66,14 @@ struct SourcePart {
   // What other threads may ask for or set, under the lock.
   std::vector<SeenFrame> frames;
   std::optional<std::size_t> scene;  // the first frame that needs none of those before it
+  SourcePart* next = nullptr;        // the one that begins behind it, unless that was of no use
   std::atomic<bool> stopped = false;
   bool ended = false;
 
   // What is known once it has ended.
   const SourcePart* successor = nullptr;
-  std::size_t end = 0;  // of the frames that are its own
+  std::size_t end = 0;    // of the frames that are its own
+  bool is_clean = false;  // its reader tells nothing (io::Reader::diagnostics())
   std::exception_ptr failure;
 };
 
@@ -79,37 +81,39 @@ class PartsOfSource {
  public:
   PartsOfSource(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                 const std::function<bool(std::int64_t, std::int64_t)>& progress)
-      : source_(source), engine_(engine), progress_(progress) {
-    auto reader = std::make_unique<io::Reader>(source.path, options_of_part(true));
-    const io::VideoProperties& video = reader->video();
+      : source_(source), engine_(engine), progress_(progress), reader_(open(true)) {
+    const io::VideoProperties& video = reader_->video();
+    duration_ = video.duration;
     expected_ = video.frame_count;
     const bool can_be_divided = source.most_frames == 0 && !source.reader.start && !source.reader.end &&
-                                reader->can_seek_by_time() && video.duration > 0;
-    PartCounts counts = parts_for(tbb::info::default_concurrency(), video.decoded_on_cuda,
-                                  can_be_divided ? video.frame_count : 0);
+                                reader_->can_seek_by_time() && duration_ > 0;
+    PartCounts counts =
+        parts_for(tbb::info::default_concurrency(), video.decoded_on_cuda, can_be_divided ? expected_ : 0);
     if (source.parts > 0 && can_be_divided) {
       counts = {.on_processors = video.decoded_on_cuda ? 0 : source.parts,
                 .on_gpu = video.decoded_on_cuda ? source.parts : 0};
     }
-    divide(counts, video.duration);
+    divide(counts);
     parts_.front().noise.check(video.format);
     parts_.front().scene = 0;
-    parts_.front().reader = std::move(reader);
   }
 
   // False if it was stopped.
   bool run() {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < parts_.size(); ++i) {
-      threads.emplace_back([this, i] { look_through(i); });
+    for (std::size_t i = 1; i < begun_.size(); ++i) {
+      threads.emplace_back([this, begun = begun_[i]] {
+        std::unique_ptr<io::Reader> reader;
+        look_through_parts(begun, reader);
+      });
     }
-    look_through(0);
+    look_through_parts(begun_.front(), reader_);
     std::unique_lock lock(mutex_);
     for (const SourcePart* part = &parts_.front(); part != nullptr; part = part->successor) {
       changed_.wait(lock, [&] { return part->ended; });
       used_.push_back(part);
     }
-    std::ranges::for_each(parts_, [this](SourcePart& part) { stop(part); });
+    stop_all();
     lock.unlock();
     threads.clear();
     return !interrupted_;
@@ -119,13 +123,11 @@ class PartsOfSource {
   // Throws what such a reader has thrown.
   bool is_whole() const {
     const SourcePart& first = *used_.front();
-    const bool is_all = used_.size() == 1 && !first.reader->video().decoded_on_cuda;
+    const bool is_all = used_.size() == 1 && !reader_->video().decoded_on_cuda;
     if (is_all && first.failure) {
       std::rethrow_exception(first.failure);
     }
-    return is_all || std::ranges::all_of(used_, [](const SourcePart* part) {
-             return !part->failure && part->reader->diagnostics().empty();
-           });
+    return is_all || std::ranges::all_of(used_, &SourcePart::is_clean);
   }
 
   SeenSource whole() {
@@ -135,28 +137,37 @@ class PartsOfSource {
     for (const SourcePart* const part : used_) {
       add(*part, all, log);
     }
-    all.reader = std::move(parts_.front().reader);
+    all.reader = std::move(reader_);
     all.parts = used_.size();
     return all;
   }
 
  private:
+  struct Begun {
+    SourcePart* part;
+    bool on_gpu;  // decoded there
+  };
+
   // Those on the GPU and those on processors take turns, as long as there are both.
-  void divide(PartCounts left, double duration) {
+  void divide(PartCounts left) {
     const int count = left.on_processors + left.on_gpu;
     const int shares = kShareOnProcessors * left.on_processors + kShareOnGpu * left.on_gpu;
     for (int i = 0, before = 0; i < count; ++i) {
       const bool on_gpu = left.on_gpu > 0 && (i % 2 == 0 || left.on_processors == 0);
       // What parts find is told when they are put together.
-      parts_.emplace_back(source_.noise, *engine_, duration * before / shares, on_gpu,
-                          count == 1 ? noise_log(source_.noise) : NoiseControl::Listener());
+      SourcePart& part =
+          parts_.emplace_back(source_.noise, *engine_, duration_ * before / shares,
+                              count == 1 ? noise_log(source_.noise) : NoiseControl::Listener());
+      if (i > 0) {
+        begun_.back().part->next = &part;
+      }
+      begun_.push_back({&part, on_gpu});
       before += on_gpu ? kShareOnGpu : kShareOnProcessors;
       --(on_gpu ? left.on_gpu : left.on_processors);
     }
-    longest_search_ = std::clamp(expected_ / count / kSearchedShare, kLeastSearch, kMostSearch);
   }
 
-  io::ReaderOptions options_of_part(bool on_gpu) const {
+  std::unique_ptr<io::Reader> open(bool on_gpu) const {
     io::ReaderOptions options = source_.reader;
     if (!on_gpu) {
       options.memory = kHostMemory;
@@ -164,38 +175,75 @@ class PartsOfSource {
     if (!options.memory.is_host()) {
       options.decoder_stream = engine_->make_stream();
     }
-    return options;
+    return std::make_unique<io::Reader>(source_.path, options);
   }
 
-  void look_through(std::size_t number) {
-    SourcePart& part = parts_[number];
-    try {
-      if (number > 0) {
-        part.reader = std::make_unique<io::Reader>(source_.path, options_of_part(part.on_gpu));
-        part.reader->seek(part.begin, 0, [&] { return part.stopped.load(); });
+  // One part after another, with one reader, which is made if there is none.
+  void look_through_parts(Begun begun, std::unique_ptr<io::Reader>& reader) {
+    for (SourcePart* part = begun.part; part != nullptr;) {
+      try {
+        if (reader == nullptr) {
+          reader = open(begun.on_gpu);
+        }
+        if (part != begun_.front().part) {
+          reader->seek(part->begin, 0, [&] { return part->stopped.load(); });
+        }
+        if (!part->stopped) {
+          look_through(*part, *reader);
+        }
+        part->is_clean = reader->diagnostics().empty();
+      } catch (...) {
+        part->failure = std::current_exception();
       }
-      if (!part.stopped) {
-        look_through(part, number + 1);
-      }
-    } catch (...) {
-      part.failure = std::current_exception();
+      const std::scoped_lock lock(mutex_);
+      part->ended = true;
+      changed_.notify_all();
+      part = another_behind(*part);
     }
-    const std::scoped_lock lock(mutex_);
-    part.ended = true;
-    changed_.notify_all();
   }
 
-  // Until it can be left to one of those from `next` on, or the source ends.
-  void look_through(SourcePart& part, std::size_t next) {
-    HashedFrames frames(*part.reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
+  // The second half of what is left of the part that has most left; null if it isn't worth it, or who has
+  // looked through `part` was of no use there.
+  SourcePart* another_behind(const SourcePart& part) {
+    if (stopped_ || part.failure || !part.scene || part.end == 0) {
+      return nullptr;
+    }
+    SourcePart* longest = nullptr;
+    double most = duration_ * static_cast<double>(source_.least_shared) / static_cast<double>(expected_);
+    for (SourcePart& each : parts_) {
+      if (const double left = end_of(each) - each.time(); !each.ended && !each.stopped && left >= most) {
+        longest = &each;
+        most = left;
+      }
+    }
+    if (longest == nullptr) {
+      return nullptr;
+    }
+    SourcePart& added =
+        parts_.emplace_back(source_.noise, *engine_, longest->time() + most / 2, NoiseControl::Listener());
+    added.next = std::exchange(longest->next, &added);
+    return &added;
+  }
+
+  double end_of(const SourcePart& part) const { return part.next != nullptr ? part.next->begin : duration_; }
+
+  std::int64_t longest_search(const SourcePart& part) const {
+    const double share = (end_of(part) - part.begin) / duration_;
+    return std::clamp(static_cast<std::int64_t>(share * static_cast<double>(expected_)) / kSearchedShare,
+                      kLeastSearch, kMostSearch);
+  }
+
+  // Until it can be left to one of those behind it, or the source ends.
+  void look_through(SourcePart& part, io::Reader& reader) {
+    HashedFrames frames(reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
     while (auto frame = frames.next()) {
       part.noise.observe(frame->frame);
       const bool begins_scene =
           part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
       std::unique_lock lock(mutex_);
       add(part, std::move(frame->frame), frame->hash, begins_scene);
-      const bool has_no_scene = !part.scene && std::ssize(part.frames) == longest_search_;
-      if (part.stopped || has_no_scene || is_left(part, next, lock)) {
+      const bool has_no_scene = !part.scene && std::ssize(part.frames) >= longest_search(part);
+      if (part.stopped || has_no_scene || is_left(part, lock)) {
         return;
       }
     }
@@ -229,7 +277,7 @@ class PartsOfSource {
     }
     if (!interrupted_ && !progress_(looked_at_, expected_)) {
       interrupted_ = true;
-      std::ranges::for_each(parts_, [this](SourcePart& each) { stop(each); });
+      stop_all();
     }
     changed_.notify_all();
   }
@@ -251,9 +299,9 @@ class PartsOfSource {
   }
 
   // Whether another part goes on behind its last frames, or nobody needs them.
-  bool is_left(SourcePart& part, std::size_t& next, std::unique_lock<std::mutex>& lock) {
-    for (; next < parts_.size(); ++next) {
-      SourcePart& other = parts_[next];
+  bool is_left(SourcePart& part, std::unique_lock<std::mutex>& lock) {
+    for (; part.next != nullptr; part.next = part.next->next) {
+      SourcePart& other = *part.next;
       const double time = part.frames.back().time;
       if (time < other.begin) {
         return false;
@@ -295,14 +343,19 @@ class PartsOfSource {
     changed_.notify_all();
   }
 
+  void stop_all() {
+    stopped_ = true;
+    std::ranges::for_each(parts_, [this](SourcePart& part) { stop(part); });
+  }
+
   // What is the part's own.
-  static void add(const SourcePart& part, SeenSource& all, const NoiseControl::Listener& log) {
+  void add(const SourcePart& part, SeenSource& all, const NoiseControl::Listener& log) const {
     const std::size_t first = *part.scene;
     const std::size_t offset = all.frames.size();
     for (const auto& [from, estimate] : part.estimates) {
       if (log && from >= first && from < part.end) {
         Frame frame;
-        frame.format = part.reader->video().format;
+        frame.format = reader_->video().format;
         frame.index = static_cast<std::int64_t>(offset + from - first);
         log(estimate, frame);
       }
@@ -320,15 +373,18 @@ class PartsOfSource {
   const LookThrough& source_;
   const std::shared_ptr<Engine>& engine_;
   const std::function<bool(std::int64_t, std::int64_t)>& progress_;
+  std::unique_ptr<io::Reader> reader_;  // who begins with the first part
+  double duration_ = 0;                 // seconds
   std::int64_t expected_ = 0;
-  std::int64_t longest_search_ = 0;
-  std::deque<SourcePart> parts_;
+  std::vector<Begun> begun_;
   std::vector<const SourcePart*> used_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::deque<SourcePart> parts_;  // the first is the source's first, the others are in any order
   std::int64_t looked_at_ = 0;
   bool interrupted_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace
@@ -354,11 +410,13 @@ PartCounts parts_for(int processors, bool on_gpu, std::int64_t frames) {
   constexpr int kProcessors = 8;  // that one decoder keeps busy
   constexpr int kLeast = 12;      // where two are quicker than one
   constexpr int kMost = 4;
-  constexpr int kOnGpu = 4;
+  constexpr int kOnGpu = 7;                   // as many as GPUs have decoders at most
   constexpr std::int64_t kLeastFrames = 500;  // a part's decoding begins with frames that aren't its own
-  PartCounts parts{.on_processors = on_gpu ? 0 : 1, .on_gpu = on_gpu ? kOnGpu : 0};
-  if (processors >= kLeast) {
-    parts.on_processors = std::clamp(processors / kProcessors, 2, kMost);
+  PartCounts parts{.on_processors =
+                       processors >= kLeast ? std::clamp(processors / kProcessors, 2, kMost) : 1};
+  if (on_gpu) {
+    // Half of the processors are left to those that hash and look at the GPU's frames.
+    parts = {.on_processors = std::min(processors / kProcessors / 2, kMost), .on_gpu = kOnGpu};
   }
   const std::int64_t most = std::max<std::int64_t>(frames / kLeastFrames, 1);
   while (parts.on_processors + parts.on_gpu > most) {

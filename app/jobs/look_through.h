@@ -41,6 +41,8 @@ struct LookThrough {
   /// How many parts are looked through at the same time, if the source can be divided; 0: as many as this
   /// machine has processors for. What comes out doesn't depend on it.
   int parts = 0;
+  /// Who is through with a part takes half of what is left of another, if that is at least so many frames.
+  std::int64_t least_shared = 600;
 };
 
 /// Goes through a source as one run would: its frames, and their noise as `engine` finds it. `progress` is

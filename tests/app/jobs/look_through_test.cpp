@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -39,6 +42,31 @@ class FailingEngine : public test::ForwardingEngine {
  private:
   double seconds_;
   std::atomic<bool> failed_ = false;
+};
+
+// Whose look at frames of a time takes until another thread has looked at one behind them.
+class WaitingEngine : public test::ForwardingEngine {
+ public:
+  WaitingEngine(double begin, double end, double behind)
+      : ForwardingEngine("waiting", {}), begin_(begin), end_(end), behind_(behind) {}
+  BrightnessHistogram brightness_histogram(const Frame& frame) override {
+    const double time = io::presentation_time(frame).value();
+    {
+      std::unique_lock lock(mutex_);
+      came_behind_ = came_behind_ || time >= behind_;
+      changed_.notify_all();
+      if (time >= begin_ && time < end_) {
+        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return came_behind_; });
+      }
+    }
+    return ForwardingEngine::brightness_histogram(frame);
+  }
+
+ private:
+  double begin_, end_, behind_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool came_behind_ = false;
 };
 
 class LookThroughTest : public io::MediaTest {
@@ -141,8 +169,10 @@ TEST(PartsOfASource, AreAsManyAsProcessorsAndFramesAllow) {
   expect(32, false, 1999, {3, 0});
   expect(32, false, 999, {1, 0});
   expect(32, false, 0, {1, 0});  // nobody knows how long it is
-  expect(1, true, 100000, {0, 4});
-  expect(24, true, 100000, {3, 4});
+  expect(1, true, 100000, {0, 7});
+  expect(24, true, 100000, {1, 7});
+  expect(32, true, 100000, {2, 7});
+  expect(256, true, 100000, {4, 7});
   expect(24, true, 1999, {1, 2});
   expect(24, true, 0, {0, 1});
 }
@@ -194,6 +224,17 @@ TEST_F(LookThroughTest, ALongSceneIsLookedThroughByWhoKnowsItsBeginning) {
       "\"[0]noise=alls=20:allf=t,format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat\" " +
           kH264);
   EXPECT_EQ(parts_of(source, 5), 2U);
+}
+
+TEST_F(LookThroughTest, WhoIsThroughTakesHalfOfWhatIsLeft) {
+  const std::string file = make("scenes.mp4", scenes(12, 0.5) + "-c:v libx264 -preset veryfast -g 12");
+  for (const NoiseSettings& noise : {NoiseSettings(), NoiseSettings{.noise = NoiseProfile{{{9}}, {}}}}) {
+    LookThrough source = source_of(file, 2, noise);
+    source.least_shared = 24;
+    const Seen all = look(source, std::make_shared<WaitingEngine>(4.0, 4.5, 5.3));
+    expect_same(all, look(source_of(file, 1, noise)));
+    EXPECT_GT(all.parts, 2U);
+  }
 }
 
 TEST_F(LookThroughTest, SourcesWithoutKeyFramesAreTheWhole) {
