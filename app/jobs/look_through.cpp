@@ -171,8 +171,7 @@ class PartsOfSource {
     io::ReaderOptions options = source_.reader;
     if (!on_gpu) {
       options.memory = kHostMemory;
-    }
-    if (!options.memory.is_host()) {
+    } else if (!options.memory.is_host()) {
       options.decoder_stream = engine_->make_stream();
     }
     return std::make_unique<io::Reader>(source_.path, options);

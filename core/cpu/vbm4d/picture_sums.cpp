@@ -111,6 +111,15 @@ void PictureSums::resize(int width, int height) {
 
 void PictureSums::clear_row(int y) {
   const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(y) * pitch_;
+  const auto end = static_cast<std::size_t>(begin + pitch_);
+  if (has_upper(begin, end - 1)) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (UpperBits* const upper = upper_at_[i / UpperBits::kSamples].load(std::memory_order_relaxed)) {
+        upper->numerators[i % UpperBits::kSamples] = 0;
+        upper->weights[i % UpperBits::kSamples] = 0;
+      }
+    }
+  }
   std::fill_n(numerators_.begin() + begin, pitch_, 0);
   std::fill_n(weights_.begin() + begin, pitch_, std::uint16_t{0});
   std::fill_n(weights_above_.begin() + begin, pitch_, std::uint8_t{0});

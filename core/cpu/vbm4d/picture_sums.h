@@ -40,6 +40,7 @@ class PictureSums {
 
   /// Memory for width * height samples, whose values are whatever they were until clear_row().
   void resize(int width, int height);
+  /// Thread-safe for different rows.
   void clear_row(int y);
 
   /// Adds values * scale, rounded to integers, to the numerators from sample (x, y) on, and sets the values

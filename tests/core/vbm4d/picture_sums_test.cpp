@@ -73,6 +73,15 @@ TEST_P(PictureSumsTest, AreMeans) {
   expect_estimate(72.5F);
 }
 
+TEST_P(PictureSumsTest, AreNothingOnceTheirRowsAreCleared) {
+  add(255, 4500, 1);  // more than the bits that are always kept
+  for (int y = 0; y < kHeight; ++y) {
+    sums_.clear_row(y);
+  }
+  add(20, 3, 1);
+  expect_estimate(20);
+}
+
 TEST_P(PictureSumsTest, HaveNoLimit) {
   // Of numerators either way, of weights, and of what is added at once.
   add(255, 1500, 1);
