@@ -97,6 +97,8 @@ class Analysis {
 // Analyses for as many threads as look at frames at once, but not for more than the device has work for.
 class AnalysisPool {
  public:
+  AnalysisPool() { unused_.reserve(kMost); }  // so that give_back() can't fail
+
   // The one that was used last, if there is one.
   std::unique_ptr<Analysis> take() {
     free_.acquire();
