@@ -26,8 +26,9 @@ bool has_exact_samples(AVCodecID codec);
 BufferHandle open_cuda_device(int device);
 
 /// Sets `decoder` up, before it is opened, to decode on a CUDA device if that can decode the stream, and to
-/// leave frames in its memory (AV_PIX_FMT_CUDA), in the device's primary context. Empty, or why the device
-/// can't be used.
+/// leave frames in its memory (AV_PIX_FMT_CUDA), in the device's primary context. `stream`: of the device's,
+/// to work on for as long as the decoder is there; null: its default stream. Empty, or why the device can't
+/// be used.
 std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStream* stream);
 
 /// Whether a decoded frame in a device's memory has chroma planes of the size that the stream's format has:
