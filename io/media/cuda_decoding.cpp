@@ -155,13 +155,12 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStre
     return "GPUs give JPEG pictures the chroma of 4:2:0";
   }
   try {
-    BufferHandle context = open_cuda_device(device);
-    if (stream != nullptr) {
-      cuda_properties(*context).stream = static_cast<CUstream>(stream->handle());
-    }
-    decoder.hw_device_ctx = context.release();
+    decoder.hw_device_ctx = open_cuda_device(device).release();
   } catch (const Error& error) {
     return error.what();
+  }
+  if (stream != nullptr) {
+    cuda_properties(*decoder.hw_device_ctx).stream = static_cast<CUstream>(stream->handle());
   }
   decoder.extra_hw_frames = kFramesHeld;
   decoder.thread_count = 1;  // each would need surfaces of its own, and none would be faster
