@@ -111,19 +111,23 @@ Frame add_noise(const Frame& clean, double sigma, std::uint64_t seed) {
   return noisy;
 }
 
-Agreement compare(const Frame& a, const Frame& b) {
+Agreement compare(const Frame& a, const Frame& b) { return compare(std::span(&a, 1), std::span(&b, 1)); }
+
+Agreement compare(std::span<const Frame> a, std::span<const Frame> b) {
   Agreement agreement;
   double energy = 0;
-  for (int plane = 0; plane < a.format.color_plane_count(); ++plane) {
-    const Picture first = to_picture(a, plane);
-    const Picture second = to_picture(b, plane);
-    for (std::size_t i = 0; i < first.samples.size(); ++i) {
-      const double difference = std::abs(first.samples[i] - second.samples[i]);
-      // NaN must not pass for agreement.
-      agreement.over_one += difference <= 1 ? 0 : 1;
-      agreement.greatest = difference <= agreement.greatest ? agreement.greatest : difference;
-      energy += difference * difference;
-      ++agreement.samples;
+  for (std::size_t t = 0; t < a.size(); ++t) {
+    for (int plane = 0; plane < a[t].format.color_plane_count(); ++plane) {
+      const Picture first = to_picture(a[t], plane);
+      const Picture second = to_picture(b[t], plane);
+      for (std::size_t i = 0; i < first.samples.size(); ++i) {
+        const double difference = std::abs(first.samples[i] - second.samples[i]);
+        // NaN must not pass for agreement.
+        agreement.over_one += difference <= 1 ? 0 : 1;
+        agreement.greatest = difference <= agreement.greatest ? agreement.greatest : difference;
+        energy += difference * difference;
+        ++agreement.samples;
+      }
     }
   }
   agreement.psnr = energy == 0

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "core/frame/frame.h"
@@ -23,7 +24,7 @@ Frame draw_picture(const FrameFormat& format);
 /// clamped if the samples are integers. The same seed gives the same noise.
 Frame add_noise(const Frame& clean, double sigma, std::uint64_t seed);
 
-/// How two frames of the same format differ in their colour planes, in 8-bit code values.
+/// How frames of the same format differ in their colour planes, in 8-bit code values.
 struct Agreement {
   std::size_t samples = 0;
   std::size_t over_one = 0;  ///< samples that differ by more than one code value
@@ -31,6 +32,8 @@ struct Agreement {
   double psnr = 0;           ///< dB between the two, infinite if they are equal
 };
 Agreement compare(const Frame& a, const Frame& b);
+/// The same of all samples of two clips, which have as many frames.
+Agreement compare(std::span<const Frame> a, std::span<const Frame> b);
 
 /// Whether two engines may differ so much: by more than one code value in a sample of 10000 (in four, of a
 /// small picture: one patch that is found or not, by a rounding, shows in a few), nowhere by more than four,

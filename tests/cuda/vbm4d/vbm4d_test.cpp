@@ -57,12 +57,14 @@ void expect_agreement(const std::vector<Frame>& frames, const NoiseModel& noise)
     const std::vector<Frame> again = results_of(*gpu, frames, parameters, noise);
     ASSERT_EQ(on_gpu.size(), frames.size());
     for (std::size_t t = 0; t < frames.size(); ++t) {
-      const oracle::Agreement agreement = oracle::compare(on_gpu[t], on_cpu[t]);
-      // As BM3D's: samples of profile fast are in few groups.
-      EXPECT_TRUE(profile == Vbm4dProfile::kFast ? agreement.psnr >= 60 : oracle::within_contract(agreement))
-          << t << ": " << oracle::to_string(agreement);
+      EXPECT_GE(oracle::compare(on_gpu[t], on_cpu[t]).psnr, 60) << t;
       EXPECT_TRUE(oracle::same_bits(on_gpu[t], again[t])) << t;
     }
+    // Of the whole clip: where a rounding decides which patch is found, all samples that differ can be in one
+    // frame. Not of profile fast, as BM3D's: samples are in few groups.
+    const oracle::Agreement agreement = oracle::compare(on_gpu, on_cpu);
+    EXPECT_TRUE(profile == Vbm4dProfile::kFast || oracle::within_contract(agreement))
+        << oracle::to_string(agreement);
   }
 }
 
