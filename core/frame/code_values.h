@@ -34,4 +34,13 @@ void load_code_values(const Plane& plane, const FrameFormat& format, int x, int 
   }
 }
 
+/// The same, of float samples the usable_code_value().
+inline void load_usable_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count,
+                                    float* out) {
+  load_code_values(plane, format, x, y, count, out);
+  if (format.sample_type == SampleType::kFloat32) {
+    std::transform(out, out + count, out, usable_code_value);
+  }
+}
+
 }  // namespace limpid

@@ -1,13 +1,19 @@
 #include "core/cpu/noise/noise_measurement.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/base/parallel.h"
 #include "core/cpu/motion/motion_estimation.h"
+#include "core/cpu/noise/block_kernels.h"
 #include "core/cpu/runtime/convert.h"
 #include "core/cpu/runtime/planes.h"
 #include "core/frame/code_values.h"
@@ -23,28 +29,50 @@ using noise::kCoefficients;
 
 using Picture = std::array<Plane, kMaxPlanes>;
 
-// Reads blocks of a picture's channels as 8-bit code values.
+// Reads a picture's channels as 8-bit code values.
 class Channels {
  public:
   Channels(const FrameFormat& format, const Picture& picture)
       : format_(format), picture_(picture), white_(noise::white_level(format)) {}
 
-  // Whether the block's noise is cut off. Opponent channels have that of all planes.
-  bool is_cut_off(int channel, int x, int y) const {
-    int count = 0;
-    for (int row = 0; row < kBlock; ++row) {
-      std::array<bool, kBlock> any{};
-      const bool rgb = format_.color_model == ColorModel::kRgb;
-      for (int p = rgb ? 0 : channel; p <= (rgb ? 2 : channel); ++p) {
-        std::array<float, kBlock> samples;
-        load(p, x, y + row, kBlock, samples.data());
-        for (int i = 0; i < kBlock; ++i) {
-          any[i] = any[i] || noise::is_cut_off(samples[i], white_);
+  // `count` samples of row `y` from column `x` on, and whether the noise of each is cut off. Opponent
+  // channels have that of all planes.
+  void load(int channel, int x, int y, int count, float* samples, std::uint8_t* cut_off) const {
+    if (format_.color_model != ColorModel::kRgb) {
+      load_usable_code_values(picture_[channel], format_, x, y, count, samples);
+      for (int i = 0; i < count; ++i) {
+        cut_off[i] = noise::is_cut_off(samples[i], white_) ? 1 : 0;
+      }
+      return;
+    }
+    constexpr int kMost = 64;
+    for (int first = 0; first < count; first += kMost) {
+      const int some = std::min(kMost, count - first);
+      std::array<std::array<float, kMost>, 3> rgb;
+      std::fill_n(cut_off + first, some, std::uint8_t{0});
+      for (int p = 0; p < 3; ++p) {
+        load_usable_code_values(picture_[p], format_, x + first, y, some, rgb[p].data());
+        for (int i = 0; i < some; ++i) {
+          cut_off[first + i] = cut_off[first + i] != 0 || noise::is_cut_off(rgb[p][i], white_) ? 1 : 0;
         }
       }
-      count += static_cast<int>(std::count(any.begin(), any.end(), true));
+      rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), some);
+      std::copy_n(rgb[channel].data(), some, samples + first);
     }
-    return count > noise::kMostCutOff;
+  }
+
+  struct LoadedBlock {
+    BlockSamples samples;
+    int cut_off = 0;  // samples
+  };
+  LoadedBlock block(int channel, int x, int y) const {
+    LoadedBlock block;
+    for (int row = 0; row < kBlock; ++row) {
+      std::array<std::uint8_t, kBlock> cut_off;
+      load(channel, x, y + row, kBlock, block.samples[row].data(), cut_off.data());
+      block.cut_off += std::accumulate(cut_off.begin(), cut_off.end(), 0);
+    }
+    return block;
   }
 
   // Of luma on which a block of chroma lies.
@@ -52,7 +80,8 @@ class Channels {
     std::array<float, kBlock> columns{};
     std::array<float, 4 * kBlock> samples;  // of 4:1:1
     for (int row = 0; row < kBlock; ++row) {
-      load(0, x << shift_x, (y + row) << shift_y, ((kBlock - 1) << shift_x) + 1, samples.data());
+      load_usable_code_values(picture_[0], format_, x << shift_x, (y + row) << shift_y,
+                              ((kBlock - 1) << shift_x) + 1, samples.data());
       for (int i = 0; i < kBlock; ++i) {
         columns[i] += samples[i << shift_x];
       }
@@ -60,124 +89,135 @@ class Channels {
     return noise::brightness_by_luma(columns);
   }
 
-  BlockSamples block(int channel, int x, int y) const {
-    BlockSamples block;
-    if (format_.color_model != ColorModel::kRgb) {
-      for (int row = 0; row < kBlock; ++row) {
-        load(channel, x, y + row, kBlock, block[row].data());
-      }
-      return block;
-    }
-    std::array<std::array<float, kBlock>, 3> rgb;
-    for (int row = 0; row < kBlock; ++row) {
-      for (int p = 0; p < 3; ++p) {
-        load(p, x, y + row, kBlock, rgb[p].data());
-      }
-      rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), kBlock);
-      block[row] = rgb[channel];
-    }
-    return block;
-  }
-
  private:
-  void load(int plane, int x, int y, int count, float* out) const {
-    load_code_values(picture_[plane], format_, x, y, count, out);
-    if (format_.sample_type == SampleType::kFloat32) {
-      std::transform(out, out + count, out, usable_code_value);
-    }
-  }
-
   FrameFormat format_;
   Picture picture_;
   float white_;
 };
 
-void transform(BlockSamples& block) {
-  static const noise::HalfDctMatrix matrix = noise::half_dct_matrix();
-  noise::dct_columns(block, matrix);
-  noise::transpose(block);
-  noise::dct_columns(block, matrix);
-  noise::transpose(block);
-}
+// The eight rows of a channel that a row of blocks has.
+class RowOfBlocks {
+ public:
+  RowOfBlocks(const Channels& channels, int channel, int y, int width)
+      : width_(width), samples_(static_cast<std::size_t>(width) * kBlock), cut_off_(samples_.size()) {
+    for (int row = 0; row < kBlock; ++row) {
+      const std::ptrdiff_t first = std::ptrdiff_t{row} * width;
+      channels.load(channel, 0, y + row, width, samples_.data() + first, cut_off_.data() + first);
+    }
+    any_cut_off_ = std::find(cut_off_.begin(), cut_off_.end(), 1) != cut_off_.end();
+  }
 
-bool is_constant(const BlockSamples& block) {
-  return std::all_of(block.begin(), block.end(), [&](const auto& row) {
-    return std::all_of(row.begin(), row.end(), [&](float sample) { return sample == block[0][0]; });
-  });
-}
+  void take(const Batch<int>& columns, BlockBatch& blocks) const {
+    take_blocks(samples_.data(), width_, columns, blocks);
+  }
 
-// A block's contribution, before it is added to its bin.
-struct Measured {
-  int bin = -1;  // -1: none
-  bool copied = false;
-  std::array<float, kCoefficients> energy;
+  // How many samples of the block whose noise is cut off.
+  int cut_off(int column) const {
+    int count = 0;
+    for (int row = 0; any_cut_off_ && row < kBlock; ++row) {
+      const auto first = cut_off_.begin() + std::ptrdiff_t{row} * width_ + column;
+      count = std::accumulate(first, first + kBlock, count);
+    }
+    return count;
+  }
+
+ private:
+  int width_;
+  std::vector<float> samples_;
+  std::vector<std::uint8_t> cut_off_;
+  bool any_cut_off_;
 };
 
-// Calls measure(x, y) for the grid's blocks in parallel and add(result) for each in their order.
-template <typename Result, typename Measure, typename Add>
-void for_each_block(const noise::BlockGrid& grid, const Measure& measure, const Add& add) {
-  std::vector<Result> results(static_cast<std::size_t>(grid.columns) * grid.rows);
-  constexpr int kRowsAtATime = 8;
-  for_each_index(grid.rows, kRowsAtATime, [&](int row) {
-    for (int column = 0; column < grid.columns; ++column) {
-      results[static_cast<std::size_t>(row) * grid.columns + column] =
-          measure(column * grid.spacing, row * grid.spacing);
+// The energies of blocks, set in any order and added up in theirs.
+class BlockEnergies {
+ public:
+  explicit BlockEnergies(int blocks)
+      : bins_(static_cast<std::size_t>(blocks), kNone),
+        energies_(std::make_unique_for_overwrite<float[]>(bins_.size() * kCoefficients)) {}
+
+  // Takes those of one of a batch; its even coefficients' go into bins[0], its odd ones' into bins[1].
+  void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch) {
+    bins_[block] = bins;
+    for (int v = 0; v < kBlock; ++v) {
+      float* const row = row_of(block, v);
+      for (int u = 0; u < kBlock; ++u) {
+        row[(u + v) % 2 * kHalfRow + u / 2] = energies.at[v][u][of_batch];
+      }
     }
-  });
-  std::for_each(results.begin(), results.end(), add);
-}
-
-void add_to(noise::Energies& bin, const std::array<float, kCoefficients>& energy) {
-  ++bin.blocks;
-  for (std::size_t i = 0; i < energy.size(); ++i) {
-    bin.energy[i] += static_cast<double>(energy[i]);
   }
-}
 
-// Makes energies of a block's coefficients, the DC's 0, and tells what they add up to.
-noise::HalfEnergies energies_of(BlockSamples& block) {
-  noise::HalfEnergies sums{};
-  block[0][0] = 0;
-  for (int v = 0; v < kBlock; ++v) {
-    for (float& value : block[v]) {
-      value *= value;
-    }
-    noise::add_to(sums, noise::halves_of_row(v, block[v]));
-  }
-  return sums;
-}
-
-void measure_single(const Channels& channels, int channel, int width, int height, ChannelStatistics& result) {
-  struct Halves {
-    std::array<int, 2> bins = {-1, -1};
-    BlockSamples energy;
-  };
-  for (auto& bins : result.single) {
-    bins.resize(noise::kActivities);
-  }
-  for_each_block<Halves>(
-      noise::single_grid(width, height),
-      [&](int x, int y) {
-        Halves halves;
-        halves.energy = channels.block(channel, x, y);
-        if (is_constant(halves.energy) || channels.is_cut_off(channel, x, y)) {
-          return halves;
-        }
-        transform(halves.energy);
-        halves.bins = noise::single_bins(energies_of(halves.energy));
-        return halves;
-      },
-      [&](const Halves& halves) {
-        for (int half = 0; half < 2 && halves.bins[half] >= 0; ++half) {
-          noise::Energies& bin = result.single[half][halves.bins[half]];
-          ++bin.blocks;
-          for (int i = 0; i < kCoefficients; ++i) {
-            if (noise::is_odd(i) == (half == 1)) {
-              bin.energy[i] += static_cast<double>(halves.energy[i / kBlock][i % kBlock]);
-            }
+  // Bins of the even coefficients and of the odd ones. Those of blocks that weren't set are in none.
+  std::array<std::vector<noise::Energies>, 2> sums(int bins) const {
+    std::array<std::vector<noise::Energies>, 2> result;
+    result.fill(std::vector<noise::Energies>(static_cast<std::size_t>(bins)));
+    for_each_index(kBlock, 1, [&](int v) {
+      std::array<std::vector<std::array<double, kHalfRow>>, 2> rows;
+      rows.fill(std::vector<std::array<double, kHalfRow>>(static_cast<std::size_t>(bins)));
+      for (int block = 0; block < static_cast<int>(bins_.size()); ++block) {
+        for (int half = 0; half < 2 && bins_[block] != kNone; ++half) {
+          const float* const energies = row_of(block, v) + std::ptrdiff_t{half} * kHalfRow;
+          std::array<double, kHalfRow>& row = rows[half][bins_[block][half]];
+          for (int i = 0; i < kHalfRow; ++i) {
+            row[i] += static_cast<double>(energies[i]);
           }
         }
-      });
+      }
+      for (int half = 0; half < 2; ++half) {
+        for (int bin = 0; bin < bins; ++bin) {
+          for (int i = 0; i < kHalfRow; ++i) {
+            result[half][bin].energy[v * kBlock + 2 * i + (v + half) % 2] = rows[half][bin][i];
+          }
+        }
+      }
+    });
+    for (const auto& [even, odd] : bins_) {
+      if (even >= 0) {
+        ++result[0][even].blocks;
+        ++result[1][odd].blocks;
+      }
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int kHalfRow = kBlock / 2;
+  static constexpr std::array<int, 2> kNone = {-1, -1};
+
+  // The even coefficients' of row v, then the odd ones'. All blocks' are beside each other, as they are added
+  // up.
+  float* row_of(int block, int v) const {
+    return energies_.get() + (static_cast<std::ptrdiff_t>(bins_.size()) * v + block) * kBlock;
+  }
+
+  std::vector<std::array<int, 2>> bins_;
+  std::unique_ptr<float[]> energies_;
+};
+
+constexpr int kRowsAtATime = 8;
+
+void measure_single(const Channels& channels, int channel, int width, int height, ChannelStatistics& result) {
+  const noise::BlockGrid grid = noise::single_grid(width, height);
+  BlockEnergies energies(grid.blocks());
+  for_each_index(grid.rows, kRowsAtATime, [&](int row) {
+    const RowOfBlocks samples(channels, channel, row * grid.spacing,
+                              (grid.columns - 1) * grid.spacing + kBlock);
+    BlockBatch batch;
+    for (int column = 0; column < grid.columns; column += kBatch) {
+      const int count = std::min(kBatch, grid.columns - column);
+      const Batch<int> columns = columns_of(column * grid.spacing, grid.spacing, count);
+      samples.take(columns, batch);
+      const SampleRange range = range_of(batch);
+      transform(batch);
+      const std::array<Batch<float>, 2> halves = make_energies(batch);
+      for (int b = 0; b < count; ++b) {
+        if (!range.is_constant(b) && samples.cut_off(columns[b]) <= noise::kMostCutOff) {
+          energies.set(row * grid.columns + column + b, noise::single_bins({halves[0][b], halves[1][b]}),
+                       batch, b);
+        }
+      }
+    }
+  });
+  result.single = energies.sums(noise::kActivities);
 }
 
 // A channel of two pictures, and how one becomes the other.
@@ -194,55 +234,89 @@ struct Pair {
   bool by_luma() const { return channel > 0 && !opponent; }
 };
 
+// Pairs of blocks that are measured side by side.
+class PairedBlocks {
+ public:
+  PairedBlocks(const Pair& pair, BlockEnergies& energies) : pair_(pair), energies_(energies) {}
+
+  // Block `number` is at (x, y).
+  void add(int number, int x, int y, const BlockSamples& now, const BlockSamples& before) {
+    numbers_[count_] = number;
+    brightness_[count_] =
+        pair_.by_luma() ? pair_.now.brightness_by_luma(x, y, pair_.shift_x, pair_.shift_y) : 0;
+    for (int row = 0; row < kBlock; ++row) {
+      for (int i = 0; i < kBlock; ++i) {
+        differences_.at[row][i][count_] = noise::difference_sample(now[row][i], before[row][i]);
+        means_.at[row][i][count_] = noise::mean_sample(now[row][i], before[row][i]);
+      }
+    }
+    if (++count_ == kBatch) {
+      measure();
+    }
+  }
+
+  void measure() {
+    transform(differences_);
+    transform(means_);
+    const Batch<float> dcs = differences_.at[0][0];
+    make_energies(differences_);
+    std::transform(dcs.begin(), dcs.end(), differences_.at[0][0].begin(), [](float dc) { return dc * dc; });
+    if (!pair_.by_luma()) {
+      std::transform(means_.at[0][0].begin(), means_.at[0][0].end(), brightness_.begin(),
+                     [&](float dc) { return noise::brightness_by_dc(dc, pair_.opponent); });
+    }
+    const std::array<Batch<float>, 2> halves = make_energies(means_);
+    for (int b = 0; b < count_; ++b) {
+      const int bin = noise::difference_bin(brightness_[b], {halves[0][b], halves[1][b]});
+      energies_.set(numbers_[b], {bin, bin}, differences_, b);
+    }
+    count_ = 0;
+  }
+
+ private:
+  const Pair& pair_;
+  BlockEnergies& energies_;
+  int count_ = 0;
+  Batch<int> numbers_{};
+  Batch<float> brightness_{};
+  BlockBatch differences_;
+  BlockBatch means_;
+};
+
 void measure_differences(const Pair& pair, ChannelStatistics& result) {
-  result.differences.resize(static_cast<std::size_t>(noise::kClasses) * noise::kActivities);
-  for_each_block<Measured>(
-      noise::difference_grid(pair.width, pair.height),
-      [&](int x, int y) {
-        Measured measured;
-        const MotionField& field = pair.field;
-        const MotionVector vector = noise::vector_of_block(field.vectors.data(), field.columns, field.rows, x,
-                                                           y, pair.shift_x, pair.shift_y);
-        const int from_x = x + vector.x;
-        const int from_y = y + vector.y;
-        if (from_x < 0 || from_y < 0 || from_x + kBlock > pair.width || from_y + kBlock > pair.height) {
-          return measured;
-        }
-        const BlockSamples a = pair.now.block(pair.channel, x, y);
-        const BlockSamples b = pair.before.block(pair.channel, from_x, from_y);
-        if (a == b) {
-          measured.copied = true;
-          return measured;
-        }
-        if (pair.now.is_cut_off(pair.channel, x, y) || pair.before.is_cut_off(pair.channel, from_x, from_y)) {
-          return measured;
-        }
-        BlockSamples difference;
-        BlockSamples mean;
-        for (int row = 0; row < kBlock; ++row) {
-          for (int i = 0; i < kBlock; ++i) {
-            difference[row][i] = noise::difference_sample(a[row][i], b[row][i]);
-            mean[row][i] = noise::mean_sample(a[row][i], b[row][i]);
-          }
-        }
-        transform(difference);
-        transform(mean);
-        for (int i = 0; i < kCoefficients; ++i) {
-          const float value = difference[i / kBlock][i % kBlock];
-          measured.energy[i] = value * value;
-        }
-        const float brightness = pair.by_luma()
-                                     ? pair.now.brightness_by_luma(x, y, pair.shift_x, pair.shift_y)
-                                     : noise::brightness_by_dc(mean[0][0], pair.opponent);
-        measured.bin = noise::difference_bin(brightness, energies_of(mean));
-        return measured;
-      },
-      [&](const Measured& measured) {
-        result.copied += measured.copied ? 1 : 0;
-        if (measured.bin >= 0) {
-          add_to(result.differences[measured.bin], measured.energy);
-        }
-      });
+  const noise::BlockGrid grid = noise::difference_grid(pair.width, pair.height);
+  BlockEnergies energies(grid.blocks());
+  std::atomic<int> copied = 0;
+  for_each_index(grid.rows, kRowsAtATime, [&](int row) {
+    PairedBlocks pairs(pair, energies);
+    const MotionField& field = pair.field;
+    const int y = row * grid.spacing;
+    for (int column = 0; column < grid.columns; ++column) {
+      const int x = column * grid.spacing;
+      const MotionVector vector = noise::vector_of_block(field.vectors.data(), field.columns, field.rows, x,
+                                                         y, pair.shift_x, pair.shift_y);
+      const int from_x = x + vector.x;
+      const int from_y = y + vector.y;
+      if (from_x < 0 || from_y < 0 || from_x + kBlock > pair.width || from_y + kBlock > pair.height) {
+        continue;
+      }
+      const Channels::LoadedBlock a = pair.now.block(pair.channel, x, y);
+      const Channels::LoadedBlock b = pair.before.block(pair.channel, from_x, from_y);
+      if (a.samples == b.samples) {
+        ++copied;
+      } else if (a.cut_off <= noise::kMostCutOff && b.cut_off <= noise::kMostCutOff) {
+        pairs.add(row * grid.columns + column, x, y, a.samples, b.samples);
+      }
+    }
+    pairs.measure();
+  });
+  result.copied += copied;
+  auto [differences, odd] = energies.sums(noise::kClasses * noise::kActivities);
+  for (std::size_t bin = 0; bin < differences.size(); ++bin) {
+    std::transform(differences[bin].energy.begin(), differences[bin].energy.end(), odd[bin].energy.begin(),
+                   differences[bin].energy.begin(), std::plus());
+  }
+  result.differences = std::move(differences);
 }
 
 }  // namespace

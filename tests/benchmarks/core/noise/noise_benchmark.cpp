@@ -69,11 +69,15 @@ BENCHMARK_CAPTURE(BM_UndoClipping, gray_1920x1080_10_bit, oracle::gray(1920, 108
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_512x512_8_bit, oracle::gray(512, 512))
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_EstimateNoise, yuv420_352x288_8_bit, oracle::yuv(352, 288, 1, 1))
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_8_bit, oracle::gray(1920, 1080))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, gray_1920x1080_10_bit, oracle::gray(1920, 1080, 10))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_EstimateNoise, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_MeasureNoise, yuv420_352x288_8_bit, oracle::yuv(352, 288, 1, 1))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_MeasureNoise, yuv420_1920x1080_8_bit, oracle::yuv(1920, 1080, 1, 1))
     ->Unit(benchmark::kMillisecond);

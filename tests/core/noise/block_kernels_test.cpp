@@ -1,0 +1,138 @@
+// What is done to many blocks side by side, at every SIMD level, against the same for one block alone.
+#include "core/cpu/noise/block_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "core/noise/measured_blocks.h"
+#include "core/noise/noise_blocks.h"
+#include "tests/core/cpu/simd_level.h"
+#include "tests/oracle/pictures.h"
+
+namespace limpid::cpu {
+namespace {
+
+using noise::BlockSamples;
+using noise::kBlock;
+
+constexpr int kWidth = 150;
+constexpr int kFirst = 3;
+constexpr int kSpacing = 10;
+constexpr int kBlocks = 13;  // less than a batch
+
+class NoiseBlockKernels : public SimdLevelTest {
+ protected:
+  NoiseBlockKernels() {
+    std::mt19937 random(1);
+    std::generate(rows_.begin(), rows_.end(), [&] { return static_cast<float>(random() % 2550) / 10; });
+    // A constant one.
+    for (int y = 0; y < kBlock; ++y) {
+      std::fill_n(rows_.begin() + y * kWidth + kFirst + 2 * kSpacing, kBlock, 77.7F);
+    }
+  }
+
+  BlockBatch batch() const {
+    BlockBatch batch;
+    take_blocks(rows_.data(), kWidth, columns_of(kFirst, kSpacing, kBlocks), batch);
+    return batch;
+  }
+
+  BlockSamples block(int b) const {
+    BlockSamples block;
+    for (int y = 0; y < kBlock; ++y) {
+      std::copy_n(rows_.begin() + y * kWidth + kFirst + std::min(b, kBlocks - 1) * kSpacing, kBlock,
+                  block[y].begin());
+    }
+    return block;
+  }
+
+  static BlockSamples of_batch(const BlockBatch& batch, int b) {
+    BlockSamples block;
+    for (int v = 0; v < kBlock; ++v) {
+      for (int u = 0; u < kBlock; ++u) {
+        block[v][u] = batch.at[v][u][b];
+      }
+    }
+    return block;
+  }
+
+  std::vector<float> rows_ = std::vector<float>(std::size_t{kWidth} * kBlock);
+  const noise::HalfDctMatrix matrix_ = noise::half_dct_matrix();
+};
+
+TEST_P(NoiseBlockKernels, RepeatTheLastBlockWhereThereAreNoMore) {
+  const BlockBatch taken = batch();
+  for (int b = 0; b < kBatch; ++b) {
+    EXPECT_EQ(of_batch(taken, b), block(b)) << b;
+  }
+}
+
+TEST_P(NoiseBlockKernels, AnalyseAsOneBlockIsAnalysed) {
+  BlockBatch blocks = batch();
+  const SampleRange range = range_of(blocks);
+  transform(blocks);
+  const AnalysedBatch analysed = analyse(blocks);
+  for (int b = 0; b < kBatch; ++b) {
+    const noise::Block expected = noise::analyse(block(b), matrix_);
+    EXPECT_EQ(range.least[b], expected.least) << b;
+    EXPECT_EQ(range.greatest[b], expected.greatest) << b;
+    EXPECT_EQ(range.is_constant(b), b == 2) << b;
+    EXPECT_EQ(analysed.mean[b], expected.mean) << b;
+    EXPECT_EQ(analysed.texture[b], expected.texture) << b;
+    EXPECT_EQ(analysed.noise[b], expected.noise) << b;
+    for (std::size_t i = 0; i < expected.spectrum.size(); ++i) {
+      EXPECT_EQ(analysed.spectrum[i][b], expected.spectrum[i]) << b << " " << i;
+    }
+  }
+}
+
+TEST_P(NoiseBlockKernels, HaveTheEnergiesOfOneBlock) {
+  BlockBatch blocks = batch();
+  transform(blocks);
+  const BlockBatch coefficients = blocks;
+  const std::array<Batch<float>, 2> halves = make_energies(blocks);
+  for (int b = 0; b < kBatch; ++b) {
+    BlockSamples expected = block(b);
+    noise::dct_columns(expected, matrix_);
+    noise::transpose(expected);
+    noise::dct_columns(expected, matrix_);
+    noise::transpose(expected);
+    EXPECT_EQ(of_batch(coefficients, b), expected) << b;
+    expected[0][0] = 0;
+    noise::HalfEnergies sums{};
+    for (int v = 0; v < kBlock; ++v) {
+      for (float& value : expected[v]) {
+        value *= value;
+      }
+      noise::add_to(sums, noise::halves_of_row(v, expected[v]));
+    }
+    EXPECT_EQ(of_batch(blocks, b), expected) << b;
+    EXPECT_EQ(halves[0][b], sums[0]) << b;
+    EXPECT_EQ(halves[1][b], sums[1]) << b;
+  }
+}
+
+TEST_P(NoiseBlockKernels, MeasureWhatTheBestLevelDoes) {
+  for (const FrameFormat& format : {oracle::yuv(203, 141, 1, 1), oracle::rgb(99, 64, 16)}) {
+    const Frame before = oracle::add_noise(oracle::draw_picture(format), 15, 1);
+    const Frame frame = oracle::add_noise(oracle::draw_picture(format), 15, 2);
+    const auto measured = [&] {
+      return std::pair(engine().estimate_noise(frame).sigma, engine().measure_noise(frame, &before));
+    };
+    const auto at_level = measured();
+    TearDown();
+    EXPECT_EQ(at_level, measured());
+    SetUp();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, NoiseBlockKernels, kSimdLevels, simd_level_name);
+
+}  // namespace
+}  // namespace limpid::cpu
