@@ -128,6 +128,26 @@ HWY_ATTR void analyse_blocks(const BlockBatch& coefficients, AnalysedBatch& resu
   }
 }
 
+HWY_ATTR void add_up(std::span<const noise::Block* const> blocks,
+                     std::array<double, noise::kNoiseCoefficients>& sums) {
+  const hn::CappedTag<double, 4> d;
+  const hn::Rebind<float, decltype(d)> floats;
+  constexpr std::size_t kVectors = noise::kNoiseCoefficients / hn::MaxLanes(d);
+  std::array<hn::Vec<decltype(d)>, kVectors> all;
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    all[i] = hn::LoadU(d, sums.data() + i * hn::Lanes(d));
+  }
+  for (const noise::Block* block : blocks) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      const auto energies = hn::LoadU(floats, block->spectrum.data() + i * hn::Lanes(d));
+      all[i] = hn::Add(all[i], hn::PromoteTo(d, energies));
+    }
+  }
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    hn::StoreU(all[i], d, sums.data() + i * hn::Lanes(d));
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace limpid::cpu
@@ -140,6 +160,7 @@ HWY_EXPORT(find_range);
 HWY_EXPORT(transform_blocks);
 HWY_EXPORT(square);
 HWY_EXPORT(analyse_blocks);
+HWY_EXPORT(add_up);
 
 Batch<int> columns_of(int first, int spacing, int count) {
   Batch<int> columns;
@@ -181,6 +202,11 @@ AnalysedBatch analyse(const BlockBatch& coefficients) {
   AnalysedBatch result;
   HWY_DYNAMIC_DISPATCH(analyse_blocks)(coefficients, result);
   return result;
+}
+
+void add_spectra(std::span<const noise::Block* const> blocks,
+                 std::array<double, noise::kNoiseCoefficients>& sums) {
+  HWY_DYNAMIC_DISPATCH(add_up)(blocks, sums);
 }
 
 }  // namespace limpid::cpu

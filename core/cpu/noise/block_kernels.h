@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
@@ -50,5 +51,9 @@ struct AnalysedBatch {
   std::array<Batch<float>, noise::kNoiseCoefficients> spectrum;
 };
 AnalysedBatch analyse(const BlockBatch& coefficients);
+
+/// Adds the spectra of blocks to sums, in the blocks' order.
+void add_spectra(std::span<const noise::Block* const> blocks,
+                 std::array<double, noise::kNoiseCoefficients>& sums);
 
 }  // namespace limpid::cpu

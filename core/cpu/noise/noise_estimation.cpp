@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "core/base/parallel.h"
@@ -140,16 +141,16 @@ class PlaneBlocks {
       }
     }
     sort(order);
+    std::vector<const Block*> blocks(order.size());
+    std::transform(order.begin(), order.end(), blocks.begin(),
+                   [&](const KeyedBlock& keyed) { return &blocks_[keyed.block]; });
     std::vector<noise::FlattestBlocks> shares;
     noise::Shares sizes(static_cast<int>(order.size()));
     noise::FlattestBlocks sums;
     while (const int size = sizes.next()) {
+      add_spectra(std::span(blocks).subspan(sums.blocks, size - sums.blocks), sums.spectrum);
       for (; sums.blocks < size; ++sums.blocks) {
-        const int index = order[sums.blocks].block;
-        for (std::size_t i = 0; i < sums.spectrum.size(); ++i) {
-          sums.spectrum[i] += double{blocks_[index].spectrum[i]};
-        }
-        sums.gain += double{gains_[index]};
+        sums.gain += double{gains_[order[sums.blocks].block]};
       }
       shares.push_back(sums);
     }

@@ -118,6 +118,27 @@ TEST_P(NoiseBlockKernels, HaveTheEnergiesOfOneBlock) {
   }
 }
 
+TEST_P(NoiseBlockKernels, AddUpSpectraInTheBlocksOrder) {
+  std::array<noise::Block, 3> blocks;
+  std::array<double, noise::kNoiseCoefficients> sums{};
+  std::array<double, noise::kNoiseCoefficients> expected{};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    // So that 1 is lost, but if it came last.
+    expected[i] = sums[i] = static_cast<double>(i) + 0x1p53;
+    blocks[0].spectrum[i] = 1;
+    blocks[1].spectrum[i] = -0x1p53F;
+    blocks[2].spectrum[i] = static_cast<float>(i) / 3;
+    for (const noise::Block& block : blocks) {
+      expected[i] += double{block.spectrum[i]};
+    }
+  }
+  const std::array<const noise::Block*, 3> in_order = {&blocks[0], &blocks[1], &blocks[2]};
+  add_spectra(in_order, sums);
+  EXPECT_EQ(sums, expected);
+  add_spectra({}, sums);
+  EXPECT_EQ(sums, expected);
+}
+
 TEST_P(NoiseBlockKernels, MeasureWhatTheBestLevelDoes) {
   for (const FrameFormat& format : {oracle::yuv(203, 141, 1, 1), oracle::rgb(99, 64, 16)}) {
     const Frame before = oracle::add_noise(oracle::draw_picture(format), 15, 1);
