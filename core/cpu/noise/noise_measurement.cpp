@@ -135,7 +135,7 @@ class BlockEnergies {
       : bins_(static_cast<std::size_t>(blocks), kNone),
         energies_(std::make_unique_for_overwrite<float[]>(bins_.size() * kCoefficients)) {}
 
-  // Takes those of one of a batch; its even coefficients' go into bins[0], its odd ones' into bins[1].
+  // Those of one of a batch. Its even coefficients' go into bins[0], its odd ones' into bins[1].
   void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch) {
     bins_[block] = bins;
     for (int v = 0; v < kBlock; ++v) {
@@ -146,7 +146,7 @@ class BlockEnergies {
     }
   }
 
-  // Bins of the even coefficients and of the odd ones. Those of blocks that weren't set are in none.
+  // Of the even coefficients' bins and of the odd ones'. Blocks that weren't set are in none.
   std::array<std::vector<noise::Energies>, 2> sums(int bins) const {
     std::array<std::vector<noise::Energies>, 2> result;
     result.fill(std::vector<noise::Energies>(static_cast<std::size_t>(bins)));
@@ -183,8 +183,8 @@ class BlockEnergies {
   static constexpr int kHalfRow = kBlock / 2;
   static constexpr std::array<int, 2> kNone = {-1, -1};
 
-  // The even coefficients' of row v, then the odd ones'. All blocks' are beside each other, as they are added
-  // up.
+  // Energies of row v, the even coefficients' first. Rows v of all blocks follow each other, as sums() reads
+  // them.
   float* row_of(int block, int v) const {
     return energies_.get() + (static_cast<std::ptrdiff_t>(bins_.size()) * v + block) * kBlock;
   }
