@@ -27,8 +27,8 @@ constexpr std::size_t kSameFrames = 8;
 // processors.
 constexpr int kShareOnGpu = 3;
 constexpr int kShareOnProcessors = 4;
-// A part must have found a scene's beginning in half of its frames, but not in fewer than the least and not
-// in more than the most: where scenes are long, it would only be in the way of the part before it.
+// A part must have found where it can take over in half of its frames, but not in fewer than the least and
+// not in more than the most: where scenes are long, it would only be in the way of the part before it.
 constexpr std::int64_t kSearchedShare = 2;
 constexpr std::int64_t kLeastSearch = 150;
 constexpr std::int64_t kMostSearch = 1000;
@@ -52,6 +52,8 @@ struct SourcePart {
       : begin(from), noise(settings, engine, std::move(listener)) {}
 
   bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
+  // Where it finds the same noise as one that has seen what comes before.
+  bool has_place_to_take_over() const { return scene || !starts_again.empty(); }
 
   // Where it has come to.
   double time() const { return frames.empty() ? begin : frames.back().time; }
@@ -62,18 +64,24 @@ struct SourcePart {
   std::deque<Frame> ahead;  // the last frames, whose levels aren't known yet
   std::vector<NoiseModel> levels;
   std::vector<std::pair<std::size_t, NoiseModel>> estimates;  // and from which frame on
+  std::size_t started_again =
+      0;  // the last frame with which noise is summed up again within a scene; 0: none
 
   // What other threads may ask for or set, under the lock.
   std::vector<SeenFrame> frames;
   std::optional<std::size_t> scene;  // the first frame that needs none of those before it
-  SourcePart* next = nullptr;        // the one that begins behind it, unless that was of no use
+  std::int64_t number = 0;           // of its first frame, in the scene that it is taken to lie in
+  // Frames before that with which its noise is summed up again, as that of others may be.
+  std::vector<std::size_t> starts_again;
+  SourcePart* next = nullptr;  // the one that begins behind it, unless that was of no use
   std::atomic<bool> stopped = false;
   bool ended = false;
 
   // What is known once it has ended.
   const SourcePart* successor = nullptr;
-  std::size_t end = 0;    // of the frames that are its own
-  bool is_clean = false;  // its reader tells nothing (io::Reader::diagnostics())
+  std::size_t takes_over = 0;  // the successor's first frame of the whole
+  std::size_t end = 0;         // of the frames that are its own
+  bool is_clean = false;       // its reader tells nothing (io::Reader::diagnostics())
   std::exception_ptr failure;
 };
 
@@ -109,9 +117,11 @@ class PartsOfSource {
     }
     look_through_parts(begun_.front(), reader_);
     std::unique_lock lock(mutex_);
+    std::size_t first = 0;
     for (const SourcePart* part = &parts_.front(); part != nullptr; part = part->successor) {
       changed_.wait(lock, [&] { return part->ended; });
-      used_.push_back(part);
+      used_.push_back({part, first});
+      first = part->takes_over;
     }
     stop_all();
     lock.unlock();
@@ -122,20 +132,20 @@ class PartsOfSource {
   // Whether what was seen is the whole, and what a reader of all of it sees that decodes on processors.
   // Throws what such a reader has thrown.
   bool is_whole() const {
-    const SourcePart& first = *used_.front();
+    const SourcePart& first = *used_.front().part;
     const bool is_all = used_.size() == 1 && !reader_->video().decoded_on_cuda;
     if (is_all && first.failure) {
       std::rethrow_exception(first.failure);
     }
-    return is_all || std::ranges::all_of(used_, &SourcePart::is_clean);
+    return is_all || std::ranges::all_of(used_, [](const Used& used) { return used.part->is_clean; });
   }
 
   SeenSource whole() {
     SeenSource all;
     const NoiseControl::Listener log =
         parts_.size() > 1 ? noise_log(source_.noise) : NoiseControl::Listener();
-    for (const SourcePart* const part : used_) {
-      add(*part, all, log);
+    for (const Used& used : used_) {
+      add(*used.part, used.first, all, log);
     }
     all.reader = std::move(reader_);
     all.parts = used_.size();
@@ -146,6 +156,11 @@ class PartsOfSource {
   struct Begun {
     SourcePart* part;
     bool on_gpu;  // decoded there
+  };
+
+  struct Used {
+    const SourcePart* part;
+    std::size_t first;  // frame of the whole
   };
 
   // Those on the GPU and those on processors take turns, as long as there are both.
@@ -204,7 +219,7 @@ class PartsOfSource {
   // The second half of what is left of the part that has most left; null if it isn't worth it, or who has
   // looked through `part` was of no use there.
   SourcePart* another_behind(const SourcePart& part) {
-    if (stopped_ || part.failure || !part.scene || part.end == 0) {
+    if (stopped_ || part.failure || !part.has_place_to_take_over() || part.end == 0) {
       return nullptr;
     }
     SourcePart* longest = nullptr;
@@ -236,13 +251,18 @@ class PartsOfSource {
   void look_through(SourcePart& part, io::Reader& reader) {
     HashedFrames frames(reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
     while (auto frame = frames.next()) {
+      if (part.frames.empty() && !part.scene) {
+        part.number = frame->frame.index;  // as though all before it was one scene
+        part.noise.begin_within_scene(part.number);
+      }
       part.noise.observe(frame->frame);
       const bool begins_scene =
           part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
       std::unique_lock lock(mutex_);
       add(part, std::move(frame->frame), frame->hash, begins_scene);
-      const bool has_no_scene = !part.scene && std::ssize(part.frames) >= longest_search(part);
-      if (part.stopped || has_no_scene || is_left(part, lock)) {
+      const bool is_useless =
+          !part.has_place_to_take_over() && std::ssize(part.frames) >= longest_search(part);
+      if (part.stopped || is_useless || is_left(part, lock)) {
         return;
       }
     }
@@ -269,12 +289,20 @@ class PartsOfSource {
     if (!part.scene && index > 0 && (begins_scene || !part.noise.is_estimated())) {
       part.scene = index;
     }
-    looked_at_ += part.scene && !frame.context_only ? 1 : 0;
+    if (part.noise.starts_again()) {
+      part.started_again = index;
+      if (!part.scene) {
+        part.starts_again.push_back(index);
+      }
+    }
+    looked_at_ += part.has_place_to_take_over() && !frame.context_only ? 1 : 0;
     part.ahead.push_back(std::move(frame));
     if (std::ssize(part.ahead) > part.noise.look_ahead()) {
       settle(part);
     }
-    if (!interrupted_ && !progress_(looked_at_, expected_)) {
+    // Some frames are looked at by two.
+    const std::int64_t looked_at = parts_.size() > 1 ? std::min(looked_at_, expected_) : looked_at_;
+    if (!interrupted_ && !progress_(looked_at, expected_)) {
       interrupted_ = true;
       stop_all();
     }
@@ -305,11 +333,13 @@ class PartsOfSource {
       if (time < other.begin) {
         return false;
       }
-      if (!part.scene) {
+      if (!part.has_place_to_take_over()) {
         return true;  // the one before it does as well
       }
-      changed_.wait(lock, [&] { return other.can_take_over() || other.ended || part.stopped; });
-      if (part.stopped) {
+      changed_.wait(lock, [&] {
+        return other.can_take_over() || !other.starts_again.empty() || other.ended || part.stopped;
+      });
+      if (part.stopped || is_left_where_noise_starts_again(part, other, lock)) {
         return true;
       }
       if (other.can_take_over() && !other.stopped) {
@@ -318,22 +348,57 @@ class PartsOfSource {
           return false;
         }
         if (ends_with(part.frames, shared)) {
-          part.successor = &other;
-          part.end = part.frames.size() - kSameFrames;
+          leave(part, other, *other.scene);
           return true;
         }
+      } else if (!other.stopped && !other.starts_again.empty() && time < end_of(other)) {
+        return false;
       }
       stop(other);
     }
     return false;
   }
 
-  static bool ends_with(std::span<const SeenFrame> frames, std::span<const SeenFrame> end) {
+  // Whether it is left to `other`, as the noise of both has been summed up again from one frame on, which was
+  // kSameFrames ago.
+  bool is_left_where_noise_starts_again(SourcePart& part, SourcePart& other,
+                                        std::unique_lock<std::mutex>& lock) {
+    const std::size_t began = part.started_again;
+    if (other.stopped || began == 0 || began + kSameFrames != part.frames.size()) {
+      return false;
+    }
+    const auto same = std::ranges::find_if(other.starts_again, [&](std::size_t frame) {
+      const std::int64_t apart =
+          part.noise.frames_of_scene() - (other.number + static_cast<std::int64_t>(frame + kSameFrames));
+      return apart % NoiseTracker::kCheckInterval == 0 && are_same(part.frames[began], other.frames[frame]);
+    });
+    if (same == other.starts_again.end()) {
+      return false;
+    }
+    const std::size_t first = *same;
+    changed_.wait(lock,
+                  [&] { return other.frames.size() >= first + kSameFrames || other.ended || part.stopped; });
+    if (other.stopped || (other.ended ? other.end : other.frames.size()) < first + kSameFrames ||
+        !ends_with(part.frames, std::span(other.frames).subspan(first, kSameFrames))) {
+      return false;
+    }
+    leave(part, other, first);
+    return true;
+  }
+
+  static void leave(SourcePart& part, SourcePart& other, std::size_t takes_over) {
+    part.successor = &other;
+    part.takes_over = takes_over;
+    part.end = part.frames.size() - kSameFrames;
+  }
+
+  static bool are_same(const SeenFrame& a, const SeenFrame& b) {
     // The hash is of when a frame is shown, too. But a source that was joined of several may show one picture
     // more than once at a time of its container's.
-    const auto are_same = [](const SeenFrame& a, const SeenFrame& b) {
-      return a.hash == b.hash && a.position && a.position == b.position;
-    };
+    return a.hash == b.hash && a.position && a.position == b.position;
+  }
+
+  static bool ends_with(std::span<const SeenFrame> frames, std::span<const SeenFrame> end) {
     return frames.size() >= end.size() && std::ranges::equal(frames.last(end.size()), end, are_same);
   }
 
@@ -348,8 +413,8 @@ class PartsOfSource {
   }
 
   // What is the part's own.
-  void add(const SourcePart& part, SeenSource& all, const NoiseControl::Listener& log) const {
-    const std::size_t first = *part.scene;
+  void add(const SourcePart& part, std::size_t first, SeenSource& all,
+           const NoiseControl::Listener& log) const {
     const std::size_t offset = all.frames.size();
     for (const auto& [from, estimate] : part.estimates) {
       if (log && from >= first && from < part.end) {
@@ -376,7 +441,7 @@ class PartsOfSource {
   double duration_ = 0;                 // seconds
   std::int64_t expected_ = 0;
   std::vector<Begun> begun_;
-  std::vector<const SourcePart*> used_;
+  std::vector<Used> used_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

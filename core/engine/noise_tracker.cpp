@@ -9,7 +9,6 @@
 namespace limpid {
 namespace {
 
-constexpr int kCheckInterval = 8;  // frames, once enough have been averaged
 constexpr std::size_t kDisagreementsToRestart = 3;
 constexpr float kSameSigma = 0.5F;   // levels differ if they do by more than this
 constexpr float kSameShare = 0.15F;  // and by more than this share
@@ -56,7 +55,11 @@ void NoiseTracker::observe(const Frame& frame) {
   const bool cut = scene_.frames == 0 || frame.begins_anew || is_cut(brightness_, brightness);
   brightness_ = brightness;
   begins_scene_ = cut;
+  starts_again_ = false;
   if (cut) {
+    if (scene_.frames > 0) {
+      frames_of_scene_ = 0;
+    }
     before_.reset();
     if (!scene_numbers_.empty()) {
       ended_.emplace_back(scene_number_, model_);
@@ -64,11 +67,8 @@ void NoiseTracker::observe(const Frame& frame) {
     ++scene_number_;
   }
   scene_numbers_.push_back(scene_number_);
-  ++since_measurement_;
-  const bool due = cut || scene_.frames < frames_to_average_ || !disagreeing_.empty() ||
-                   since_measurement_ >= kCheckInterval;
-  if (due) {
-    since_measurement_ = 0;
+  const bool is_check = ++frames_of_scene_ % kCheckInterval == 0;
+  if (cut || scene_.frames < frames_to_average_ || !disagreeing_.empty() || is_check) {
     Measurement own = measure(frame);
     if (cut) {
       scene_ = {};
@@ -83,6 +83,7 @@ void NoiseTracker::observe(const Frame& frame) {
         }
         disagreeing_.clear();
         model_ = scene_.model();
+        starts_again_ = true;
       }
     } else {
       disagreeing_.clear();

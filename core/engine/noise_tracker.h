@@ -25,15 +25,25 @@ class NoiseTracker {
   static constexpr int kFramesToAverage = 8;
   /// Pictures less wide or high than this tell too little.
   static constexpr int kLeastSide = 64;
+  /// One of so many frames is a check, once the model is held: by its number in the scene.
+  static constexpr std::int64_t kCheckInterval = 8;
 
   /// `engine` looks at the frames, and must outlive this.
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
       : engine_(engine), frames_to_average_(frames_to_average) {}
 
+  /// Before the first frame: it is taken for frame `number` of a scene. From where summing up starts again
+  /// on, the tracker does as one that has seen the beginning, if `number` differs from the frame's own by a
+  /// multiple of kCheckInterval and that one starts again there, too.
+  void begin_within_scene(std::int64_t number) { frames_of_scene_ = number; }
+
   /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
   void observe(const Frame& frame);
   /// Whether the last frame that was observed began a scene, as the very first one does.
   bool begins_scene() const { return begins_scene_; }
+  /// Whether summing up has started again with it, within its scene.
+  bool starts_again() const { return starts_again_; }
+  std::int64_t frames_of_scene() const { return frames_of_scene_; }  ///< that have been observed
   /// The noise of the first frame that has been observed and hasn't been asked for yet, as far as is known:
   /// the more frames of its scene have been observed by now, the better. Needs such a frame.
   NoiseModel take();
@@ -60,9 +70,10 @@ class NoiseTracker {
   int frames_to_average_;
   BrightnessHistogram brightness_{};
   bool begins_scene_ = false;
+  bool starts_again_ = false;
+  std::int64_t frames_of_scene_ = 0;
   std::optional<Frame> before_;           ///< the frame before, if it is of this scene
   Measurement scene_;                     ///< what the model follows from
-  int since_measurement_ = 0;             ///< frames since the last one that was measured
   std::vector<Measurement> disagreeing_;  ///< the latest ones, while they contradict the model
   NoiseModel model_{};
   std::deque<std::int64_t> scene_numbers_;  ///< of the frames that haven't been asked for

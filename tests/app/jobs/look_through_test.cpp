@@ -207,9 +207,9 @@ TEST_F(LookThroughTest, ScenesWithoutNoiseAreTheWhole) {
   parts_of(make("clean.mkv", scenes(6, 0.7, ",lutyuv=y='bitand(val,224)':u=128:v=128") + "-c:v ffv1"), 3);
 }
 
-// Nobody can take over where no scene begins, unless the noise is given.
+// Nobody can take over where no scene begins and no noise changes, unless the noise is given.
 TEST_F(LookThroughTest, ASingleSceneIsLookedThroughByOneToItsEnd) {
-  const std::string source = make("one.mp4", scenes(1, 4) + kH264);
+  const std::string source = make("one.mp4", "-f lavfi -i pal75bars=s=64x64:r=25:d=4 " + kH264);
   EXPECT_EQ(parts_of(source, 3), 1U);
   NoiseSettings noise;
   noise.noise = NoiseProfile{{{10, 10, 10}}, std::nullopt};
@@ -218,12 +218,21 @@ TEST_F(LookThroughTest, ASingleSceneIsLookedThroughByOneToItsEnd) {
 }
 
 TEST_F(LookThroughTest, ALongSceneIsLookedThroughByWhoKnowsItsBeginning) {
-  const std::string source = make(
-      "long.mp4",
-      "-f lavfi -i pal75bars=s=64x64:r=25:d=4 -f lavfi -i color=gray:s=64x64:r=25:d=1 -filter_complex "
-      "\"[0]noise=alls=20:allf=t,format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat\" " +
-          kH264);
+  const std::string source =
+      make("long.mp4",
+           "-f lavfi -i pal75bars=s=64x64:r=25:d=4 -f lavfi -i color=gray:s=64x64:r=25:d=1 -filter_complex "
+           "\"[0]format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat\" " +
+               kH264);
   EXPECT_EQ(parts_of(source, 5), 2U);
+}
+
+// One take, whose noise changes in the second and in the third part.
+TEST_F(LookThroughTest, ASceneIsTheWholeWhereItsNoiseChanges) {
+  const std::string source = make(
+      "take.mp4",
+      "-f lavfi -i color=gray:s=128x128:r=25:d=6 -vf \"noise=alls=12:allf=t,noise=alls=40:allf=t:enable='"
+      "between(t,2.8,4.8)',format=yuv420p\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
+  EXPECT_EQ(parts_of(source, 3), 3U);
 }
 
 TEST_F(LookThroughTest, WhoIsThroughTakesHalfOfWhatIsLeft) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/cpu/noise/noise_estimation.h"
@@ -104,6 +107,46 @@ TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
     level = tracker.next(moving(i, 12));
   }
   EXPECT_NEAR(error_of(level.sigma[0], 12), 0, 0.1);
+}
+
+// The noise of frames 8 to 95, which changes at frame 48, as found by a tracker that begins with frame 8 and
+// takes it for another, and by one that has seen the scene's beginning.
+std::pair<std::vector<NoiseModel>, std::vector<NoiseModel>> found_from_within(
+    Engine& engine, std::int64_t number, std::vector<int>& starts_again) {
+  NoiseTracker whole(engine);
+  NoiseTracker part(engine);
+  part.begin_within_scene(number);
+  std::pair<std::vector<NoiseModel>, std::vector<NoiseModel>> found;
+  for (int i = 0; i < 96; ++i) {
+    const Frame frame = moving(i, i < 48 ? 5.0F : 12.0F);
+    const NoiseModel of_whole = whole.next(frame);
+    if (i >= 8) {
+      found.first.push_back(part.next(frame));
+      found.second.push_back(of_whole);
+    }
+    if (i >= 8 && whole.starts_again() && part.starts_again()) {
+      starts_again.push_back(i);
+    }
+  }
+  return found;
+}
+
+TEST_F(NoiseTrackerTest, FindsTheSameFromWithinASceneOnceTheNoiseChanges) {
+  std::vector<int> starts_again;
+  const auto [part, whole] = found_from_within(*engine_, 8 + 3 * NoiseTracker::kCheckInterval, starts_again);
+  ASSERT_EQ(starts_again.size(), 1U);
+  const int first = starts_again[0] - 8;
+  EXPECT_GE(first, 40);
+  EXPECT_NE(part[first - 1], whole[first - 1]);
+  for (std::size_t i = first; i < part.size(); ++i) {
+    EXPECT_EQ(part[i], whole[i]) << "frame " << i + 8;
+  }
+}
+
+TEST_F(NoiseTrackerTest, ChecksByTheNumberInTheScene) {
+  std::vector<int> starts_again;
+  found_from_within(*engine_, 8 + 3, starts_again);
+  EXPECT_TRUE(starts_again.empty());
 }
 
 TEST_F(NoiseTrackerTest, IsNotMovedByASingleOddFrame) {
