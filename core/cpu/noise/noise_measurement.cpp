@@ -256,6 +256,9 @@ class PairedBlocks {
   }
 
   void measure() {
+    if (count_ == 0) {
+      return;
+    }
     transform(differences_);
     transform(means_);
     const Batch<float> dcs = differences_.at[0][0];
