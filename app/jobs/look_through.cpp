@@ -64,15 +64,12 @@ struct SourcePart {
   std::deque<Frame> ahead;  // the last frames, whose levels aren't known yet
   std::vector<NoiseModel> levels;
   std::vector<std::pair<std::size_t, NoiseModel>> estimates;  // and from which frame on
-  std::size_t started_again =
-      0;  // the last frame with which noise is summed up again within a scene; 0: none
 
   // What other threads may ask for or set, under the lock.
   std::vector<SeenFrame> frames;
   std::optional<std::size_t> scene;  // the first frame that needs none of those before it
-  std::int64_t number = 0;           // of its first frame, in the scene that it is taken to lie in
-  // Frames before that with which its noise is summed up again, as that of others may be.
-  std::vector<std::size_t> starts_again;
+  // Frames with which its noise is summed up again, and how many of their scene there were then.
+  std::vector<std::pair<std::size_t, std::int64_t>> starts_again;
   SourcePart* next = nullptr;  // the one that begins behind it, unless that was of no use
   std::atomic<bool> stopped = false;
   bool ended = false;
@@ -252,8 +249,7 @@ class PartsOfSource {
     HashedFrames frames(reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
     while (auto frame = frames.next()) {
       if (part.frames.empty() && !part.scene) {
-        part.number = frame->frame.index;  // as though all before it was one scene
-        part.noise.begin_within_scene(part.number);
+        part.noise.begin_within_scene(frame->frame.index);  // as though all before it was one scene
       }
       part.noise.observe(frame->frame);
       const bool begins_scene =
@@ -290,10 +286,7 @@ class PartsOfSource {
       part.scene = index;
     }
     if (part.noise.starts_again()) {
-      part.started_again = index;
-      if (!part.scene) {
-        part.starts_again.push_back(index);
-      }
+      part.starts_again.emplace_back(index, part.noise.frames_of_scene());
     }
     looked_at_ += part.has_place_to_take_over() && !frame.context_only ? 1 : 0;
     part.ahead.push_back(std::move(frame));
@@ -361,23 +354,27 @@ class PartsOfSource {
 
   // Whether it is left to `other`, as the noise of both has been summed up again from one frame on, which was
   // kSameFrames ago.
-  bool is_left_where_noise_starts_again(SourcePart& part, SourcePart& other,
+  bool is_left_where_noise_starts_again(SourcePart& part, const SourcePart& other,
                                         std::unique_lock<std::mutex>& lock) {
-    const std::size_t began = part.started_again;
-    if (other.stopped || began == 0 || began + kSameFrames != part.frames.size()) {
+    if (other.stopped || part.starts_again.empty() ||
+        part.starts_again.back().first + kSameFrames != part.frames.size()) {
       return false;
     }
-    const auto same = std::ranges::find_if(other.starts_again, [&](std::size_t frame) {
-      const std::int64_t apart =
-          part.noise.frames_of_scene() - (other.number + static_cast<std::int64_t>(frame + kSameFrames));
-      return apart % NoiseTracker::kCheckInterval == 0 && are_same(part.frames[began], other.frames[frame]);
-    });
+    const auto [began, number] = part.starts_again.back();
+    const auto same =
+        std::ranges::find_if(other.starts_again, [&, began = began, number = number](const auto& start) {
+          return (number - start.second) % NoiseTracker::kCheckInterval == 0 &&
+                 are_same(part.frames[began], other.frames[start.first]);
+        });
     if (same == other.starts_again.end()) {
       return false;
     }
-    const std::size_t first = *same;
+    const std::size_t first = same->first;
     changed_.wait(lock,
                   [&] { return other.frames.size() >= first + kSameFrames || other.ended || part.stopped; });
+    if (part.stopped) {
+      return true;
+    }
     if (other.stopped || (other.ended ? other.end : other.frames.size()) < first + kSameFrames ||
         !ends_with(part.frames, std::span(other.frames).subspan(first, kSameFrames))) {
       return false;
@@ -386,7 +383,7 @@ class PartsOfSource {
     return true;
   }
 
-  static void leave(SourcePart& part, SourcePart& other, std::size_t takes_over) {
+  static void leave(SourcePart& part, const SourcePart& other, std::size_t takes_over) {
     part.successor = &other;
     part.takes_over = takes_over;
     part.end = part.frames.size() - kSameFrames;
