@@ -20,15 +20,17 @@
 namespace limpid::app {
 namespace {
 
-// Frames from its first scene on that a part and the one before it must both have seen. More than the noise
+// Frames that a part and the one before it must both have seen where it takes over. More than the noise
 // looks ahead.
 constexpr std::size_t kSameFrames = 8;
+// Noise that a part was told to hold, and that changes so soon, isn't that of the part.
+constexpr std::size_t kRefutedWithin = 2 * NoiseTracker::kCheckInterval;
 // How long a part is, beside others, as quick as its decoder is: one of several on a GPU, and one on
 // processors.
 constexpr int kShareOnGpu = 3;
 constexpr int kShareOnProcessors = 4;
-// A part must have found where it can take over in half of its frames, but not in fewer than the least and
-// not in more than the most: where scenes are long, it would only be in the way of the part before it.
+// A part must have found noise that the part before it may find, too, in half of its frames, but not in fewer
+// than the least and not in more than the most; else it would only be in the way of that one.
 constexpr std::int64_t kSearchedShare = 2;
 constexpr std::int64_t kLeastSearch = 150;
 constexpr std::int64_t kMostSearch = 1000;
@@ -46,14 +48,25 @@ HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool look
   };
 }
 
+// Noise that is held behind each of some frames (NoiseTracker::held()).
+struct Held {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::int64_t frames_of_scene = 0;  // behind the first
+  NoiseModel noise;
+};
+
+// Noise that a part is told to hold.
+struct ToldNoise {
+  NoiseModel noise;
+  std::int64_t scene = 0;  // the frame of the source with which its scene began
+  bool operator==(const ToldNoise&) const = default;
+};
+
 // A part of a source, which one thread looks through.
 struct SourcePart {
   SourcePart(const NoiseSettings& settings, Engine& engine, double from, NoiseControl::Listener listener)
       : begin(from), noise(settings, engine, std::move(listener)) {}
-
-  bool can_take_over() const { return scene && frames.size() >= *scene + kSameFrames; }
-  // Where it finds the same noise as one that has seen what comes before.
-  bool has_place_to_take_over() const { return scene || !starts_again.empty(); }
 
   // Where it has come to.
   double time() const { return frames.empty() ? begin : frames.back().time; }
@@ -67,10 +80,15 @@ struct SourcePart {
 
   // What other threads may ask for or set, under the lock.
   std::vector<SeenFrame> frames;
-  std::optional<std::size_t> scene;  // the first frame that needs none of those before it
-  // Frames with which its noise is summed up again, and how many of their scene there were then.
-  std::vector<std::pair<std::size_t, std::int64_t>> starts_again;
-  SourcePart* next = nullptr;  // the one that begins behind it, unless that was of no use
+  std::vector<Held> held;
+  std::optional<ToldNoise> told;   // what the part before it holds
+  std::optional<ToldNoise> taken;  // of what it was told
+  std::size_t taken_at = 0;        // the frame
+  bool has_own_noise = false;      // not what it was told: of a scene that begins in it, or changed in it
+  bool is_founded = false;         // its noise may be what one that has seen all before finds
+  bool is_taken_over = false;      // it is, from some frame on
+  bool waits = false;              // for noise
+  SourcePart* next = nullptr;      // the one that begins behind it, unless that was of no use
   std::atomic<bool> stopped = false;
   bool ended = false;
 
@@ -100,7 +118,7 @@ class PartsOfSource {
     }
     divide(counts);
     parts_.front().noise.check(video.format);
-    parts_.front().scene = 0;
+    parts_.front().has_own_noise = parts_.front().is_founded = true;
   }
 
   // False if it was stopped.
@@ -216,7 +234,7 @@ class PartsOfSource {
   // The second half of what is left of the part that has most left; null if it isn't worth it, or who has
   // looked through `part` was of no use there.
   SourcePart* another_behind(const SourcePart& part) {
-    if (stopped_ || part.failure || !part.has_place_to_take_over() || part.end == 0) {
+    if (stopped_ || part.failure || !part.is_founded || part.end == 0) {
       return nullptr;
     }
     SourcePart* longest = nullptr;
@@ -238,9 +256,10 @@ class PartsOfSource {
 
   double end_of(const SourcePart& part) const { return part.next != nullptr ? part.next->begin : duration_; }
 
-  std::int64_t longest_search(const SourcePart& part) const {
+  bool is_searched(const SourcePart& part) const {
     const double share = (end_of(part) - part.begin) / duration_;
-    return std::clamp(static_cast<std::int64_t>(share * static_cast<double>(expected_)) / kSearchedShare,
+    return std::ssize(part.frames) >=
+           std::clamp(static_cast<std::int64_t>(share * static_cast<double>(expected_)) / kSearchedShare,
                       kLeastSearch, kMostSearch);
   }
 
@@ -248,7 +267,7 @@ class PartsOfSource {
   void look_through(SourcePart& part, io::Reader& reader) {
     HashedFrames frames(reader, source_.most_frames, copier_for(engine_, part.noise.is_estimated()));
     while (auto frame = frames.next()) {
-      if (part.frames.empty() && !part.scene) {
+      if (part.frames.empty() && !part.has_own_noise) {
         part.noise.begin_within_scene(frame->frame.index);  // as though all before it was one scene
       }
       part.noise.observe(frame->frame);
@@ -256,9 +275,8 @@ class PartsOfSource {
           part.noise.is_estimated() ? part.noise.begins_scene() : is_cut_before(part, frame->frame);
       std::unique_lock lock(mutex_);
       add(part, std::move(frame->frame), frame->hash, begins_scene);
-      const bool is_useless =
-          !part.has_place_to_take_over() && std::ssize(part.frames) >= longest_search(part);
-      if (part.stopped || is_useless || is_left(part, lock)) {
+      wait_for_noise(part, lock);
+      if (part.stopped || is_left(part, lock)) {
         return;
       }
     }
@@ -282,13 +300,8 @@ class PartsOfSource {
                            .level = 0,
                            .is_result = !frame.context_only,
                            .begins_scene = begins_scene && index > 0});
-    if (!part.scene && index > 0 && (begins_scene || !part.noise.is_estimated())) {
-      part.scene = index;
-    }
-    if (part.noise.starts_again()) {
-      part.starts_again.emplace_back(index, part.noise.frames_of_scene());
-    }
-    looked_at_ += part.has_place_to_take_over() && !frame.context_only ? 1 : 0;
+    note_noise(part, frame, begins_scene && index > 0);
+    looked_at_ += part.is_founded && !frame.context_only ? 1 : 0;
     part.ahead.push_back(std::move(frame));
     if (std::ssize(part.ahead) > part.noise.look_ahead()) {
       settle(part);
@@ -302,6 +315,39 @@ class PartsOfSource {
     changed_.notify_all();
   }
 
+  // Behind the part's last frame: takes the noise that it was told, unless it has found other since, and
+  // tells the part behind it what it holds.
+  static void note_noise(SourcePart& part, const Frame& last, bool begins_scene) {
+    const std::size_t frame = part.frames.size() - 1;
+    part.has_own_noise = part.has_own_noise || begins_scene || !part.noise.is_estimated();
+    if (part.told != part.taken && !part.has_own_noise && !part.is_taken_over) {
+      part.taken = part.told;
+      part.taken_at = frame;
+      part.is_founded = true;
+      part.noise.hold(part.taken->noise, last.index + 1 - part.taken->scene);
+      part.held.clear();  // what was found up to there doesn't go on
+    }
+    const NoiseModel* const noise = part.noise.held();
+    const bool is_other = noise != nullptr && !part.held.empty() && part.held.back().noise != *noise;
+    const bool is_refuted = is_other && part.taken && frame < part.taken_at + kRefutedWithin;
+    part.has_own_noise = part.has_own_noise || (is_other && part.taken && !is_refuted);
+    part.is_founded = part.has_own_noise || part.is_taken_over || (is_other ? !is_refuted : part.is_founded);
+    if (noise == nullptr) {
+      return;
+    }
+    if (part.held.empty() || is_other || part.held.back().last + 1 < frame) {
+      part.held.push_back({frame, frame, part.noise.frames_of_scene(), *noise});
+    }
+    part.held.back().last = frame;
+    if (part.next != nullptr && part.is_founded) {
+      const std::int64_t scene = last.index + 1 - part.noise.frames_of_scene();
+      std::optional<ToldNoise>& told = part.next->told;
+      if (!told || told->scene != scene || told->noise != *noise) {
+        told = {*noise, scene};
+      }
+    }
+  }
+
   // The level of the first frame ahead.
   static void settle(SourcePart& part) {
     const std::size_t index = part.frames.size() - part.ahead.size();
@@ -312,39 +358,38 @@ class PartsOfSource {
     }
     part.frames[index].level = part.levels.size() - 1;
     const NoiseModel& found = part.noise.found();
-    if (part.noise.is_estimated() &&
-        (part.estimates.empty() || index == part.scene || found != part.estimates.back().second)) {
+    if (part.noise.is_estimated() && (part.estimates.empty() || found != part.estimates.back().second)) {
       part.estimates.emplace_back(index, found);
     }
+  }
+
+  // Who has found no noise that the part before it may find, too, doesn't go on until it is told some, or
+  // that one has found the same all the same.
+  void wait_for_noise(SourcePart& part, std::unique_lock<std::mutex>& lock) {
+    if (part.is_founded || !(is_searched(part) || part.time() >= end_of(part))) {
+      return;
+    }
+    part.waits = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return part.is_taken_over || part.told != part.taken || part.stopped; });
+    part.waits = false;
   }
 
   // Whether another part goes on behind its last frames, or nobody needs them.
   bool is_left(SourcePart& part, std::unique_lock<std::mutex>& lock) {
     for (; part.next != nullptr; part.next = part.next->next) {
       SourcePart& other = *part.next;
-      const double time = part.frames.back().time;
+      const double time = part.time();
       if (time < other.begin) {
         return false;
       }
-      if (!part.has_place_to_take_over()) {
-        return true;  // the one before it does as well
-      }
       changed_.wait(lock, [&] {
-        return other.can_take_over() || !other.starts_again.empty() || other.ended || part.stopped;
+        return (!other.frames.empty() && other.time() >= time) || other.waits || other.ended || part.stopped;
       });
-      if (part.stopped || is_left_where_noise_starts_again(part, other, lock)) {
+      if (part.stopped || is_left_to(part, other)) {
         return true;
       }
-      if (other.can_take_over() && !other.stopped) {
-        const auto shared = std::span(other.frames).first(*other.scene + kSameFrames);
-        if (time < shared.back().time) {
-          return false;
-        }
-        if (ends_with(part.frames, shared)) {
-          leave(part, other, *other.scene);
-          return true;
-        }
-      } else if (!other.stopped && !other.starts_again.empty() && time < end_of(other)) {
+      if (!other.stopped && other.time() >= time && time < end_of(other)) {
         return false;
       }
       stop(other);
@@ -352,51 +397,56 @@ class PartsOfSource {
     return false;
   }
 
-  // Whether it is left to `other`, as the noise of both has been summed up again from one frame on, which was
-  // kSameFrames ago.
-  bool is_left_where_noise_starts_again(SourcePart& part, const SourcePart& other,
-                                        std::unique_lock<std::mutex>& lock) {
-    if (other.stopped || part.starts_again.empty() ||
-        part.starts_again.back().first + kSameFrames != part.frames.size()) {
+  // Whether it is left to `other`, as both have found the same behind a frame, and seen the same behind that.
+  static bool is_left_to(SourcePart& part, SourcePart& other) {
+    if (other.stopped || part.frames.size() < kSameFrames) {
       return false;
     }
-    const auto [began, number] = part.starts_again.back();
-    const auto same =
-        std::ranges::find_if(other.starts_again, [&, began = began, number = number](const auto& start) {
-          return (number - start.second) % NoiseTracker::kCheckInterval == 0 &&
-                 are_same(part.frames[began], other.frames[start.first]);
-        });
-    if (same == other.starts_again.end()) {
-      return false;
+    const std::size_t last = part.frames.size() - kSameFrames;
+    const auto same_time =
+        std::ranges::equal_range(other.frames, part.frames[last].time, {}, &SeenFrame::time);
+    for (auto frame = same_time.begin(); frame != same_time.end(); ++frame) {
+      const auto index = static_cast<std::size_t>(frame - other.frames.begin());
+      const bool is_its_own = other.end == 0 || index < other.end;
+      if (is_its_own && other.frames.size() - index >= kSameFrames && find_same(part, last, other, index) &&
+          std::ranges::equal(std::span(part.frames).last(kSameFrames),
+                             std::span(other.frames).subspan(index, kSameFrames), are_same)) {
+        part.successor = &other;
+        part.takes_over = index + 1;
+        part.end = last + 1;
+        other.is_taken_over = other.is_founded = true;
+        return true;
+      }
     }
-    const std::size_t first = same->first;
-    changed_.wait(lock,
-                  [&] { return other.frames.size() >= first + kSameFrames || other.ended || part.stopped; });
-    if (part.stopped) {
-      return true;
-    }
-    if (other.stopped || (other.ended ? other.end : other.frames.size()) < first + kSameFrames ||
-        !ends_with(part.frames, std::span(other.frames).subspan(first, kSameFrames))) {
-      return false;
-    }
-    leave(part, other, first);
-    return true;
+    return false;
   }
 
-  static void leave(SourcePart& part, const SourcePart& other, std::size_t takes_over) {
-    part.successor = &other;
-    part.takes_over = takes_over;
-    part.end = part.frames.size() - kSameFrames;
+  // Whether noise is found alike from there on, if the frames are the same.
+  static bool find_same(const SourcePart& a, std::size_t frame_of_a, const SourcePart& b,
+                        std::size_t frame_of_b) {
+    if (!a.noise.is_estimated() || (a.frames[frame_of_a].begins_scene && b.frames[frame_of_b].begins_scene)) {
+      return true;
+    }
+    const Held* const one = held_behind(a, frame_of_a);
+    const Held* const other = held_behind(b, frame_of_b);
+    return one != nullptr && other != nullptr && one->noise == other->noise &&
+           phase_of(*one, frame_of_a) == phase_of(*other, frame_of_b);
+  }
+
+  static const Held* held_behind(const SourcePart& part, std::size_t frame) {
+    const auto held = std::ranges::lower_bound(part.held, frame, {}, &Held::last);
+    return held != part.held.end() && held->first <= frame ? &*held : nullptr;
+  }
+
+  static std::int64_t phase_of(const Held& held, std::size_t frame) {
+    return (held.frames_of_scene + static_cast<std::int64_t>(frame - held.first)) %
+           NoiseTracker::kCheckInterval;
   }
 
   static bool are_same(const SeenFrame& a, const SeenFrame& b) {
     // The hash is of when a frame is shown, too. But a source that was joined of several may show one picture
     // more than once at a time of its container's.
     return a.hash == b.hash && a.position && a.position == b.position;
-  }
-
-  static bool ends_with(std::span<const SeenFrame> frames, std::span<const SeenFrame> end) {
-    return frames.size() >= end.size() && std::ranges::equal(frames.last(end.size()), end, are_same);
   }
 
   void stop(SourcePart& part) {

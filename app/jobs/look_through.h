@@ -49,11 +49,12 @@ struct LookThrough {
 /// told how many frames have been looked at and are expected, by several threads, one at a time; once it
 /// returns false, nothing comes out. Throws Error.
 ///
-/// Each part begins with a key frame and has a decoder of its own. A scene's noise depends on no frames but
-/// its own, so a part can take over where its first scene begins, if the part before it, which goes on that
-/// far, has seen the same frames; else that one goes on in its place. So it can within a scene, where the
-/// noise of both is summed up again from one frame on. A source that there is anything to tell of
-/// (io::Reader::diagnostics()) is looked through again by one reader, on processors, which tells it.
+/// Each part begins with a key frame and has a decoder of its own. The part before it goes on until both have
+/// seen the same frames and hold the same noise: from there on both find the same, and one is enough. That is
+/// so soon after a cut, or after the noise of a scene has changed; and within a scene, as a part is told what
+/// the part before it holds. Where it is nowhere so, the part before goes on in its place. A source that
+/// there is anything to tell of (io::Reader::diagnostics()) is looked through again by one reader, on
+/// processors, which tells it.
 std::optional<SeenSource> look_through(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                                        const std::function<bool(std::int64_t, std::int64_t)>& progress);
 

@@ -55,7 +55,6 @@ void NoiseTracker::observe(const Frame& frame) {
   const bool cut = scene_.frames == 0 || frame.begins_anew || is_cut(brightness_, brightness);
   brightness_ = brightness;
   begins_scene_ = cut;
-  starts_again_ = false;
   if (cut) {
     if (scene_.frames > 0) {
       frames_of_scene_ = 0;
@@ -83,7 +82,6 @@ void NoiseTracker::observe(const Frame& frame) {
         }
         disagreeing_.clear();
         model_ = scene_.model();
-        starts_again_ = true;
       }
     } else {
       disagreeing_.clear();
@@ -94,6 +92,17 @@ void NoiseTracker::observe(const Frame& frame) {
     }
   }
   before_ = frame;
+}
+
+const NoiseModel* NoiseTracker::held() const {
+  return scene_.frames >= frames_to_average_ && disagreeing_.empty() ? &model_ : nullptr;
+}
+
+void NoiseTracker::hold(const NoiseModel& model, std::int64_t frames_of_scene) {
+  scene_ = {.frames = frames_to_average_, .white_variances = {}, .statistics = {}};
+  disagreeing_.clear();
+  model_ = model;
+  frames_of_scene_ = frames_of_scene;
 }
 
 NoiseModel NoiseTracker::take() {

@@ -44,29 +44,35 @@ class FailingEngine : public test::ForwardingEngine {
   std::atomic<bool> failed_ = false;
 };
 
-// Whose look at frames of a time takes until another thread has looked at one behind them.
+struct Seconds {
+  double begin = 0;
+  double end = 1e9;
+  bool has(double time) const { return time >= begin && time < end; }
+};
+
+// Whose look at frames of a time takes until another thread has looked at one of another time.
 class WaitingEngine : public test::ForwardingEngine {
  public:
-  WaitingEngine(double begin, double end, double behind)
-      : ForwardingEngine("waiting", {}), begin_(begin), end_(end), behind_(behind) {}
+  WaitingEngine(Seconds waiting, Seconds awaited)
+      : ForwardingEngine("waiting", {}), waiting_(waiting), awaited_(awaited) {}
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     const double time = io::presentation_time(frame).value();
     {
       std::unique_lock lock(mutex_);
-      came_behind_ = came_behind_ || time >= behind_;
+      has_come_ = has_come_ || awaited_.has(time);
       changed_.notify_all();
-      if (time >= begin_ && time < end_) {
-        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return came_behind_; });
+      if (waiting_.has(time)) {
+        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return has_come_; });
       }
     }
     return ForwardingEngine::brightness_histogram(frame);
   }
 
  private:
-  double begin_, end_, behind_;
+  Seconds waiting_, awaited_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool came_behind_ = false;
+  bool has_come_ = false;
 };
 
 class LookThroughTest : public io::MediaTest {
@@ -119,8 +125,15 @@ class LookThroughTest : public io::MediaTest {
 
   // Of how many parts it was put together.
   std::size_t parts_of(const std::string& file, int parts, const NoiseSettings& noise = {}) {
+    return parts_of(file, parts, noise, engine_);
+  }
+  std::size_t parts_of(const std::string& file, int parts, const std::shared_ptr<Engine>& engine) {
+    return parts_of(file, parts, {}, engine);
+  }
+  std::size_t parts_of(const std::string& file, int parts, const NoiseSettings& noise,
+                       const std::shared_ptr<Engine>& engine) {
     SCOPED_TRACE(file + " in " + std::to_string(parts));
-    const Seen all = look(source_of(file, parts, noise));
+    const Seen all = look(source_of(file, parts, noise), engine);
     expect_same(all, look(source_of(file, 1, noise)));
     return all.parts;
   }
@@ -142,6 +155,13 @@ class LookThroughTest : public io::MediaTest {
   }
   std::string clip(const std::string& name, const std::string& options = {}) const {
     return make(name, scenes(6, 0.7) + kH264 + options);
+  }
+  // One scene of six seconds, with more noise where `when` is true.
+  std::string take(const std::string& when) const {
+    return make("take.mp4",
+                "-f lavfi -i color=gray:s=128x128:r=25:d=6 -vf \"noise=alls=12:allf=t,noise=alls=40:allf=t:"
+                "enable='" +
+                    when + "',format=yuv420p\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
   }
   std::string copy(const std::string& name, const std::string& from, const std::string& options = {}) const {
     return make(name, "-fflags +genpts -i " + from + " -c copy " + options);
@@ -207,32 +227,39 @@ TEST_F(LookThroughTest, ScenesWithoutNoiseAreTheWhole) {
   parts_of(make("clean.mkv", scenes(6, 0.7, ",lutyuv=y='bitand(val,224)':u=128:v=128") + "-c:v ffv1"), 3);
 }
 
-// Nobody can take over where no scene begins and no noise changes, unless the noise is given.
-TEST_F(LookThroughTest, ASingleSceneIsLookedThroughByOneToItsEnd) {
-  const std::string source = make("one.mp4", "-f lavfi -i pal75bars=s=64x64:r=25:d=4 " + kH264);
-  EXPECT_EQ(parts_of(source, 3), 1U);
+TEST_F(LookThroughTest, ASceneIsDividedWhereItsNoiseIsGiven) {
   NoiseSettings noise;
   noise.noise = NoiseProfile{{{10, 10, 10}}, std::nullopt};
-  EXPECT_EQ(parts_of(source, 4, noise), 4U);
+  EXPECT_EQ(parts_of(take("0"), 4, noise), 4U);
   EXPECT_EQ(parts_of(clip("scenes.mp4"), 4, noise), 4U);
 }
 
-TEST_F(LookThroughTest, ALongSceneIsLookedThroughByWhoKnowsItsBeginning) {
-  const std::string source =
-      make("long.mp4",
-           "-f lavfi -i pal75bars=s=64x64:r=25:d=4 -f lavfi -i color=gray:s=64x64:r=25:d=1 -filter_complex "
-           "\"[0]format=yuv420p,setsar=1[a];[1]format=yuv420p,setsar=1[b];[a][b]concat\" " +
-               kH264);
-  EXPECT_EQ(parts_of(source, 5), 2U);
+// The second part is told what the first one holds.
+TEST_F(LookThroughTest, ASingleSceneIsTheWhole) {
+  const std::string source = take("0");
+  EXPECT_EQ(parts_of(source, 2, std::make_shared<WaitingEngine>(Seconds{3.1}, Seconds{2.8, 2.95})), 2U);
+  parts_of(source, 5);
 }
 
-// One take, whose noise changes in the second and in the third part.
+// So it is where a scene's noise has changed before, or the scene doesn't begin with the source.
 TEST_F(LookThroughTest, ASceneIsTheWholeWhereItsNoiseChanges) {
-  const std::string source = make(
-      "take.mp4",
-      "-f lavfi -i color=gray:s=128x128:r=25:d=6 -vf \"noise=alls=12:allf=t,noise=alls=40:allf=t:enable='"
-      "between(t,2.8,4.8)',format=yuv420p\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
-  EXPECT_EQ(parts_of(source, 3), 3U);
+  EXPECT_EQ(parts_of(take("between(t,2.0,4.8)"), 2,
+                     std::make_shared<WaitingEngine>(Seconds{3.1}, Seconds{2.8, 2.95})),
+            2U);
+  const std::string title =
+      make("title.mp4", "-f lavfi -i color=black:s=128x128:r=25:d=1.12 -i " + take("0") +
+                            " -filter_complex \"[0]format=yuv420p,setsar=1[a];[1]setsar=1[b];"
+                            "[a][b]concat\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
+  EXPECT_EQ(parts_of(title, 2, std::make_shared<WaitingEngine>(Seconds{3.7}, Seconds{3.3, 3.5})), 2U);
+}
+
+// The second part has come to its end before it could be told anything. It can take over where the noise of
+// both changes.
+TEST_F(LookThroughTest, ASceneIsTheWholeWhoeverIsTheFirst) {
+  EXPECT_EQ(
+      parts_of(take("between(t,2.0,4.8)"), 2, std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{5.8})),
+      2U);
+  parts_of(take("0"), 3, std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{3.9, 4}));
 }
 
 TEST_F(LookThroughTest, WhoIsThroughTakesHalfOfWhatIsLeft) {
@@ -240,7 +267,7 @@ TEST_F(LookThroughTest, WhoIsThroughTakesHalfOfWhatIsLeft) {
   for (const NoiseSettings& noise : {NoiseSettings(), NoiseSettings{.noise = NoiseProfile{{{9}}, {}}}}) {
     LookThrough source = source_of(file, 2, noise);
     source.least_shared = 24;
-    const Seen all = look(source, std::make_shared<WaitingEngine>(4.0, 4.5, 5.3));
+    const Seen all = look(source, std::make_shared<WaitingEngine>(Seconds{4.0, 4.5}, Seconds{5.3}));
     expect_same(all, look(source_of(file, 1, noise)));
     EXPECT_GT(all.parts, 2U);
   }

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "core/cpu/noise/noise_estimation.h"
@@ -109,44 +109,72 @@ TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {
   EXPECT_NEAR(error_of(level.sigma[0], 12), 0, 0.1);
 }
 
-// The noise of frames 8 to 95, which changes at frame 48, as found by a tracker that begins with frame 8 and
-// takes it for another, and by one that has seen the scene's beginning.
-std::pair<std::vector<NoiseModel>, std::vector<NoiseModel>> found_from_within(
-    Engine& engine, std::int64_t number, std::vector<int>& starts_again) {
+// Of frames 8 to 95, whose noise changes at frame 48, for a tracker that begins with frame 8 and takes it for
+// frame `number`, and holds `told` behind it, and for one that has seen the scene's beginning.
+struct FoundFromWithin {
+  std::vector<NoiseModel> part, whole;
+  std::vector<bool> hold_same;
+};
+FoundFromWithin found_from_within(Engine& engine, std::int64_t number, bool is_told) {
   NoiseTracker whole(engine);
   NoiseTracker part(engine);
   part.begin_within_scene(number);
-  std::pair<std::vector<NoiseModel>, std::vector<NoiseModel>> found;
+  FoundFromWithin found;
   for (int i = 0; i < 96; ++i) {
     const Frame frame = moving(i, i < 48 ? 5.0F : 12.0F);
-    const NoiseModel of_whole = whole.next(frame);
-    if (i >= 8) {
-      found.first.push_back(part.next(frame));
-      found.second.push_back(of_whole);
+    whole.observe(frame);
+    if (i < 8) {
+      whole.take();
+      continue;
     }
-    if (i >= 8 && whole.starts_again() && part.starts_again()) {
-      starts_again.push_back(i);
+    part.observe(frame);
+    if (is_told && i == 8) {
+      part.hold(*whole.held(), number + 1);
     }
+    found.part.push_back(part.take());
+    found.whole.push_back(whole.take());
+    const NoiseModel* const held = part.held();
+    found.hold_same.push_back(
+        held != nullptr && whole.held() != nullptr && *held == *whole.held() &&
+        (part.frames_of_scene() - whole.frames_of_scene()) % NoiseTracker::kCheckInterval == 0);
   }
   return found;
 }
 
-TEST_F(NoiseTrackerTest, FindsTheSameFromWithinASceneOnceTheNoiseChanges) {
-  std::vector<int> starts_again;
-  const auto [part, whole] = found_from_within(*engine_, 8 + 3 * NoiseTracker::kCheckInterval, starts_again);
-  ASSERT_EQ(starts_again.size(), 1U);
-  const int first = starts_again[0] - 8;
-  EXPECT_GE(first, 40);
-  EXPECT_NE(part[first - 1], whole[first - 1]);
-  for (std::size_t i = first; i < part.size(); ++i) {
-    EXPECT_EQ(part[i], whole[i]) << "frame " << i + 8;
+void expect_same_from(const FoundFromWithin& found, std::ptrdiff_t first) {
+  for (auto i = static_cast<std::size_t>(first); i < found.part.size(); ++i) {
+    EXPECT_EQ(found.part[i], found.whole[i]) << "frame " << i + 8;
   }
 }
 
+TEST_F(NoiseTrackerTest, FindsTheSameFromWithinASceneOnceTheNoiseChanges) {
+  const FoundFromWithin found = found_from_within(*engine_, 8 + 3 * NoiseTracker::kCheckInterval, false);
+  const auto first = std::ranges::find(found.hold_same, true) - found.hold_same.begin();
+  EXPECT_GE(first, 40);
+  ASSERT_LT(first, 80);
+  EXPECT_NE(found.part[39], found.whole[39]);
+  expect_same_from(found, first);
+}
+
+TEST_F(NoiseTrackerTest, FindsTheSameFromWithinASceneOnceItIsToldWhatIsHeld) {
+  const FoundFromWithin found = found_from_within(*engine_, 8 + 3 * NoiseTracker::kCheckInterval, true);
+  EXPECT_TRUE(found.hold_same.front());
+  EXPECT_NE(found.part.front(), found.part.back());
+  expect_same_from(found, 0);
+}
+
 TEST_F(NoiseTrackerTest, ChecksByTheNumberInTheScene) {
-  std::vector<int> starts_again;
-  found_from_within(*engine_, 8 + 3, starts_again);
-  EXPECT_TRUE(starts_again.empty());
+  const FoundFromWithin found = found_from_within(*engine_, 8 + 3, true);
+  EXPECT_EQ(std::ranges::count(found.hold_same, true), 0);
+  EXPECT_NE(found.part.back(), found.whole.back());
+}
+
+TEST_F(NoiseTrackerTest, HoldsNothingWhileChecksContradictIt) {
+  NoiseTracker tracker(*engine_);
+  for (int i = 0; i < 40; ++i) {
+    tracker.next(moving(i, i == 23 ? 12.0F : 5.0F));
+    EXPECT_EQ(tracker.held() != nullptr, i >= 7 && i != 23 && i != 24) << "frame " << i;
+  }
 }
 
 TEST_F(NoiseTrackerTest, IsNotMovedByASingleOddFrame) {
