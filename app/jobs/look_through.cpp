@@ -84,11 +84,11 @@ struct SourcePart {
   std::optional<ToldNoise> told;   // what the part before it holds
   std::optional<ToldNoise> taken;  // of what it was told
   std::size_t taken_at = 0;        // the frame
-  bool has_own_noise = false;      // not what it was told: of a scene that begins in it, or changed in it
-  bool is_founded = false;         // its noise may be what one that has seen all before finds
-  bool is_taken_over = false;      // it is, from some frame on
-  bool waits = false;              // for noise
-  SourcePart* next = nullptr;      // the one that begins behind it, unless that was of no use
+  bool has_own_noise = false;  // of a scene that begins in it, or that changed in it; not what it was told
+  bool is_founded = false;     // its noise may be what one that has seen all before finds
+  bool is_taken_over = false;  // it is, from some frame on
+  bool waits = false;          // for noise
+  SourcePart* next = nullptr;  // the one that begins behind it, unless that was of no use
   std::atomic<bool> stopped = false;
   bool ended = false;
 
@@ -300,7 +300,12 @@ class PartsOfSource {
                            .level = 0,
                            .is_result = !frame.context_only,
                            .begins_scene = begins_scene && index > 0});
-    note_noise(part, frame, begins_scene && index > 0);
+    if ((begins_scene && index > 0) || !part.noise.is_estimated()) {
+      part.has_own_noise = part.is_founded = true;
+    }
+    take_told_noise(part, frame);
+    note_held_noise(part);
+    tell_noise(part, frame);
     looked_at_ += part.is_founded && !frame.context_only ? 1 : 0;
     part.ahead.push_back(std::move(frame));
     if (std::ssize(part.ahead) > part.noise.look_ahead()) {
@@ -315,36 +320,47 @@ class PartsOfSource {
     changed_.notify_all();
   }
 
-  // Behind the part's last frame: takes the noise that it was told, unless it has found other since, and
-  // tells the part behind it what it holds.
-  static void note_noise(SourcePart& part, const Frame& last, bool begins_scene) {
-    const std::size_t frame = part.frames.size() - 1;
-    part.has_own_noise = part.has_own_noise || begins_scene || !part.noise.is_estimated();
-    if (part.told != part.taken && !part.has_own_noise && !part.is_taken_over) {
-      part.taken = part.told;
-      part.taken_at = frame;
-      part.is_founded = true;
-      part.noise.hold(part.taken->noise, last.index + 1 - part.taken->scene);
-      part.held.clear();  // what was found up to there doesn't go on
+  // Holds the noise that the part was told behind its last frame, unless it has found other since.
+  static void take_told_noise(SourcePart& part, const Frame& last) {
+    if (part.told == part.taken || part.has_own_noise || part.is_taken_over) {
+      return;
     }
+    part.taken = part.told;
+    part.taken_at = part.frames.size() - 1;
+    part.is_founded = true;
+    part.noise.hold(part.taken->noise, last.index + 1 - part.taken->scene);
+    part.held.clear();  // what was found up to there doesn't go on
+  }
+
+  // What is held behind the part's last frame, and what that says of what it was told.
+  static void note_held_noise(SourcePart& part) {
     const NoiseModel* const noise = part.noise.held();
-    const bool is_other = noise != nullptr && !part.held.empty() && part.held.back().noise != *noise;
-    const bool is_refuted = is_other && part.taken && frame < part.taken_at + kRefutedWithin;
-    part.has_own_noise = part.has_own_noise || (is_other && part.taken && !is_refuted);
-    part.is_founded = part.has_own_noise || part.is_taken_over || (is_other ? !is_refuted : part.is_founded);
     if (noise == nullptr) {
       return;
+    }
+    const std::size_t frame = part.frames.size() - 1;
+    const bool is_other = !part.held.empty() && part.held.back().noise != *noise;
+    if (is_other && !part.has_own_noise && !part.is_taken_over) {
+      const bool is_refuted = part.taken && frame < part.taken_at + kRefutedWithin;
+      part.has_own_noise = part.taken && !is_refuted;
+      part.is_founded = !is_refuted;
     }
     if (part.held.empty() || is_other || part.held.back().last + 1 < frame) {
       part.held.push_back({frame, frame, part.noise.frames_of_scene(), *noise});
     }
     part.held.back().last = frame;
-    if (part.next != nullptr && part.is_founded) {
-      const std::int64_t scene = last.index + 1 - part.noise.frames_of_scene();
-      std::optional<ToldNoise>& told = part.next->told;
-      if (!told || told->scene != scene || told->noise != *noise) {
-        told = {*noise, scene};
-      }
+  }
+
+  // Tells the part behind it what it holds behind its last frame.
+  static void tell_noise(const SourcePart& part, const Frame& last) {
+    const NoiseModel* const noise = part.noise.held();
+    if (noise == nullptr || part.next == nullptr || !part.is_founded) {
+      return;
+    }
+    const std::int64_t scene = last.index + 1 - part.noise.frames_of_scene();
+    std::optional<ToldNoise>& told = part.next->told;
+    if (!told || told->scene != scene || told->noise != *noise) {
+      told = {*noise, scene};
     }
   }
 
