@@ -419,9 +419,9 @@ class PartsOfSource {
       return false;
     }
     const std::size_t last = part.frames.size() - kSameFrames;
-    const auto same_time =
-        std::ranges::equal_range(other.frames, part.frames[last].time, {}, &SeenFrame::time);
-    for (auto frame = same_time.begin(); frame != same_time.end(); ++frame) {
+    const double time = part.frames[last].time;
+    for (auto frame = std::ranges::lower_bound(other.frames, time, {}, &SeenFrame::time);
+         frame != other.frames.end() && frame->time == time; ++frame) {
       const auto index = static_cast<std::size_t>(frame - other.frames.begin());
       const bool is_its_own = other.end == 0 || index < other.end;
       if (is_its_own && other.frames.size() - index >= kSameFrames && find_same(part, last, other, index) &&
