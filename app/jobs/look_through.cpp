@@ -414,6 +414,7 @@ class PartsOfSource {
   }
 
   // Whether it is left to `other`, as both have found the same behind a frame, and seen the same behind that.
+  // That frame is the other's own: of those behind its end, it has seen fewer than kSameFrames.
   static bool is_left_to(SourcePart& part, SourcePart& other) {
     if (other.stopped || part.frames.size() < kSameFrames) {
       return false;
@@ -423,8 +424,7 @@ class PartsOfSource {
     for (auto frame = std::ranges::lower_bound(other.frames, time, {}, &SeenFrame::time);
          frame != other.frames.end() && frame->time == time; ++frame) {
       const auto index = static_cast<std::size_t>(frame - other.frames.begin());
-      const bool is_its_own = other.end == 0 || index < other.end;
-      if (is_its_own && other.frames.size() - index >= kSameFrames && find_same(part, last, other, index) &&
+      if (other.frames.size() - index >= kSameFrames && find_same(part, last, other, index) &&
           std::ranges::equal(std::span(part.frames).last(kSameFrames),
                              std::span(other.frames).subspan(index, kSameFrames), are_same)) {
         part.successor = &other;

@@ -163,6 +163,21 @@ class LookThroughTest : public io::MediaTest {
                 "enable='" +
                     when + "',format=yuv420p\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
   }
+  // Scenes of one grey each that end at these seconds, without noise but where `when` is true.
+  std::string clean(const std::string& name, const std::vector<double>& ends, const std::string& when) const {
+    std::string inputs;
+    std::string names;
+    double begin = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      inputs += std::string("-f lavfi -i color=") + (i % 2 == ends.size() % 2 ? "0x303030" : "gray") +
+                ":s=128x128:r=25:d=" + std::to_string(ends[i] - begin) + " ";
+      names += "[" + std::to_string(i) + "]";
+      begin = ends[i];
+    }
+    return make(name, inputs + "-filter_complex \"" + names + "concat=n=" + std::to_string(ends.size()) +
+                          ",noise=alls=12:allf=t:enable='" + when +
+                          "',format=yuv420p\" -c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
+  }
   std::string copy(const std::string& name, const std::string& from, const std::string& options = {}) const {
     return make(name, "-fflags +genpts -i " + from + " -c copy " + options);
   }
@@ -260,6 +275,23 @@ TEST_F(LookThroughTest, ASceneIsTheWholeWhoeverIsTheFirst) {
       parts_of(take("between(t,2.0,4.8)"), 2, std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{5.8})),
       2U);
   parts_of(take("0"), 3, std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{3.9, 4}));
+}
+
+// Parts that aren't told hold the same as the first one, no noise, but check other frames than it does: its
+// scene begins after 28 frames.
+TEST_F(LookThroughTest, WhoChecksOtherFramesDoesNotTakeOver) {
+  const auto quick = std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{5.8});
+  parts_of(clean("late.mp4", {1.12, 6}, "gte(t,4.8)"), 2, quick);
+  // Nor does the second one where the third has taken over already, which has the same frames from 4.4 s on.
+  const auto again = std::make_shared<WaitingEngine>(Seconds{0, 0.1}, Seconds{5.8});
+  parts_of(clean("cut.mp4", {1.12, 4.4, 6}, "between(t,2.4,3)"), 3, again);
+}
+
+// The second part holds the same as the first one, no noise, until it is told of noise that is gone before it
+// begins.
+TEST_F(LookThroughTest, WhatWasFoundBeforeAPartWasToldOtherwiseDoesNotCount) {
+  const auto slow = std::make_shared<WaitingEngine>(Seconds{3.4}, Seconds{1.6, 1.8});
+  parts_of(clean("gone.mp4", {6}, "between(t,0.4,2)"), 2, slow);
 }
 
 TEST_F(LookThroughTest, WhoIsThroughTakesHalfOfWhatIsLeft) {
