@@ -596,6 +596,9 @@ bool Reader::State::is_unseen(const AVPacket& packet) {
 
 void Reader::State::decode(const AVPacket& packet) {
   ++decoded_packets;
+  if (before_key_ && (packet.flags & AV_PKT_FLAG_DISCARD) == 0) {
+    shown_since_key_.push_back(packet.pts);
+  }
   // Of what comes before the range, only what other frames are predicted from is needed.
   decoder->skip_frame = is_unseen(packet) ? std::max(skip_frame_, AVDISCARD_NONREF) : skip_frame_;
   if (mender_) {

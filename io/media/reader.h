@@ -122,8 +122,9 @@ class Reader {
   /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later.
   /// Decoding begins at the last key frame that is shown by then, as far as the container tells; of the
   /// frames on the way, those of the last `before` seconds are delivered too. `given_up` is asked all the
-  /// time; once it returns true seek() returns, and nothing is to be read before another seek. Throws Error
-  /// if the source can't go back.
+  /// time; once it returns true seek() returns, and nothing is to be read before another seek. Frame::index
+  /// goes on from the frame's number in the whole source: exact in MP4 and QuickTime files that aren't in
+  /// fragments, else by the average rate. Throws Error if the source can't go back.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;

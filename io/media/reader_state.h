@@ -111,6 +111,8 @@ struct Reader::State {
   /// Whether there is all of it, once the first of it has been delivered.
   bool has_context() const { return std::ssize(context_) + (behind_context_ ? 1 : 0) >= context_before_; }
   bool is_given_up() const { return given_up_ && given_up_(); }
+  std::int64_t number_of(const Frame& first) const;
+  std::optional<std::int64_t> frames_before_key(const AVPacket& key) const;
   std::shared_ptr<Packet> rest_of_range();
   void describe_range();
   [[noreturn]] void throw_no_frame_in_range() const;
@@ -152,6 +154,10 @@ struct Reader::State {
   bool gathering_ = false;               ///< video packets go to `gathered_`, not to the decoder
   std::deque<PacketHandle> gathered_;    ///< from a key frame on, to be decoded next
   std::int64_t gathered_bytes_ = 0;
+  /// Of a seek: frames before the key frame that decoding began with, and when those of the packets that were
+  /// decoded since are shown.
+  std::optional<std::int64_t> before_key_;
+  std::vector<std::int64_t> shown_since_key_;
   std::function<bool()> given_up_;  ///< seek()'s, while it runs
 
   MemoryDomain memory_;  ///< of frames that the GPU decodes

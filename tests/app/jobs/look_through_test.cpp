@@ -256,6 +256,15 @@ TEST_F(LookThroughTest, ASingleSceneIsTheWhole) {
   parts_of(source, 5);
 }
 
+// Which frames the first part checks, the average rate doesn't tell.
+TEST_F(LookThroughTest, ASceneOfAVariableRateIsDivided) {
+  const std::string source =
+      make("variable.mp4", "-i " + take("0") +
+                               " -vf \"setpts='if(lt(N,75),N/25,(2*N-75)/25)/TB'\" -vsync vfr "
+                               "-c:v libx264 -preset veryfast -qp 8 -g 12 -bf 2");
+  EXPECT_EQ(parts_of(source, 2, std::make_shared<WaitingEngine>(Seconds{4.65}, Seconds{4.2, 4.4})), 2U);
+}
+
 // So it is where a scene's noise has changed before, or the scene doesn't begin with the source.
 TEST_F(LookThroughTest, ASceneIsTheWholeWhereItsNoiseChanges) {
   EXPECT_EQ(parts_of(take("between(t,2.0,4.8)"), 2,

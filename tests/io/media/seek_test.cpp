@@ -55,7 +55,11 @@ INSTANTIATE_TEST_SUITE_P(
                       SeekSource{"h265.mkv", "-c:v libx265 -x265-params bframes=4:keyint=60:log-level=none"},
                       SeekSource{"mpeg2.ts", "-c:v mpeg2video -bf 2 -g 30 -output_ts_offset 1000"},
                       SeekSource{"plain.y4m", "-pix_fmt yuv420p"},
-                      SeekSource{"raw.264", "-c:v libx264 -bf 2 -g 24"}),
+                      SeekSource{"raw.264", "-c:v libx264 -bf 2 -g 24"},
+                      // The average rate doesn't tell its frames' numbers.
+                      SeekSource{"variable.mp4",
+                                 "-vf \"setpts='if(lt(N,40),N/24,(2*N-40)/24)/TB'\" -vsync vfr -c:v libx264 "
+                                 "-bf 3 -g 20 -x264opts open-gop=1"}),
     [](const auto& test) { return test.param.name.substr(0, test.param.name.find('.')); });
 
 /// A hundred seconds of tiny frames with a key frame every `kGroup`.
@@ -120,6 +124,24 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '.', '_');
       return name;
     });
+
+// Of frames that the file has but an edit list leaves out, none is counted.
+TEST_F(SeekInterruptionTest, FramesHaveTheirNumbersBehindAnEditList) {
+  const std::string whole = make(
+      "whole.mp4",
+      "-f lavfi -i testsrc2=s=64x48:r=25:d=6 -vf \"setpts='if(lt(N,70),N/25,(2*N-70)/25)/TB'\" -vsync vfr "
+      "-c:v libx264 -preset ultrafast -bf 2 -g 20 -sc_threshold 0");
+  const std::string file = make("cut.mp4", "-ss 1.13 -i " + whole + " -c copy");
+  const Clip clip = read_clip(file);
+  ASSERT_LT(clip.frames.size(), 150U - 25);
+  Reader reader(file);
+  for (const std::size_t index : {100U, 3U, 60U, 30U, 0U}) {
+    reader.seek(clip.times[index]);
+    const auto frame = std::get<Frame>(reader.read());
+    EXPECT_EQ(frame.index, static_cast<std::int64_t>(index));
+    expect_same_frames({clip.frames[index]}, {frame});
+  }
+}
 
 TEST_F(SeekInterruptionTest, ASeekIsGivenUpAtOnceAndTheNextOneFindsItsFrame) {
   const std::string file = make("long.mkv", "-f lavfi -i testsrc2=s=32x24:r=25:d=40 -c:v libx264 -g 1000");
