@@ -15,6 +15,7 @@
 
 #include "app/jobs/hashed_frames.h"
 #include "app/pipeline/noise_log.h"
+#include "core/base/error.h"
 #include "core/noise/brightness_histogram.h"
 
 namespace limpid::app {
@@ -104,7 +105,7 @@ class PartsOfSource {
  public:
   PartsOfSource(const LookThrough& source, const std::shared_ptr<Engine>& engine,
                 const std::function<bool(std::int64_t, std::int64_t)>& progress)
-      : source_(source), engine_(engine), progress_(progress), reader_(open(true)) {
+      : source_(source), engine_(engine), progress_(progress), reader_(open(source.reader, true)) {
     const io::VideoProperties& video = reader_->video();
     duration_ = video.duration;
     expected_ = video.frame_count;
@@ -125,12 +126,9 @@ class PartsOfSource {
   bool run() {
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < begun_.size(); ++i) {
-      threads.emplace_back([this, begun = begun_[i]] {
-        std::unique_ptr<io::Reader> reader;
-        look_through_parts(begun, reader);
-      });
+      threads.emplace_back([this, begun = begun_[i]] { look_through_parts(begun, nullptr); });
     }
-    look_through_parts(begun_.front(), reader_);
+    look_through_parts(begun_.front(), reader_.get());
     std::unique_lock lock(mutex_);
     std::size_t first = 0;
     for (const SourcePart* part = &parts_.front(); part != nullptr; part = part->successor) {
@@ -197,8 +195,7 @@ class PartsOfSource {
     }
   }
 
-  std::unique_ptr<io::Reader> open(bool on_gpu) const {
-    io::ReaderOptions options = source_.reader;
+  std::unique_ptr<io::Reader> open(io::ReaderOptions options, bool on_gpu) const {
     if (!on_gpu) {
       options.memory = kHostMemory;
     } else if (!options.memory.is_host()) {
@@ -207,14 +204,29 @@ class PartsOfSource {
     return std::make_unique<io::Reader>(source_.path, options);
   }
 
+  // A reader that begins where `part` does. It is interrupted once that, which may become another, is
+  // stopped.
+  std::unique_ptr<io::Reader> open_at(SourcePart* const& part, bool on_gpu) const {
+    io::ReaderOptions options = source_.reader;
+    options.seek = part->begin;
+    options.interrupted = [&part] { return part == nullptr || part->stopped; };
+    std::unique_ptr<io::Reader> reader = open(std::move(options), on_gpu);
+    if (reader->video().format != reader_->video().format) {
+      throw Error(source_.path + ": changes its format");
+    }
+    return reader;
+  }
+
   // One part after another, with one reader, which is made if there is none.
-  void look_through_parts(Begun begun, std::unique_ptr<io::Reader>& reader) {
-    for (SourcePart* part = begun.part; part != nullptr;) {
+  void look_through_parts(Begun begun, io::Reader* reader) {
+    SourcePart* part = begun.part;
+    std::unique_ptr<io::Reader> own;
+    while (part != nullptr) {
       try {
         if (reader == nullptr) {
-          reader = open(begun.on_gpu);
-        }
-        if (part != begun_.front().part) {
+          own = open_at(part, begun.on_gpu);
+          reader = own.get();
+        } else if (part != begun_.front().part) {
           reader->seek(part->begin, 0, [&] { return part->stopped.load(); });
         }
         if (!part->stopped) {
@@ -281,6 +293,9 @@ class PartsOfSource {
       }
     }
     const std::scoped_lock lock(mutex_);
+    if (part.stopped) {
+      return;  // it was interrupted
+    }
     while (!part.ahead.empty()) {
       settle(part);
     }

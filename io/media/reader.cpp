@@ -141,8 +141,11 @@ std::optional<std::int64_t> source_position(const Frame& frame) {
 Reader::State::State(std::string source_url, const ReaderOptions& options)
     : url(std::move(source_url)), interrupted(options.interrupted), allocate_(options.allocate) {
   open(options);
-  decode_first_frame();
   describe();
+  if (options.seek) {
+    seek(*options.seek, 0, interrupted);
+  }
+  decode_first_frame();
 }
 
 void Reader::State::open(const ReaderOptions& options) {
@@ -348,7 +351,7 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
 }
 
 void Reader::State::decode_first_frame() {
-  const bool found = (range.has_begin() && seek_first_frame()) || find_first_frame();
+  const bool found = first_frame_ || (range.has_begin() && seek_first_frame()) || find_first_frame();
   if (!found && last_pts_ != AV_NOPTS_VALUE) {
     throw_no_frame_in_range();
   }

@@ -44,6 +44,9 @@ struct ReaderOptions {
   /// as Frame::context_only, those before with indices below 0.
   int context_before = 0;
   int context_after = 0;
+  /// Begins as though seek() had been called at once, given up if `interrupted`, and decodes nothing before
+  /// that. What is told of the first frame is told of that one.
+  std::optional<double> seek;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
   std::function<Frame(const FrameFormat&)> allocate;
