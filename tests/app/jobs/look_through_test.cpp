@@ -238,6 +238,18 @@ TEST_F(LookThroughTest, FieldsAndFramesOfVariableRateAreTheWhole) {
   EXPECT_FALSE(look(source_of(both, 3)).diagnostics.empty());
 }
 
+// Frames of another size than the source's first are converted to that, wherever a part begins.
+TEST_F(LookThroughTest, FramesThatChangeTheirSizeAreTheWhole) {
+  const std::string one = clip("one.ts");
+  const std::string other = make("other.ts", "-i " + one + " -vf scale=96:80 " + kH264);
+  const std::string both = path("both.ts");
+  std::ofstream(both, std::ios::binary) << io::bytes_of(one) << io::bytes_of(other);
+  for (const int parts : {2, 3, 5}) {
+    EXPECT_EQ(parts_of(both, parts), 1U);
+  }
+  EXPECT_FALSE(look(source_of(both, 3)).diagnostics.empty());
+}
+
 TEST_F(LookThroughTest, ScenesWithoutNoiseAreTheWhole) {
   parts_of(make("clean.mkv", scenes(6, 0.7, ",lutyuv=y='bitand(val,224)':u=128:v=128") + "-c:v ffv1"), 3);
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -141,6 +142,50 @@ TEST_F(SeekInterruptionTest, FramesHaveTheirNumbersBehindAnEditList) {
     EXPECT_EQ(frame.index, static_cast<std::int64_t>(index));
     expect_same_frames({clip.frames[index]}, {frame});
   }
+}
+
+TEST_F(SeekInterruptionTest, AReaderThatBeginsThereIsAsOneThatWentThere) {
+  const std::string h264 =
+      "-f lavfi -i testsrc2=s=64x48:r=25:d=6 -c:v libx264 -preset ultrafast -bf 2 -g 25 ";
+  for (const std::string& file :
+       {make("plain.mp4", h264), make("late.ts", h264 + "-output_ts_offset 1000"), make("raw.264", h264)}) {
+    Reader whole(file);
+    for (const double time : {3.3, 0.0, 5.9}) {
+      ReaderOptions options;
+      options.seek = time;
+      Reader reader(file, options);
+      EXPECT_EQ(reader.video().duration, whole.video().duration) << file;
+      EXPECT_EQ(reader.video().frame_count, whole.video().frame_count) << file;
+      EXPECT_EQ(reader.video().format, whole.video().format) << file;
+      whole.seek(time);
+      for (Reader::Item item = whole.read(); std::holds_alternative<Frame>(item); item = whole.read()) {
+        const auto expected = std::get<Frame>(item);
+        const auto frame = std::get<Frame>(reader.read());
+        EXPECT_EQ(frame.index, expected.index) << file;
+        EXPECT_EQ(presentation_time(frame), presentation_time(expected)) << file;
+        expect_same_frames({expected}, {frame});
+      }
+      EXPECT_TRUE(std::holds_alternative<Reader::End>(reader.read()));
+      reader.seek(0);
+      EXPECT_EQ(std::get<Frame>(reader.read()).index, 0);
+    }
+  }
+}
+
+TEST_F(SeekInterruptionTest, AReaderThatBeginsSomewhereDecodesNothingBefore) {
+  const std::string file =
+      make("long.mp4", "-f lavfi -i testsrc2=s=64x48:r=25:d=40 -c:v libx264 -preset ultrafast -bf 2 -g 25");
+  ReaderOptions options;
+  options.decoder_threads = 1;
+  options.seek = 30.2;
+  Reader reader(file, options);
+  EXPECT_LE(reader.decoded_packets(), 25 + 5);
+  options.seek = 50;
+  EXPECT_THROW(Reader(file, options), Error);
+  bool stops = false;
+  options.seek = 30;
+  options.interrupted = [&] { return std::exchange(stops, true); };
+  EXPECT_THROW(Reader(file, options), Error);
 }
 
 TEST_F(SeekInterruptionTest, ASeekIsGivenUpAtOnceAndTheNextOneFindsItsFrame) {
