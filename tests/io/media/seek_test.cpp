@@ -60,7 +60,10 @@ INSTANTIATE_TEST_SUITE_P(
                       // The average rate doesn't tell its frames' numbers.
                       SeekSource{"variable.mp4",
                                  "-vf \"setpts='if(lt(N,40),N/24,(2*N-40)/24)/TB'\" -vsync vfr -c:v libx264 "
-                                 "-bf 3 -g 20 -x264opts open-gop=1"}),
+                                 "-bf 3 -g 20 -x264opts open-gop=1"},
+                      SeekSource{"variable_h265.mp4",
+                                 "-vf \"setpts='if(lt(N,40),N/24,(2*N-40)/24)/TB'\" -vsync vfr -c:v libx265 "
+                                 "-x265-params bframes=4:keyint=20:open-gop=1:log-level=none"}),
     [](const auto& test) { return test.param.name.substr(0, test.param.name.find('.')); });
 
 /// A hundred seconds of tiny frames with a key frame every `kGroup`.
