@@ -162,6 +162,19 @@ void Reader::State::forget_position() {
   frames_behind_range_ = 0;
 }
 
+/// Some encoders tell only there who they are, and decoders go by that: x264 before build 151 coded 4:4:4
+/// otherwise than the standard has it, XviD has a transform of its own. A GPU's decoder doesn't, and would
+/// have to be made twice. False if the decoder has seen a packet before.
+bool Reader::State::show_first_packet() {
+  if (decoded_packets > 0 || decoder->hw_device_ctx != nullptr) {
+    return false;
+  }
+  while (decoded_packets == 0 && !source_ended_ && !is_given_up()) {
+    demux_next();
+  }
+  return true;
+}
+
 /// Finds the first frame of the range by seeking to `jump_to_`. False, at the beginning of the source, if it
 /// has to be read from there.
 bool Reader::State::seek_first_frame() {
@@ -169,6 +182,7 @@ bool Reader::State::seek_first_frame() {
   if (!can_jump()) {
     return false;
   }
+  bool moved = show_first_packet();
   // Sound may lie before the key frame of its time in the file. What comes out must begin before the time
   // that was asked for: what is called a key frame may be none, or one that is shown or complete only later.
   const bool with_others = std::find(copied.begin(), copied.end(), true) != copied.end();
@@ -177,7 +191,6 @@ bool Reader::State::seek_first_frame() {
   const AVRational rate = average_rate();
   const std::int64_t of_context =
       rate.num > 0 ? av_rescale_q(context_before_ + 1, av_inv_q(rate), kMicrosecond) : 0;
-  bool moved = false;
   for (const std::int64_t least : margins) {
     const std::int64_t margin = least + (context_before_ > 0 ? of_context : 0);
     moved = moved || jump_to_ - margin > source_begin_;

@@ -98,6 +98,7 @@ struct Reader::State {
   // In reader_range.cpp.
   void set_range(const ReaderOptions& options);
   bool seek_first_frame();
+  bool show_first_packet();
   bool can_jump() const;
   bool begin_at_key_frame(std::int64_t margin);
   bool gather_from_key_frame();

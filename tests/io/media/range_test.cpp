@@ -53,6 +53,32 @@ const std::vector<RangeSource> kSources{
     {"picture_%03d.png", picture() + "-map 0 -frames:v 50", kHalfAFrame},
 };
 
+using RangeOfDataTest = MediaTest;
+
+// By x264's build 142, which coded 4:4:4 in a way of its own and says who it is with the first frame only.
+TEST_F(RangeOfDataTest, WhatOnlyTheFirstPacketTellsCountsBehindASeek) {
+  const std::string source = data_file("odd/cockatoo_yuv444p.mp4");
+  if (source.empty()) {
+    GTEST_SKIP() << "no data";
+  }
+  constexpr std::size_t kFirst = 110;  // the last key frame before it is number 76
+  const Clip whole = read_clip(source);
+  ASSERT_GT(whole.frames.size(), kFirst + 30);
+  ReaderOptions range;
+  range.start = whole.times[kFirst];
+  ReaderOptions sought;
+  sought.seek = whole.times[kFirst];
+  for (ReaderOptions options : {range, sought}) {
+    options.audio = false;
+    Reader reader(source, options);
+    for (std::size_t i = kFirst; i < kFirst + 30; ++i) {
+      expect_same_frames({whole.frames[i]}, {std::get<Frame>(reader.read())});
+    }
+    EXPECT_EQ(joined(texts_of(reader.diagnostics())), "");
+    EXPECT_LT(reader.decoded_packets(), 80) << "it goes there";
+  }
+}
+
 TEST_P(RangeTest, DeliversExactlyItsFramesFromZeroOn) {
   const std::string arguments = GetParam().arguments;
   const std::string source =
