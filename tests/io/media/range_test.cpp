@@ -61,17 +61,17 @@ TEST_F(RangeOfDataTest, WhatOnlyTheFirstPacketTellsCountsBehindASeek) {
   if (source.empty()) {
     GTEST_SKIP() << "no data";
   }
-  constexpr std::size_t kFirst = 110;  // the last key frame before it is number 76
+  constexpr std::size_t kFromFrame = 110;  // the last key frame before it is number 76
   const Clip whole = read_clip(source);
-  ASSERT_GT(whole.frames.size(), kFirst + 30);
+  ASSERT_GT(whole.frames.size(), kFromFrame + 30);
   ReaderOptions range;
-  range.start = whole.times[kFirst];
+  range.start = whole.times[kFromFrame];
   ReaderOptions sought;
-  sought.seek = whole.times[kFirst];
+  sought.seek = whole.times[kFromFrame];
   for (ReaderOptions options : {range, sought}) {
     options.audio = false;
     Reader reader(source, options);
-    for (std::size_t i = kFirst; i < kFirst + 30; ++i) {
+    for (std::size_t i = kFromFrame; i < kFromFrame + 30; ++i) {
       expect_same_frames({whole.frames[i]}, {std::get<Frame>(reader.read())});
     }
     EXPECT_EQ(joined(texts_of(reader.diagnostics())), "");
