@@ -44,8 +44,8 @@ struct ReaderOptions {
   /// as Frame::context_only, those before with indices below 0.
   int context_before = 0;
   int context_after = 0;
-  /// Begins as though seek() had been called at once, given up if `interrupted`, and decodes nothing before
-  /// that. What is told of the first frame is told of that one.
+  /// Begins as though seek() had been called at once, given up if `interrupted`: the frames that the source
+  /// begins with aren't looked for. What is told of the first frame is told of that one.
   std::optional<double> seek;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
