@@ -145,7 +145,7 @@ Reader::State::State(std::string source_url, const ReaderOptions& options)
   if (options.seek) {
     seek(*options.seek, 0, interrupted);
   }
-  decode_first_frame();
+  decode_first_frame(options.seek.has_value());
 }
 
 void Reader::State::open(const ReaderOptions& options) {
@@ -350,12 +350,14 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   }
 }
 
-void Reader::State::decode_first_frame() {
-  const bool found = first_frame_ || (range.has_begin() && seek_first_frame()) || find_first_frame();
+void Reader::State::decode_first_frame(bool was_sought) {
+  const bool found =
+      was_sought ? first_frame_.has_value() : (range.has_begin() && seek_first_frame()) || find_first_frame();
+  before_key_.reset();  // only seek() numbers frames by it
   if (!found && last_pts_ != AV_NOPTS_VALUE) {
     throw_no_frame_in_range();
   }
-  if (!found && pipe && last_packet_end_ < 0 && std::string_view(input->iformat->name).starts_with("mov,")) {
+  if (!found && pipe && last_packet_end_ < 0 && is_mp4()) {
     throw Error(
         url +
         ": the index that tells where its frames are comes behind them, and a pipe can't go back: open "

@@ -15,7 +15,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <string_view>
 
 #include "core/base/error.h"
 #include "io/media/cuda_decoding.h"
@@ -246,10 +245,9 @@ void Reader::State::seek(double seconds, double before, const std::function<bool
 /// How many frames of the source are shown before the key frame; nothing if no index tells.
 std::optional<std::int64_t> Reader::State::frames_before_key(const AVPacket& key) const {
   // MP4's demuxer has all packets in its index, less what edit lists leave out, unless they come in
-  // fragments.
+  // fragments. It has the source's own times.
   const int entries = avformat_index_get_entries_count(video_stream);
-  const bool is_mp4 = std::string_view(input->iformat->name).starts_with("mov,");
-  if (!is_mp4 || entries > video_stream->nb_frames) {
+  if (!is_mp4() || entries > video_stream->nb_frames || time_offset != 0) {
     return std::nullopt;
   }
   std::int64_t frames = 0;

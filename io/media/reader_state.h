@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/frame/frame_pool.h"
@@ -31,6 +32,7 @@ struct Reader::State {
 
   /// Without a container, and so without times.
   bool is_raw() const { return (input->iformat->flags & AVFMT_NOTIMESTAMPS) != 0; }
+  bool is_mp4() const { return std::string_view(input->iformat->name).starts_with("mov,"); }
   /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
   AVRational average_rate() const;
   AVRational base_rate() const;
@@ -70,7 +72,7 @@ struct Reader::State {
   void choose_streams(const ReaderOptions& options);
   void open_decoder(const ReaderOptions& options, Dictionary& codec_options);
   void describe();
-  void decode_first_frame();
+  void decode_first_frame(bool was_sought);
   bool find_first_frame();
   void decoding_failed();
   void look_at_end();
