@@ -35,6 +35,15 @@ int check(int code, std::string_view subject, std::string_view what) {
   return code;
 }
 
+void write_bytes(AVIOContext& target, std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t kMost = 1 << 30;
+  while (!bytes.empty()) {
+    const std::span<const std::uint8_t> part = bytes.first(std::min(bytes.size(), kMost));
+    avio_write(&target, part.data(), static_cast<int>(part.size()));
+    bytes = bytes.subspan(part.size());
+  }
+}
+
 std::string logged_reason() {
   const std::string line = first_logged_error();
   return line.empty() ? "" : " (" + line + ")";

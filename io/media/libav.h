@@ -13,7 +13,9 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,6 +63,9 @@ std::string error_text(int code);
 /// The one check of libav's return codes: hands on `code` if it is no error, else throws Error "<subject>:
 /// <what>: <libav's text>", such as "out.mkv: can't write: No space left on device".
 int check(int code, std::string_view subject, std::string_view what);
+
+/// avio_write() of any number of bytes.
+void write_bytes(AVIOContext& target, std::span<const std::uint8_t> bytes);
 
 /// What libav has logged as an error on this thread since forget_logged_messages(), its first line only;
 /// empty if nothing. It says more than the error code when an encoder or muxer turns something down.

@@ -129,7 +129,7 @@ LosslessReader::LosslessReader(const std::string& path, const FrameFormat& forma
     throw Error(kOutOfMemory);
   }
   std::ranges::copy(extradata, state_->decoder->extradata);
-  state_->decoder->extradata_size = static_cast<int>(extradata.size());
+  state_->decoder->extradata_size = static_cast<int>(extradata.size());  // PacketFileReader limits it
   check(avcodec_open2(state_->decoder.get(), codec, nullptr), path, "can't open the decoder");
 }
 

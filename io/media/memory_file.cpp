@@ -84,7 +84,7 @@ std::int64_t MemoryInput::seek(std::int64_t offset, int whence) {
   const std::int64_t base = whence == SEEK_CUR   ? static_cast<std::int64_t>(position_)
                             : whence == SEEK_END ? size
                                                  : 0;
-  if (base + offset < 0 || base + offset > size) {
+  if (offset < -base || offset > size - base) {
     return AVERROR(EINVAL);
   }
   position_ = static_cast<std::size_t>(base + offset);

@@ -7,11 +7,14 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/narrowed.h"
+#include "core/base/regular_file.h"
 
 namespace limpid::io {
 namespace {
@@ -20,8 +23,24 @@ constexpr std::string_view kMagic = "limpid packets 1\n";
 constexpr std::int64_t kEndMark = 0;
 constexpr std::int64_t kPacketMark = 1;
 
+// Sizes in bytes; libavcodec takes no larger extradata and packets.
+constexpr std::int64_t kMostParameters = 1 << 12;
+constexpr std::int64_t kMostExtradata = (1 << 28) - AV_INPUT_BUFFER_PADDING_SIZE;
+constexpr std::int64_t kMostPacket = INT_MAX - AV_INPUT_BUFFER_PADDING_SIZE - 1;
+constexpr std::int64_t kMostSideData = 64;
+/// Sums and differences of a few times of this size do not overflow.
+constexpr std::int64_t kMostTime = std::int64_t{1} << 60;
+
 void require(bool done, const std::string& path, const char* what) {
   check(done ? 0 : AVERROR(errno), path, what);
+}
+
+FileHandle open_packet_file(const std::string& path) {
+  FileDescriptor descriptor = open_regular_file(path);
+  FileHandle file(::fdopen(descriptor.get(), "rb"));
+  require(file != nullptr, path, "can't read it");
+  descriptor.release();
+  return file;
 }
 
 }  // namespace
@@ -105,18 +124,17 @@ void PacketFileWriter::finish() {
 }
 
 PacketFileReader::PacketFileReader(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rbe")) {
-  require(file_ != nullptr, path_, "can't read it");
+    : path_(std::move(path)), file_(open_packet_file(path_)) {
   struct stat status {};
   require(::fstat(::fileno(file_.get()), &status) == 0, path_, "can't read it");
-  size_ = status.st_size;
+  left_ = status.st_size;
   std::array<char, kMagic.size()> magic{};
   get(magic.data(), magic.size());
   if (std::string_view(magic.data(), magic.size()) != kMagic) {
     fail();
   }
-  parameters_ = text();
-  extradata_ = text();
+  parameters_ = text(kMostParameters);
+  extradata_ = text(kMostExtradata);
 }
 
 void PacketFileReader::fail() const {
@@ -130,15 +148,36 @@ void PacketFileReader::get(void* data, std::size_t size) {
     }
     fail();
   }
+  left_ -= static_cast<std::int64_t>(size);
   digest_.add(data, size);
 }
 
-std::string PacketFileReader::text() {
-  const std::int64_t size = number();
-  if (size < 0 || size > size_) {
+std::int64_t PacketFileReader::number_up_to(std::int64_t most) {
+  const std::int64_t value = number();
+  if (value < 0 || value > most) {
     fail();
   }
-  std::string read(static_cast<std::size_t>(size), ' ');
+  return value;
+}
+
+std::int64_t PacketFileReader::time() {
+  const std::int64_t value = number();
+  if (value != AV_NOPTS_VALUE && (value < -kMostTime || value > kMostTime)) {
+    fail();
+  }
+  return value;
+}
+
+std::size_t PacketFileReader::size_up_to(std::int64_t most) {
+  const std::int64_t size = number_up_to(most);
+  if (size > left_) {
+    fail();
+  }
+  return static_cast<std::size_t>(size);
+}
+
+std::string PacketFileReader::text(std::int64_t most) {
+  std::string read(size_up_to(most), ' ');
   get(read.data(), read.size());
   return read;
 }
@@ -154,43 +193,44 @@ PacketHandle PacketFileReader::read() {
     }
     return nullptr;
   }
-  PacketHandle packet = make_packet();
-  const std::int64_t pts = number();
-  const std::int64_t dts = number();
-  const std::int64_t duration = number();
-  const std::int64_t flags = number();
-  const std::int64_t size = number();
-  const std::int64_t side_data = number();
-  constexpr std::int64_t kMostSideData = 64;
-  if (mark != kPacketMark || size < 0 || size > size_ || side_data < 0 || side_data > kMostSideData) {
+  if (mark != kPacketMark) {
     fail();
   }
-  check(av_new_packet(packet.get(), static_cast<int>(size)), path_, "can't make a packet");
+  const std::int64_t pts = time();
+  const std::int64_t dts = time();
+  const std::int64_t duration = time();
+  const std::optional<int> flags = narrowed<int>(number());
+  const std::optional<int> size = narrowed<int>(size_up_to(kMostPacket));
+  const std::int64_t side_data = number_up_to(kMostSideData);
+  if (!flags || !size) {
+    fail();
+  }
+  PacketHandle packet = make_packet();
+  check(av_new_packet(packet.get(), *size), path_, "can't make a packet");
   packet->pts = pts;
   packet->dts = dts;
   packet->duration = duration;
-  packet->flags = static_cast<int>(flags);
-  get(packet->data, static_cast<std::size_t>(size));
+  packet->flags = *flags;
+  get(packet->data, static_cast<std::size_t>(*size));
   for (std::int64_t i = 0; i < side_data; ++i) {
-    const std::int64_t type = number();
-    const std::int64_t bytes = number();
-    if (bytes < 0 || bytes > size_) {
-      fail();
-    }
-    std::uint8_t* const data = av_packet_new_side_data(packet.get(), static_cast<AVPacketSideDataType>(type),
-                                                       static_cast<std::size_t>(bytes));
-    if (data == nullptr) {
-      throw Error(kOutOfMemory);
-    }
-    get(data, static_cast<std::size_t>(bytes));
+    read_side_data(*packet);
   }
   ++packets_;
   return packet;
 }
 
+void PacketFileReader::read_side_data(AVPacket& packet) {
+  const std::int64_t type = number_up_to(AV_PKT_DATA_NB - 1);
+  const std::size_t size = size_up_to(kMostPacket);
+  std::uint8_t* const data = av_packet_new_side_data(&packet, static_cast<AVPacketSideDataType>(type), size);
+  if (data == nullptr) {
+    throw Error(kOutOfMemory);
+  }
+  get(data, size);
+}
+
 std::vector<PacketFileReader::Entry> PacketFileReader::entries() {
-  const FileHandle file(std::fopen(path_.c_str(), "rbe"));
-  require(file != nullptr, path_, "can't read it");
+  const FileHandle file = open_packet_file(path_);
   const long begin = std::ftell(file_.get());
   std::vector<Entry> all;
   std::fseek(file.get(), begin, SEEK_SET);
@@ -202,12 +242,15 @@ std::vector<PacketFileReader::Entry> PacketFileReader::entries() {
     return value;
   };
   const auto skip = [&](std::int64_t bytes) {
-    if (bytes < 0 || bytes > size_ || std::fseek(file.get(), bytes, SEEK_CUR) != 0) {
+    if (bytes < 0 || bytes > left_ || std::fseek(file.get(), bytes, SEEK_CUR) != 0) {
       fail();
     }
   };
   while (next() == kPacketMark) {
     const std::int64_t pts = next();
+    if (pts < -kMostTime || pts > kMostTime) {
+      fail();
+    }
     skip(2 * static_cast<std::int64_t>(sizeof(std::int64_t)));  // dts and duration
     const std::int64_t flags = next();
     const std::int64_t size = next();

@@ -84,12 +84,19 @@ class PacketFileReader {
     get(&value, sizeof(value));
     return value;
   }
-  std::string text();
+  /// A number from 0 to `most`.
+  std::int64_t number_up_to(std::int64_t most);
+  /// AV_NOPTS_VALUE, or a time of a size that does not overflow.
+  std::int64_t time();
+  /// Size of the data that follows: at most `most` bytes and what the file still has.
+  std::size_t size_up_to(std::int64_t most);
+  std::string text(std::int64_t most);
+  void read_side_data(AVPacket& packet);
   [[noreturn]] void fail() const;
 
   std::string path_;
   FileHandle file_;
-  std::int64_t size_ = 0;
+  std::int64_t left_ = 0;  ///< bytes that have not been read yet
   std::string parameters_;
   std::string extradata_;
   Digest digest_;

@@ -17,6 +17,7 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/narrowed.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/libav.h"
 #include "io/media/reader_state.h"
@@ -359,8 +360,9 @@ int Reader::State::skipped_frames() const {
     return 0;
   }
   constexpr std::int64_t kRounding = 500;  // as TimeRange's
-  return static_cast<int>(
-      av_rescale_q_rnd(range.begin - source_begin_ - kRounding, kMicrosecond, av_inv_q(rate), AV_ROUND_UP));
+  const std::int64_t frames =
+      av_rescale_q_rnd(range.begin - source_begin_ - kRounding, kMicrosecond, av_inv_q(rate), AV_ROUND_UP);
+  return narrowed<int>(frames).value_or(0);
 }
 
 void Reader::State::describe_range() {

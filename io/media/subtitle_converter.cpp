@@ -89,9 +89,11 @@ PacketHandle SubtitleConverter::convert(const AVPacket& packet, AVRational time_
   constexpr int kLongest = 1 << 16;
   PacketHandle result = make_packet();
   check(av_new_packet(result.get(), kLongest), subject, "can't convert a subtitle");
-  const std::int64_t shown = av_rescale_q(packet.duration, time_base, {1, 1000});
+  const std::int64_t begin = subtitle.event.start_display_time;
+  const std::int64_t shown = std::max<std::int64_t>(av_rescale_q(packet.duration, time_base, {1, 1000}), 0);
+  // libavcodec's greatest time stands for one that is not known.
   subtitle.event.end_display_time =
-      subtitle.event.start_display_time + static_cast<std::uint32_t>(std::max<std::int64_t>(shown, 0));
+      shown < UINT32_MAX - begin ? static_cast<std::uint32_t>(begin + shown) : UINT32_MAX - 1;
   const int size = check(avcodec_encode_subtitle(encoder_.get(), result->data, kLongest, &subtitle.event),
                          subject, "can't convert a subtitle");
   av_shrink_packet(result.get(), size);

@@ -7,8 +7,7 @@ namespace limpid::io {
 
 void write_text(const std::string& path, const std::string& text, Overwrite overwrite) {
   OutputFile file(path, "", overwrite);
-  avio_write(file.bytes(), reinterpret_cast<const unsigned char*>(text.data()),
-             static_cast<int>(text.size()));
+  write_bytes(*file.bytes(), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   file.commit();
 }
 

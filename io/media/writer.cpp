@@ -918,7 +918,7 @@ void Writer::State::write_picture(const AVPacket& packet) {
       with_metadata(encoder->context().codec_id, {packet.data, static_cast<std::size_t>(packet.size)},
                     pictures_metadata.front());
   pictures_metadata.pop_front();
-  avio_write(file->bytes(), encoded.data(), static_cast<int>(encoded.size()));
+  write_bytes(*file->bytes(), encoded);
   bytes += std::ssize(encoded);
   if (is_sequence(url)) {
     std::exchange(file, nullptr)->commit(false);  // all are synchronised in the end
@@ -994,6 +994,9 @@ bool Writer::State::join_frame() {
     joined.reset();
     return false;
   }
+  if (joined_frames - first_joined >= joined_times.size()) {
+    throw Error(url + ": a stretch's file has changed while it was read");
+  }
   packet->dts = decoding_time(joined_frames++);
   if (joined_frames > reordered) {
     joined_times.pop_front();
@@ -1013,7 +1016,7 @@ void Writer::State::embed_metadata() {
   const Bytes written((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   const Bytes whole = with_metadata(AV_CODEC_ID_WEBP, written, pictures_metadata.front());
   avio_seek(muxer->pb, 0, SEEK_SET);
-  avio_write(muxer->pb, whole.data(), static_cast<int>(whole.size()));
+  write_bytes(*muxer->pb, whole);
 }
 
 /// Leaves a file that only lacks its name.

@@ -1,10 +1,16 @@
 // Files of stretches: frames without loss, packets that are joined.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -119,6 +125,99 @@ TEST_F(StretchTest, AFileThatIsCutOrChangedIsToldAndAnUnfinishedOneIsGone) {
     std::filesystem::resize_file(file, cut);
     EXPECT_THROW(read_all(), Error) << cut;
   }
+}
+
+/// Numbers of a file of packets, from the file's first packet on: its mark, pts, dts, duration, flags, size
+/// and number of side data.
+class PacketNumbers {
+ public:
+  explicit PacketNumbers(std::string path) : path_(std::move(path)) {
+    std::ifstream file(path_, std::ios::binary);
+    std::string content(1 << 12, '\0');  // the file may be sparse and large
+    file.read(content.data(), std::ssize(content));
+    for (int text = 0; text < 2; ++text) {  // parameters and extradata
+      begin_ += sizeof(std::int64_t) + static_cast<std::size_t>(number_at(content, begin_));
+    }
+  }
+  void set(int index, std::int64_t number) const {
+    put(begin_ + static_cast<std::size_t>(index) * 8, number);
+  }
+  void set_size_of_parameters(std::int64_t size) const { put(kMagicBytes, size); }
+
+ private:
+  static constexpr std::size_t kMagicBytes = 17;
+  static std::int64_t number_at(const std::string& content, std::size_t place) {
+    std::int64_t number = 0;
+    std::memcpy(&number, content.data() + place, sizeof(number));
+    return number;
+  }
+  void put(std::size_t place, std::int64_t number) const {
+    std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(place));
+    file.write(reinterpret_cast<const char*>(&number), sizeof(number));
+  }
+
+  std::string path_;
+  std::size_t begin_ = kMagicBytes;
+};
+
+TEST_F(StretchTest, SizesAndNumbersOfAFileAreNotNarrowed) {
+  const FrameFormat format{.width = 64, .height = 64};
+  const std::string whole = path("whole");
+  {
+    LosslessWriter writer(whole, whole + ".tmp", format, 1);
+    writer.write(noise_frame(format, 1));
+    writer.finish();
+  }
+  const std::string file = path("file");
+  std::filesystem::copy_file(whole, file);
+  const std::int64_t large = (std::int64_t{1} << 32) + 16;
+  std::error_code failure;
+  std::filesystem::resize_file(file, static_cast<std::uintmax_t>(large) + 1000000, failure);  // takes no room
+  if (failure) {
+    GTEST_SKIP() << "the file system has no sparse files of 4 GiB: " << failure.message();
+  }
+  const auto refusal = [&] {
+    try {
+      LosslessReader reader(file, format);
+      reader.read();
+      return std::string("none");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string damaged =
+      file + ": is damaged or was not written to its end; delete it to have it made again";
+  constexpr int kFlags = 4;
+  constexpr int kSize = 5;
+  constexpr int kSideData = 6;
+  for (const auto& [index, number] : {std::pair{kSize, large},
+                                      {kSize, INT64_MAX},
+                                      {kSize, std::int64_t{INT_MAX}},
+                                      {kSize, std::int64_t{-1}},
+                                      {kFlags, large},
+                                      {kSideData, large},
+                                      {kSideData, std::int64_t{-1}},
+                                      {1, INT64_MAX},
+                                      {2, INT64_MAX},
+                                      {3, -INT64_MAX},
+                                      {0, std::int64_t{2}}}) {
+    const PacketNumbers numbers(file);
+    std::ifstream original(whole, std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(original), {}};
+    std::fstream(file, std::ios::binary | std::ios::in | std::ios::out) << content;
+    numbers.set(index, number);
+    EXPECT_EQ(refusal(), damaged) << index << " " << number;
+  }
+  PacketNumbers(file).set_size_of_parameters(large);
+  EXPECT_EQ(refusal(), damaged);
+}
+
+TEST_F(StretchTest, WhatIsNoRegularFileIsRefused) {
+  const FrameFormat format{.width = 64, .height = 64};
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0666), 0);
+  EXPECT_THROW(LosslessReader(path("fifo"), format), Error);
+  EXPECT_THROW(LosslessReader(path("."), format), Error);
 }
 
 TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {

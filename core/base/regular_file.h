@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace limpid {
+
+/// Owns a file descriptor, or none (-1).
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor();
+
+  int get() const { return descriptor_; }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+/// Opens a regular file for reading, without waiting for the writer of a FIFO. Throws Error, which names the
+/// file, if it is missing or not a regular file.
+FileDescriptor open_regular_file(const std::string& path);
+
+/// The content of a regular file. Throws Error, which names the file, also if it has more than `most` bytes.
+std::string read_regular_file(const std::string& path, std::size_t most);
+
+}  // namespace limpid
