@@ -93,7 +93,7 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
     try {
       settings.noise = parse_noise_profile(*value);
     } catch (const UsageError& error) {
-      throw UsageError(std::string("noise: the text is no noise profile: ") + error.what());
+      throw UsageError(std::string("noise: the text is not a noise profile: ") + error.what());
     }
   } else if (name == "noise") {
     settings.noise = parse_noise(name, value.value_or("auto"));

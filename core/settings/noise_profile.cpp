@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
 #include "core/frame/plane_names.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid {
 namespace {
@@ -48,119 +51,87 @@ Json plane_to_json(const PlaneNoise& noise) {
   return json;
 }
 
-// Whether `json` is an array of so many numbers above 0, which then are in `values`.
-bool read_numbers(const Json& json, std::size_t count, std::vector<float>& values) {
-  if (!json.is_array() || json.size() != count) {
-    return false;
+float positive(const JsonValue& value) {
+  const auto number = static_cast<float>(value.number(0, std::numeric_limits<float>::max()));
+  if (!(number > 0)) {
+    value.fail("must be a number above 0");
   }
-  for (const Json& number : json) {
-    if (!number.is_number() || !(number.get<float>() > 0) || !std::isfinite(number.get<float>())) {
-      return false;
+  return number;
+}
+
+void read_spectrum(const JsonValue& value, NoiseShape& shape) {
+  std::vector<double> deviations;
+  double sum = 0;
+  for (const JsonValue& row : value.items(NoiseShape::kFrequencies)) {
+    for (const JsonValue& number : row.items(NoiseShape::kFrequencies)) {
+      deviations.push_back(static_cast<double>(positive(number)));
+      sum += deviations.back() * deviations.back();
     }
-    values.push_back(number.get<float>());
   }
-  return true;
+  for (std::size_t i = 0; i < deviations.size(); ++i) {
+    shape.spectrum[i] =
+        static_cast<float>(deviations[i] * deviations[i] * static_cast<double>(deviations.size()) / sum);
+  }
 }
 
 // `strength` is null for planes that have none.
-PlaneNoise plane_from_json(const Json& json, const std::string& name, float* strength = nullptr) {
+PlaneNoise plane_from(const JsonValue& plane, float* strength = nullptr) {
+  constexpr double kMostStrength = 10;
   PlaneNoise noise;
-  const auto refuse = [&name](const std::string& what) -> void {
-    throw UsageError("'" + name + "' " + what);
-  };
-  if (!json.is_object()) {
-    refuse("is no object");
-  }
-  for (const auto& [key, value] : json.items()) {
-    if (key == "sigma") {
-      if (!value.is_number() || !(value.get<float>() >= 0 && value.get<float>() <= kMaxSigma)) {
-        refuse("has a sigma that is no number from 0 to 255");
-      }
-      noise.sigma = value.get<float>();
-    } else if (key == "spectrum") {
-      std::vector<float> deviations;
-      bool legal = value.is_array() && value.size() == std::size_t{NoiseShape::kFrequencies};
-      for (std::size_t row = 0; legal && row < value.size(); ++row) {
-        legal = read_numbers(value[row], NoiseShape::kFrequencies, deviations);
-      }
-      if (!legal) {
-        refuse("has a spectrum that isn't 8 rows of 8 numbers above 0");
-      }
-      float sum = 0;
-      for (const float deviation : deviations) {
-        sum += deviation * deviation;
-      }
-      for (std::size_t i = 0; i < deviations.size(); ++i) {
-        noise.shape.spectrum[i] = deviations[i] * deviations[i] * static_cast<float>(deviations.size()) / sum;
-      }
+  noise.sigma = static_cast<float>(plane.at("sigma").number(0, static_cast<double>(kMaxSigma)));
+  for (const auto& [key, value] : plane.members()) {
+    if (key == "spectrum") {
+      read_spectrum(value, noise.shape);
     } else if (key == "curve") {
-      std::vector<float> deviations;
-      if (!read_numbers(value, noise.shape.curve.size(), deviations)) {
-        refuse("has a curve that isn't " + std::to_string(noise.shape.curve.size()) + " numbers above 0");
-      }
-      std::copy(deviations.begin(), deviations.end(), noise.shape.curve.begin());
+      const std::vector<JsonValue> deviations = value.items(noise.shape.curve.size());
+      std::transform(deviations.begin(), deviations.end(), noise.shape.curve.begin(), positive);
     } else if (key == "repetition") {
-      if (!value.is_number() || !(value.get<float>() >= 0 && value.get<float>() < 1)) {
-        refuse("has a repetition that is no number from 0 to less than 1");
+      noise.shape.repetition = static_cast<float>(value.number(0, 1));
+      if (!(noise.shape.repetition < 1)) {
+        value.fail("must be a number from 0 to less than 1");
       }
-      noise.shape.repetition = value.get<float>();
     } else if (key == "strength" && strength != nullptr) {
-      constexpr float kMost = 10;
-      if (!value.is_number() || !(value.get<float>() > 0 && value.get<float>() <= kMost)) {
-        refuse("has a strength that is no number above 0 and up to 10");
-      }
-      *strength = value.get<float>();
-    } else {
-      refuse("has '" + key + "', which no plane of a noise profile has");
+      value.number(0, kMostStrength);
+      *strength = positive(value);
+    } else if (key != "sigma") {
+      value.fail("is not a property of this plane's noise");
     }
-  }
-  if (!json.contains("sigma")) {
-    refuse("has no sigma");
   }
   return noise;
 }
 
-ColorModel color_model_of(const Json& planes) {
+ColorModel color_model_of(const JsonValue& planes) {
+  const std::vector<std::pair<std::string, JsonValue>> members = planes.members();
   for (const ColorModel model : {ColorModel::kGray, ColorModel::kYuv, ColorModel::kRgb}) {
     const std::vector<std::string_view> names = color_plane_names(model);
-    if (planes.is_object() && planes.size() == names.size() &&
-        std::all_of(names.begin(), names.end(),
-                    [&](std::string_view name) { return planes.contains(name); })) {
+    if (members.size() == names.size() &&
+        std::all_of(names.begin(), names.end(), [&](std::string_view name) { return planes.find(name); })) {
       return model;
     }
   }
-  throw UsageError("its planes are not Y; Y, U and V; or R, G and B");
+  planes.fail("must have the planes Y; Y, U and V; or R, G and B");
 }
 
-NoiseProfile from_json(const Json& json) {
-  if (!json.is_object() || !json.contains(kMark)) {
-    throw UsageError(std::string("it has no '") + kMark + "'");
-  }
-  if (json[kMark] != kVersion) {
-    throw UsageError("it is of a version that this program doesn't know");
-  }
-  if (!json.contains("planes")) {
-    throw UsageError("it has no 'planes'");
-  }
+NoiseProfile profile_from(const JsonValue& json) {
+  json.at(kMark).integer(kVersion, kVersion);
   NoiseProfile profile;
-  profile.color_model = color_model_of(json["planes"]);
+  const JsonValue planes = json.at("planes");
+  profile.color_model = color_model_of(planes);
   const std::vector<std::string_view> names = color_plane_names(*profile.color_model);
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const std::string name(names[p]);
     const bool is_chroma = profile.color_model == ColorModel::kYuv && p > 0;
     const PlaneNoise plane =
-        plane_from_json(json["planes"][name], name, is_chroma ? &profile.noise.chroma_strength[p] : nullptr);
+        plane_from(planes.at(names[p]), is_chroma ? &profile.noise.chroma_strength[p] : nullptr);
     profile.noise.sigma[p] = plane.sigma;
     profile.noise.shape[p] = plane.shape;
   }
-  if (json.contains("opponent")) {
-    if (profile.color_model != ColorModel::kRgb || color_model_of(json["opponent"]) != ColorModel::kYuv) {
-      throw UsageError("'opponent' goes with R, G and B, and has Y, U and V");
+  if (const std::optional<JsonValue> opponent = json.find("opponent")) {
+    if (profile.color_model != ColorModel::kRgb || color_model_of(*opponent) != ColorModel::kYuv) {
+      opponent->fail("must have Y, U and V, beside the planes R, G and B");
     }
     const std::vector<std::string_view> channels = color_plane_names(ColorModel::kYuv);
     for (std::size_t c = 0; c < channels.size(); ++c) {
-      const std::string name(channels[c]);
-      profile.noise.opponent[c] = plane_from_json(json["opponent"][name], "opponent " + name);
+      profile.noise.opponent[c] = plane_from(opponent->at(channels[c]));
     }
   }
   return profile;
@@ -191,23 +162,27 @@ Json to_json(const NoiseProfile& profile) {
 }
 
 NoiseProfile parse_noise_profile(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) {
-    throw UsageError("it is no JSON");
+  try {
+    if (text.size() > kMostProfileBytes) {
+      throw Error("it is larger than " + std::to_string(kMostProfileBytes) + " bytes");
+    }
+    return profile_from(JsonDocument(text, "").root());
+  } catch (const Error& error) {
+    throw UsageError(error.what());
   }
-  return from_json(json);
 }
 
 NoiseProfile read_noise_profile(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw UsageError("cannot read the noise profile '" + path.string() + "'");
+  std::string text;
+  try {
+    text = read_regular_file(path.string(), kMostProfileBytes);
+  } catch (const Error& error) {
+    throw UsageError(std::string("cannot read the noise profile ") + error.what());
   }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     return parse_noise_profile(text);
   } catch (const UsageError& error) {
-    throw UsageError("'" + path.string() + "' is no noise profile: " + error.what());
+    throw UsageError("'" + path.string() + "' is not a noise profile: " + error.what());
   }
 }
 

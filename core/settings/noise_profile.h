@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -23,10 +24,13 @@ namespace limpid {
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 
-/// Throws UsageError for a text that is no profile.
+/// The largest profile that is read; those that Limpid writes have some 2 KiB.
+inline constexpr std::size_t kMostProfileBytes = std::size_t{1} << 20;
+
+/// Throws UsageError for a text that is not a profile.
 NoiseProfile parse_noise_profile(const std::string& text);
 
-/// Throws UsageError, which names the file, if it can't be read or is no noise profile.
+/// Throws UsageError, which names the file, if it cannot be read or is not a noise profile.
 NoiseProfile read_noise_profile(const std::filesystem::path& path);
 
 }  // namespace limpid

@@ -441,7 +441,12 @@ TEST(Library, WrongSettingsAreToldOf) {
   objection("filter", "mean");
   objection("sigma", "-1");
   objection("noise", "nosuch.json");
-  objection("noise", "{}");
+  EXPECT_EQ(objection("noise", "{}"),
+            "noise: the text is not a noise profile: \"limpid_noise_profile\" is missing");
+  const std::string deep =
+      R"({"limpid_noise_profile": )" + std::string(300000, '[') + std::string(300000, ']') + "}";
+  EXPECT_EQ(objection("noise", deep.c_str()),
+            "noise: the text is not a noise profile: it is nested deeper than 64 levels");
   objection("strength", "11");
   EXPECT_EQ(limpid_set_float(denoiser, "sigma", NAN), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(limpid_set_float(denoiser, "sigma", 12.5), LIMPID_OK);

@@ -57,5 +57,30 @@ TEST(NoiseSettings, AProfileMayBeATextToo) {
   EXPECT_THROW(parse_noise_profile("{}"), UsageError);
 }
 
+TEST(NoiseSettings, WhatIsWrongWithAProfileIsSaid) {
+  const auto objection = [](const std::string& text) -> std::string {
+    try {
+      parse_noise_profile(text);
+      return "none";
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  const auto with_plane = [](const std::string& plane) {
+    return R"({"limpid_noise_profile": 1, "planes": {"Y": {)" + plane + "}}}";
+  };
+  EXPECT_EQ(objection(with_plane(R"("sigma": 1)")), "none");
+  EXPECT_EQ(objection(R"({"limpid_noise_profile": )" + std::string(300000, '[')),
+            "it is nested deeper than 64 levels");
+  EXPECT_EQ(objection("{}"), "\"limpid_noise_profile\" is missing");
+  EXPECT_EQ(objection(with_plane("")), "\"planes.Y.sigma\" is missing");
+  EXPECT_EQ(objection(with_plane(R"("sigma": 1e300)")), "\"planes.Y.sigma\" must be a number from 0 to 255");
+  EXPECT_EQ(objection(with_plane(R"("sigma": 1, "curve": [1, 2])")),
+            "\"planes.Y.curve\" must be an array of 17 elements");
+  EXPECT_EQ(objection(with_plane(R"("sigma": 1, "grain": 2)")),
+            "\"planes.Y.grain\" is not a property of this plane's noise");
+  EXPECT_EQ(objection("{" + std::string(kMostProfileBytes, ' ')), "it is larger than 1048576 bytes");
+}
+
 }  // namespace
 }  // namespace limpid

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Reads JSON from untrusted files. Every failure is an Error of one sentence that names the file and the
+// value, such as
+//
+//   job/plan.json: "inputs[0].frames" must be an integer from 0 to 12
+
+namespace limpid {
+
+/// Greatest nesting of arrays and objects. Copying and comparing deeper documents overflows the stack.
+inline constexpr int kMostJsonDepth = 64;
+
+/// A value in a document, which must outlive it, with its place there.
+class JsonValue {
+ public:
+  JsonValue(const nlohmann::json& json, std::shared_ptr<const std::string> source, std::string place);
+
+  /// The member of an object.
+  JsonValue at(std::string_view key) const;
+  /// Nothing if there is no such member, or if it is null.
+  std::optional<JsonValue> find(std::string_view key) const;
+  /// All members of an object, in the order of their names.
+  std::vector<std::pair<std::string, JsonValue>> members() const;
+  /// Calls `read` with each element of an array.
+  void for_each(const std::function<void(const JsonValue&)>& read) const;
+  /// The elements of an array that must have this many.
+  std::vector<JsonValue> items(std::size_t count) const;
+
+  bool is_null() const;
+  bool is_integer() const;
+  bool is_number() const;
+  bool boolean() const;
+  /// Refuses zero bytes, which end file names.
+  std::string text() const;
+  double number(double least, double most) const;
+  template <std::signed_integral Integer = std::int64_t>
+  Integer integer(Integer least = std::numeric_limits<Integer>::min(),
+                  Integer most = std::numeric_limits<Integer>::max()) const {
+    return static_cast<Integer>(integer_in(least, most));
+  }
+
+  const nlohmann::json& json() const { return *json_; }
+  /// Throws the Error "FILE: "PLACE" WHAT".
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  std::int64_t integer_in(std::int64_t least, std::int64_t most) const;
+  JsonValue member(const std::string& key, const nlohmann::json& value) const;
+
+  const nlohmann::json* json_;
+  std::shared_ptr<const std::string> source_;
+  std::string place_;
+};
+
+/// A document of JSON.
+class JsonDocument {
+ public:
+  /// Parses a text. `source`: beginning of every error sentence, such as the file's name; may be empty.
+  /// Throws Error if the text is not JSON or is nested deeper than kMostJsonDepth.
+  JsonDocument(const std::string& text, std::string source);
+  /// Parses a regular file of at most `most` bytes. Throws Error.
+  static JsonDocument read(const std::string& path, std::size_t most);
+
+  JsonValue root() const;
+
+ private:
+  std::shared_ptr<const std::string> source_;
+  std::shared_ptr<const nlohmann::json> json_;
+};
+
+}  // namespace limpid
