@@ -44,6 +44,9 @@ int plan(const PlanOptions& options, Console& console) {
   if (file_exists(folder.plan())) {
     throw Error(folder.path() + ": has a plan already; name another folder, or delete that one");
   }
+  if (file_exists(folder.path() + "/done") && !folder.numbers_in("done").empty()) {
+    throw Error(folder.path() + ": has results of another job; name another folder, or delete that one");
+  }
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -19,28 +20,16 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid::app {
 namespace {
 
-/// A file that is open, or isn't: descriptor -1.
-class Opened {
- public:
-  Opened(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  Opened(Opened&&) = delete;
-  Opened& operator=(Opened&&) = delete;
-  ~Opened() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-  }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
+/// Does not wait for a FIFO and does not follow a link.
+FileDescriptor opened(const std::string& path, int flags) {
+  return FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666));
+}
 
 std::string first_line_of(const std::string& path) {
   std::ifstream stream(path);
@@ -95,16 +84,16 @@ void Claims::touch_now_and_then(const std::stop_token& stop) {
     wake_.wait_for(lock, stop, pause, [] { return false; });
     if (taken_) {
       // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
-      const Opened claim(folder_.claim(*taken_), O_WRONLY);
-      touch(claim.descriptor());
+      const FileDescriptor claim = opened(folder_.claim(*taken_), O_WRONLY);
+      touch(claim.get());
     }
   }
 }
 
 bool Claims::create(int stretch) const {
   const std::string path = folder_.claim(stretch);
-  const Opened claim(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (claim.descriptor() < 0) {
+  const FileDescriptor claim = opened(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (claim.get() < 0) {
     if (errno != EEXIST) {
       throw Error(path + ": can't create it: " + std::strerror(errno));
     }
@@ -115,46 +104,61 @@ bool Claims::create(int stretch) const {
           .dump() +
       "\n";
   // A claim that can't be written is one without a name: others do the stretch as well.
-  static_cast<void>(::write(claim.descriptor(), text.data(), text.size()) < 0);
+  static_cast<void>(::write(claim.get(), text.data(), text.size()) < 0);
   return true;
 }
 
 /// By the clock of the file system.
 double Claims::seconds_since_touched(int descriptor) {
-  const Opened beacon(folder_.beacon(worker_name()), O_WRONLY | O_CREAT);
-  touch(beacon.descriptor());
+  const FileDescriptor beacon = opened(folder_.beacon(worker_name()), O_WRONLY | O_CREAT);
+  touch(beacon.get());
   struct stat now {};
   struct stat then {};
-  if (::fstat(beacon.descriptor(), &now) != 0 || ::fstat(descriptor, &then) != 0) {
+  if (::fstat(beacon.get(), &now) != 0 || ::fstat(descriptor, &then) != 0) {
     return 0;
   }
   return seconds_of(now.st_mtim) - seconds_of(then.st_mtim);
 }
 
+std::optional<Claims::Content> Claims::content_of(int descriptor) {
+  std::array<char, kMostClaim> text{};
+  const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+  try {
+    const JsonDocument document(
+        std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))), "a claim");
+    const JsonValue json = document.root();
+    Content content{.worker = json.at("worker").text(),
+                    .process = json.at("process").integer<int>(0),
+                    .space = json.at("space").text()};
+    constexpr std::size_t kLongestName = 128;  // leaves room for what files' names add
+    const bool is_name = is_plain_name(content.worker) && content.worker.size() <= kLongestName;
+    return is_name ? std::optional(std::move(content)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 /// `name`: the worker's, if it is known.
 Claims::Holder Claims::holder_of(int stretch, std::string& name) {
-  const Opened claim(folder_.claim(stretch), O_RDONLY);  // which network file systems ask the server for
-  if (claim.descriptor() < 0) {
+  const FileDescriptor claim =
+      opened(folder_.claim(stretch), O_RDONLY);  // which network file systems ask the server for
+  if (claim.get() < 0) {
     return Holder::kNobody;
   }
-  std::array<char, 4096> text{};
-  const ssize_t size = ::read(claim.descriptor(), text.data(), text.size());
-  const auto told =
-      nlohmann::json::parse(text.data(), text.data() + std::max<ssize_t>(size, 0), nullptr, false);
   // A worker writes its name as soon as it has created the file, unless it is killed in between.
   constexpr double kSecondsToWriteAName = 5;
   double patience = std::min(patience_, kSecondsToWriteAName);
-  if (told.is_object()) {
+  if (const std::optional<Content> content = content_of(claim.get())) {
     patience = patience_;
-    name = told.value("worker", "");
-    const int process = told.value("process", 0);
-    const bool is_gone = process > 0 && told.value("space", "") == process_space() &&
-                         ::kill(process, 0) != 0 && errno == ESRCH;
+    name = content->worker;
+    const bool is_gone = content->process > 0 && content->space == process_space() &&
+                         ::kill(content->process, 0) != 0 && errno == ESRCH;
     if (is_gone) {
       return Holder::kDead;
     }
   }
-  return seconds_since_touched(claim.descriptor()) > patience ? Holder::kDead : Holder::kAlive;
+  // A time in the future, as after the server's clock was set back, is no sign of life.
+  return std::abs(seconds_since_touched(claim.get())) > patience ? Holder::kDead : Holder::kAlive;
 }
 
 bool Claims::is_taken(int stretch) {
@@ -174,7 +178,8 @@ bool Claims::take(int stretch, bool from_anybody) {
     const std::string taken = path + "." + worker_name() + ".taken";
     const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
     if (is_mine) {
-      ::unlink(taken.c_str());
+      std::error_code ignored;
+      std::filesystem::remove(taken, ignored);
       if (holder == Holder::kDead && !name.empty()) {  // what it had begun to write
         ::unlink(folder_.data(number_text(stretch) + "-" + name + ".tmp").c_str());
       }
@@ -190,8 +195,12 @@ bool Claims::take(int stretch, bool from_anybody) {
 
 bool Claims::is_lost() {
   const std::scoped_lock lock(mutex_);
-  const auto told = nlohmann::json::parse(first_line_of(folder_.claim(taken_.value_or(0))), nullptr, false);
-  return taken_ && !(told.is_object() && told.value("worker", "") == worker_name());
+  if (!taken_) {
+    return false;
+  }
+  const FileDescriptor claim = opened(folder_.claim(*taken_), O_RDONLY);
+  const std::optional<Content> content = content_of(claim.get());
+  return !content || content->worker != worker_name();
 }
 
 void Claims::give_back() noexcept {

@@ -37,6 +37,13 @@ class Claims {
 
  private:
   enum class Holder { kNobody, kDead, kAlive };
+  struct Content {
+    std::string worker;
+    int process = 0;
+    std::string space;  ///< machine and container in which the process number is unique
+  };
+  /// Nothing if the worker has not written the claim yet, or if it is damaged.
+  static std::optional<Content> content_of(int descriptor);
   Holder holder_of(int stretch, std::string& name);
   double seconds_since_touched(int descriptor);
   bool create(int stretch) const;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -12,9 +13,6 @@
 #include <climits>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 
@@ -76,7 +74,22 @@ std::string make_worker_name() {
   return fmt::format("{}-{}-{:08x}", name.empty() ? "host" : name, ::getpid(), random());
 }
 
+const std::string& require_plain(const std::string& name) {
+  if (!is_plain_name(name)) {
+    throw Error("'" + name + "' is not a name of a job's file");
+  }
+  return name;
+}
+
 }  // namespace
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name.size() <= NAME_MAX && name.front() != '.' &&
+         std::ranges::all_of(name, [](unsigned char letter) {
+           return letter < 0x80 &&
+                  (std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.');
+         });
+}
 
 std::string number_text(int number) { return fmt::format("{:05}", number); }
 
@@ -90,6 +103,10 @@ std::string JobFolder::failed(int number) const {
   return path_ + "/failed/" + number_text(number) + ".failed.json";
 }
 std::string JobFolder::claim(int number) const { return path_ + "/claims/" + number_text(number) + ".claim"; }
+std::string JobFolder::beacon(const std::string& worker) const {
+  return path_ + "/workers/" + require_plain(worker);
+}
+std::string JobFolder::data(const std::string& name) const { return path_ + "/data/" + require_plain(name); }
 
 void JobFolder::create() const {
   for (const char* part : {"stretches", "done", "failed", "claims", "workers", "data"}) {
@@ -111,11 +128,13 @@ std::set<int> JobFolder::numbers_in(const std::string& kind) const {
     int number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     const std::string rest(end, name.data() + name.size());
-    if (error == std::errc() && (rest == ".done.json" || rest == ".failed.json" || rest == ".claim")) {
+    const bool is_known = rest == ".done.json" || rest == ".failed.json" || rest == ".claim";
+    if (error == std::errc() && number >= 0 && is_known && name == number_text(number) + rest) {
       numbers.insert(number);
     }
   }
-  if (failure) {
+  // Some tools that copy a job leave empty folders out.
+  if (failure && failure != std::errc::no_such_file_or_directory) {
     throw Error(folder + ": can't read the folder: " + failure.message());
   }
   return numbers;
@@ -127,6 +146,11 @@ const std::string& worker_name() {
 }
 
 void write_durably(const std::string& path, const std::string& text) {
+  if (text.size() > kMostJobFile) {
+    throw Error(
+        fmt::format("{}: would be larger than {} MiB; plan fewer frames at a time, or shorter stretches",
+                    path, kMostJobFile >> 20));
+  }
   const std::string temporary = path + "." + worker_name() + ".tmp";
   ::unlink(temporary.c_str());
   write_new_file(temporary, text);
@@ -139,19 +163,6 @@ void write_durably(const std::string& path, const std::string& text) {
   sync_folder_of(path);
 }
 
-nlohmann::ordered_json read_json(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    fail_at(path, "can't read it");
-  }
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  try {
-    return nlohmann::ordered_json::parse(text);
-  } catch (const nlohmann::json::exception&) {
-    throw Error(path + ": is no JSON; it is damaged");
-  }
-}
-
 bool file_exists(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0;
@@ -159,14 +170,11 @@ bool file_exists(const std::string& path) {
 
 std::string to_hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
-std::uint64_t from_hex(const std::string& text) {
+std::optional<std::uint64_t> from_hex(const std::string& text) {
   std::uint64_t number = 0;
   constexpr int kBase = 16;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, kBase);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw Error("'" + text + "' is no hexadecimal number");
-  }
-  return number;
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace limpid::app

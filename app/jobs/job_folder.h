@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -18,8 +19,9 @@ class JobFolder {
   std::string done(int number) const;
   std::string failed(int number) const;
   std::string claim(int number) const;
-  std::string beacon(const std::string& worker) const { return path_ + "/workers/" + worker; }
-  std::string data(const std::string& name) const { return path_ + "/data/" + name; }
+  /// Throw Error for what is not a plain name.
+  std::string beacon(const std::string& worker) const;
+  std::string data(const std::string& name) const;
 
   /// Makes the folders in it. Throws Error.
   void create() const;
@@ -30,23 +32,29 @@ class JobFolder {
   std::string path_;
 };
 
+/// Size limits of a job's files, in bytes. 64 MiB hold a stretch of 4 million frames.
+inline constexpr std::size_t kMostJobFile = std::size_t{1} << 26;
+inline constexpr std::size_t kMostFailure = std::size_t{1} << 20;
+inline constexpr std::size_t kMostClaim = std::size_t{1} << 12;
+
 /// "00017", by which files are named.
 std::string number_text(int number);
+
+/// True for names that cannot lead out of a folder: letters, digits, '-', '_' and '.', which is not the
+/// first. Names that are read from a job's files must be of this kind.
+bool is_plain_name(const std::string& name);
 
 /// Names this process on this machine and no other: for names of files.
 const std::string& worker_name();
 
 /// Puts `text` in place of the file as a whole: another process, or the next after a power cut, sees all of
-/// it or what was there before. Throws Error.
+/// it or what was there before. Throws Error, also for more than kMostJobFile bytes.
 void write_durably(const std::string& path, const std::string& text);
-
-/// Throws Error if the file can't be read or is no JSON.
-nlohmann::ordered_json read_json(const std::string& path);
 
 bool file_exists(const std::string& path);
 
-/// 64 bits as 16 hexadecimal digits, and back. Throws Error for other text.
+/// 64 bits as 16 hexadecimal digits, and back. Nothing for other text.
 std::string to_hex(std::uint64_t number);
-std::uint64_t from_hex(const std::string& text);
+std::optional<std::uint64_t> from_hex(const std::string& text);
 
 }  // namespace limpid::app

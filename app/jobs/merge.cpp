@@ -91,12 +91,18 @@ class StretchResults {
 
  private:
   [[noreturn]] void fail(int number, const char* what) const {
-    throw Error(fmt::format("{}: stretch {} {}; without {} it is done again", folder_.path(), number, what,
-                            folder_.done(number)));
+    throw Error(fmt::format("{}: stretch {} {}; delete {}, and limpid work {} repeats it", folder_.path(),
+                            number, what, folder_.done(number), folder_.path()));
   }
 
   DoneStretch done_of(int number) const {
-    std::optional<DoneStretch> done = read_done(folder_, number);
+    std::optional<DoneStretch> done;
+    try {
+      done = read_done(folder_, number);
+    } catch (const Error& damage) {
+      throw Error(fmt::format("{}; delete this file, and limpid work {} repeats the stretch", damage.what(),
+                              folder_.path()));
+    }
     if (!done) {
       fail(number, "has no file, or one that is not whole");
     }

@@ -3,8 +3,11 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -12,6 +15,7 @@
 
 #include "app/console/version.h"
 #include "core/base/error.h"
+#include "core/base/narrowed.h"
 #include "io/media/ffmpeg_version.h"
 #include "io/media/frame_hash.h"
 
@@ -19,16 +23,6 @@ namespace limpid::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Runs `read`, of which a file that isn't as it should be makes an Error that names it.
-template <typename Read>
-auto reading(const std::string& path, const Read& read) {
-  try {
-    return read(read_json(path));
-  } catch (const nlohmann::json::exception&) {
-    throw Error(path + ": is not as limpid plan writes it");
-  }
-}
 
 Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Json json = Json::array();
@@ -38,11 +32,12 @@ Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs
   return json;
 }
 
-std::vector<std::pair<std::string, std::string>> pairs_from(const Json& json) {
+std::vector<std::pair<std::string, std::string>> pairs_from(const JsonValue& json) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (const Json& pair : json) {
-    pairs.emplace_back(pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
-  }
+  json.for_each([&pairs](const JsonValue& pair) {
+    const std::vector<JsonValue> both = pair.items(2);
+    pairs.emplace_back(both[0].text(), both[1].text());
+  });
   return pairs;
 }
 
@@ -51,9 +46,11 @@ Json optional_to_json(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-template <typename Value>
-std::optional<Value> optional_from(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional<Value>(json.get<Value>());
+/// A time in seconds, or nothing.
+std::optional<double> time_from(const JsonValue& json, std::string_view key) {
+  constexpr double kMost = 1e12;  // in microseconds, an integer of 64 bits
+  const std::optional<JsonValue> time = json.find(key);
+  return time ? std::optional(time->number(-kMost, kMost)) : std::nullopt;
 }
 
 Json filter_to_json(const FilterSettings& filter) {
@@ -66,18 +63,21 @@ Json filter_to_json(const FilterSettings& filter) {
           {"parameters", std::move(parameters)}};
 }
 
-FilterSettings filter_from(const Json& json) {
-  FilterSettings filter{.name = json.at("name").get<std::string>(),
-                        .profile = optional_from<std::string>(json.at("profile")),
-                        .parameters = {}};
-  for (const auto& [name, value] : json.at("parameters").items()) {
-    if (value.is_number_integer()) {
-      filter.parameters[name] = value.get<int>();
-    } else if (value.is_number()) {
-      filter.parameters[name] = value.get<float>();
-    } else {
-      filter.parameters[name] = value.get<std::string>();
-    }
+ParameterValue parameter_from(const JsonValue& json) {
+  if (json.is_integer()) {
+    return json.integer<int>();
+  }
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return json.is_number() ? ParameterValue(static_cast<float>(json.number(-kMost, kMost))) : json.text();
+}
+
+FilterSettings filter_from(const JsonValue& json) {
+  FilterSettings filter{.name = json.at("name").text(), .profile = {}, .parameters = {}};
+  if (const std::optional<JsonValue> profile = json.find("profile")) {
+    filter.profile = profile->text();
+  }
+  for (const auto& [name, value] : json.at("parameters").members()) {
+    filter.parameters[name] = parameter_from(value);
   }
   return filter;
 }
@@ -94,15 +94,25 @@ std::string bits_of(const Numbers& numbers) {
 }
 
 template <typename Numbers>
-void set_bits(Numbers& numbers, const std::string& text) {
+void set_bits(Numbers& numbers, const JsonValue& json) {
   constexpr std::size_t kDigits = 8;
-  if (text.size() != numbers.size() * kDigits) {
-    throw Error("a noise level has not as many numbers as it should");
+  const std::string text = json.text();
+  bool is_legal = text.size() == numbers.size() * kDigits;
+  for (std::size_t i = 0; is_legal && i < numbers.size(); ++i) {
+    const std::optional<std::uint64_t> bits = from_hex(text.substr(kDigits * i, kDigits));
+    is_legal = bits.has_value();
+    numbers[i] = std::bit_cast<float>(narrowed<std::uint32_t>(bits.value_or(0)).value_or(0));
+    is_legal = is_legal && std::isfinite(numbers[i]);
   }
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] =
-        std::bit_cast<float>(static_cast<std::uint32_t>(from_hex(text.substr(kDigits * i, kDigits))));
+  if (!is_legal) {
+    json.fail(fmt::format("must be {} finite numbers of {} hexadecimal digits", numbers.size(), kDigits));
   }
+}
+
+float float_of_bits(const JsonValue& json) {
+  std::array<float, 1> number{};
+  set_bits(number, json);
+  return number[0];
 }
 
 Json shape_to_json(const NoiseShape& shape) {
@@ -111,14 +121,13 @@ Json shape_to_json(const NoiseShape& shape) {
              : Json{bits_of(shape.spectrum), bits_of(shape.curve), bits_of(std::array{shape.repetition})};
 }
 
-NoiseShape shape_from(const Json& json) {
+NoiseShape shape_from(const JsonValue& json) {
   NoiseShape shape;
   if (!json.is_null()) {
-    set_bits(shape.spectrum, json.at(0).get<std::string>());
-    set_bits(shape.curve, json.at(1).get<std::string>());
-    std::array<float, 1> repetition{};
-    set_bits(repetition, json.at(2).get<std::string>());
-    shape.repetition = repetition[0];
+    const std::vector<JsonValue> parts = json.items(3);
+    set_bits(shape.spectrum, parts[0]);
+    set_bits(shape.curve, parts[1]);
+    shape.repetition = float_of_bits(parts[2]);
   }
   return shape;
 }
@@ -136,16 +145,17 @@ Json level_to_json(const NoiseModel& level) {
   return json;
 }
 
-NoiseModel level_from(const Json& json) {
+NoiseModel level_from(const JsonValue& json) {
   NoiseModel level;
-  set_bits(level.sigma, json.at("sigma").get<std::string>());
-  for (std::size_t p = 0; p < level.shape.size(); ++p) {
-    level.shape.at(p) = shape_from(json.at("shapes").at(p));
-    if (!json.at("opponent").is_null()) {
-      std::array<float, 1> sigma{};
-      set_bits(sigma, json.at("opponent").at(p).at(0).get<std::string>());
-      level.opponent.at(p) = {sigma[0], shape_from(json.at("opponent").at(p).at(1))};
-    }
+  set_bits(level.sigma, json.at("sigma"));
+  const std::vector<JsonValue> shapes = json.at("shapes").items(level.shape.size());
+  std::ranges::transform(shapes, level.shape.begin(), shape_from);
+  if (const std::optional<JsonValue> opponent = json.find("opponent")) {
+    const std::vector<JsonValue> channels = opponent->items(level.opponent.size());
+    std::ranges::transform(channels, level.opponent.begin(), [](const JsonValue& channel) {
+      const std::vector<JsonValue> parts = channel.items(2);
+      return PlaneNoise{float_of_bits(parts[0]), shape_from(parts[1])};
+    });
   }
   return level;
 }
@@ -160,13 +170,29 @@ std::string hashes_to_text(const std::vector<std::uint64_t>& hashes) {
   return text;
 }
 
-std::vector<std::uint64_t> hashes_from(const std::string& text) {
+std::vector<std::uint64_t> hashes_from(const JsonValue& json) {
+  const std::string text = json.text();
   std::vector<std::uint64_t> hashes;
-  for (std::size_t i = 0; i + kHashDigits <= text.size(); i += kHashDigits) {
-    hashes.push_back(from_hex(text.substr(i, kHashDigits)));
+  for (std::size_t i = 0; i < text.size(); i += kHashDigits) {
+    const std::optional<std::uint64_t> hash = from_hex(text.substr(i, kHashDigits));
+    if (!hash || text.size() - i < kHashDigits) {
+      json.fail("must be hashes of 16 hexadecimal digits each");
+    }
+    hashes.push_back(*hash);
   }
   return hashes;
 }
+
+std::uint64_t hash_from(const JsonValue& json) {
+  const std::vector<std::uint64_t> hashes = hashes_from(json);
+  if (hashes.size() != 1) {
+    json.fail("must be a hash of 16 hexadecimal digits");
+  }
+  return hashes.front();
+}
+
+constexpr int kMostThreads = 1024;
+constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few can be added
 
 }  // namespace
 
@@ -198,31 +224,33 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
             {"threads", writer.encoder_threads}}}};
 }
 
-JobSettings settings_from(const nlohmann::ordered_json& json) {
+JobSettings settings_from(const JsonValue& json) {
   JobSettings settings;
   settings.filter = filter_from(json.at("filter"));
-  settings.noise = json.at("noise");
-  settings.frames = json.at("frames").get<std::int64_t>();
-  const Json& reader = json.at("reader");
-  settings.reader.input_format = reader.at("format").get<std::string>();
+  if (const std::optional<JsonValue> noise = json.find("noise")) {
+    settings.noise = noise->json();
+  }
+  settings.frames = json.at("frames").integer<std::int64_t>(0);
+  const JsonValue reader = json.at("reader");
+  settings.reader.input_format = reader.at("format").text();
   settings.reader.options = pairs_from(reader.at("options"));
-  settings.reader.allow_references = reader.at("references").get<bool>();
-  settings.reader.audio = reader.at("audio").get<bool>();
-  settings.reader.subtitles = reader.at("subtitles").get<bool>();
-  settings.reader.data = reader.at("data").get<bool>();
-  settings.reader.start = optional_from<double>(reader.at("start"));
-  settings.reader.end = optional_from<double>(reader.at("end"));
-  const Json& writer = json.at("writer");
-  settings.writer.codec = writer.at("codec").get<std::string>();
-  settings.writer.pixel_format = writer.at("pixel_format").get<std::string>();
-  settings.writer.container = writer.at("container").get<std::string>();
-  settings.writer.crf = writer.at("crf").get<std::string>();
-  settings.writer.preset = writer.at("preset").get<std::string>();
-  settings.writer.bitrate = writer.at("bitrate").get<std::string>();
+  settings.reader.allow_references = reader.at("references").boolean();
+  settings.reader.audio = reader.at("audio").boolean();
+  settings.reader.subtitles = reader.at("subtitles").boolean();
+  settings.reader.data = reader.at("data").boolean();
+  settings.reader.start = time_from(reader, "start");
+  settings.reader.end = time_from(reader, "end");
+  const JsonValue writer = json.at("writer");
+  settings.writer.codec = writer.at("codec").text();
+  settings.writer.pixel_format = writer.at("pixel_format").text();
+  settings.writer.container = writer.at("container").text();
+  settings.writer.crf = writer.at("crf").text();
+  settings.writer.preset = writer.at("preset").text();
+  settings.writer.bitrate = writer.at("bitrate").text();
   settings.writer.encoder_options = pairs_from(writer.at("options"));
-  settings.writer.audio_codec = writer.at("audio_codec").get<std::string>();
-  settings.writer.audio_bitrate = writer.at("audio_bitrate").get<std::string>();
-  settings.writer.encoder_threads = writer.at("threads").get<int>();
+  settings.writer.audio_codec = writer.at("audio_codec").text();
+  settings.writer.audio_bitrate = writer.at("audio_bitrate").text();
+  settings.writer.encoder_threads = writer.at("threads").integer(0, kMostThreads);
   settings.writer.frames = settings.frames;
   return settings;
 }
@@ -238,20 +266,23 @@ nlohmann::ordered_json to_json(const StretchPlan& stretch) {
           {"levels", std::move(levels)}};
 }
 
-StretchPlan stretch_plan_from(const nlohmann::ordered_json& json) {
+StretchPlan stretch_plan_from(const JsonValue& json) {
   StretchPlan stretch;
-  stretch.position = json.at("position").get<std::int64_t>();
-  stretch.seek = optional_from<double>(json.at("seek"));
-  stretch.before = json.at("before").get<std::int64_t>();
-  stretch.frames = json.at("frames").get<std::int64_t>();
-  stretch.after = json.at("after").get<std::int64_t>();
-  stretch.checks = hashes_from(json.at("checks").get<std::string>());
-  for (const Json& level : json.at("levels")) {
-    stretch.levels.emplace_back(level.at(0).get<std::int64_t>(), level_from(level.at(1)));
+  stretch.position = json.at("position").integer<std::int64_t>(0, kMostFrames);
+  stretch.seek = time_from(json, "seek");
+  stretch.before = json.at("before").integer<std::int64_t>(0, kMostFrames);
+  stretch.frames = json.at("frames").integer<std::int64_t>(1, kMostFrames);
+  stretch.after = json.at("after").integer<std::int64_t>(0, kMostFrames);
+  stretch.checks = hashes_from(json.at("checks"));
+  if (std::ssize(stretch.checks) != stretch.before + stretch.frames + stretch.after) {
+    json.at("checks").fail("must have a hash of each frame");
   }
-  if (std::ssize(stretch.checks) != stretch.before + stretch.frames + stretch.after ||
-      stretch.levels.empty()) {
-    throw Error("a stretch's plan doesn't tell of all its frames");
+  json.at("levels").for_each([&stretch](const JsonValue& level) {
+    const std::vector<JsonValue> parts = level.items(2);
+    stretch.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
+  });
+  if (stretch.levels.empty()) {
+    json.at("levels").fail("must have a noise level");
   }
   return stretch;
 }
@@ -268,14 +299,19 @@ nlohmann::ordered_json to_json(const DoneStretch& done) {
           {"seconds", done.seconds}};
 }
 
-DoneStretch done_stretch_from(const nlohmann::ordered_json& json) {
-  return {.file = json.at("file").get<std::string>(),
-          .bytes = json.at("bytes").get<std::int64_t>(),
-          .hashes = hashes_from(json.at("hashes").get<std::string>()),
-          .reordering = json.at("reordering").get<int>(),
-          .engine = json.at("engine").get<std::string>(),
-          .worker = json.at("worker").get<std::string>(),
-          .seconds = json.at("seconds").get<double>()};
+DoneStretch done_stretch_from(const JsonValue& json) {
+  constexpr int kMostReordering = 64;
+  DoneStretch done{.file = json.at("file").text(),
+                   .bytes = json.at("bytes").integer<std::int64_t>(0),
+                   .hashes = hashes_from(json.at("hashes")),
+                   .reordering = json.at("reordering").integer(0, kMostReordering),
+                   .engine = json.at("engine").text(),
+                   .worker = json.at("worker").text(),
+                   .seconds = json.at("seconds").number(0, std::numeric_limits<double>::max())};
+  if (!is_plain_name(done.file)) {
+    json.at("file").fail("must be the name of a file in the folder data");
+  }
+  return done;
 }
 
 std::string program_version() { return version() + ", FFmpeg " + io::ffmpeg_version(); }
@@ -304,45 +340,65 @@ void write_plan(const JobFolder& folder, const Plan& plan) {
   try {
     write_durably(folder.plan(), json.dump(1) + "\n");
   } catch (const nlohmann::json::exception&) {
-    throw Error(folder.plan() + ": can't hold the name of an input, which is not UTF-8");
+    throw Error(folder.plan() + ": cannot hold the name of an input that is not UTF-8");
   }
 }
+
+namespace {
+
+PlannedInput input_from(const JsonValue& json) {
+  return {.path = json.at("path").text(),
+          .bytes = json.at("bytes").integer<std::int64_t>(-1),
+          .fingerprint = hash_from(json.at("fingerprint")),
+          .frames = json.at("frames").integer<std::int64_t>(1, kMostFrames),
+          .decoder_threads = json.at("decoder_threads").integer(0, kMostThreads),
+          .decoded_on_gpu = json.at("decoded_on_gpu").boolean(),
+          .still_picture = json.at("still_picture").boolean(),
+          .joined = json.at("joined").boolean()};
+}
+
+Stretch stretch_from(const JsonValue& json, const std::vector<PlannedInput>& inputs) {
+  const std::vector<JsonValue> parts = json.items(3);
+  Stretch stretch;
+  stretch.input = parts[0].integer(0, static_cast<int>(inputs.size()) - 1);
+  const std::int64_t frames = inputs[static_cast<std::size_t>(stretch.input)].frames;
+  stretch.first = parts[1].integer<std::int64_t>(0, frames - 1);
+  stretch.frames = parts[2].integer<std::int64_t>(1, frames - stretch.first);
+  return stretch;
+}
+
+}  // namespace
 
 Plan read_plan(const JobFolder& folder) {
   const std::string path = folder.plan();
   if (!file_exists(path)) {
     throw Error(folder.path() + ": has no plan; limpid plan INPUT -o " + folder.path() + " makes one");
   }
-  return reading(path, [&](const Json& json) {
-    Plan plan;
-    plan.program = json.at("program").get<std::string>();
-    if (plan.program != program_version()) {
-      throw Error(path + ": was made by limpid " + plan.program + ", and this is limpid " +
-                  program_version());
-    }
-    plan.settings = settings_from(json.at("settings"));
-    for (const Json& input : json.at("inputs")) {
-      plan.inputs.push_back({.path = input.at("path").get<std::string>(),
-                             .bytes = input.at("bytes").get<std::int64_t>(),
-                             .fingerprint = from_hex(input.at("fingerprint").get<std::string>()),
-                             .frames = input.at("frames").get<std::int64_t>(),
-                             .decoder_threads = input.at("decoder_threads").get<int>(),
-                             .decoded_on_gpu = input.at("decoded_on_gpu").get<bool>(),
-                             .still_picture = input.at("still_picture").get<bool>(),
-                             .joined = input.at("joined").get<bool>()});
-    }
-    for (const Json& stretch : json.at("stretches")) {
-      plan.stretches.push_back({.input = stretch.at(0).get<int>(),
-                                .first = stretch.at(1).get<std::int64_t>(),
-                                .frames = stretch.at(2).get<std::int64_t>()});
-      static_cast<void>(plan.inputs.at(static_cast<std::size_t>(plan.stretches.back().input)));
-    }
-    return plan;
+  const JsonDocument document = JsonDocument::read(path, kMostJobFile);
+  const JsonValue json = document.root();
+  Plan plan;
+  plan.program = json.at("program").text();
+  if (plan.program != program_version()) {
+    throw Error(path + ": was made by limpid " + plan.program + ", and this is limpid " + program_version());
+  }
+  plan.settings = settings_from(json.at("settings"));
+  json.at("inputs").for_each([&plan](const JsonValue& input) { plan.inputs.push_back(input_from(input)); });
+  if (plan.inputs.empty()) {
+    json.at("inputs").fail("must have an input");
+  }
+  json.at("stretches").for_each([&plan](const JsonValue& stretch) {
+    plan.stretches.push_back(stretch_from(stretch, plan.inputs));
   });
+  return plan;
 }
 
-StretchPlan read_stretch_plan(const JobFolder& folder, int number) {
-  return reading(folder.stretch(number), [](const Json& json) { return stretch_plan_from(json); });
+StretchPlan read_stretch_plan(const JobFolder& folder, int number, std::int64_t frames) {
+  const JsonDocument document = JsonDocument::read(folder.stretch(number), kMostJobFile);
+  StretchPlan stretch = stretch_plan_from(document.root());
+  if (stretch.frames != frames) {
+    document.root().at("frames").fail(fmt::format("must be {}, as in plan.json", frames));
+  }
+  return stretch;
 }
 
 std::optional<DoneStretch> read_done(const JobFolder& folder, int number) {
@@ -350,7 +406,7 @@ std::optional<DoneStretch> read_done(const JobFolder& folder, int number) {
   if (!file_exists(path)) {
     return std::nullopt;
   }
-  DoneStretch done = reading(path, [](const Json& json) { return done_stretch_from(json); });
+  DoneStretch done = done_stretch_from(JsonDocument::read(path, kMostJobFile).root());
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(folder.data(done.file), failure);
   if (failure || bytes != static_cast<std::uintmax_t>(done.bytes)) {
@@ -358,6 +414,8 @@ std::optional<DoneStretch> read_done(const JobFolder& folder, int number) {
   }
   return done;
 }
+
+nlohmann::json comparable(const JobSettings& settings) { return to_json(settings); }
 
 io::WriterOptions stretch_options(io::WriterOptions options) {
   if (options.container.empty()) {

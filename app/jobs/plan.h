@@ -10,6 +10,7 @@
 #include "app/jobs/job_folder.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
+#include "core/settings/json_reader.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -23,13 +24,15 @@ struct JobSettings {
   FilterSettings filter;
   io::ReaderOptions reader;
   io::WriterOptions writer;
-  std::int64_t frames = 0;       ///< of each input at most; 0: all
-  nlohmann::ordered_json noise;  ///< as it was asked for, to be told and compared
+  std::int64_t frames = 0;  ///< of each input at most; 0: all
+  nlohmann::json noise;     ///< as it was asked for, to be compared
 };
 
 nlohmann::ordered_json to_json(const JobSettings& settings);
 /// Throws Error for what to_json() would not make.
-JobSettings settings_from(const nlohmann::ordered_json& json);
+JobSettings settings_from(const JsonValue& json);
+/// to_json() with sorted members.
+nlohmann::json comparable(const JobSettings& settings);
 
 struct PlannedInput {
   std::string path;        ///< from the root
@@ -69,7 +72,7 @@ struct StretchPlan {
 };
 
 nlohmann::ordered_json to_json(const StretchPlan& stretch);
-StretchPlan stretch_plan_from(const nlohmann::ordered_json& json);
+StretchPlan stretch_plan_from(const JsonValue& json);
 
 /// What a worker leaves.
 struct DoneStretch {
@@ -83,7 +86,7 @@ struct DoneStretch {
 };
 
 nlohmann::ordered_json to_json(const DoneStretch& done);
-DoneStretch done_stretch_from(const nlohmann::ordered_json& json);
+DoneStretch done_stretch_from(const JsonValue& json);
 
 /// Of this program and the libraries that decode and encode.
 std::string program_version();
@@ -91,8 +94,9 @@ std::string program_version();
 void write_plan(const JobFolder& folder, const Plan& plan);
 /// Throws Error if there is none, or if another version has made it.
 Plan read_plan(const JobFolder& folder);
-StretchPlan read_stretch_plan(const JobFolder& folder, int number);
-/// Nothing if the stretch isn't done, or its file is gone or not whole.
+/// `frames`: results, of the plan. Throws Error.
+StretchPlan read_stretch_plan(const JobFolder& folder, int number, std::int64_t frames);
+/// Nothing if the stretch isn't done, or its file is gone or not whole. Throws Error for a damaged file.
 std::optional<DoneStretch> read_done(const JobFolder& folder, int number);
 
 /// For encoding stretches: of a container that nobody has chosen, the most usual.

@@ -5,6 +5,7 @@
 
 #include "app/jobs/claims.h"
 #include "core/base/error.h"
+#include "core/settings/json_reader.h"
 
 namespace limpid::app {
 
@@ -18,21 +19,19 @@ JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience) 
   for (int number = 0; number < status.stretches; ++number) {
     const std::int64_t frames = plan.stretches[static_cast<std::size_t>(number)].frames;
     status.frames += frames;
-    if (const std::optional<DoneStretch> done = read_done(folder, number)) {
-      ++status.done;
-      status.frames_done += frames;
-      seconds += done->seconds;
-    } else if (claimed.contains(number) && claims.is_taken(number)) {
-      status.running.push_back(number);
-    } else if (failed.contains(number)) {
-      std::string sentence;
-      try {
-        sentence = read_json(folder.failed(number)).value("error", "");
-      } catch (const Error&) {
-        // Taken up again at this very moment.
-        continue;
+    try {
+      if (const std::optional<DoneStretch> done = read_done(folder, number)) {
+        ++status.done;
+        status.frames_done += frames;
+        seconds += done->seconds;
+      } else if (claimed.contains(number) && claims.is_taken(number)) {
+        status.running.push_back(number);
+      } else if (failed.contains(number) && file_exists(folder.failed(number))) {
+        const JsonDocument document = JsonDocument::read(folder.failed(number), kMostFailure);
+        status.failed.push_back({number, document.root().at("error").text()});
       }
-      status.failed.push_back({number, std::move(sentence)});
+    } catch (const Error& damage) {
+      status.failed.push_back({number, damage.what()});
     }
   }
   if (seconds > 0) {

@@ -132,7 +132,7 @@ class StretchRun {
         stop_(stop),
         stretch_(plan.stretches.at(static_cast<std::size_t>(number))),
         input_(plan.inputs.at(static_cast<std::size_t>(stretch_.input))),
-        frames_(read_stretch_plan(folder, number)) {}
+        frames_(read_stretch_plan(folder, number, stretch_.frames)) {}
 
   DoneStretch run() {
     if (frames_.seek) {

@@ -107,7 +107,7 @@ class Worker {
 
   /// False if another worker has it.
   bool do_one(int number, bool from_anybody) {
-    if (read_done(folder_, number)) {
+    if (is_done(number)) {
       ++report_.there;
       return true;
     }
@@ -125,7 +125,7 @@ class Worker {
     };
     const GiveBack give_back(claims_);
     // Between the look and the claim it may have been done.
-    if (read_done(folder_, number)) {
+    if (is_done(number)) {
       ++report_.there;
       return true;
     }
@@ -154,6 +154,18 @@ class Worker {
     return true;
   }
 
+  /// A stretch with a damaged result is not done: it is repeated, with a warning.
+  bool is_done(int number) {
+    try {
+      return read_done(folder_, number).has_value();
+    } catch (const Error& damage) {
+      if (damaged_.insert(number).second) {
+        spdlog::warn(fmt::format("{}; stretch {} is repeated", damage.what(), number));
+      }
+      return false;
+    }
+  }
+
   void check_input_once(int number) {
     const int input = plan_.stretches[static_cast<std::size_t>(number)].input;
     if (!checked_.contains(input)) {
@@ -163,7 +175,7 @@ class Worker {
   }
 
   void failed(int number, const std::string& sentence) {
-    if (read_done(folder_, number)) {
+    if (is_done(number)) {
       ++report_.there;  // by another worker, which may have taken it over
       return;
     }
@@ -186,6 +198,7 @@ class Worker {
   std::stop_token stop_;
   Claims claims_;
   std::set<int> checked_;  // inputs
+  std::set<int> damaged_;  // stretches with a damaged result that has been logged
   WorkReport report_;
 };
 
@@ -229,6 +242,7 @@ std::vector<int> stretches_of(const Share& share, int stretches) {
 
 WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
                    const std::shared_ptr<Engine>& engine, const std::stop_token& stop) {
+  folder.create();  // some tools that copy a job leave empty folders out
   return Worker(folder, plan, options, engine, stop).run();
 }
 

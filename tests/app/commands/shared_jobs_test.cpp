@@ -4,10 +4,14 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -327,6 +331,78 @@ TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
   expect_failure(limpid({"denoise", film, "-o", "-", "--resume"}), 2, {"--resume", "pipe"});
   expect_failure(limpid({"denoise", film, "-o", path("x.mkv"), "--stretch-frames", "20"}), 2,
                  {"--stretch-frames", "--resume"});
+}
+
+/// A value of a job's file changed, by its JSON pointer.
+void change(const std::string& file, const std::string& place, const nlohmann::json& value) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::parse(read_file(file));
+  document[nlohmann::ordered_json::json_pointer(place)] = value;
+  write_file(file, document.dump());
+}
+
+TEST_F(SharedJobsTest, DamagedFilesOfAJobAreNamedAndStopNobody) {
+  const std::string job =
+      plan(make_clip("a.mkv", 4), "job", {"--filter", "bilateral", "--stretch-frames", "1", "-c", "ffv1"});
+  write_file(job + "/claims/00000.claim", R"({"worker": 5})");
+  std::filesystem::last_write_time(job + "/claims/00000.claim",
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  const std::string stretch = read_file(job + "/stretches/00001.json");
+  change(job + "/stretches/00001.json", "/before", -1);
+  expect_success(limpid({"status", job}));
+  const Outcome worked = limpid({"work", job});
+  EXPECT_EQ(worked.exit_code, 1);
+  EXPECT_NE(worked.err.find("stretches/00001.json: \"before\" must be an integer from 0"), std::string::npos)
+      << worked.err;
+  EXPECT_EQ(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 3) << "all others";
+  write_file(job + "/stretches/00001.json", stretch);
+  write_file(job + "/failed/00001.failed.json", R"({"error": 5})");
+  change(job + "/done/00002.done.json", "/file", "../../a.mkv");
+  const nlohmann::json status = nlohmann::json::parse(limpid({"status", job, "--json"}).out);
+  ASSERT_EQ(status["failed"].size(), 2U) << status;
+  EXPECT_NE(status["failed"][0]["error"].get<std::string>().find("\"error\" must be a text"),
+            std::string::npos);
+  EXPECT_NE(status["failed"][1]["error"].get<std::string>().find("00002.done.json: \"file\" must be"),
+            std::string::npos);
+  expect_success(limpid({"work", job}));
+  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"00002.done.json: \"file\"", "delete"});
+  const Outcome repeated = limpid({"work", job, "--index", "2"});
+  expect_success(repeated);
+  EXPECT_NE(repeated.err.find("00002.done.json: \"file\""), std::string::npos) << repeated.err;
+  expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
+  EXPECT_EQ(frame_count(path("out.mkv")), 4U);
+}
+
+TEST_F(SharedJobsTest, DeepPlansAndSizesThatOverflowAreRefused) {
+  const std::string job = plan(make_clip("a.mkv", 2), "job", {"--filter", "bilateral", "-c", "ffv1"});
+  expect_success(limpid({"work", job}));
+  const nlohmann::json done = nlohmann::json::parse(read_file(job + "/done/00000.done.json"));
+  const std::string data = job + "/data/" + done["file"].get<std::string>();
+  std::string packets = read_file(data);
+  std::size_t place = 17;
+  for (int text = 0; text < 2; ++text) {
+    std::int64_t size = 0;
+    std::memcpy(&size, packets.data() + place, sizeof(size));
+    place += sizeof(size) + static_cast<std::size_t>(size);
+  }
+  const std::int64_t size = (std::int64_t{1} << 32) + 16;
+  std::memcpy(packets.data() + place + 5 * sizeof(size), &size, sizeof(size));
+  write_file(data, packets);
+  std::error_code failure;
+  std::filesystem::resize_file(data, static_cast<std::uintmax_t>(size) + 1000000, failure);
+  if (!failure) {  // the file system has sparse files of 4 GiB
+    change(job + "/done/00000.done.json", "/bytes", size + 1000000);
+    expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {".packets: is damaged"});
+  }
+  const std::string plan_text = read_file(job + "/plan.json");
+  std::string deep = plan_text;
+  deep.insert(deep.find("\"noise\": ") + 9,
+              std::string(200000, '[') + std::string(200000, ']') + ", \"x\": ");
+  write_file(job + "/plan.json", deep);
+  for (const Arguments& command :
+       {Arguments{"status", job}, Arguments{"work", job}, Arguments{"merge", job, "-o", path("out.mkv")}}) {
+    expect_failure(limpid(command), 1, {"plan.json: is nested deeper than 64 levels"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("out.mkv")));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
@@ -120,7 +122,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   plan.levels[1].second = level;
   write_durably(job.stretch(4), to_json(plan).dump());
-  const StretchPlan read = read_stretch_plan(job, 4);
+  const StretchPlan read = read_stretch_plan(job, 4, 1);
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
   EXPECT_EQ(read.levels, plan.levels);
@@ -134,7 +136,129 @@ TEST_F(JobFolderTest, FilesThatAreNoneAreNamed) {
   EXPECT_THROW(read_plan(job), Error);
   std::ofstream(job.stretch(0)) << R"({"position": 0, "seek": null, "before": 0, "frames": 2, "after": 0,)"
                                 << R"( "checks": "00", "levels": []})";
-  EXPECT_THROW(read_stretch_plan(job, 0), Error);
+  EXPECT_THROW(read_stretch_plan(job, 0, 2), Error);
+}
+
+/// The sentence that `read` fails with.
+template <typename Read>
+std::string sentence_of(const Read& read) {
+  try {
+    read();
+    return "none";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+Plan small_plan() {
+  Plan plan{.program = program_version(), .settings = {}, .inputs = {}, .stretches = {}};
+  plan.settings.filter = {.name = "bilateral", .profile = {}, .parameters = {{"radius", 3}}};
+  plan.inputs = {{.path = "/a.mkv", .bytes = 5, .fingerprint = 1, .frames = 12}};
+  plan.stretches = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
+  return plan;
+}
+
+TEST_F(JobFolderTest, WhatIsWrongWithAPlanIsSaidInOneSentence) {
+  write_plan(job, small_plan());
+  const nlohmann::ordered_json whole = nlohmann::ordered_json::parse(std::ifstream(job.plan()));
+  const auto refusal = [&](const char* place, const char* value) {
+    nlohmann::ordered_json changed = whole;
+    changed[nlohmann::ordered_json::json_pointer(place)] = nlohmann::ordered_json::parse(value);
+    std::ofstream(job.plan()) << changed;
+    const std::string sentence = sentence_of([&] { read_plan(job); });
+    EXPECT_TRUE(sentence.starts_with(job.plan() + ": ")) << sentence;
+    return sentence.substr(std::min(sentence.size(), job.plan().size() + 2));
+  };
+  EXPECT_EQ(refusal("/stretches/1/0", "-1"), R"("stretches[1][0]" must be an integer from 0 to 0)");
+  EXPECT_EQ(refusal("/stretches/1/0", "1.5e+78"), R"("stretches[1][0]" must be an integer from 0 to 0)");
+  EXPECT_EQ(refusal("/stretches/1", "[0, 7]"), R"("stretches[1]" must be an array of 3 elements)");
+  EXPECT_EQ(refusal("/stretches/1/1", "12"), R"("stretches[1][1]" must be an integer from 0 to 11)");
+  EXPECT_EQ(refusal("/stretches/1/2", "6"), R"("stretches[1][2]" must be an integer from 1 to 5)");
+  EXPECT_EQ(refusal("/inputs", "[]"), R"("inputs" must have an input)");
+  EXPECT_EQ(refusal("/inputs/0/path", "5"), R"("inputs[0].path" must be a text)");
+  EXPECT_EQ(refusal("/inputs/0/decoder_threads", "2000000000"),
+            R"("inputs[0].decoder_threads" must be an integer from 0 to 1024)");
+  EXPECT_EQ(refusal("/settings/writer/threads", "2000000000"),
+            R"("settings.writer.threads" must be an integer from 0 to 1024)");
+  EXPECT_EQ(refusal("/settings/filter/parameters/radius", "1000000000000000"),
+            R"("settings.filter.parameters.radius" must be an integer from -2147483648 to 2147483647)");
+  EXPECT_EQ(refusal("/settings/filter/parameters/radius", "[1]"),
+            R"("settings.filter.parameters.radius" must be a text)");
+  EXPECT_EQ(refusal("/settings/reader/start", "1e300"),
+            R"("settings.reader.start" must be a number from -1e+12 to 1e+12)");
+  EXPECT_EQ(refusal("/settings/writer", "null"), R"("settings.writer" is missing)");
+  EXPECT_EQ(refusal("/settings", "[]"), R"("settings" must be an object)");
+  std::ofstream(job.plan()) << R"({"noise": )" << std::string(200000, '[');
+  EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is nested deeper than 64 levels");
+}
+
+TEST_F(JobFolderTest, PlansAreRegularFiles) {
+  ASSERT_EQ(::mkfifo(job.plan().c_str(), 0666), 0);
+  EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is not a regular file");
+  std::filesystem::remove(job.plan());
+  std::filesystem::create_directory(job.plan());
+  EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is a folder, not a file");
+  std::filesystem::remove(job.plan());
+  std::filesystem::create_symlink("/dev/zero", job.plan());
+  EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is not a regular file");
+}
+
+TEST_F(JobFolderTest, WhatIsWrongWithAStretchIsSaidInOneSentence) {
+  const StretchPlan plan{.position = 0,
+                         .seek = {},
+                         .before = 0,
+                         .frames = 2,
+                         .after = 0,
+                         .checks = {1, 2},
+                         .levels = {{0, NoiseModel{{1, 2, 3}}}}};
+  const auto refusal = [&](const char* place, const char* value) {
+    nlohmann::ordered_json changed = to_json(plan);
+    changed[nlohmann::ordered_json::json_pointer(place)] = nlohmann::ordered_json::parse(value);
+    std::ofstream(job.stretch(0)) << changed;
+    return sentence_of([&] { read_stretch_plan(job, 0, 2); });
+  };
+  const std::string file = job.stretch(0) + ": ";
+  EXPECT_EQ(refusal("/before", "0"), "none");
+  EXPECT_EQ(refusal("/before", "9223372036854775807"),
+            file + R"("before" must be an integer from 0 to 281474976710656)");
+  EXPECT_EQ(refusal("/checks", "\"00\""), file + R"("checks" must be hashes of 16 hexadecimal digits each)");
+  EXPECT_EQ(refusal("/checks", "\"0000000000000001\""), file + R"("checks" must have a hash of each frame)");
+  EXPECT_EQ(refusal("/levels", "[]"), file + R"("levels" must have a noise level)");
+  EXPECT_EQ(refusal("/levels/0/1/sigma", "\"7f8000007f8000007f800000\""),
+            file + R"("levels[0][1].sigma" must be 3 finite numbers of 8 hexadecimal digits)");
+  EXPECT_EQ(refusal("/levels/0/1/shapes", "[]"),
+            file + R"("levels[0][1].shapes" must be an array of 3 elements)");
+  std::ofstream(job.stretch(0)) << to_json(plan);
+  EXPECT_EQ(sentence_of([&] { read_stretch_plan(job, 0, 3); }),
+            file + R"("frames" must be 3, as in plan.json)");
+}
+
+TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
+  for (const char* name : {"00000-host-12-0123abcd.packets", "a", "A_b-c.d"}) {
+    EXPECT_TRUE(is_plain_name(name)) << name;
+  }
+  for (const std::string& name :
+       {std::string(), std::string("."), std::string(".."), std::string("../a"), std::string("a/b"),
+        std::string("/etc/passwd"), std::string(".hidden"), std::string("a b"), std::string("a\0b", 3),
+        std::string("\xC3\xA4"), std::string(256, 'a')}) {
+    EXPECT_FALSE(is_plain_name(name)) << name;
+    EXPECT_THROW(static_cast<void>(job.data(name)), Error) << name;
+    EXPECT_THROW(static_cast<void>(job.beacon(name)), Error) << name;
+  }
+  DoneStretch done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
+  write_durably(job.done(3), to_json(done).dump());
+  EXPECT_EQ(sentence_of([&] { read_done(job, 3); }),
+            job.done(3) + R"(: "file" must be the name of a file in the folder data)");
+}
+
+TEST_F(JobFolderTest, OnlyNamesThatLimpidGivesAreNumbers) {
+  for (const char* name :
+       {"00001.claim", "2.claim", "-0003.claim", "00004.claims", "00005.claim.x", "123456.claim"}) {
+    std::ofstream(job.path() + "/claims/" + name).flush();
+  }
+  EXPECT_EQ(job.numbers_in("claims"), (std::set<int>{1, 123456}));
+  std::filesystem::remove_all(job.path() + "/claims");
+  EXPECT_TRUE(job.numbers_in("claims").empty()) << "copying a job may lose empty folders";
 }
 
 TEST_F(JobFolderTest, AStretchWhoseFileIsGoneIsNotDone) {
@@ -240,6 +364,62 @@ TEST_F(ClaimsTest, AWorkerThatWasKilledBeforeItWroteItsNameIsNotWaitedForLong) {
   claim_as_other(4, 12, "");
   EXPECT_FALSE(claims.is_taken(4));
   EXPECT_TRUE(claims.take(4));
+}
+
+TEST_F(ClaimsTest, ADamagedClaimIsOneWithoutAName) {
+  Claims claims(job, 60);
+  const std::string deep(5000, '[');
+  const std::string long_name =
+      R"({"worker": ")" + std::string(255, 'a') + R"(", "process": 1, "space": ""})";
+  for (const char* text :
+       {R"({"worker": 5})", "5", "[]", R"({"worker": "other"})", deep.c_str(), long_name.c_str(), "{", "\xFF",
+        R"({"worker": "other", "process": 1e300, "space": ""})",
+        R"({"worker": "other", "process": -1, "space": ""})",
+        R"({"worker": "a/b", "process": 1, "space": ""})"}) {
+    claim_as_other(4, 2, text);
+    EXPECT_TRUE(claims.is_taken(4)) << text;
+    claim_as_other(4, 12, text);
+    EXPECT_FALSE(claims.is_taken(4)) << text;
+    EXPECT_TRUE(claims.take(4)) << text;
+    claims.give_back();
+    EXPECT_FALSE(file_exists(job.claim(4))) << text;
+  }
+}
+
+TEST_F(ClaimsTest, NothingOutsideOfTheJobIsRemoved) {
+  const std::string victim = (temporary.path() / "keep.tmp").string();
+  std::ofstream(victim) << "precious";
+  std::filesystem::create_directory(job.path() + "/data/00001-x");
+  claim_as_other(1, 9999, R"({"worker": "x/../../../keep", "process": 4194305, "space": "elsewhere"})");
+  Claims claims(job, 60);
+  EXPECT_TRUE(claims.take(1));
+  EXPECT_TRUE(file_exists(victim));
+}
+
+TEST_F(ClaimsTest, WhatIsNoFileIsNotWaitedFor) {
+  Claims claims(job, 60);
+  const std::string victim = (temporary.path() / "keep").string();
+  std::ofstream(victim) << "precious";
+  ASSERT_EQ(::mkfifo(job.claim(1).c_str(), 0666), 0);
+  std::filesystem::create_directory(job.claim(2));
+  std::filesystem::create_symlink(victim, job.claim(3));
+  const std::array<timespec, 2> old{timespec{1000, 0}, timespec{1000, 0}};
+  for (const int stretch : {1, 2}) {
+    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(stretch).c_str(), old.data(), 0), 0);
+  }
+  for (const int stretch : {1, 2, 3}) {
+    EXPECT_FALSE(claims.is_taken(stretch)) << stretch;
+    EXPECT_TRUE(claims.take(stretch)) << stretch;
+    claims.give_back();
+    EXPECT_FALSE(file_exists(job.claim(stretch))) << stretch;
+  }
+  EXPECT_EQ(std::filesystem::file_size(victim), 8U);
+}
+
+TEST_F(ClaimsTest, ATimeInTheFutureIsNoSignOfLife) {
+  Claims claims(job, 60);
+  claim_as_other(1, -3600);
+  EXPECT_FALSE(claims.is_taken(1));
 }
 
 TEST_F(ClaimsTest, ASchedulerDecidesAgainstAClaim) {
