@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Jobs that many workers share (app/jobs), where it hurts: workers killed at random, a full disk, two workers on one stretch, clocks
-# that differ, slow file systems, and a Slurm of three nodes of which one dies. Minutes; not a part of CI.
-# Usage: tests/jobs.sh [PART...]    parts: kills two disk clocks slow parallel slurm; without, all
+# that differ, slow file systems, and a Slurm of three nodes of which one dies; and limpid denoise --resume killed at random and
+# at each of its steps. Minutes; not a part of CI.
+# Usage: tests/jobs.sh [PART...]    parts: kills resume steps two disk clocks slow parallel slurm; without, all
 # Needs root, a built build/release/bin/limpid, and apt for what it installs: into a layer over this system, which is gone afterwards.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -30,7 +31,7 @@ if [[ ${LIMPID_JOBS_INSIDE:-} != yes ]]; then
 fi
 
 parts=("$@")
-[[ ${#parts[@]} -gt 0 ]] || parts=(kills two disk clocks slow parallel slurm)
+[[ ${#parts[@]} -gt 0 ]] || parts=(kills resume steps two disk clocks slow parallel slurm)
 folder=$(mktemp -d)
 cd "$folder"
 clip=$tree/samples/sample_noisy.mkv
@@ -91,6 +92,89 @@ part_kills() {
     check kills
   done
   echo "kills: 50 workers killed in $jobs jobs, $((SECONDS - seconds)) s: identical; left half: $(find kills/data -name '*.tmp' | wc -l)"
+}
+
+# A folder with files that --resume must leave alone.
+guarded_folder() {
+  mkdir -p "$1/other.mkv.limpid-job"
+  echo mine >"$1/keep.mkv"
+  echo mine >"$1/.limpid-abcdef-out.mkv"
+  echo mine >"$1/other.mkv.limpid-job/f"
+}
+# Compares the film with one run, and sees that nothing else is new or gone in that folder.
+check_resumed() {
+  cmp -s <(content "$1/out.mkv") "$2" || fail "$3: the film differs from one run"
+  rm "$1/out.mkv"
+  guarded_folder expected
+  diff -r expected "$1" || fail "$3: other files are left behind or gone"
+}
+
+part_resume() {
+  local kills=0 films=0 seconds=$SECONDS begin most code
+  guarded_folder resume
+  local run=(limpid denoise "$clip" -o resume/out.mkv --resume "${options[@]}" -q)
+  begin=$(date +%s%N)
+  "${run[@]}"
+  most=$((($(date +%s%N) - begin) / 1000000))  # of one run, in ms
+  check_resumed resume one.txt "unbroken"
+  while [[ $kills -lt 30 ]]; do
+    films=$((films + 1))
+    code=137
+    while [[ $code -eq 137 ]]; do
+      "${run[@]}" & local pid=$!
+      if [[ $kills -lt 30 ]]; then
+        local delay=$((RANDOM % (most * 3 / 2)))
+        sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+        kill -KILL "$pid" 2>/dev/null || true
+      fi
+      code=0
+      wait "$pid" 2>/dev/null || code=$?
+      [[ $code -eq 137 ]] && kills=$((kills + 1))
+    done
+    [[ $code -eq 0 ]] || fail "resume: exit code $code after $kills kills"
+    [[ ! -e resume/out.mkv.limpid-job ]] || fail "resume: the job's folder is left after $kills kills"
+    check_resumed resume one.txt "resume"
+  done
+  echo "resume: killed $kills times in $films films, $((SECONDS - seconds)) s: identical, nothing left behind, nothing gone"
+}
+
+# Killed before each call that changes a folder, in turn; then the same command once more.
+part_steps() {
+  cat >steps.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void step(void) {
+  static atomic_int steps;
+  if (++steps == atoi(getenv("KILL_AT"))) kill(getpid(), SIGKILL);
+}
+#define NEXT(name, ...) (step(), ((int (*)())dlsym(RTLD_NEXT, #name))(__VA_ARGS__))
+int rename(const char* a, const char* b) { return NEXT(rename, a, b); }
+int renameat2(int c, const char* a, int d, const char* b, unsigned f) { return NEXT(renameat2, c, a, d, b, f); }
+int unlink(const char* a) { return NEXT(unlink, a); }
+int rmdir(const char* a) { return NEXT(rmdir, a); }
+int mkdir(const char* a, mode_t m) { return NEXT(mkdir, a, m); }
+C
+  gcc -shared -fPIC -o steps.so steps.c -ldl
+  local short=("${options[@]:0:6}" --frames 4) step=0 code=137 seconds=$SECONDS
+  limpid denoise "$clip" -o one_short.mkv "${short[@]}" -q
+  content one_short.mkv >one_short.txt
+  local run=(limpid denoise "$clip" -o steps/out.mkv --resume "${short[@]}" --stretch-frames 2)
+  while [[ $code -eq 137 ]]; do
+    step=$((step + 1))
+    rm -rf steps
+    guarded_folder steps
+    code=0
+    KILL_AT=$step LD_PRELOAD=$PWD/steps.so "${run[@]}" -q 2>/dev/null || code=$?
+    [[ $code -eq 0 || $code -eq 137 ]] || fail "steps: exit code $code at step $step"
+    "${run[@]}" 2>steps.txt || fail "steps: killed at step $step: $(tail -n 1 steps.txt)"
+    check_resumed steps one_short.txt "killed at step $step"
+  done
+  echo "steps: killed before each of $((step - 1)) calls, $((SECONDS - seconds)) s: identical, nothing left behind, nothing gone"
 }
 
 part_two() {

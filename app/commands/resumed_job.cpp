@@ -4,11 +4,13 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "app/commands/job_options.h"
 #include "app/jobs/merge.h"
 #include "app/jobs/planning.h"
+#include "app/jobs/resumable_folder.h"
 #include "app/jobs/work.h"
 #include "core/base/error.h"
 
@@ -24,42 +26,104 @@ void check_resumable(const Job& job) {
   if (job.input == "-" || job.output == "-") {
     throw UsageError("--resume: what comes through a pipe can't be read again; name files");
   }
-}
-
-void remove_folder(const std::string& folder) {
-  std::error_code failure;
-  fs::remove_all(folder, failure);
-  if (failure) {
-    spdlog::warn(fmt::format("{}: can't remove the folder: {}", folder, failure.message()));
+  if (io::is_written_straight(job.output)) {
+    throw UsageError("--resume: " + job.output + " is a device or an address; name a file");
   }
 }
 
+/// The input's name in a plan.
+std::string planned_name(const std::string& input) {
+  std::error_code ignored;
+  return fs::is_regular_file(input, ignored) ? fs::absolute(input).string() : input;
+}
+
 /// False if an interrupt came first; nothing is left then.
-bool plan_it(const JobFolder& folder, const Job& job, const JobSettings& settings,
+bool plan_it(const ResumableFolder& folder, const Job& job, const JobSettings& settings,
              std::int64_t stretch_frames, const Session& session) {
   PlanningHooks hooks;
   hooks.progress = [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); };
   hooks.leaves_out = [](const std::string&, const std::exception&) { return false; };
+  folder.clear();  // results of a killed run may belong to another plan
   bool planned = false;
   try {
-    planned = plan_job(folder, {job.input}, settings, job.noise, session.engine, stretch_frames, hooks);
+    planned = plan_job(folder.job(), {job.input}, settings, job.noise, session.engine, stretch_frames, hooks);
   } catch (...) {
-    remove_folder(folder.path());
+    folder.remove();
     throw;
   }
   if (!planned) {
-    remove_folder(folder.path());
+    folder.remove();
   }
   return planned;
 }
 
 void require_same(const JobFolder& folder, const Plan& plan, const Job& job, const JobSettings& settings) {
-  const std::string path = fs::exists(job.input) ? fs::absolute(job.input).string() : job.input;
-  if (to_json(plan.settings) != to_json(settings) || plan.inputs.front().path != path) {
+  if (comparable(plan.settings) != comparable(settings) || plan.inputs.size() != 1 ||
+      plan.inputs.front().path != planned_name(job.input)) {
     throw Error(folder.path() +
                 ": was begun with other options or another input; delete it to begin anew, or repeat the "
                 "options");
   }
+}
+
+/// True if an earlier run completed the output and was killed before it removed the job's folder.
+bool was_completed(const JobFolder& folder, const Job& job, const JobSettings& settings) {
+  const std::optional<MergeRecord> record = read_merge_record(folder, 0);
+  return record && record->input == planned_name(job.input) && record->settings == comparable(settings) &&
+         is_merged(*record, job.output);
+}
+
+JobResult skipped(const Job& job) {
+  const std::string why = job.output + ": exists";
+  spdlog::info(fmt::format("skipped: {}", why));
+  return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
+}
+
+JobResult completed_before(const Job& job, const ResumableFolder& folder) {
+  folder.remove();
+  spdlog::info(fmt::format("{}: was completed by an earlier run", job.output));
+  return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
+}
+
+/// Does the missing stretches and merges all. Nothing after an interrupt.
+std::optional<MergedFile> work_and_merge(const JobFolder& folder, const Plan& plan, const Job& job,
+                                         const Session& session, WorkReport& work) {
+  WorkOptions how;
+  how.waits = true;
+  work = work_on(folder, plan, how, session.engine, session.interrupts.stop());
+  if (!work.failed.empty()) {
+    throw Error(fmt::format("{}: {} of {} stretches failed; --resume tries them again", job.input,
+                            work.failed.size(), plan.stretches.size()));
+  }
+  MergedFile merged;
+  if (!work.stopped) {
+    merged =
+        merge_input(folder, plan, 0, job.output,
+                    job.existing == Existing::kOverwrite ? io::Overwrite::kAlways : io::Overwrite::kNever,
+                    [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); });
+  }
+  if (merged.frames == 0) {
+    spdlog::warn(fmt::format("interrupted: the same command resumes {}", folder.path()));
+    return std::nullopt;
+  }
+  return merged;
+}
+
+JobResult merged_result(const Job& job, const MergedFile& merged, int stretches, int stretches_done,
+                        const Engine& engine) {
+  spdlog::info(fmt::format("{} frames to {}, {:.1f} MB", merged.frames, job.output,
+                           static_cast<double>(merged.bytes) / 1e6));
+  return {Outcome::kDone,
+          {{"input", job.input},
+           {"output", job.output},
+           {"engine", engine.name()},
+           {"frames", merged.frames},
+           {"samples", to_hex(merged.hash)},
+           {"bytes", merged.bytes},
+           {"stretches", stretches},
+           {"stretches_done_before", stretches - stretches_done},
+           {"complete", true},
+           {"streams_left_out", io::streams_left_out(merged.diagnostics)}}};
 }
 
 }  // namespace
@@ -71,55 +135,46 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
     const io::Reader reader(job.input, job.reader);
     job.output = session.names->name_for(job.input, reader.video().still_picture, job.writer);
   }
-  const JobFolder folder(job.output + ".limpid-job");
-  const bool began = file_exists(folder.plan());
-  if (!began && file_exists(job.output) && job.existing != Existing::kOverwrite) {
-    const std::string why = job.output + ": exists";
-    spdlog::info(fmt::format("skipped: {}", why));
-    return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
+  using Kind = ResumableFolder::Kind;
+  const std::string path = job.output + ".limpid-job";
+  const Kind kind = ResumableFolder::kind_of(path);
+  const bool is_there = file_exists(job.output) && job.existing != Existing::kOverwrite;
+  if (kind == Kind::kNothing) {
+    ResumableFolder::remove_shell(path);
+  }
+  if (is_there && (kind == Kind::kNothing || kind == Kind::kForeign)) {
+    return skipped(job);
   }
   const JobSettings settings = job_settings(options, *session.engine);
+  if (kind == Kind::kJob) {
+    require_same(JobFolder(path), read_plan(JobFolder(path)), job, settings);  // before it is adopted
+  }
+  const ResumableFolder folder(path);
+  if (was_completed(folder.job(), job, settings)) {
+    return completed_before(job, folder);
+  }
+  const bool began = file_exists(folder.job().plan());
+  if (is_there && began) {
+    throw Error(
+        fmt::format("{}: exists and is not the output of {}; use -y to replace it, or delete one of them",
+                    job.output, path));
+  }
+  if (is_there) {
+    folder.remove();
+    return skipped(job);
+  }
   if (!began && !plan_it(folder, job, settings, stretch_frames, session)) {
     return {};
   }
-  const Plan plan = read_plan(folder);
-  require_same(folder, plan, job, settings);
-  WorkOptions how;
-  how.waits = true;
-  const WorkReport work = work_on(folder, plan, how, session.engine, session.interrupts.stop());
-  if (!work.failed.empty()) {
-    throw Error(fmt::format("{}: {} of {} stretches failed; --resume tries them again", job.input,
-                            work.failed.size(), plan.stretches.size()));
-  }
-  const auto tell_where = [&] {
-    spdlog::warn(fmt::format("interrupted: the same command goes on with {}", folder.path()));
-  };
-  if (work.stopped) {
-    tell_where();
+  const Plan plan = read_plan(folder.job());
+  require_same(folder.job(), plan, job, settings);
+  WorkReport work;
+  const std::optional<MergedFile> merged = work_and_merge(folder.job(), plan, job, session, work);
+  if (!merged) {
     return {};
   }
-  const MergedFile merged =
-      merge_input(folder, plan, 0, job.output,
-                  job.existing == Existing::kOverwrite ? io::Overwrite::kAlways : io::Overwrite::kNever,
-                  [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); });
-  if (merged.frames == 0) {
-    tell_where();
-    return {};
-  }
-  remove_folder(folder.path());
-  spdlog::info(fmt::format("{} frames to {}, {:.1f} MB", merged.frames, job.output,
-                           static_cast<double>(merged.bytes) / 1e6));
-  return {Outcome::kDone,
-          {{"input", job.input},
-           {"output", job.output},
-           {"engine", session.engine->name()},
-           {"frames", merged.frames},
-           {"samples", to_hex(merged.hash)},
-           {"bytes", merged.bytes},
-           {"stretches", plan.stretches.size()},
-           {"stretches_done_before", static_cast<int>(plan.stretches.size()) - work.done},
-           {"complete", true},
-           {"streams_left_out", io::streams_left_out(merged.diagnostics)}}};
+  folder.remove();
+  return merged_result(job, *merged, static_cast<int>(plan.stretches.size()), work.done, *session.engine);
 }
 
 }  // namespace limpid::app

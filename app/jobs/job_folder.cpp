@@ -103,13 +103,14 @@ std::string JobFolder::failed(int number) const {
   return path_ + "/failed/" + number_text(number) + ".failed.json";
 }
 std::string JobFolder::claim(int number) const { return path_ + "/claims/" + number_text(number) + ".claim"; }
+std::string JobFolder::merged(int input) const { return path_ + "/merged/" + number_text(input) + ".json"; }
 std::string JobFolder::beacon(const std::string& worker) const {
   return path_ + "/workers/" + require_plain(worker);
 }
 std::string JobFolder::data(const std::string& name) const { return path_ + "/data/" + require_plain(name); }
 
 void JobFolder::create() const {
-  for (const char* part : {"stretches", "done", "failed", "claims", "workers", "data"}) {
+  for (const char* part : {"stretches", "done", "failed", "claims", "workers", "data", "merged"}) {
     std::error_code failure;
     fs::create_directories(fs::path(path_) / part, failure);
     if (failure) {

@@ -19,6 +19,8 @@ class JobFolder {
   std::string done(int number) const;
   std::string failed(int number) const;
   std::string claim(int number) const;
+  /// Record of the output of an input.
+  std::string merged(int input) const;
   /// Throw Error for what is not a plain name.
   std::string beacon(const std::string& worker) const;
   std::string data(const std::string& name) const;

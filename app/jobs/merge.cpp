@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -131,6 +132,41 @@ class StretchResults {
   std::vector<std::uint64_t> hashes_;
 };
 
+/// Removes the temporary file of an earlier merge that was killed, and records that of this one.
+void keep_record(const JobFolder& folder, const Plan& plan, int input, const std::string& output,
+                 io::WriterOptions& writer) {
+  if (io::is_written_straight(output)) {
+    return;
+  }
+  try {
+    if (const std::optional<MergeRecord> earlier = read_merge_record(folder, input)) {
+      io::remove_left_temporary(output, earlier->temporary_mark);
+    }
+  } catch (const Error& damage) {
+    spdlog::warn(fmt::format("{}; the temporary file of an interrupted merge is not removed", damage.what()));
+  }
+  MergeRecord record{.input = plan.inputs[static_cast<std::size_t>(input)].path,
+                     .settings = comparable(plan.settings),
+                     .temporary_mark = io::new_temporary_mark(),
+                     .whole = {}};
+  // Merging must work without write access to the job's folder.
+  const auto write = [folder, input](const MergeRecord& changed) {
+    try {
+      write_merge_record(folder, input, changed);
+    } catch (const Error& failure) {
+      spdlog::debug(failure.what());
+    }
+  };
+  write(record);
+  writer.temporary_mark = record.temporary_mark;
+  writer.when_whole = [write, record](const std::string& temporary) {
+    MergeRecord whole = record;
+    whole.whole = {static_cast<std::int64_t>(std::filesystem::file_size(temporary)),
+                   io::file_fingerprint(temporary.c_str())};
+    write(whole);
+  };
+}
+
 }  // namespace
 
 std::string missing_stretches(const JobFolder& folder, const Plan& plan) {
@@ -156,6 +192,7 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   io::Reader reader(planned.path, options);
   io::WriterOptions writer_options = plan.settings.writer;
   writer_options.overwrite = overwrite;
+  keep_record(folder, plan, input, output, writer_options);
   io::Writer writer(output, reader, writer_options);
   log_warnings(io::texts_of(writer.diagnostics()));
   if (planned.joined && !writer.joins_stretches()) {

@@ -417,6 +417,42 @@ std::optional<DoneStretch> read_done(const JobFolder& folder, int number) {
 
 nlohmann::json comparable(const JobSettings& settings) { return to_json(settings); }
 
+void write_merge_record(const JobFolder& folder, int input, const MergeRecord& record) {
+  Json json{{"input", record.input}, {"settings", record.settings}, {"temporary", record.temporary_mark}};
+  if (record.whole) {
+    json["bytes"] = record.whole->bytes;
+    json["fingerprint"] = to_hex(record.whole->fingerprint);
+  }
+  write_durably(folder.merged(input), json.dump(1) + "\n");
+}
+
+std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input) {
+  const std::string path = folder.merged(input);
+  if (!file_exists(path)) {
+    return std::nullopt;
+  }
+  const JsonDocument document = JsonDocument::read(path, kMostJobFile);
+  const JsonValue json = document.root();
+  MergeRecord record{.input = json.at("input").text(),
+                     .settings = json.at("settings").json(),
+                     .temporary_mark = json.at("temporary").text(),
+                     .whole = {}};
+  if (!io::is_temporary_mark(record.temporary_mark)) {
+    json.at("temporary").fail("must be six letters and digits");
+  }
+  if (const std::optional<JsonValue> bytes = json.find("bytes")) {
+    record.whole = {bytes->integer<std::int64_t>(0), hash_from(json.at("fingerprint"))};
+  }
+  return record;
+}
+
+bool is_merged(const MergeRecord& record, const std::string& output) {
+  std::error_code failure;
+  const std::uintmax_t bytes = std::filesystem::file_size(output, failure);
+  return !failure && record.whole && bytes == static_cast<std::uintmax_t>(record.whole->bytes) &&
+         io::file_fingerprint(output.c_str()) == record.whole->fingerprint;
+}
+
 io::WriterOptions stretch_options(io::WriterOptions options) {
   if (options.container.empty()) {
     options.container = "matroska";

@@ -99,6 +99,26 @@ StretchPlan read_stretch_plan(const JobFolder& folder, int number, std::int64_t 
 /// Nothing if the stretch isn't done, or its file is gone or not whole. Throws Error for a damaged file.
 std::optional<DoneStretch> read_done(const JobFolder& folder, int number);
 
+/// Record of a merge, for the next process after a kill.
+// NOLINTNEXTLINE(bugprone-exception-escape): likewise
+struct MergeRecord {
+  struct Whole {
+    std::int64_t bytes = 0;
+    std::uint64_t fingerprint = 0;  ///< io::file_fingerprint()
+  };
+  std::string input;
+  nlohmann::json settings;     ///< comparable()
+  std::string temporary_mark;  ///< io::WriterOptions::temporary_mark
+  std::optional<Whole> whole;  ///< set when the output is complete under its temporary name
+};
+
+/// Throws Error.
+void write_merge_record(const JobFolder& folder, int input, const MergeRecord& record);
+/// Nothing if there is none. Throws Error for a damaged file.
+std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input);
+/// True if `output` is the complete file of that record.
+bool is_merged(const MergeRecord& record, const std::string& output);
+
 /// For encoding stretches: of a container that nobody has chosen, the most usual.
 io::WriterOptions stretch_options(io::WriterOptions options);
 

@@ -1,6 +1,7 @@
 #include "io/media/output_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -21,6 +22,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/regular_file.h"
 #include "io/media/writer.h"
 
 namespace limpid::io {
@@ -91,11 +93,13 @@ class TemporaryFiles {
   std::set<std::string> paths_;
 };
 
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::size_t kMarkLetters = 6;
+
 std::string random_text() {
-  static constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
   std::uniform_int_distribution<std::size_t> pick(0, kLetters.size() - 1);
-  std::string text(6, ' ');
+  std::string text(kMarkLetters, ' ');
   for (char& letter : text) {
     letter = kLetters[pick(random)];
   }
@@ -109,6 +113,25 @@ void check_errno(int code, const std::string& subject, const char* what) {
 std::string folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
+}
+
+/// The path with links resolved; the target need not exist.
+std::string followed(const std::string& path) {
+  fs::path linked(path);
+  std::error_code ignored;
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  for (int links = 0; links < kMostLinks && fs::is_symlink(linked, ignored); ++links) {
+    linked = linked.parent_path() / fs::read_symlink(linked, ignored);
+  }
+  return linked.string();
+}
+
+std::string temporary_path(const fs::path& target, const std::string& mark) {
+  // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
+  constexpr std::size_t kLongestName = 200;
+  std::string name = target.filename().string();
+  name = name.substr(name.size() - std::min(name.size(), kLongestName));
+  return (target.parent_path() / (".limpid-" + mark + "-" + name)).string();
 }
 
 /// So that a new name is still there after a power cut. Some file systems can't or needn't.
@@ -174,6 +197,25 @@ TemporaryFile::~TemporaryFile() { TemporaryFiles::instance().remove(path_); }
 
 void remove_temporary_files() { TemporaryFiles::instance().remove_all(); }
 
+std::string new_temporary_mark() { return random_text(); }
+
+bool is_temporary_mark(const std::string& text) {
+  return text.size() == kMarkLetters && text.find_first_not_of(kLetters) == std::string::npos;
+}
+
+void remove_left_temporary(const std::string& url, const std::string& mark) {
+  if (!is_temporary_mark(mark) || is_written_straight(url)) {
+    return;
+  }
+  const std::string path = temporary_path(followed(local_name(url)), mark);
+  const FileDescriptor left(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat status {};
+  const bool is_file = left.get() >= 0 && ::fstat(left.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && (::flock(left.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) {
+    ::unlink(path.c_str());
+  }
+}
+
 std::string picture_name(const std::string& sequence, std::int64_t number) {
   std::array<char, 4096> name{};
   check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), sequence.c_str(),
@@ -235,12 +277,16 @@ DiskReserve::DiskReserve(const std::string& folder) {
   }
   bytes_ = static_cast<std::int64_t>(std::min<std::uint64_t>(
       kLargestReserve, std::uint64_t{disk.f_bavail} * disk.f_frsize / kLargestReserveShare));
-  const std::string path = (fs::path(folder) / (".limpid-" + random_text() + "-reserve")).string();
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  // A file without a name: it lives as long as it is open, whatever becomes of this process.
+  descriptor_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor_ < 0) {  // the file system does not support that
+    const std::string path = (fs::path(folder) / (".limpid-" + random_text() + "-reserve")).string();
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    ::unlink(path.c_str());
+  }
   if (descriptor_ < 0) {
     return;
   }
-  ::unlink(path.c_str());  // it lives as long as it is open, whatever becomes of this process
   if (bytes_ == 0 || ::fallocate(descriptor_, 0, 0, bytes_) != 0) {
     release();
   }
@@ -252,7 +298,8 @@ bool DiskReserve::release() {
   return descriptor >= 0 && ::close(descriptor) == 0;
 }
 
-OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite overwrite)
+OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite overwrite,
+                       const std::string& mark)
     : url_(std::move(url)), overwrite_(overwrite) {
   if (url_ == "-") {
     open_straight("pipe:1");
@@ -268,7 +315,7 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
   if (fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored)) {
     open_straight("file:" + url_);  // a device
   } else {
-    create_temporary();
+    create_temporary(mark);
   }
 }
 
@@ -288,30 +335,23 @@ void OutputFile::open_straight(const std::string& url) {
         "can't open it for writing");
 }
 
-void OutputFile::create_temporary() {
-  std::error_code ignored;
-  fs::path linked(url_);
-  constexpr int kMostLinks = 40;  // as many as Linux follows
-  for (int links = 0; links < kMostLinks && fs::is_symlink(linked, ignored); ++links) {
-    linked = linked.parent_path() / fs::read_symlink(linked, ignored);
-  }
-  target_ = linked.string();
+void OutputFile::create_temporary(const std::string& mark) {
+  target_ = followed(url_);
   const fs::path target(target_);
-  // File names end at 255 bytes; the extension at the name's end is what some muxers look at.
-  constexpr std::size_t kLongestName = 200;
-  std::string name = target.filename().string();
-  if (name.size() > NAME_MAX) {
+  if (target.filename().string().size() > NAME_MAX) {
     check(AVERROR(ENAMETOOLONG), url_, "can't create a file there");
   }
-  name = name.substr(name.size() - std::min(name.size(), kLongestName));
+  std::error_code ignored;
   // Whoever may not read the file that is replaced may not read this one meanwhile.
   const bool replaces = fs::exists(target, ignored);
   const mode_t permissions = replaces ? S_IRUSR | S_IWUSR : 0666;  // less what umask takes away
   for (int attempt = 0; attempt < 100 && descriptor_ < 0; ++attempt) {
-    const std::string path = (target.parent_path() / (".limpid-" + random_text() + "-" + name)).string();
+    const std::string path = temporary_path(target, mark.empty() ? random_text() : mark);
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor_ >= 0) {
       temporary_.emplace(path);
+      // Protects the file from remove_left_temporary(), on file systems that support locks.
+      static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));
     } else if (errno != EEXIST) {
       break;
     }
@@ -415,10 +455,13 @@ std::string OutputFile::name_beside(const std::string& mark) {
   }
 }
 
-void OutputFile::commit(bool synced) {
+void OutputFile::commit(bool synced, const std::function<void(const std::string&)>& when_whole) {
   close(synced);
   if (!temporary_) {
     return;
+  }
+  if (when_whole) {
+    when_whole(temporary_->path());
   }
   if (overwrite_ == Overwrite::kNever) {
     if (!rename_to_new(temporary_->path(), target_)) {

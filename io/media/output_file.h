@@ -3,6 +3,7 @@
 // Where a muxer's bytes go. Private to io.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +56,10 @@ class DiskReserve {
 class OutputFile {
  public:
   /// Creates and opens the temporary file. Throws Error if the target exists and may not be overwritten, is
-  /// the same file as `source_url` or one of its numbered pictures, or can't be created.
-  OutputFile(std::string url, const std::string& source_url, Overwrite overwrite);
+  /// the same file as `source_url` or one of its numbered pictures, or can't be created. `mark`:
+  /// WriterOptions::temporary_mark.
+  OutputFile(std::string url, const std::string& source_url, Overwrite overwrite,
+             const std::string& mark = "");
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   OutputFile(OutputFile&&) = delete;
@@ -79,8 +82,8 @@ class OutputFile {
   /// Closes the file and gives it its name, with the permissions of the file that it replaces. With
   /// `synced`, it is on the disk before it is renamed, and its folder afterwards. Should a file of that name
   /// have come into being that may not be overwritten, it is called "NAME.new.EXT" instead, and an Error says
-  /// so.
-  void commit(bool synced = true);
+  /// so. `when_whole` is called with the temporary file's path before that is renamed.
+  void commit(bool synced = true, const std::function<void(const std::string&)>& when_whole = {});
 
   /// Closes a file that holds a part of what it should. It is called "NAME.partial.EXT" (or
   /// "NAME.partial-2.EXT", ...) and replaces nothing. Returns that name; the url of what is written straight.
@@ -89,7 +92,7 @@ class OutputFile {
  private:
   struct Callbacks;
 
-  void create_temporary();
+  void create_temporary(const std::string& mark);
   void open_straight(const std::string& url);
   void close(bool synced);
   std::string name_beside(const std::string& mark);

@@ -329,6 +329,8 @@ struct Writer::State {
   std::string source_url;
   const AVOutputFormat* container;
   Overwrite overwrite;
+  std::string temporary_mark;
+  std::function<void(const std::string&)> when_whole;
   std::int64_t frame_limit;  ///< 0: all of the source
   Diagnostics diagnostics;   ///< but for those that the encoder and the transcoders have
   std::string pixel_format_name;
@@ -377,6 +379,8 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
       source_url(source.url),
       container(&choose_container(url, options.container)),
       overwrite(options.overwrite),
+      temporary_mark(options.temporary_mark),
+      when_whole(options.when_whole),
       frame_limit(options.frames),
       container_name(container->name) {
   choose_sound(options);
@@ -447,7 +451,7 @@ void Writer::State::open(const Reader::State& source) {
   const bool pictures_only = holds_pictures(*container);
   const std::string first = is_sequence(url) && pictures_only ? picture_name(url, 1) : url;
   if (pictures_only || (container->flags & AVFMT_NOFILE) == 0) {
-    file = std::make_unique<OutputFile>(first, source_url, overwrite);
+    file = std::make_unique<OutputFile>(first, source_url, overwrite, temporary_mark);
   }
   if (!pictures_only) {
     const std::string temporary = file == nullptr ? "" : file->temporary();
@@ -1050,7 +1054,7 @@ void Writer::State::finish() {
     sync_file_system(std::filesystem::path(picture_name(url, 1)).parent_path());
   }
   if (file != nullptr && (muxer != nullptr || pictures > 0)) {
-    file->commit();
+    file->commit(true, when_whole);
   }
   file.reset();
 }

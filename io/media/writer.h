@@ -39,6 +39,11 @@ struct WriterOptions {
   /// that the source has, to the url.
   std::string stretch_file;
   std::string stretch_temporary;
+  /// Part of the temporary file's name, from new_temporary_mark(). Keeping it allows the file to be removed
+  /// after a kill (remove_left_temporary()). Empty: random.
+  std::string temporary_mark;
+  /// Called with the path of the temporary file when it is complete and on the disk, before it is renamed.
+  std::function<void(const std::string& temporary)> when_whole;
 };
 
 /// "/a.mkv" for "file:///a.mkv", and "a.mkv" for "file:a.mkv" unless there is a file of just that name; other
@@ -55,6 +60,14 @@ void require_other_file(const std::string& path, const std::string& source_url);
 /// Removes what is being written, in every thread, and not yet under its final name: for a process that ends
 /// at once.
 void remove_temporary_files();
+
+/// Six random letters and digits.
+std::string new_temporary_mark();
+bool is_temporary_mark(const std::string& text);
+
+/// Removes the temporary file of a Writer to `url` with that mark, unless a process still writes it. Ignores
+/// an invalid mark.
+void remove_left_temporary(const std::string& url, const std::string& mark);
 
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);

@@ -405,5 +405,122 @@ TEST_F(SharedJobsTest, DeepPlansAndSizesThatOverflowAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(path("out.mkv")));
 }
 
+class ResumeTest : public SharedJobsTest {
+ protected:
+  void SetUp() override {
+    SharedJobsTest::SetUp();
+    clip_ = make_clip("a.mkv", 4);
+  }
+  Arguments resumed(const Arguments& more = {}) const {
+    return joined({"denoise", clip_, "-o", path("out.mkv"), "--resume", "--filter", "bilateral", "--sigma",
+                   "5", "-c", "ffv1", "--json"},
+                  more);
+  }
+  /// A job whose film is complete, as after a kill between the renaming of the film and the removal of the
+  /// job.
+  std::string completed() const {
+    const std::string job =
+        plan(clip_, "out.mkv.limpid-job", {"--filter", "bilateral", "--sigma", "5", "-c", "ffv1"});
+    expect_success(limpid({"work", job}));
+    expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
+    return job;
+  }
+  std::string clip_;
+};
+
+TEST_F(ResumeTest, WhatIsNotItsOwnIsLeftAlone) {
+  const std::string folder = path("out.mkv.limpid-job");
+  std::filesystem::create_directories(folder + "/data");
+  write_file(folder + "/data/f", "mine");
+  expect_failure(limpid(resumed()), 1, {"out.mkv.limpid-job: exists and was not made by"});
+  expect_failure(limpid({"denoise", path("absent.mkv"), "-o", path("out.mkv"), "--resume"}), 1,
+                 {"out.mkv.limpid-job: exists and was not made by"});
+  EXPECT_EQ(read_file(folder + "/data/f"), "mine");
+  std::filesystem::rename(folder, path("elsewhere"));
+  std::filesystem::create_directory_symlink(path("elsewhere"), folder);
+  expect_failure(limpid(resumed()), 1, {"out.mkv.limpid-job: exists and was not made by"});
+  EXPECT_EQ(read_file(path("elsewhere/data/f")), "mine");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder));
+  std::filesystem::remove(folder);
+  expect_failure(limpid({"denoise", path("absent.mkv"), "-o", path("out.mkv"), "--resume"}), 1,
+                 {"absent.mkv"});
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "elsewhere"}));
+}
+
+TEST_F(ResumeTest, AFilmThatIsCompleteIsSaidToBeAndTheJobGoes) {
+  const std::string job = completed();
+  const std::string film = read_file(path("out.mkv"));
+  expect_failure(limpid(resumed({"--frames", "2"})), 1, {"out.mkv.limpid-job", "other options"});
+  const Outcome outcome = limpid(resumed());
+  expect_success(outcome);
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["complete"], true);
+  EXPECT_NE(outcome.err.find("out.mkv: was completed by an earlier run"), std::string::npos) << outcome.err;
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
+  EXPECT_EQ(read_file(path("out.mkv")), film);
+}
+
+TEST_F(ResumeTest, TheRestOfAFolderThatWasBeingRemovedGoesToo) {
+  const std::string job = completed();
+  write_file(job + "/resume.json", R"({"limpid_resume": 1})");
+  std::filesystem::remove(job + "/plan.json");
+  std::filesystem::remove_all(job + "/stretches");
+  for (const Arguments& more : {Arguments{"-y"}, Arguments{}}) {
+    std::filesystem::copy(job, path("copy"), std::filesystem::copy_options::recursive);
+    const Outcome outcome = limpid(resumed(more));
+    expect_success(outcome);
+    EXPECT_NE(outcome.err.find("out.mkv: was completed by an earlier run"), std::string::npos) << outcome.err;
+    EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "copy", "out.mkv"}));
+    std::filesystem::rename(path("copy"), job);
+  }
+  std::filesystem::remove_all(job + "/merged");
+  EXPECT_NE(limpid(resumed()).err.find("skipped: "), std::string::npos);
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
+}
+
+TEST_F(ResumeTest, ResultsWithoutAPlanAreNotTaken) {
+  const std::string job = completed();
+  write_file(job + "/resume.json", R"({"limpid_resume": 1})");
+  std::filesystem::remove(job + "/plan.json");
+  std::filesystem::remove(path("out.mkv"));
+  expect_failure(limpid({"plan", clip_, "-o", job}), 1, {"has results of another job"});
+  expect_success(limpid(resumed({"--frames", "2"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 2U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
+}
+
+TEST_F(ResumeTest, AnotherFileInPlaceOfTheFilmStays) {
+  completed();
+  write_file(path("out.mkv"), "mine");
+  expect_failure(limpid(resumed()), 1, {"out.mkv: exists and is not the output of"});
+  EXPECT_EQ(read_file(path("out.mkv")), "mine");
+  expect_success(limpid(resumed({"-y"})));
+  EXPECT_EQ(frame_count(path("out.mkv")), 4U);
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
+}
+
+TEST_F(ResumeTest, WhatAKilledMergeHasLeftGoesAndNothingElse) {
+  const std::string job = completed();
+  std::filesystem::remove(path("out.mkv"));
+  const nlohmann::json record = nlohmann::json::parse(read_file(job + "/merged/00000.json"));
+  const std::string left = ".limpid-" + record["temporary"].get<std::string>() + "-out.mkv";
+  write_file(path(left), "half");
+  write_file(path(".limpid-abcdef-out.mkv"), "another's");
+  write_file(path("keep.mkv"), "mine");
+  expect_success(limpid(resumed()));
+  EXPECT_EQ(files(), (std::vector<std::string>{".limpid-abcdef-out.mkv", "a.mkv", "keep.mkv", "out.mkv"}));
+}
+
+TEST_F(ResumeTest, TheSecondOfTwoSaysSo) {
+  const std::string film = make_clip("film.mkv", 60, "128x96");
+  const Arguments both = {"denoise",   film, "-o", path("out.mkv"), "--resume",         "--filter", "nlm",
+                          "--threads", "1",  "-c", "ffv1",          "--stretch-frames", "10"};
+  Process first(limpid_command(both));
+  ASSERT_TRUE(first.wait_for_err("stretch "));
+  expect_failure(limpid(both), 1,
+                 {"out.mkv.limpid-job: another limpid denoise --resume works in this folder"});
+  expect_success(first.wait());
+  EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "film.mkv", "out.mkv"}));
+}
+
 }  // namespace
 }  // namespace limpid::test
