@@ -60,26 +60,22 @@ void for_each_row(const Frame& frame, const limpid_frame& callers, const Each& e
   }
 }
 
-// Calls a caller's function at its end.
-class Lent {
- public:
-  explicit Lent(const limpid_frame& frame) : release_(frame.release), data_(frame.release_data) {}
-  Lent(const Lent&) = delete;
-  Lent(Lent&&) = delete;
-  Lent& operator=(const Lent&) = delete;
-  Lent& operator=(Lent&&) = delete;
-  ~Lent() {
-    if (release_ != nullptr) {
-      release_(data_);
-    }
-  }
-
- private:
-  void (*release_)(void*);
-  void* data_;
-};
-
 }  // namespace
+
+Lent::Lent(const limpid_frame* frame) {
+  if (frame != nullptr && frame->struct_size >= sizeof *frame && frame->struct_size <= kMostStructSize) {
+    release_ = frame->release;
+    data_ = frame->release_data;
+  }
+}
+
+Lent::Lent(Lent&& other) noexcept : release_(std::exchange(other.release_, nullptr)), data_(other.data_) {}
+
+Lent::~Lent() {
+  if (release_ != nullptr) {
+    release_(data_);
+  }
+}
 
 FrameFormat to_format(const limpid_format& format) {
   const auto in_range = [](int value, int last, const char* what) {
@@ -126,9 +122,15 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
       throw UsageError(name + " has a sample_stride of " + std::to_string(stride) + "; 1 to 16 are possible");
     }
     const std::ptrdiff_t row = (std::ptrdiff_t{format.plane_width(p) - 1} * stride + 1) * size;
-    if (plane.stride < row && -plane.stride < row) {
+    if (plane.stride < row && plane.stride > -row) {
       throw UsageError(name + " has a stride of " + std::to_string(plane.stride) +
                        " bytes, and its rows have " + std::to_string(row));
+    }
+    if (const std::ptrdiff_t most = PTRDIFF_MAX / format.plane_height(p);
+        plane.stride > most || plane.stride < -most) {
+      throw UsageError(name + " has a stride of " + std::to_string(plane.stride) + " bytes; " +
+                       std::to_string(format.plane_height(p)) +
+                       " rows of that are more than there is memory");
     }
     const bool aligned = reinterpret_cast<std::uintptr_t>(plane.data) % size == 0 && plane.stride % size == 0;
     if (frame.memory != LIMPID_HOST && (plane.stride < 0 || !aligned)) {
@@ -149,15 +151,15 @@ void copy_out(const Frame& from, const limpid_frame& to) {
   });
 }
 
-Frame callers_frame(const limpid_frame& frame, const FrameFormat& format) {
+Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&& lent) {
   Frame result;
   result.format = format;
   result.memory = cuda_memory(frame.ordinal);
   result.padding_bits = frame.padding_bits;
-  const auto lent = std::make_shared<Lent>(frame);
-  result.samples = lent;
+  const auto owner = std::make_shared<Lent>(std::move(lent));
+  result.samples = owner;
   if (frame.ready != nullptr) {
-    result.ready = std::shared_ptr<void>(lent, frame.ready);
+    result.ready = std::shared_ptr<void>(owner, frame.ready);
   }
   for (int p = 0; p < format.plane_count(); ++p) {
     result.planes[p] = {static_cast<std::byte*>(frame.planes[p].data), frame.planes[p].stride,

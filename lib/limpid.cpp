@@ -66,8 +66,7 @@ void check_size(const Struct* given, const char* name) {
 template <typename Struct>
 const Struct& checked(const Struct* given, const char* name) {
   check_size(given, name);
-  constexpr std::size_t kMostSize = 4096;
-  if (given->struct_size > kMostSize) {
+  if (given->struct_size > kMostStructSize) {
     throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
                      ", which no version's has");
   }
@@ -143,11 +142,11 @@ MemoryDomain memory_of(const limpid_frame& frame) {
 }
 
 // A frame of the caller's for the engine.
-Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame) {
+Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
   Session& session = denoiser.session;
-  Frame result = callers_frame(frame, session.format());  // which is released, whatever comes
   const MemoryDomain memory = memory_of(frame);
   session.require_start();
+  Frame result;
   if (frame.buffer != nullptr) {
     result = frame.buffer->frame;
   } else {
@@ -155,28 +154,23 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame) {
     if (memory.is_host()) {
       result = session.engine().allocate_frame(session.format());
       copy_in(frame, result);
+    } else {
+      result = callers_frame(frame, session.format(), std::move(lent));
     }
   }
   tell(frame, result);
   return result;
 }
 
-limpid_status send(limpid_denoiser& denoiser, const limpid_frame* frame, const limpid_frame* result) {
-  checked(frame, "the frame");
-  std::optional<Frame> place;
-  if (result != nullptr) {
-    place = callers_frame(checked(result, "the result"), denoiser.session.format());
+// Where the caller wants a frame's result.
+Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& lent) {
+  check_planes(result, denoiser.session.format());
+  const MemoryDomain memory = memory_of(result);
+  if (memory != denoiser.session.engine().result_memory() || memory.is_host()) {
+    throw UsageError("the result's memory is " + to_string(memory) + ", where the engine " +
+                     std::string(denoiser.session.engine().name()) + " can't be told to write to");
   }
-  Frame taken_frame = taken(denoiser, *frame);
-  if (place) {
-    check_planes(*result, denoiser.session.format());
-    if (memory_of(*result) != denoiser.session.engine().result_memory() || memory_of(*result).is_host()) {
-      throw UsageError("the result's memory is " + to_string(memory_of(*result)) + ", where the engine " +
-                       std::string(denoiser.session.engine().name()) + " can't be told to write to");
-    }
-  }
-  denoiser.session.send(std::move(taken_frame), std::move(place));
-  return LIMPID_OK;
+  return callers_frame(result, denoiser.session.format(), std::move(lent));
 }
 
 limpid_status receive(limpid_denoiser& denoiser, std::optional<Frame>& result) {
@@ -207,9 +201,7 @@ Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& en
     result = engine.allocate_frame(format);
     copy_in(frame, result);
   } else if (memory_of(frame) == engine.memory()) {
-    limpid_frame lent = frame;
-    lent.release = nullptr;
-    result = callers_frame(lent, format);
+    result = callers_frame(frame, format, Lent(nullptr));
   } else {
     throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
                      std::string(engine.name()) + " can't read");
@@ -415,14 +407,22 @@ limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame) {
 }
 
 limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame) {
-  return with(denoiser, [&](limpid_denoiser& own) { return send(own, frame, nullptr); });
+  Lent lent(frame);
+  return with(denoiser, [&](limpid_denoiser& own) {
+    own.session.send(taken(own, checked(frame, "the frame"), std::move(lent)), std::nullopt);
+    return LIMPID_OK;
+  });
 }
 
 limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
                              const limpid_frame* result) {
+  Lent lent(frame);
+  Lent lent_result(result);
   return with(denoiser, [&](limpid_denoiser& own) {
-    check_size(result, "the result");
-    return send(own, frame, result);
+    checked(result, "the result");
+    limpid::Frame sent = taken(own, checked(frame, "the frame"), std::move(lent));
+    own.session.send(std::move(sent), place_of(own, *result, std::move(lent_result)));
+    return LIMPID_OK;
   });
 }
 

@@ -125,8 +125,8 @@ typedef struct limpid_frame {
   int64_t pts; /* these two come back with the result; the library doesn't look at them */
   void* user;
   /* May be NULL in frames in host memory, which are copied before limpid_send() returns. Called once for each
-   * frame that is sent, also if that fails (unless for the frame's struct_size), when the library no longer
-   * needs its memory; on any thread. It mustn't call the denoiser. */
+   * frame that is sent, also if the call fails, unless the frame's own struct_size is wrong; on any thread,
+   * as soon as the library no longer needs its memory. It mustn't call the denoiser. */
   void (*release)(void* release_data);
   void* release_data;
   limpid_buffer* buffer; /* memory of the library's, of frames that it gives; NULL in the caller's own */
@@ -257,8 +257,9 @@ LIMPID_API limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame
  * result. Receive results in between: those that nobody fetches stay in memory. */
 LIMPID_API limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame);
 /* The same, with device memory of the stream's result_memory for the result to be written to, in `result`,
- * whose release is called when the result is given back or dropped. It is written after what `frame` waits
- * for (`ready`). All frames of a stream that want results must be sent in one of the two ways. */
+ * whose release is called when the result is given back or dropped, or the call fails. It is written after
+ * what `frame` waits for (`ready`). All frames of a stream that want results must be sent in one of the two
+ * ways. */
 LIMPID_API limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
                                         const limpid_frame* result);
 

@@ -393,6 +393,75 @@ TEST(Library, EachFrameIsReleasedOnce) {
   EXPECT_EQ(released, 4) << "a result's place, too";
 }
 
+TEST(Library, ACallThatFailsReleasesTheFrameAndThePlaceOfItsResult) {
+  const FrameFormat format = oracle::gray(32, 32);
+  const Frame own = noisy_frames(format, 1).front();
+  const Handle denoiser;
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  struct Later {
+    limpid_frame frame;
+    std::uint64_t unknown = 1;
+  };
+  // Sends a frame that has been changed, and a place for its result. "11": each was released once.
+  const auto released = [&](limpid_denoiser* to,
+                            const std::function<void(Later & frame, Later & result)>& change,
+                            bool has_frame = true, bool has_result = true) {
+    int frames = 0;
+    int results = 0;
+    Later frame{c_frame(own)};
+    Later result{c_frame(own)};
+    frame.frame.release = result.frame.release = [](void* count) { ++*static_cast<int*>(count); };
+    frame.frame.release_data = &frames;
+    result.frame.release_data = &results;
+    change(frame, result);
+    EXPECT_EQ(limpid_send_to(to, has_frame ? &frame.frame : nullptr, has_result ? &result.frame : nullptr),
+              LIMPID_BAD_ARGUMENT);
+    return std::to_string(frames) + std::to_string(results);
+  };
+  const auto unchanged = [](Later&, Later&) {};
+  EXPECT_EQ(released(denoiser, unchanged), "11") << "results can't be put into host memory";
+  EXPECT_EQ(released(nullptr, unchanged), "11");
+  EXPECT_EQ(released(denoiser, unchanged, true, false), "10") << "a null result";
+  EXPECT_EQ(released(denoiser, unchanged, false, true), "01") << "a null frame";
+  const auto result_of_size = [](std::size_t size) {
+    return [size](Later&, Later& result) { result.frame.struct_size = size; };
+  };
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{3}, sizeof(limpid_frame) - 1, std::size_t{1} << 31}) {
+    EXPECT_EQ(released(denoiser, result_of_size(size)), "10") << size;
+    EXPECT_EQ(released(denoiser, [&](Later& frame, Later&) { frame.frame.struct_size = size; }), "01")
+        << size;
+  }
+  EXPECT_EQ(released(denoiser, result_of_size(sizeof(Later))), "11") << "of a later version";
+  EXPECT_EQ(released(denoiser, [](Later& frame, Later&) { frame.frame.memory = 9; }), "11");
+  EXPECT_EQ(released(denoiser, [](Later&, Later& result) { result.frame.memory = 9; }), "11");
+  EXPECT_EQ(released(denoiser, [](Later&, Later& result) { result.frame.planes[0].data = nullptr; }), "11");
+
+  int frames = 0;
+  limpid_frame frame = c_frame(own);
+  frame.release = [](void* count) { ++*static_cast<int*>(count); };
+  frame.release_data = &frames;
+  EXPECT_EQ(limpid_send(nullptr, &frame), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(frames, 1);
+}
+
+TEST(Library, StridesThatNoMemoryHasAreRefused) {
+  const FrameFormat format = oracle::gray(32, 32);
+  const Frame own = noisy_frames(format, 1).front();
+  const Handle denoiser;
+  set_quick(denoiser);
+  ASSERT_EQ(start(denoiser, format), LIMPID_OK);
+  for (const std::ptrdiff_t stride :
+       {PTRDIFF_MIN, PTRDIFF_MIN + 1, PTRDIFF_MIN / 2, PTRDIFF_MAX / 2, PTRDIFF_MAX}) {
+    limpid_frame frame = c_frame(own);
+    frame.planes[0].stride = stride;
+    EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT) << stride;
+    EXPECT_EQ(limpid_error(denoiser), "plane 0 has a stride of " + std::to_string(stride) +
+                                          " bytes; 32 rows of that are more than there is memory");
+  }
+}
+
 TEST(Library, SettingsAreTheCommandLines) {
   const FrameFormat format = oracle::gray(48, 48);
   const std::vector<Frame> frames = noisy_frames(format, 1);
