@@ -1,6 +1,7 @@
 #include "app/options/command_line.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
