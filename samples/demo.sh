@@ -8,12 +8,8 @@ mapfile -t cuda < <(bash .ci/cuda.sh)
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-targets=(limpid limpid-samples)
-if [[ " ${cuda[*]} " == *" -DLIMPID_CUDA=ON "* ]]; then
-  targets+=(limpid_cuda)
-fi
 cmake --preset release -DLIMPID_TESTS=OFF -DLIMPID_WERROR=OFF "${cuda[@]}"
-cmake --build --preset release --parallel "$(nproc)" --target "${targets[@]}"
+cmake --build --preset release --parallel "$(nproc)"
 
 bin=build/release/bin
 noisy=samples/sample_noisy.mkv
