@@ -14,6 +14,8 @@ export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name limpid.pc)")
 libraries=$(pkg-config --variable=libdir limpid)
 
+bash "$source/tests/lib/runpaths.sh" "$prefix"
+
 # By pkg-config.
 mkdir by_pkg_config
 read -ra flags <<<"$(pkg-config --cflags --libs limpid)"

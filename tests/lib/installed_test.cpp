@@ -37,6 +37,11 @@ TEST(InstalledLibrary, BuildsTheExamplesWhichGiveTheProgramsBits) {
             "");
 }
 
+// A library in the current directory must not be loaded. What is installed is looked at by installed.sh.
+TEST(BuiltFiles, HaveLibraryPathsThatDoNotDependOnTheCurrentDirectory) {
+  EXPECT_EQ(complaint("bash '" LIMPID_SOURCE_DIR "/tests/lib/runpaths.sh' '" LIMPID_BUILD_DIR "'"), "");
+}
+
 TEST(InstalledLibrary, KeepsItsAbi) {
   if (!is_there("abidw") || !is_there("abidiff")) {
     GTEST_SKIP() << "abigail-tools are not installed";
