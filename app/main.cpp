@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -73,5 +74,12 @@ int guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   limpid::io::take_over_logs();
-  return limpid::app::guarded_run(argc, argv);
+  try {
+    return limpid::app::guarded_run(argc, argv);
+  } catch (const std::exception&) {  // of the message itself, for which there is no memory
+    std::fputs("limpid: ", stderr);
+    std::fputs(limpid::kOutOfMemory, stderr);
+    std::fputs("\n", stderr);
+    return limpid::app::kExitFailed;
+  }
 }

@@ -6,12 +6,14 @@
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <utility>
 
 #include "app/console/time_text.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 
 namespace limpid::app {
 namespace {
@@ -124,7 +126,7 @@ Progress::Progress(Console& console, ProgressStyle style, const PipelineCounters
       start_(sample()) {
   recent_.push_back(start_);
   if (style_ != ProgressStyle::kNone) {
-    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    thread_ = start_thread([this](const std::stop_token& stop) { run(stop); });
   }
 }
 
@@ -132,7 +134,7 @@ Progress::~Progress() {
   if (thread_.joinable()) {
     thread_.request_stop();
     thread_.join();
-    report(true);
+    try_to_report(true);
   }
 }
 
@@ -191,6 +193,13 @@ void Progress::report(bool finished) {
   }
 }
 
+void Progress::try_to_report(bool finished) {
+  try {
+    report(finished);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the run goes on without this line
+  }
+}
+
 void Progress::run(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -202,7 +211,7 @@ void Progress::run(const std::stop_token& stop) {
     if (stop.stop_requested()) {
       return;
     }
-    report(false);
+    try_to_report(false);
   }
 }
 

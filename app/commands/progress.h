@@ -73,6 +73,7 @@ class Progress {
   };
   Sample sample() const;
   void report(bool finished);
+  void try_to_report(bool finished);
   void run(const std::stop_token& stop);
 
   Console& console_;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/console/exit_codes.h"
+#include "core/base/thread.h"
 #include "io/media/writer.h"
 
 namespace limpid::app {
@@ -28,7 +29,7 @@ InterruptWatch::InterruptWatch() {
   std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t signals = watched_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  thread_ = std::jthread([this](const std::stop_token& end) { run(end); });
+  thread_ = start_thread([this](const std::stop_token& end) { run(end); });
 }
 
 InterruptWatch::~InterruptWatch() {

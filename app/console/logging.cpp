@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -15,8 +16,10 @@
 #include <system_error>
 #include <utility>
 
+#include "app/console/exit_codes.h"
 #include "core/base/error.h"
 #include "io/media/log.h"
+#include "io/media/writer.h"
 
 namespace limpid::app {
 namespace {
@@ -59,6 +62,11 @@ const std::shared_ptr<spdlog::sinks::dist_sink_mt>& recorders() {
 }
 
 void log_ffmpeg_message(io::LogSeverity severity, const std::string& line) {
+  if (severity == io::LogSeverity::kPanic) {
+    spdlog::error("FFmpeg cannot continue (" + line + "); memory may be exhausted");
+    io::remove_temporary_files();
+    std::_Exit(kExitFailed);
+  }
   const bool trouble = severity == io::LogSeverity::kError || severity == io::LogSeverity::kWarning;
   spdlog::log(trouble ? spdlog::level::debug : spdlog::level::trace, "ffmpeg: " + line);
 }

@@ -15,12 +15,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/regular_file.h"
+#include "core/base/thread.h"
 #include "core/settings/json_reader.h"
 
 namespace limpid::app {
@@ -63,7 +65,7 @@ void touch(int descriptor) {
 }  // namespace
 
 Claims::Claims(JobFolder folder, double patience) : folder_(std::move(folder)), patience_(patience) {
-  heart_ = std::jthread([this](const std::stop_token& stop) { touch_now_and_then(stop); });
+  heart_ = start_thread([this](const std::stop_token& stop) { touch_now_and_then(stop); });
 }
 
 Claims::~Claims() {
@@ -82,10 +84,14 @@ void Claims::touch_now_and_then(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     wake_.wait_for(lock, stop, pause, [] { return false; });
-    if (taken_) {
+    if (!taken_) {
+      continue;
+    }
+    try {
       // A slow file system must not keep give_back() waiting for long: it waits for one touch at most.
       const FileDescriptor claim = opened(folder_.claim(*taken_), O_WRONLY);
       touch(claim.get());
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the next touch may do
     }
   }
 }

@@ -2,7 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -78,7 +78,7 @@ class BoundedQueue {
 
   /// Takes no more items and drops those inside.
   void cancel() {
-    std::deque<std::pair<T, std::size_t>> dropped;  // destroyed after the lock is released
+    std::list<std::pair<T, std::size_t>> dropped;  // destroyed after the lock is released
     const std::scoped_lock lock(mutex_);
     closed_ = true;
     dropped.swap(items_);
@@ -103,7 +103,8 @@ class BoundedQueue {
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable filled_;
-  std::deque<std::pair<T, std::size_t>> items_;
+  /// Whose constructor allocates nothing: cancel() must not fail where memory has run out.
+  std::list<std::pair<T, std::size_t>> items_;
   std::size_t used_ = 0;
   bool closed_ = false;
 };

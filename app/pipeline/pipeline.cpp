@@ -18,6 +18,7 @@
 
 #include "app/pipeline/bounded_queue.h"
 #include "app/pipeline/denoise_stage.h"
+#include "core/base/thread.h"
 
 namespace limpid::app {
 namespace {
@@ -229,6 +230,104 @@ std::vector<Stage> stages_of(const PipelineCounters& counters) {
   return stages;
 }
 
+/// A run: its queues, its threads, and how it ends when one of them fails.
+class PipelineRun {
+ public:
+  PipelineRun(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
+              const std::stop_token& stop)
+      : stages_(stages),
+        options_(options),
+        counters_(counters),
+        stop_(stop),
+        levelled_(options.queued_frames * kFrameCost),
+        denoised_(options.queued_results * kFrameCost) {}
+
+  void run() {
+    run_threads();
+    if (first_error_) {
+      std::rethrow_exception(first_error_);
+    }
+  }
+
+ private:
+  void run_threads() {
+    // A source that has nothing to give right now must not keep the frames under way from being finished.
+    const std::stop_callback end_of_input(stop_, [this] { decoded_.close(); });
+    std::jthread reader;
+    std::jthread leveller;
+    std::jthread writer;
+    // A thread that cannot be started is a failure like any other: it ends those that run.
+    guarded([&] {
+      reader = start_thread(
+          [this] { guarded([this] { read_all(stages_, options_, counters_.read, stop_, decoded_); }); });
+      leveller = start_thread([this] {
+        guarded_denoising([this] { level_all(stages_, options_, counters_.noise, decoded_, levelled_); },
+                          [this] { levelled_.close(); });
+      });
+      writer = start_thread([this] { guarded([this] { write_all(stages_, counters_.write, denoised_); }); });
+      guarded_denoising([this] { denoise_all(stages_, options_, counters_, levelled_, denoised_); },
+                        [this] {
+                          levelled_.cancel();
+                          denoised_.close();
+                        });
+    });
+  }
+
+  void fail(const std::exception_ptr& error) {
+    {
+      const std::scoped_lock lock(error_mutex_);
+      if (!first_error_) {
+        first_error_ = error;
+      }
+    }
+    decoded_.cancel();
+    if (stages_.stop_reading) {
+      stages_.stop_reading();
+    }
+  }
+
+  template <typename Stage>
+  void guarded(const Stage& stage) {
+    try {
+      stage();
+    } catch (...) {
+      fail(std::current_exception());
+      levelled_.cancel();
+      denoised_.cancel();
+    }
+  }
+
+  /// What is denoised already may have taken hours: it is written first, and so is what can be denoised.
+  template <typename Stage, typename EndOfResults>
+  void guarded_denoising(const Stage& stage, const EndOfResults& end_of_results) {
+    guarded([&] {
+      const auto end = [&](const std::string& sentence) {
+        fail(std::make_exception_ptr(DenoisingFailure(sentence)));
+        end_of_results();
+      };
+      try {
+        stage();
+      } catch (const UsageError&) {
+        throw;
+      } catch (const Error& error) {
+        end(error.what());
+      } catch (const std::bad_alloc&) {
+        end(kOutOfMemory);
+      }
+    });
+  }
+
+  const PipelineStages& stages_;
+  const PipelineOptions& options_;
+  PipelineCounters& counters_;
+  const std::stop_token& stop_;
+  Queue decoded_{kFrameCost};
+  LevelledQueue levelled_;
+  Queue denoised_;
+  std::mutex error_mutex_;
+  std::exception_ptr first_error_;
+};
+
 }  // namespace
 
 std::vector<std::string> to_table(const PipelineCounters& counters) {
@@ -267,71 +366,7 @@ nlohmann::ordered_json to_json(const PipelineCounters& counters) {
 
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop) {
-  Queue decoded(kFrameCost);
-  LevelledQueue levelled(options.queued_frames * kFrameCost);
-  Queue denoised(options.queued_results * kFrameCost);
-  std::mutex error_mutex;
-  std::exception_ptr first_error;
-
-  const auto fail = [&](const std::exception_ptr& error) {
-    {
-      const std::scoped_lock lock(error_mutex);
-      if (!first_error) {
-        first_error = error;
-      }
-    }
-    decoded.cancel();
-    if (stages.stop_reading) {
-      stages.stop_reading();
-    }
-  };
-  const auto guarded = [&](const auto& stage) {
-    try {
-      stage();
-    } catch (...) {
-      fail(std::current_exception());
-      levelled.cancel();
-      denoised.cancel();
-    }
-  };
-  // What is denoised already may have taken hours: it is written first, and so is what can be denoised.
-  const auto guarded_denoising = [&](const auto& stage, const auto& end_of_results) {
-    guarded([&] {
-      const auto end = [&](const std::string& sentence) {
-        fail(std::make_exception_ptr(DenoisingFailure(sentence)));
-        end_of_results();
-      };
-      try {
-        stage();
-      } catch (const UsageError&) {
-        throw;
-      } catch (const Error& error) {
-        end(error.what());
-      } catch (const std::bad_alloc&) {
-        end(kOutOfMemory);
-      }
-    });
-  };
-
-  {
-    // A source that has nothing to give right now must not keep the frames under way from being finished.
-    const std::stop_callback end_of_input(stop, [&] { decoded.close(); });
-    const std::jthread reader(
-        [&] { guarded([&] { read_all(stages, options, counters.read, stop, decoded); }); });
-    const std::jthread leveller([&] {
-      guarded_denoising([&] { level_all(stages, options, counters.noise, decoded, levelled); },
-                        [&] { levelled.close(); });
-    });
-    const std::jthread writer([&] { guarded([&] { write_all(stages, counters.write, denoised); }); });
-    guarded_denoising([&] { denoise_all(stages, options, counters, levelled, denoised); },
-                      [&] {
-                        levelled.cancel();
-                        denoised.close();
-                      });
-  }
-  if (first_error) {
-    std::rethrow_exception(first_error);
-  }
+  PipelineRun(stages, options, counters, stop).run();
 }
 
 }  // namespace limpid::app

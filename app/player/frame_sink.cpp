@@ -10,6 +10,7 @@
 #include "app/console/time_text.h"
 #include "app/pipeline/broken_off.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 
 namespace limpid::app {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::size_t kQueuedFrames = 30;
 }  // namespace
 
 FrameSink::FrameSink(io::Writer writer)
-    : writer_(std::move(writer)), queue_(kQueuedFrames), thread_([this] { run(); }) {}
+    : writer_(std::move(writer)), queue_(kQueuedFrames), thread_(start_thread([this] { run(); })) {}
 
 FrameSink::~FrameSink() {
   if (!closed_) {
@@ -73,6 +74,8 @@ std::exception_ptr FrameSink::keep_the_beginning(const Error& failure) {
     return std::make_exception_ptr(broken_off(writer_, failure.what()));
   } catch (const Error&) {
     return std::make_exception_ptr(failure);
+  } catch (...) {  // out of memory: nothing may leave the thread
+    return std::current_exception();
   }
 }
 

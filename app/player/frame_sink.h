@@ -63,7 +63,7 @@ class FrameSink {
   std::atomic<bool> ended_ = false;
   std::exception_ptr error_;  ///< set before failed_
   std::mutex finishing_;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 /// For the display over the picture: "REC 0:12 3.4 MB", or that it has failed.

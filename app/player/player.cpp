@@ -12,6 +12,7 @@
 
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 
 namespace limpid::app {
 namespace {
@@ -350,10 +351,10 @@ Player::Player(PlayerStages stages, const PlayerOptions& options)
       stage_(counters_.denoise),
       refining_stage_(refining_counters_) {
   try {
-    reader_ = std::jthread([this] { guarded([this] { read_loop(); }); });
-    denoiser_ = std::jthread([this] { guarded([this] { denoise_loop(); }); });
-    preparer_ = std::jthread([this] { guarded([this] { prepare_loop(); }); });
-    refiner_ = std::jthread([this] { guarded([this] { refine_loop(); }); });
+    reader_ = start_thread([this] { guarded([this] { read_loop(); }); });
+    denoiser_ = start_thread([this] { guarded([this] { denoise_loop(); }); });
+    preparer_ = start_thread([this] { guarded([this] { prepare_loop(); }); });
+    refiner_ = start_thread([this] { guarded([this] { refine_loop(); }); });
   } catch (...) {
     stop(std::chrono::milliseconds(0));  // those that run
     throw;

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/host_memory.h"
+#include "core/base/thread.h"
 #include "core/engine/stretch_dealer.h"
 
 namespace limpid {
@@ -77,7 +78,7 @@ class Worker {
       : number_(number),
         denoiser_(std::move(denoiser)),
         stream_(stream),
-        thread_([this](const std::stop_token& stop) { run(stop); }) {}
+        thread_(start_thread([this](const std::stop_token& stop) { run(stop); })) {}
 
   // With the stream's mutex locked.
   const DeviceStages& device_stages() const { return device_stages_; }
@@ -89,6 +90,18 @@ class Worker {
   using Lock = std::unique_lock<std::mutex>;
 
   void run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      try {
+        work(stop);
+      } catch (...) {  // out of memory
+        const Lock lock(stream_.mutex);
+        failure_ = std::current_exception();
+        fail_all();
+      }
+    }
+  }
+
+  void work(const std::stop_token& stop) {
     Lock lock(stream_.mutex);
     while (!stop.stop_requested()) {
       const bool did_something = stream_.resetting ? reset_once(lock) : take_turn(lock);
@@ -144,6 +157,17 @@ class Worker {
   // What is under way doesn't come any more.
   void fail_under_way() {
     std::ranges::for_each(std::exchange(under_way_, {}), [&](std::int64_t index) { fail(index); });
+  }
+
+  // Which of them this denoiser owes is not known any more.
+  void fail_all() {
+    under_way_.clear();
+    for (SharedStream::Result& result : stream_.results) {
+      if (!result.has_come()) {
+        result.failure = failure_;
+      }
+    }
+    tell_of_results();
   }
 
   void send(const StretchDealer::Dealt& dealt, Lock& lock) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 
 #include "core/base/error.h"
 
@@ -21,6 +22,10 @@ Handle require(Handle handle) {
 
 FrameHandle make_frame() { return require(FrameHandle(av_frame_alloc())); }
 PacketHandle make_packet() { return require(PacketHandle(av_packet_alloc())); }
+
+unsigned char* make_io_buffer(int size) {
+  return require(static_cast<unsigned char*>(av_malloc(static_cast<std::size_t>(size))));
+}
 
 std::string error_text(int code) {
   std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};

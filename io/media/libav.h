@@ -56,6 +56,8 @@ using MuxerHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 /// Throw Error if memory does not suffice.
 FrameHandle make_frame();
 PacketHandle make_packet();
+/// For avio_alloc_context(), which takes a null buffer and later writes to it.
+unsigned char* make_io_buffer(int size);
 
 /// libav's text for an error code.
 std::string error_text(int code);

@@ -36,6 +36,9 @@ thread_local std::vector<std::string> first_warnings;
 constexpr std::size_t kMostWarnings = 8;
 
 LogSeverity severity_of(int level) {
+  if (level <= AV_LOG_PANIC) {
+    return LogSeverity::kPanic;
+  }
   if (level <= AV_LOG_ERROR) {
     return LogSeverity::kError;
   }
@@ -45,8 +48,8 @@ LogSeverity severity_of(int level) {
   return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
 }
 
-[[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
-                                                    va_list arguments) {
+[[gnu::format(printf, 3, 0)]] void take_message(void* object, int level, const char* format,
+                                                va_list arguments) {
   if (level > AV_LOG_VERBOSE) {
     return;
   }
@@ -86,6 +89,15 @@ LogSeverity severity_of(int level) {
   }
   if (sink != nullptr && *sink) {
     (*sink)(severity_of(level), line);
+  }
+}
+
+/// Called by C code, on libav's threads too, which exceptions must not reach.
+[[gnu::format(printf, 3, 0)]] void on_libav_message(void* object, int level, const char* format,
+                                                    va_list arguments) noexcept {
+  try {
+    take_message(object, level, format, arguments);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory, which the failed call reports
   }
 }
 

@@ -6,7 +6,14 @@
 
 namespace limpid::io {
 
-enum class LogSeverity : std::uint8_t { kError, kWarning, kInfo, kDebug };
+enum class LogSeverity : std::uint8_t {
+  kPanic,  ///< libav calls abort() next: a condition that it counts on does not hold, as where memory runs
+           ///< out
+  kError,
+  kWarning,
+  kInfo,
+  kDebug
+};
 
 /// Receives one line of libav's messages, without line break, with the name of the codec or format at its
 /// head: "[h264] error while decoding MB 3 4". Called on any thread, several at once.

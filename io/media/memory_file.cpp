@@ -46,7 +46,7 @@ void MemoryInput::ReaderDeleter::operator()(AVIOContext* context) const {
 MemoryInput::MemoryInput(std::span<const std::uint8_t> bytes, const char* muxer)
     : bytes_(bytes),
       reader_(avio_alloc_context(
-          static_cast<unsigned char*>(av_malloc(kBufferSize)), kBufferSize, 0, this,
+          make_io_buffer(kBufferSize), kBufferSize, 0, this,
           [](void* self, std::uint8_t* buffer, int size) {
             return static_cast<MemoryInput*>(self)->read(buffer, size);
           },

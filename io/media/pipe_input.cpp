@@ -39,7 +39,7 @@ PipeInput::PipeInput(const std::string& url, std::function<bool()> interrupted)
     : interrupted_(std::move(interrupted)),
       descriptor_(open_pipe(url)),
       bytes_(avio_alloc_context(
-          static_cast<unsigned char*>(av_malloc(kPipeBuffer)), kPipeBuffer, 0, this,
+          make_io_buffer(kPipeBuffer), kPipeBuffer, 0, this,
           [](void* self, std::uint8_t* buffer, int size) {
             return static_cast<PipeInput*>(self)->read(buffer, size);
           },

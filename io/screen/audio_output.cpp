@@ -23,6 +23,7 @@ extern "C" {
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "io/media/libav.h"
 #include "io/media/reader_state.h"
 #include "io/screen/sdl.h"
@@ -164,12 +165,12 @@ struct AudioOutput::State {
   bool playing = false;
   std::optional<double> target;        ///< of a seek
   std::optional<double> queued_until;  ///< time of the end of what is queued
-  std::string failure;                 ///< why there is no more sound
-  std::thread thread;
+  std::exception_ptr failure;          ///< why there is no more sound
+  std::jthread thread;
 
   bool is_over() const { return stopped || (interrupted && interrupted()); }
   void run();
-  void fail(const std::string& why);
+  void fail(const std::exception_ptr& why);
   double queued() const { return static_cast<double>(SDL_GetQueuedAudioSize(device.id())) / kBytesPerSecond; }
 
  private:
@@ -222,7 +223,7 @@ void AudioOutput::State::run() {
   }
 }
 
-void AudioOutput::State::fail(const std::string& why) {
+void AudioOutput::State::fail(const std::exception_ptr& why) {
   const std::scoped_lock lock(mutex);
   failure = why;
   SDL_ClearQueuedAudio(device.id());
@@ -330,13 +331,11 @@ void AudioOutput::State::queue_some() {
 }
 
 AudioOutput::AudioOutput(std::unique_ptr<State> state) : state_(std::move(state)) {
-  state_->thread = std::thread([this] {
+  state_->thread = start_thread([this] {
     try {
       state_->run();
-    } catch (const std::bad_alloc&) {
-      state_->fail(kOutOfMemory);
-    } catch (const std::exception& error) {
-      state_->fail(error.what());
+    } catch (...) {
+      state_->fail(std::current_exception());
     }
   });
 }
@@ -392,6 +391,9 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
       throw Error(source.url() + ": there is no decoder for its sound");
     }
     state->decoder.reset(avcodec_alloc_context3(codec));
+    if (state->decoder == nullptr) {
+      throw Error("out of memory");
+    }
     check(avcodec_parameters_to_context(state->decoder.get(), &parameters), source.url(),
           "can't decode its sound");
     state->decoder->pkt_timebase = state->stream->time_base;
@@ -431,7 +433,16 @@ std::optional<double> AudioOutput::position() const {
 
 std::string AudioOutput::failure() const {
   const std::scoped_lock lock(state_->mutex);
-  return state_->failure;
+  if (state_->failure == nullptr) {
+    return "";
+  }
+  try {
+    std::rethrow_exception(state_->failure);
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 }  // namespace limpid::io

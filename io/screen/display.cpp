@@ -1,5 +1,6 @@
 #include "io/screen/display.h"
 
+#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/base/thread.h"
 #include "io/screen/light_rows.h"
 
 namespace limpid::io {
@@ -223,7 +225,9 @@ inline Pixel to_pixel(float r, float g, float b) {
 }  // namespace
 
 struct DisplayConverter::State {
-  explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {}
+  explicit State(int threads) : arena(threads > 0 ? threads : tbb::task_arena::automatic) {
+    require_threads(std::min(arena.max_concurrency(), tbb::info::default_concurrency()) - 1);
+  }
 
   // Rows of floats that one task works in.
   struct Scratch {

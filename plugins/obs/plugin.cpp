@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +50,14 @@ void update(void* data, obs_data_t* chosen) {
 }
 
 void* create(obs_data_t* settings, obs_source_t* /*context*/) {
-  auto source = std::make_unique<Source>();
-  update(source.get(), settings);
-  return source.release();
+  try {
+    auto source = std::make_unique<Source>();
+    update(source.get(), settings);
+    return source.release();
+  } catch (const std::exception& error) {  // such as a thread that cannot be started
+    blog(LOG_ERROR, "[limpid] %s", error.what());
+    return nullptr;
+  }
 }
 
 void destroy(void* data) { const std::unique_ptr<Source> ended(static_cast<Source*>(data)); }

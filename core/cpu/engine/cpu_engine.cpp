@@ -4,6 +4,7 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/base/host_memory.h"
 #include "core/base/parallel.h"
+#include "core/base/thread.h"
 #include "core/cpu/bm3d/bm3d.h"
 #include "core/cpu/bm3d/matches.h"
 #include "core/cpu/edge_preserving/edge_preserving.h"
@@ -72,17 +74,20 @@ class CpuEngine final : public Engine {
     validate(filter);
     noise.validate();
     format.validate("frame");
+    require_workers();
     return std::make_unique<StreamDenoiser>(arena_, pool_, make_filter(filter, format), noise, format);
   }
 
   Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
 
   NoiseModel estimate_noise(const Frame& frame) override {
+    require_workers();
     NoiseModel level;
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
   }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+    require_workers();
     noise::NoiseStatistics statistics;
     run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before); });
     return statistics;
@@ -96,6 +101,11 @@ class CpuEngine final : public Engine {
   }
 
  private:
+  /// oneTBB has no more threads than processors, and the one that calls it is among them.
+  void require_workers() const {
+    require_threads(std::min(arena_->max_concurrency(), tbb::info::default_concurrency()) - 1);
+  }
+
   Arena arena_;
   FramePool pool_;
 };

@@ -19,7 +19,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -334,7 +333,7 @@ TEST(PlayerTest, AThreadThatCantBeStartedIsAnErrorAndEndsTheOthers) {
   for (const int threads : {0, 1, 2}) {
     Playing playing;
     threads_left = threads;
-    EXPECT_THROW(playing.start(), std::system_error) << threads;
+    EXPECT_THROW(playing.start(), Error) << threads;
     threads_left = -1;
     EXPECT_EQ(playing.alive, 0) << "frames that somebody holds";
   }

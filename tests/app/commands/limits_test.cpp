@@ -1,0 +1,77 @@
+// Where threads run out, the program ends with one sentence. tests/limits.sh tries the limits of the system,
+// on memory too.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/app/program/program_test.h"
+
+namespace limpid::test {
+namespace {
+
+using namespace std::chrono_literals;
+using LimitsTest = ProgramTest;
+
+/// limpid with these arguments where only so many threads can be started.
+Outcome with_threads(int threads, std::vector<std::string> arguments) {
+  std::vector<std::string> command{"env", "LD_PRELOAD=" LIMPID_FEWER_THREADS,
+                                   "LIMPID_TEST_THREADS=" + std::to_string(threads)};
+  for (std::string& argument : limpid_command(std::move(arguments))) {
+    command.push_back(std::move(argument));
+  }
+  Process process(command);
+  return process.wait(30s);
+}
+
+/// Runs a command with none, one, two threads and so on until it succeeds, which it must within `most`.
+void expect_a_sentence_until_there_are_enough_threads(const std::vector<std::string>& arguments, int most) {
+  int threads = 0;
+  for (; threads <= most; ++threads) {
+    SCOPED_TRACE(threads);
+    const Outcome outcome = with_threads(threads, arguments);
+    ASSERT_FALSE(outcome.timed_out) << outcome.err;
+    if (outcome.exit_code == 0) {
+      break;
+    }
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    ASSERT_FALSE(lines(outcome.err).empty());
+    EXPECT_EQ(lines(outcome.err).back().rfind("limpid: ", 0), 0U) << outcome.err;
+  }
+  EXPECT_GT(threads, 0);
+  EXPECT_LE(threads, most);
+}
+
+TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsARunWithASentence) {
+  const std::string input = make_clip("in.mkv", 4);
+  expect_failure(with_threads(0, {"denoise", input, "-o", path("out.mkv")}), 1,
+                 {"no more threads can be started"});
+  expect_a_sentence_until_there_are_enough_threads({"denoise", input, "-o", path("out.mkv"), "-c", "ffv1",
+                                                    "--profile", "fast", "-q", "--progress", "json"},
+                                                   40);
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "out.mkv"}));
+}
+
+TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsTheWindow) {
+  const std::string input = make_clip("in.mkv", 4);
+  setenv("SDL_VIDEODRIVER", "dummy", 1);
+  setenv("SDL_AUDIODRIVER", "dummy", 1);
+  expect_a_sentence_until_there_are_enough_threads(
+      {"preview", input, "--frames", "2", "--screenshot", path("second.png"), "--sigma", "5"}, 40);
+  unsetenv("SDL_VIDEODRIVER");
+  unsetenv("SDL_AUDIODRIVER");
+}
+
+TEST_F(LimitsTest, AThreadThatCannotBeStartedEndsAJobsCommands) {
+  const std::string input = make_clip("in.mkv", 4);
+  const std::vector<std::string> plan{"plan", input,      "-o",        path("job"), "-c",
+                                      "ffv1", "--filter", "bilateral", "--sigma",   "5"};
+  expect_success(limpid(plan));
+  expect_a_sentence_until_there_are_enough_threads({"work", path("job")}, 40);
+  expect_a_sentence_until_there_are_enough_threads({"merge", path("job"), "-o", path("out.mkv")}, 40);
+}
+
+}  // namespace
+}  // namespace limpid::test
