@@ -100,6 +100,19 @@ std::optional<io::Reader> open_reader(const Job& job, const InterruptWatch& inte
   }
 }
 
+/// Nothing if an interrupt comes first, as while a pipe waits for a program that reads it.
+std::optional<io::Writer> open_writer(const Job& job, const io::Reader& reader,
+                                      const InterruptWatch& interrupts) {
+  try {
+    return std::make_optional<io::Writer>(job.output, reader, job.writer);
+  } catch (const Error&) {
+    if (interrupts.interrupted()) {
+      return std::nullopt;
+    }
+    throw;
+  }
+}
+
 /// A job whose source and output are open. Its stages, on three threads, share it.
 class OpenJob {
  public:
@@ -269,10 +282,13 @@ JobResult run_job(Job job, const Session& session) {
     return {Outcome::kSkipped, {{"input", job.input}, {"output", job.output}, {"skipped", why}}};
   }
   job.writer.overwrite = target == Target::kMayBeReplaced ? io::Overwrite::kAlways : io::Overwrite::kNever;
-  io::Writer writer(job.output, *reader, job.writer);
-  log_warnings(io::texts_of(writer.diagnostics()));
+  std::optional<io::Writer> writer = open_writer(job, *reader, session.interrupts);
+  if (!writer) {
+    return {};
+  }
+  log_warnings(io::texts_of(writer->diagnostics()));
 
-  OpenJob open(job, session, *reader, writer, failed);
+  OpenJob open(job, session, *reader, *writer, failed);
   const std::optional<FinishedJob> finished = open.run();
   if (!finished) {
     return {};

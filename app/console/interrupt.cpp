@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 
@@ -13,18 +14,45 @@
 namespace limpid::app {
 namespace {
 
+constexpr int kWatchedSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
 sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
+  for (const int signal : kWatchedSignals) {
+    sigaddset(&signals, signal);
+  }
   return signals;
+}
+
+/// Set before the destructor wakes the thread by a signal.
+std::atomic<bool> watch_ends = false;
+
+void end_at_once(int /*signal*/) {
+  if (!watch_ends) {
+    io::remove_temporary_files();
+    std::_Exit(kExitInterrupted);
+  }
+}
+
+/// Calls `report` so that a second signal ends the process even while the message waits, as for a terminal or
+/// a pipe that takes none.
+template <typename Report>
+void report_interruptibly(const Report& report) {
+  const sigset_t signals = watched_signals();
+  for (const int signal : kWatchedSignals) {
+    std::signal(signal, end_at_once);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  report();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
+  io::set_outputs_interrupted(false);
+  watch_ends = false;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t signals = watched_signals();
@@ -34,22 +62,24 @@ InterruptWatch::InterruptWatch() {
 
 InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
+  watch_ends = true;
   pthread_kill(thread_.native_handle(), SIGINT);  // wakes sigwait
 }
 
 void InterruptWatch::run(const std::stop_token& end) {
   const sigset_t signals = watched_signals();
-  while (true) {
+  while (!end.stop_requested()) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0 || end.stop_requested()) {
       return;
     }
+    io::set_outputs_interrupted(true);
     if (stop_.request_stop()) {
-      spdlog::warn("interrupted: finishing the frames under way (again to exit at once)");
+      report_interruptibly(
+          [] { spdlog::warn("interrupted: finishing the frames under way (again to exit at once)"); });
       continue;
     }
-    io::remove_temporary_files();
-    std::_Exit(kExitInterrupted);
+    end_at_once(signal);
   }
 }
 

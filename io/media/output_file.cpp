@@ -1,6 +1,7 @@
 #include "io/media/output_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -9,8 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +22,7 @@
 #include <random>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
@@ -34,6 +38,12 @@ namespace fs = std::filesystem;
 // that is enough for half a day.
 constexpr std::int64_t kLargestReserve = 16 << 20;
 constexpr std::int64_t kLargestReserveShare = 4;
+constexpr int kStreamBufferSize = 1 << 15;
+constexpr std::chrono::milliseconds kPipePause{50};
+/// For a reader that is busy when the interrupt comes.
+constexpr std::chrono::seconds kPatienceWithReader{5};
+
+std::atomic<bool> outputs_interrupted = false;
 
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
@@ -85,7 +95,6 @@ class TemporaryFiles {
     for (const std::string& path : paths_) {
       ::unlink(path.c_str());
     }
-    paths_.clear();
   }
 
  private:
@@ -216,6 +225,8 @@ void remove_left_temporary(const std::string& url, const std::string& mark) {
   }
 }
 
+void set_outputs_interrupted(bool interrupted) { outputs_interrupted = interrupted; }
+
 std::string picture_name(const std::string& sequence, std::int64_t number) {
   std::array<char, 4096> name{};
   check(av_get_frame_filename2(name.data(), static_cast<int>(name.size()), sequence.c_str(),
@@ -302,7 +313,7 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
                        const std::string& mark)
     : url_(std::move(url)), overwrite_(overwrite) {
   if (url_ == "-") {
-    open_straight("pipe:1");
+    open_standard_output();
     return;
   }
   if (has_protocol(url_)) {
@@ -312,7 +323,9 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
   require_other_file(url_, source_url);
   require_writable_target(url_, overwrite_);
   std::error_code ignored;
-  if (fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored)) {
+  if (fs::is_fifo(url_, ignored)) {
+    open_pipe();
+  } else if (fs::exists(url_, ignored) && !fs::is_regular_file(url_, ignored)) {
     open_straight("file:" + url_);  // a device
   } else {
     create_temporary(mark);
@@ -320,13 +333,54 @@ OutputFile::OutputFile(std::string url, const std::string& source_url, Overwrite
 }
 
 OutputFile::~OutputFile() {
-  if (temporary_ && bytes_ != nullptr) {
+  if (descriptor_ < 0) {
+    avio_closep(&bytes_);
+    return;
+  }
+  free_bytes();
+  ::close(descriptor_);
+}
+
+/// Of `descriptor_`.
+void OutputFile::make_bytes(bool seekable) {
+  bytes_ = avio_alloc_context(make_io_buffer(kStreamBufferSize), kStreamBufferSize, 1, this, nullptr, Callbacks::write,
+                              seekable ? Callbacks::seek : nullptr);
+  if (bytes_ == nullptr) {
+    throw Error("out of memory");
+  }
+}
+
+void OutputFile::free_bytes() {
+  if (bytes_ != nullptr) {
     av_freep(&bytes_->buffer);
     avio_context_free(&bytes_);
   }
-  avio_closep(&bytes_);
+}
+
+/// A pipe without a reader blocks a plain open(), and a full one a plain write(), for ever.
+void OutputFile::open_pipe() {
+  while ((descriptor_ = ::open(url_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+    if (errno != ENXIO && errno != EINTR) {
+      check(AVERROR(errno), url_, "can't open it for writing");
+    }
+    if (outputs_interrupted) {
+      throw Error(url_ + ": interrupted before a program opened this pipe to read it");
+    }
+    std::this_thread::sleep_for(kPipePause);
+  }
+  make_bytes(false);
+}
+
+/// A pipe is opened again, as whoever else has the old descriptor may count on blocking writes.
+void OutputFile::open_standard_output() {
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode)) {
+    descriptor_ = ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  }
   if (descriptor_ >= 0) {
-    ::close(descriptor_);
+    make_bytes(false);
+  } else {
+    open_straight("pipe:1");
   }
 }
 
@@ -359,12 +413,7 @@ void OutputFile::create_temporary(const std::string& mark) {
   if (!temporary_) {
     check(AVERROR(errno), url_, "can't create a file there");
   }
-  constexpr int kBufferSize = 1 << 15;
-  bytes_ = avio_alloc_context(static_cast<unsigned char*>(av_malloc(kBufferSize)), kBufferSize, 1, this,
-                              nullptr, Callbacks::write, Callbacks::seek);
-  if (bytes_ == nullptr) {
-    throw Error("out of memory");
-  }
+  make_bytes(true);
 }
 
 std::int64_t OutputFile::reserve_space() {
@@ -394,11 +443,25 @@ int OutputFile::write(const std::uint8_t* data, int size) {
     } else if (const int error = errno;
                (error == ENOSPC || error == EDQUOT) && reserve_ && reserve_->release()) {
       full_because_ = error;
-    } else if (errno != EINTR) {
-      return AVERROR(errno);
+    } else if (error == EAGAIN && !wait_for_reader()) {
+      return AVERROR_EXIT;
+    } else if (error != EINTR && error != EAGAIN) {
+      return AVERROR(error);
     }
   }
   return size;
+}
+
+/// Waits until a full pipe takes more. False if an interrupt has come and its reader takes nothing.
+bool OutputFile::wait_for_reader() const {
+  const auto begin = std::chrono::steady_clock::now();
+  pollfd room{descriptor_, POLLOUT, 0};
+  while (::poll(&room, 1, static_cast<int>(kPipePause.count())) <= 0) {
+    if (outputs_interrupted && std::chrono::steady_clock::now() - begin > kPatienceWithReader) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::int64_t OutputFile::seek(std::int64_t offset, int whence) const {
@@ -411,15 +474,23 @@ std::int64_t OutputFile::seek(std::int64_t offset, int whence) const {
 }
 
 void OutputFile::close(bool synced) {
-  if (!temporary_) {
+  if (descriptor_ < 0) {
     check(avio_closep(&bytes_), url_, "can't write");
     return;
   }
   avio_flush(bytes_);
   const int error = bytes_->error;
-  av_freep(&bytes_->buffer);
-  avio_context_free(&bytes_);
+  free_bytes();
   check(error, url_, "can't write");
+  if (temporary_) {
+    complete_file(synced);
+  }
+  check_errno(::close(std::exchange(descriptor_, -1)), url_, "can't write");
+  reserve_.reset();
+}
+
+/// Gives the temporary file the permissions of what it replaces, and puts it on the disk.
+void OutputFile::complete_file(bool synced) const {
   struct stat replaced {};
   if (::stat(target_.c_str(), &replaced) == 0) {
     // Only root can give files away; who can't owns the new one, as with any program that replaces files.
@@ -431,8 +502,6 @@ void OutputFile::close(bool synced) {
   if (synced && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP) {
     check(AVERROR(errno), url_, "can't write");
   }
-  check_errno(::close(std::exchange(descriptor_, -1)), url_, "can't write");
-  reserve_.reset();
 }
 
 /// Gives the temporary file the first name that is free of "NAME.mark.EXT", "NAME.mark-2.EXT" and so on.

@@ -94,7 +94,13 @@ class OutputFile {
 
   void create_temporary(const std::string& mark);
   void open_straight(const std::string& url);
+  void open_pipe();
+  void open_standard_output();
+  void make_bytes(bool seekable);
+  void free_bytes();
   void close(bool synced);
+  void complete_file(bool synced) const;
+  bool wait_for_reader() const;
   std::string name_beside(const std::string& mark);
   int write(const std::uint8_t* data, int size);
   std::int64_t seek(std::int64_t offset, int whence) const;
@@ -103,7 +109,7 @@ class OutputFile {
   std::string target_;  ///< where `url_` leads if it is a link; empty if written straight
   std::optional<TemporaryFile> temporary_;
   Overwrite overwrite_;
-  int descriptor_ = -1;  ///< of the temporary file
+  int descriptor_ = -1;  ///< of the temporary file or the pipe; -1 where libav opened what is written
   AVIOContext* bytes_ = nullptr;
   std::optional<DiskReserve> reserve_;
   std::optional<std::int64_t> full_from_;  ///< a position in the file

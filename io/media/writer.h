@@ -69,6 +69,10 @@ bool is_temporary_mark(const std::string& text);
 /// an invalid mark.
 void remove_left_temporary(const std::string& url, const std::string& mark);
 
+/// With true, outputs in every thread stop waiting for a program that reads their pipe: one that nobody has
+/// opened fails at once, one that is full after five seconds.
+void set_outputs_interrupted(bool interrupted);
+
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);
 

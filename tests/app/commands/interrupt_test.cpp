@@ -90,6 +90,42 @@ TEST_F(InterruptTest, DoesNotWaitForANamedPipe) {
   EXPECT_EQ(frame_count(path("out.mkv")), 20U);
 }
 
+TEST_F(InterruptTest, DoesNotWaitForAProgramThatReadsItsPipe) {
+  const std::string input = make_clip("in.mkv", 40, "320x240");
+  const std::string pipe = path("pipe.mkv");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::vector<std::string> arguments{"denoise", input, "-o", pipe, "-c", "ffv1", "--sigma", "5"};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Process nobody_reads(limpid_command(arguments));
+    ASSERT_TRUE(nobody_reads.wait_for_err("engine: "));
+    std::this_thread::sleep_for(100ms);  // for the moment that it waits in; earlier it ends as well
+    nobody_reads.send_signal(signal);
+    const Outcome outcome = nobody_reads.wait(20s);
+    EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+    EXPECT_FALSE(outcome.timed_out);
+  }
+  {
+    Process process(limpid_command(arguments));
+    std::ifstream reader(pipe);  // which takes nothing
+    ASSERT_TRUE(process.wait_for_err("engine: "));
+    std::this_thread::sleep_for(1s);  // until the pipe is full
+    process.send_signal(SIGTERM);
+    const Outcome outcome = process.wait(40s);
+    EXPECT_FALSE(outcome.timed_out);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  }
+  {
+    const std::string script =
+        R"(exec 3> >(sleep 20); "$0" denoise "$1" -o - --sigma 5 >&3 & sleep 1; kill $!; wait $!)";
+    Process process({"bash", "-c", script, LIMPID_PROGRAM, input});
+    EXPECT_FALSE(process.wait(40s).timed_out) << "a full standard output";
+  }
+  Process process(limpid_command(arguments));
+  EXPECT_EQ(frame_count(pipe), 40U);
+  EXPECT_EQ(process.wait().exit_code, 0);
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv", "pipe.mkv"}));
+}
+
 TEST_F(InterruptTest, DoesNotHideThatTheFramesUnderWayCantBeWritten) {
   const std::string clip = read_file(make_clip("in.y4m", 60, "320x240"));
   ProcessOptions options;
@@ -120,6 +156,18 @@ TEST_F(InterruptTest, TheSecondEndsAtOnceAndLeavesNothing) {
     EXPECT_FALSE(outcome.timed_out);
     EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
   }
+}
+
+TEST_F(InterruptTest, TheSecondEndsAProgramWhoseMessagesNobodyTakes) {
+  const std::string input = make_clip("in.mkv");
+  // A pipe holds 64 KiB.
+  const std::string script = R"(exec 3> >(sleep 40); head -c 65536 /dev/zero >&3
+"$0" denoise "$1" -o "$2" 2>&3 & for _ in 1 2; do sleep 3; kill $!; done; wait $!)";
+  Process process({"bash", "-c", script, LIMPID_PROGRAM, input, path("out.mkv")});
+  const Outcome outcome = process.wait(30s);
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(files(), (std::vector<std::string>{"in.mkv"}));
 }
 
 TEST_F(InterruptTest, AtAnyMomentLeavesAWholeFileOrNone) {
