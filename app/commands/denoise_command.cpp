@@ -114,33 +114,33 @@ JobResult run(const Job& job, const DenoiseOptions& options, const Session& sess
 }
 
 /// One job after the other; one that fails doesn't keep the others from being done.
-nlohmann::ordered_json denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options,
-                                   const Session& session, JobCounts& counts) {
-  nlohmann::ordered_json reports = nlohmann::ordered_json::array();
+JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options, const Session& session) {
+  JobCounts counts;
+  ReportList reports(session.json);
   for (const Jobs::Input& input : jobs.inputs) {
     if (session.interrupts.interrupted()) {
       break;
     }
     job.input = input.file;
-    spdlog::info(fmt::format("{} ({} of {})", input.file, reports.size() + 1, jobs.inputs.size()));
+    spdlog::info(fmt::format("{} ({} of {})", input.file, counts.all() + 1, jobs.inputs.size()));
     const auto fail = [&](const std::string& sentence) {
       spdlog::error(sentence);
       ++counts.failed;
-      reports.push_back({{"input", input.file}, {"error", sentence}});
+      reports.add({{"input", input.file}, {"error", sentence}});
     };
     try {
-      JobResult result = run(job, options, session);
+      const JobResult result = run(job, options, session);
       if (result.outcome == Outcome::kNothing) {
         break;
       }
-      reports.push_back(std::move(result.report));
+      reports.add(result.report);
       ++(result.outcome == Outcome::kDone      ? counts.done
          : result.outcome == Outcome::kPartial ? counts.partial
                                                : counts.existing);
     } catch (const io::NoVideo& error) {
       if (input.from_folder && (error.is_media() || !io::is_media_name(input.file))) {
         spdlog::info(fmt::format("skipped: {}", error.what()));
-        reports.push_back({{"input", input.file}, {"skipped", error.what()}});
+        reports.add({{"input", input.file}, {"skipped", error.what()}});
         ++counts.skipped;
       } else {
         fail(error.what());
@@ -153,7 +153,8 @@ nlohmann::ordered_json denoise_all(Job job, const Jobs& jobs, const DenoiseOptio
       fail(input.file + ": " + error.what());
     }
   }
-  return reports;
+  reports.end();
+  return counts;
 }
 
 void set_up_messages(const DenoiseOptions& options, Console& console) {
@@ -233,29 +234,24 @@ int denoise(DenoiseOptions options, Console& console) {
                         .names = names ? &*names : nullptr,
                         .stats = options.stats,
                         .json = options.json};
-  nlohmann::ordered_json report;
-  JobCounts counts;
   if (jobs.many) {
-    report = denoise_all(job, jobs, options, session, counts);
-  } else {
-    job.input = jobs.inputs.front().file;
-    job.output = jobs.output;
-    JobResult result = denoise_one(job, options, session);
-    if (result.outcome == Outcome::kNothing) {
-      return kExitInterrupted;
-    }
-    report = std::move(result.report);
-  }
-  if (options.json) {
-    print_report(report);
-  }
-  if (jobs.many) {
+    const JobCounts counts = denoise_all(job, jobs, options, session);
     const std::string text = summary(counts, jobs.inputs.size());
     const bool nothing = counts.done + counts.existing == 0 && !interrupts.interrupted();
     if (counts.failed > 0 || nothing) {
       throw Error(text);
     }
     spdlog::info(text);
+  } else {
+    job.input = jobs.inputs.front().file;
+    job.output = jobs.output;
+    const JobResult result = denoise_one(job, options, session);
+    if (result.outcome == Outcome::kNothing) {
+      return kExitInterrupted;
+    }
+    if (options.json) {
+      print_report(result.report);
+    }
   }
   return interrupts.interrupted() ? kExitInterrupted : kExitDone;
 }
