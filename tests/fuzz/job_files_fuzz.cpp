@@ -1,0 +1,103 @@
+// The files of a job, and noise profiles, as a worker or a person's command reads them. The first byte
+// chooses the file, the rest is its content.
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <ios>
+#include <new>
+#include <string>
+
+#include "app/jobs/claims.h"
+#include "app/jobs/job_folder.h"
+#include "app/jobs/plan.h"
+#include "core/base/error.h"
+#include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
+#include "io/media/packet_file.h"
+
+namespace limpid::app {
+namespace {
+
+/// A folder in memory, which is removed with the process.
+class FuzzedFolder {
+ public:
+  FuzzedFolder()
+      : job_((std::filesystem::path("/dev/shm") / ("limpid-fuzz-" + std::to_string(::getpid()))).string()) {
+    std::filesystem::create_directory(job_.path());
+    job_.create();
+  }
+  FuzzedFolder(const FuzzedFolder&) = delete;
+  FuzzedFolder(FuzzedFolder&&) = delete;
+  FuzzedFolder& operator=(const FuzzedFolder&) = delete;
+  FuzzedFolder& operator=(FuzzedFolder&&) = delete;
+  ~FuzzedFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(job_.path(), ignored);
+  }
+  const JobFolder& job() const { return job_; }
+
+ private:
+  JobFolder job_;
+};
+
+void write(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string& content) {
+  const std::string other = job.path() + "/other";
+  switch (kind) {
+    case 0:
+      write(job.plan(), content);
+      static_cast<void>(to_json(read_plan(job).settings).dump());
+      break;
+    case 1:
+      write(job.stretch(0), content);
+      static_cast<void>(to_json(read_stretch_plan(job, 0)).dump());
+      break;
+    case 2:
+      write(job.done(0), content);
+      static_cast<void>(read_done(job, 0));
+      break;
+    case 3:
+      write(job.claim(0), content);
+      static_cast<void>(claims.is_taken(0));
+      break;
+    case 4:
+      write(other, content);
+      static_cast<void>(to_json(read_noise_profile(other)).dump());
+      break;
+    case 5:
+      static_cast<void>(parse_noise("noise", content));
+      break;
+    default: {
+      write(other, content);
+      io::PacketFileReader packets(other);
+      static_cast<void>(packets.entries());
+      while (packets.read() != nullptr) {
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limpid::app
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
+                                      std::size_t size);  // NOLINT: libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+  static const limpid::app::FuzzedFolder folder;
+  static limpid::app::Claims claims(folder.job(), 3600);
+  if (size == 0) {
+    return 0;
+  }
+  try {
+    limpid::app::read(data[0] % 7U, folder.job(), claims,
+                      {reinterpret_cast<const char*>(data) + 1, size - 1});
+  } catch (const limpid::Error&) {  // NOLINT(bugprone-empty-catch): a sentence is the right answer
+  }
+  return 0;
+}

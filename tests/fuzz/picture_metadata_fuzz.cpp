@@ -1,0 +1,49 @@
+// EXIF, XMP and color profiles of pictures. The first byte chooses the codec of the source, that of the
+// output and how the metadata is updated; the rest is an encoded picture.
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "io/media/picture_metadata.h"
+
+namespace limpid::io {
+namespace {
+
+constexpr AVCodecID kCodecs[] = {AV_CODEC_ID_MJPEG, AV_CODEC_ID_PNG, AV_CODEC_ID_TIFF, AV_CODEC_ID_WEBP};
+
+void rewrite(std::uint8_t choice, BytesView picture) {
+  const AVCodecID from = kCodecs[choice & 3U];
+  const AVCodecID to = kCodecs[(choice >> 2U) & 3U];
+  const bool upright = (choice & 16U) != 0;
+  PictureMetadata metadata = find_metadata(from, picture);
+  // The picture's bytes as an EXIF block, too, so that it need not be found in a container first.
+  for (const BytesView exif : {BytesView(metadata.exif), picture}) {
+    static_cast<void>(exif_orientation(exif));
+    static_cast<void>(has_maker_note(exif));
+    static_cast<void>(holds_exif(to, exif));
+  }
+  Bytes from_picture = updated_exif(picture, 640, 480, upright);
+  metadata.exif = updated_exif(metadata.exif, 640, 480, upright);
+  if ((choice & 32U) != 0) {
+    metadata.exif = std::move(from_picture);
+  }
+  metadata.xmp = updated_xmp(metadata.xmp, upright);
+  metadata.profile.assign(picture.begin(), picture.begin() + static_cast<std::ptrdiff_t>(picture.size() / 2));
+  static_cast<void>(is_for(metadata.profile, AV_PIX_FMT_RGB24));
+  const Bytes result = with_metadata(to, picture, metadata);
+  static_cast<void>(find_metadata(to, result));
+}
+
+}  // namespace
+}  // namespace limpid::io
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
+                                      std::size_t size);  // NOLINT: libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
+  if (size > 1) {
+    const limpid::io::Bytes picture(data + 1,
+                                    data + size);  // of its exact size, so that reading beyond it is seen
+    limpid::io::rewrite(data[0], picture);
+  }
+  return 0;
+}
