@@ -43,6 +43,7 @@ try() {
 
 commands=(
   'denoise clip.mkv -o out/clean.mkv -c libx264 --sigma 5'
+  'denoise clip.mkv -o out/clean.mkv -c libx265 --profile fast'
   'denoise clip.y4m -o out/clean.mkv -c ffv1 --filter vnlb --profile fast'
   'denoise clip.mkv -o out/clean_%03d.png --filter bilateral'
   'noise clip.mkv'

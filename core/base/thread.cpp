@@ -2,18 +2,11 @@
 
 #include <cstddef>
 #include <latch>
-#include <mutex>
 #include <vector>
 
 namespace limpid {
 
 void require_threads(int count) {
-  static std::mutex mutex;
-  static int most = 0;  // that have been started at once
-  const std::scoped_lock lock(mutex);
-  if (count <= most) {
-    return;
-  }
   std::latch end(1);
   std::vector<std::jthread> threads;
   threads.reserve(static_cast<std::size_t>(count));
@@ -26,7 +19,6 @@ void require_threads(int count) {
     throw;
   }
   end.count_down();
-  most = count;
 }
 
 }  // namespace limpid

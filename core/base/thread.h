@@ -23,8 +23,8 @@ std::jthread start_thread(Function function) {
   }
 }
 
-/// Throws Error if the system refuses `count` threads at once. oneTBB starts its threads where it cannot
-/// report a failure: it ends the process.
+/// Throws Error if the system refuses `count` threads at once. For libraries that start threads where they
+/// cannot report a failure: oneTBB ends the process then, and x265 waits for ever.
 void require_threads(int count);
 
 }  // namespace limpid

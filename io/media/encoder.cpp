@@ -14,11 +14,13 @@ extern "C" {
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
+#include "core/base/thread.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
 
@@ -321,6 +323,10 @@ Encoder::Encoder(const std::string& url, const AVOutputFormat& container, const 
   choose_codec(container, options);
   choose_pixel_format(container, options, warnings);
   set_up(container, options, warnings);
+  if (std::string_view(codec_->name) == "libx265") {
+    constexpr int kFrameThreads = 8;  // at the most, beside one for each processor
+    require_threads(static_cast<int>(std::thread::hardware_concurrency()) + kFrameThreads);
+  }
   forget_logged_messages();
   if (const int code = avcodec_open2(context_.get(), codec_, nullptr); code < 0) {
     throw Error(url_ + ": the encoder " + codec_->name + " can't be used for " + to_string(source_.format) +

@@ -9,6 +9,7 @@
 #include <deque>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <variant>
 
@@ -102,12 +103,15 @@ class CpuEngine final : public Engine {
 
  private:
   /// oneTBB has no more threads than processors, and the one that calls it is among them.
-  void require_workers() const {
-    require_threads(std::min(arena_->max_concurrency(), tbb::info::default_concurrency()) - 1);
+  void require_workers() {
+    std::call_once(has_workers_, [this] {
+      require_threads(std::min(arena_->max_concurrency(), tbb::info::default_concurrency()) - 1);
+    });
   }
 
   Arena arena_;
   FramePool pool_;
+  std::once_flag has_workers_;
 };
 
 }  // namespace
