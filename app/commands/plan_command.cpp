@@ -93,8 +93,7 @@ int plan(const PlanOptions& options, Console& console) {
 }  // namespace
 
 void add_plan_command(CommandLine& program, Command& selected) {
-  CommandLine* command =
-      program.add_subcommand("plan", "Plan a job that many machines share: look through videos once");
+  CommandLine* command = program.add_subcommand("plan", "Plan a job that many machines share");
   command->take_last();
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
@@ -118,10 +117,8 @@ void add_plan_command(CommandLine& program, Command& selected) {
   options->engine.add_to(*command);
   options->engine.hwaccel = "none";
   command
-      ->add_option(
-          "--hwaccel", options->engine.hwaccel,
-          "none; cuda: decoding by the GPU, of sources that aren't damaged, of which GPUs make other "
-          "pictures than workers take [none]")
+      ->add_option("--hwaccel", options->engine.hwaccel,
+                   "Hardware decoding: none, or cuda (damaged sources are decoded again without it) [none]")
       ->type_name("NAME")
       ->any_case()
       ->one_of({"none", "cuda"})

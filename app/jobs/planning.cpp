@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/console/diagnostics.h"
-#include "app/jobs/look_through.h"
+#include "app/jobs/source_analysis.h"
 #include "app/options/engine_options.h"
 #include "core/base/error.h"
 #include "core/frame/reach.h"
@@ -20,14 +20,14 @@
 namespace limpid::app {
 namespace {
 
-/// A source that has been looked through, in stretches.
+/// An analyzed source, divided into stretches.
 class PlannedSource {
  public:
-  PlannedSource(SeenSource seen, const FilterSettings& filter)
-      : seen_(std::move(seen)), reach_(reach_of(make_filter(filter, reader().video().still_picture))) {
-    const auto first = std::ranges::find(seen_.frames, true, &SeenFrame::is_result);
-    first_result_ = first - seen_.frames.begin();
-    for (auto frame = first; frame != seen_.frames.end() && frame->is_result; ++frame, ++results_) {
+  PlannedSource(AnalyzedSource source, const FilterSettings& filter)
+      : source_(std::move(source)), reach_(reach_of(make_filter(filter, reader().video().still_picture))) {
+    const auto first = std::ranges::find(source_.frames, true, &AnalyzedFrame::is_result);
+    first_result_ = first - source_.frames.begin();
+    for (auto frame = first; frame != source_.frames.end() && frame->is_result; ++frame, ++results_) {
       if (frame->begins_scene && results_ > 0) {
         cuts_.push_back(results_);
       }
@@ -47,13 +47,13 @@ class PlannedSource {
     return all;
   }
 
-  const io::Reader& reader() const { return *seen_.reader; }
+  const io::Reader& reader() const { return *source_.reader; }
 
  private:
   StretchPlan plan_of(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first = std::max<std::int64_t>(first_result_ + begin - reach_.before, 0);
     const std::int64_t last =
-        std::min<std::int64_t>(first_result_ + end + reach_.after, std::ssize(seen_.frames));
+        std::min<std::int64_t>(first_result_ + end + reach_.after, std::ssize(source_.frames));
     StretchPlan plan{.position = first,
                      .seek = {},
                      .before = first_result_ + begin - first,
@@ -62,38 +62,35 @@ class PlannedSource {
                      .checks = {},
                      .levels = {}};
     if (first > 0 && reader().can_seek()) {
-      plan.seek = seen_.frames[static_cast<std::size_t>(first)].time;
+      plan.seek = source_.frames[static_cast<std::size_t>(first)].time;
     }
     for (std::int64_t i = first; i < last; ++i) {
-      const SeenFrame& frame = seen_.frames[static_cast<std::size_t>(i)];
+      const AnalyzedFrame& frame = source_.frames[static_cast<std::size_t>(i)];
       plan.checks.push_back(frame.hash);
-      if (i == first || frame.level != seen_.frames[static_cast<std::size_t>(i) - 1].level) {
-        plan.levels.emplace_back(i - first, seen_.levels[frame.level]);
+      if (i == first || frame.level != source_.frames[static_cast<std::size_t>(i) - 1].level) {
+        plan.levels.emplace_back(i - first, source_.levels[frame.level]);
       }
     }
     return plan;
   }
 
-  SeenSource seen_;
+  AnalyzedSource source_;
   Reach reach_;
   std::int64_t first_result_ = 0;
   std::int64_t results_ = 0;
   std::vector<std::int64_t> cuts_;  ///< results before which scenes begin
 };
 
-LookThrough look_through_of(const PlannedInput& input, const JobSettings& settings,
+AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settings,
                             const NoiseSettings& noise) {
-  LookThrough source{.path = input.path,
-                     .reader = settings.reader,
-                     .noise = noise,
-                     .most_frames = settings.frames,
-                     .parts = input.bytes < 0 ? 1 : 0};
+  AnalysisOptions options{
+      .path = input.path, .reader = settings.reader, .noise = noise, .most_frames = settings.frames};
   const Reach reach = reach_of(make_filter(settings.filter, false));
-  source.reader.context_before = reach.before;
-  source.reader.context_after = reach.after;
-  source.reader.same_samples = true;
-  source.reader.audio = source.reader.subtitles = source.reader.data = false;
-  return source;
+  options.reader.context_before = reach.before;
+  options.reader.context_after = reach.after;
+  options.reader.same_samples = true;
+  options.reader.audio = options.reader.subtitles = options.reader.data = false;
+  return options;
 }
 
 /// Whether stretches can be encoded as they are in the end.
@@ -162,12 +159,12 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
   for (const std::string& name : inputs) {
     try {
       PlannedInput input = describe(name);
-      std::optional<SeenSource> seen =
-          look_through(look_through_of(input, settings, noise), engine, hooks.progress);
-      if (!seen) {
+      std::optional<AnalyzedSource> analyzed =
+          analyze_source(analysis_of(input, settings, noise), engine, hooks.progress);
+      if (!analyzed) {
         return false;
       }
-      const PlannedSource source(std::move(*seen), settings.filter);
+      const PlannedSource source(std::move(*analyzed), settings.filter);
       input.frames = source.results();
       input.decoded_on_gpu = source.reader().video().decoded_on_cuda;
       input.decoder_threads = input.decoded_on_gpu ? 0 : source.reader().decoder_threads();

@@ -11,18 +11,18 @@
 
 namespace limpid::app {
 
-/// What plan_job() asks and tells while it looks through sources.
+/// What plan_job() calls while it analyzes sources.
 struct PlanningHooks {
-  /// A frame has been looked at, on any thread, one at a time; false stops planning.
+  /// The number of the input's frames that have been analyzed and that are expected; false stops planning.
   std::function<bool(std::int64_t frames, std::int64_t expected)> progress;
   /// Whether an input that can't be opened is left out.
   std::function<bool(const std::string& input, const std::exception& failure)> leaves_out;
 };
 
-/// Makes the plan of a job: looks through the inputs with `engine`, finds their noise and the cuts between
-/// scenes, and writes how each stretch is to be done; the plan itself last. `stretch_frames`: how long
-/// stretches are, more or less, as scenes are. False, with nothing that another command would take for a job,
-/// if it was stopped. Throws Error.
+/// Makes the plan of a job: estimates noise and detects scene cuts in the inputs with `engine`, and writes
+/// how each stretch is to be done; the plan itself last. `stretch_frames`: how long stretches are, more or
+/// less, as scenes are. False, with nothing that another command would take for a job, if it was stopped.
+/// Throws Error.
 bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
               const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t stretch_frames,
               const PlanningHooks& hooks);

@@ -126,9 +126,6 @@ class Engine {
   /// host's if there is no other.
   virtual MemoryDomain result_memory() const { return kHostMemory; }
 
-  /// A new stream of the device that memory() is of; null if it is the host's.
-  virtual std::shared_ptr<DeviceStream> make_stream() { return nullptr; }
-
   /// `frame` itself, if it is in host memory; otherwise, if it is in memory(), a copy that is.
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
 

@@ -426,7 +426,6 @@ class EngineGroup final : public Engine {
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
   // The first decodes for all, which get its frames through the host's memory.
   MemoryDomain memory() const override { return engines_.front()->memory(); }
-  std::shared_ptr<DeviceStream> make_stream() override { return engines_.front()->make_stream(); }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseModel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {

@@ -61,11 +61,6 @@ class NoiseControl {
   void observe(const Frame& frame);
   /// Of the last frame that was observed: as NoiseTracker::begins_scene(). Only where levels are estimated.
   bool begins_scene() const { return tracker_.begins_scene(); }
-  /// As NoiseTracker's, likewise.
-  void begin_within_scene(std::int64_t number) { tracker_.begin_within_scene(number); }
-  std::int64_t frames_of_scene() const { return tracker_.frames_of_scene(); }
-  const NoiseModel* held() const { return tracker_.held(); }
-  void hold(const NoiseModel& model, std::int64_t frames_of_scene) { tracker_.hold(model, frames_of_scene); }
   /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Throws as
   /// check().
   NoiseModel level_of(const Frame& frame);

@@ -56,9 +56,7 @@ void NoiseTracker::observe(const Frame& frame) {
   brightness_ = brightness;
   begins_scene_ = cut;
   if (cut) {
-    if (scene_.frames > 0) {
-      frames_of_scene_ = 0;
-    }
+    frames_of_scene_ = 0;
     before_.reset();
     if (!scene_numbers_.empty()) {
       ended_.emplace_back(scene_number_, model_);
@@ -92,17 +90,6 @@ void NoiseTracker::observe(const Frame& frame) {
     }
   }
   before_ = frame;
-}
-
-const NoiseModel* NoiseTracker::held() const {
-  return scene_.frames >= frames_to_average_ && disagreeing_.empty() ? &model_ : nullptr;
-}
-
-void NoiseTracker::hold(const NoiseModel& model, std::int64_t frames_of_scene) {
-  scene_ = {.frames = frames_to_average_, .white_variances = {}, .statistics = {}};
-  disagreeing_.clear();
-  model_ = model;
-  frames_of_scene_ = frames_of_scene;
 }
 
 NoiseModel NoiseTracker::take() {

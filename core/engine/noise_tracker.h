@@ -32,21 +32,10 @@ class NoiseTracker {
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
       : engine_(engine), frames_to_average_(frames_to_average) {}
 
-  /// Before the first frame: it is taken for frame `number` of a scene, counted from 0.
-  void begin_within_scene(std::int64_t number) { frames_of_scene_ = number; }
-
   /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
   void observe(const Frame& frame);
   /// Whether the last frame that was observed began a scene, as the very first one does.
   bool begins_scene() const { return begins_scene_; }
-  std::int64_t frames_of_scene() const { return frames_of_scene_; }  ///< that have been observed
-  /// The model, while it is held and the last check agreed with it; else null. Trackers that have the same
-  /// last frame, hold the same model, and whose frames_of_scene() differ by a multiple of kCheckInterval,
-  /// find the same from there on.
-  const NoiseModel* held() const;
-  /// Holds this model of the scene of the last frame, whatever that and those before it told, and takes so
-  /// many to have been observed of it.
-  void hold(const NoiseModel& model, std::int64_t frames_of_scene);
   /// The noise of the first frame that has been observed and hasn't been asked for yet, as far as is known:
   /// the more frames of its scene have been observed by now, the better. Needs such a frame.
   NoiseModel take();

@@ -159,22 +159,6 @@ class AnalysisScope {
   std::unique_ptr<Analysis> analysis_;
 };
 
-class CudaStream final : public DeviceStream {
- public:
-  explicit CudaStream(int device) : device_(device) {}
-  void* handle() const override { return stream_.get(); }
-  std::shared_ptr<void> mark() override {
-    const DeviceScope scope(device_);
-    auto event = std::make_shared<Event>();
-    event->record(stream_);
-    return {event, event->get()};
-  }
-
- private:
-  int device_;
-  Stream stream_;
-};
-
 class CudaEngine final : public Engine {
  public:
   CudaEngine(int device, std::string name, std::string description)
@@ -202,11 +186,6 @@ class CudaEngine final : public Engine {
   bool prefers_own_frames() const override { return true; }
   MemoryDomain memory() const override { return cuda_memory(device_); }
   MemoryDomain result_memory() const override { return cuda_memory(device_); }
-
-  std::shared_ptr<DeviceStream> make_stream() override {
-    const DeviceScope scope(device_);
-    return std::make_shared<CudaStream>(device_);
-  }
 
   Frame in_host_memory(const Frame& frame) override {
     if (frame.memory != memory()) {

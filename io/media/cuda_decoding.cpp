@@ -1,14 +1,7 @@
 #include "io/media/cuda_decoding.h"
 
-// libav's header takes the names of CUDA's handles from CUDA's header, which may be missing here, unless that
-// has been read.
-#define CUDA_VERSION 0
-using CUcontext = struct CUctx_st*;
-using CUstream = struct CUstream_st*;
-
 extern "C" {
 #include <libavutil/hwcontext.h>
-#include <libavutil/hwcontext_cuda.h>
 }
 
 #include <algorithm>
@@ -92,11 +85,6 @@ bool have_same_chroma(AVPixelFormat a, AVPixelFormat b) {
   return is_gray(a) || is_gray(b) || shifts(a) == shifts(b);
 }
 
-AVCUDADeviceContext& cuda_properties(const AVBufferRef& device_context) {
-  auto& context = *reinterpret_cast<AVHWDeviceContext*>(device_context.data);
-  return *static_cast<AVCUDADeviceContext*>(context.hwctx);
-}
-
 bool is_software_frame(const AVFrame& frame) { return frame.hw_frames_ctx == nullptr; }
 
 }  // namespace
@@ -145,7 +133,7 @@ BufferHandle open_cuda_device(int device) {
   return BufferHandle(context);
 }
 
-std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStream* stream) {
+std::string decode_on_cuda(AVCodecContext& decoder, int device) {
   if (is_monochrome_h264(decoder)) {
     return "GPUs don't decode H.264 without chroma";
   }
@@ -158,9 +146,6 @@ std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStre
     decoder.hw_device_ctx = open_cuda_device(device).release();
   } catch (const Error& error) {
     return error.what();
-  }
-  if (stream != nullptr) {
-    cuda_properties(*decoder.hw_device_ctx).stream = static_cast<CUstream>(stream->handle());
   }
   decoder.extra_hw_frames = kFramesHeld;
   decoder.thread_count = 1;  // each would need surfaces of its own, and none would be faster

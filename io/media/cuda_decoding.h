@@ -29,7 +29,7 @@ BufferHandle open_cuda_device(int device);
 /// leave frames in its memory (AV_PIX_FMT_CUDA), in the device's primary context. `stream`: of the device's,
 /// to work on for as long as the decoder is there; null: its default stream. Empty, or why the device can't
 /// be used.
-std::string decode_on_cuda(AVCodecContext& decoder, int device, const DeviceStream* stream);
+std::string decode_on_cuda(AVCodecContext& decoder, int device);
 
 /// Whether a decoded frame in a device's memory has chroma planes of the size that the stream's format has:
 /// some streams are given less by GPUs.

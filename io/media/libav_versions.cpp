@@ -59,17 +59,6 @@ void set_duration(AVFrame& frame, std::int64_t duration) {
 #endif
 }
 
-std::int64_t position_of([[maybe_unused]] const AVFrame& frame) {
-#if LIBAVUTIL_VERSION_MAJOR < 60
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // from FFmpeg 6.1 on
-  return frame.pkt_pos;
-#pragma GCC diagnostic pop
-#else
-  return -1;
-#endif
-}
-
 bool is_interlaced(const AVFrame& frame) {
 #if LIMPID_FRAME_FLAGS
   return (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;

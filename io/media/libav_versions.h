@@ -30,10 +30,6 @@ inline constexpr bool kMatroskaAddsDelay = LIBAVFORMAT_VERSION_MAJOR >= 60;  // 
 std::int64_t duration_of(const AVFrame& frame);
 void set_duration(AVFrame& frame, std::int64_t duration);
 
-/// Byte of the source where the packet is that the frame was decoded of; below 0 if unknown, as it always is
-/// from FFmpeg 8 on.
-std::int64_t position_of(const AVFrame& frame);
-
 bool is_interlaced(const AVFrame& frame);
 bool is_top_field_first(const AVFrame& frame);
 /// Takes back that the source's frame was a key frame.

@@ -132,20 +132,11 @@ std::optional<double> presentation_time(const Frame& frame) {
   return static_cast<double>(properties->pts) * av_q2d(properties->time_base);
 }
 
-std::optional<std::int64_t> source_position(const Frame& frame) {
-  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
-  const std::int64_t position = properties != nullptr ? position_of(*properties) : -1;
-  return position >= 0 ? std::optional(position) : std::nullopt;
-}
-
 Reader::State::State(std::string source_url, const ReaderOptions& options)
     : url(std::move(source_url)), interrupted(options.interrupted), allocate_(options.allocate) {
   open(options);
   describe();
-  if (options.seek) {
-    seek(*options.seek, 0, interrupted);
-  }
-  decode_first_frame(options.seek.has_value());
+  decode_first_frame();
 }
 
 void Reader::State::open(const ReaderOptions& options) {
@@ -319,8 +310,7 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   decoder->thread_count = options.decoder_threads;
   if (cuda_codec != nullptr) {
     memory_ = options.memory;
-    decoder_stream = options.decoder_stream;
-    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal, decoder_stream.get());
+    video.why_not_on_cuda = decode_on_cuda(*decoder, memory_.ordinal);
   } else if (!options.memory.is_host()) {
     const char* const name = avcodec_get_name(parameters.codec_id);
     video.why_not_on_cuda = of_cuda == nullptr
@@ -350,10 +340,8 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   }
 }
 
-void Reader::State::decode_first_frame(bool was_sought) {
-  const bool found =
-      was_sought ? first_frame_.has_value() : (range.has_begin() && seek_first_frame()) || find_first_frame();
-  before_key_.reset();  // only seek() numbers frames by it
+void Reader::State::decode_first_frame() {
+  const bool found = (range.has_begin() && seek_first_frame()) || find_first_frame();
   if (!found && last_pts_ != AV_NOPTS_VALUE) {
     throw_no_frame_in_range();
   }
@@ -601,9 +589,6 @@ bool Reader::State::is_unseen(const AVPacket& packet) {
 
 void Reader::State::decode(const AVPacket& packet) {
   ++decoded_packets;
-  if (before_key_ && (packet.flags & AV_PKT_FLAG_DISCARD) == 0) {
-    shown_since_key_.push_back(packet.pts);
-  }
   // Of what comes before the range, only what other frames are predicted from is needed.
   decoder->skip_frame = is_unseen(packet) ? std::max(skip_frame_, AVDISCARD_NONREF) : skip_frame_;
   if (mender_) {
@@ -889,7 +874,6 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   Frame frame;
   if (on_cuda) {
     frame = device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format, memory_.ordinal);
-    frame.ready = decoder_stream != nullptr ? decoder_stream->mark() : nullptr;
   } else if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, video.format)) {
     frame = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), video.format);
     if (allocate_) {

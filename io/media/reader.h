@@ -27,9 +27,6 @@ struct ReaderOptions {
   /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
   /// others.
   MemoryDomain memory;
-  /// A stream of that GPU's to decode on, for those who decode there beside others. Null: its default stream,
-  /// on which they would wait for each other.
-  std::shared_ptr<DeviceStream> decoder_stream;
   /// Decode on a GPU only what comes out there with the samples that libavcodec's own decoders give, if it
   /// isn't damaged.
   bool same_samples = false;
@@ -44,9 +41,6 @@ struct ReaderOptions {
   /// as Frame::context_only, those before with indices below 0.
   int context_before = 0;
   int context_after = 0;
-  /// Begins as though seek() had been called at once, given up if `interrupted`: the frames that the source
-  /// begins with aren't looked for. What is told of the first frame is told of that one.
-  std::optional<double> seek;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
   std::function<Frame(const FrameFormat&)> allocate;
@@ -86,10 +80,6 @@ class Packet;
 /// ReaderOptions::start; nothing for other frames.
 std::optional<double> presentation_time(const Frame& frame);
 
-/// Byte of the source where what it was decoded of begins; nothing if that isn't known. Times may come again
-/// in a source that was joined of several, such bytes don't.
-std::optional<std::int64_t> source_position(const Frame& frame);
-
 /// Demuxes a file, pipe ("-") or image sequence and decodes its best video stream. Pixel formats that are not
 /// planar (or not of core's formats) are converted to the nearest planar format of at least the same depth
 /// and chroma resolution; everything libavcodec tells of a frame (timestamp, colour, side data) travels in
@@ -126,14 +116,11 @@ class Reader {
   /// Decoding begins at the last key frame that is shown by then, as far as the container tells; of the
   /// frames on the way, those of the last `before` seconds are delivered too. `given_up` is asked all the
   /// time; once it returns true seek() returns, and nothing is to be read before another seek. Frame::index
-  /// goes on from the frame's number in the whole source: exact in MP4 and QuickTime files that aren't in
-  /// fragments, else by the average rate. Throws Error if the source can't go back.
+  /// goes on from the frame's number in the whole source, as the average rate has it. Throws Error if the
+  /// source can't go back.
   void seek(double seconds, double before = 0, const std::function<bool()>& given_up = {});
   /// Whether it can: pipes and devices only go on.
   bool can_seek() const;
-  /// Whether it can go by the container's times. Of raw streams, which have none, seek() decodes all that
-  /// comes before.
-  bool can_seek_by_time() const;
 
   /// What has happened so far. Damage before a range, or before the target of a seek, doesn't count.
   Diagnostics diagnostics() const;

@@ -6,10 +6,6 @@
 // decoded then begins too late, an earlier key frame is tried, and in the end decoding starts at the
 // beginning. So it does for sources that can't seek or have no times, and for seeks beyond a jump of the
 // clock that was taken out. Sound is cut between its packets.
-//
-// Behind a seek, frames are numbered as those of the whole are, if the container has an index of all packets:
-// what is decoded before a key frame is shown before it, and of the packets since, their times tell. Else
-// numbers are those of the average rate.
 
 #include <algorithm>
 #include <array>
@@ -145,8 +141,6 @@ void Reader::State::forget_position() {
   metadata_.clear();
   corrupt_times_.clear();
   shortfall.clear();
-  before_key_.reset();
-  shown_since_key_.clear();
   first_packets_.clear();
   gathered_.clear();
   gathered_bytes_ = 0;
@@ -197,9 +191,6 @@ bool Reader::State::seek_first_frame() {
     if (!begin_at_key_frame(margin)) {
       break;
     }
-    if (!gathered_.empty()) {
-      before_key_ = frames_before_key(*gathered_.front());
-    }
     const bool found = find_first_frame();
     const bool from_before = first_time_ != AV_NOPTS_VALUE && first_time_ <= latest_key_;
     if ((from_before && (!found || has_context())) || is_given_up()) {
@@ -237,50 +228,18 @@ void Reader::State::seek(double seconds, double before, const std::function<bool
     find_first_frame();
   }
   if (first_frame_) {
-    first_frame_->index = number_of(*first_frame_);
+    const double rate = av_q2d(average_rate());
+    const double since_begin =
+        presentation_time(*first_frame_).value_or(0) - in_seconds(source_begin_ - range.shift);
+    first_frame_->index = std::max<std::int64_t>(0, std::llround(since_begin * rate));
     frame_index_ = first_frame_->index + 1;
   }
-  before_key_.reset();
-}
-
-/// How many frames of the source are shown before the key frame; nothing if no index tells.
-std::optional<std::int64_t> Reader::State::frames_before_key(const AVPacket& key) const {
-  // MP4's demuxer has all packets in its index, less what edit lists leave out, unless they come in
-  // fragments. It has the source's own times.
-  const int entries = avformat_index_get_entries_count(video_stream);
-  if (!is_mp4() || entries > video_stream->nb_frames || time_offset != 0) {
-    return std::nullopt;
-  }
-  std::int64_t frames = 0;
-  for (int i = 0; i < entries; ++i) {
-    const AVIndexEntry& entry = *avformat_index_get_entry(video_stream, i);
-    if (entry.pos == key.pos && entry.timestamp == key.dts) {
-      return frames;
-    }
-    frames += (entry.flags & AVINDEX_DISCARD_FRAME) == 0 ? 1 : 0;
-  }
-  return std::nullopt;
-}
-
-/// Of the first frame behind a seek.
-std::int64_t Reader::State::number_of(const Frame& first) const {
-  const std::int64_t shown = static_cast<const AVFrame*>(first.attachment.get())->pts;
-  if (before_key_) {
-    return *before_key_ +
-           std::ranges::count_if(shown_since_key_, [&](std::int64_t other) { return other < shown; });
-  }
-  const double time = presentation_time(first).value_or(0) - in_seconds(source_begin_ - range.shift);
-  return std::max<std::int64_t>(0, std::llround(time * av_q2d(average_rate())));
 }
 
 bool Reader::can_seek() const {
   const AVFormatContext& input = *state_->input;
   return !is_device(*input.iformat) &&
          (input.pb == nullptr || (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
-}
-
-bool Reader::can_seek_by_time() const {
-  return can_seek() && !state_->is_raw() && state_->video_stream->start_time != AV_NOPTS_VALUE;
 }
 
 /// Whether a packet, its times shifted already, is to be decoded or copied; cuts it to the range.

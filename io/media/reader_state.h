@@ -57,8 +57,6 @@ struct Reader::State {
   InputHandle input;
   AVStream* video_stream = nullptr;
   std::vector<bool> copied;  ///< by stream index
-  std::shared_ptr<DeviceStream>
-      decoder_stream;  ///< that the decoder works on, if the GPU decodes; null: the default
   CodecHandle decoder;
 
   /// Microseconds to add to all timestamps.
@@ -72,7 +70,7 @@ struct Reader::State {
   void choose_streams(const ReaderOptions& options);
   void open_decoder(const ReaderOptions& options, Dictionary& codec_options);
   void describe();
-  void decode_first_frame(bool was_sought);
+  void decode_first_frame();
   bool find_first_frame();
   void decoding_failed();
   void look_at_end();
@@ -114,8 +112,6 @@ struct Reader::State {
   /// Whether there is all of it, once the first of it has been delivered.
   bool has_context() const { return std::ssize(context_) + (behind_context_ ? 1 : 0) >= context_before_; }
   bool is_given_up() const { return given_up_ && given_up_(); }
-  std::int64_t number_of(const Frame& first) const;
-  std::optional<std::int64_t> frames_before_key(const AVPacket& key) const;
   std::shared_ptr<Packet> rest_of_range();
   void describe_range();
   [[noreturn]] void throw_no_frame_in_range() const;
@@ -157,10 +153,6 @@ struct Reader::State {
   bool gathering_ = false;               ///< video packets go to `gathered_`, not to the decoder
   std::deque<PacketHandle> gathered_;    ///< from a key frame on, to be decoded next
   std::int64_t gathered_bytes_ = 0;
-  /// Of a seek: frames before the key frame that decoding began with, and when those of the packets that were
-  /// decoded since are shown.
-  std::optional<std::int64_t> before_key_;
-  std::vector<std::int64_t> shown_since_key_;
   std::function<bool()> given_up_;  ///< seek()'s, while it runs
 
   MemoryDomain memory_;  ///< of frames that the GPU decodes

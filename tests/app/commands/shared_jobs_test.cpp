@@ -108,6 +108,43 @@ TEST_F(SharedJobsTest, AnyNumberOfStretchesGivesWhatOneRunGives) {
   }
 }
 
+// Noise is estimated from the source's frames, wherever segments begin and whenever a run is resumed.
+TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
+  std::string scenes;
+  std::string names;
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(i);
+    scenes += "gradients=size=96x80:rate=25:duration=0.56:seed=" + number +
+              ":speed=0.02,noise=alls=" + std::to_string(6 + 9 * i) + ":allf=t,setsar=1[s" + number + "];";
+    names += "[s" + number + "]";
+  }
+  const std::string film = make("film.mkv", {"-f", "lavfi", "-i", scenes + names + "concat=n=4", "-c:v",
+                                             "libx264", "-qp", "4", "-g", "20", "-pix_fmt", "yuv420p"});
+  for (const std::string filter : {"vbm4d", "vbm3d", "vnlb"}) {
+    const Arguments quick{"--filter", filter, "--profile", "fast", "--reach", "1", "-c", "ffv1"};
+    expect_success(limpid(joined({"denoise", film, "-o", path(filter + ".mkv")}, quick)));
+    const std::string expected = content_of(path(filter + ".mkv"));
+
+    const std::string job = plan(film, filter + ".job", joined(quick, {"--stretch-frames", "8"}));
+    expect_success(limpid({"work", job}));
+    EXPECT_GE(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 7);
+    expect_success(limpid({"merge", job, "-o", path(filter + "_merged.mkv")}));
+    EXPECT_EQ(content_of(path(filter + "_merged.mkv")), expected) << filter;
+
+    const Arguments resumed = joined({"denoise", film, "-o", path(filter + "_resumed.mkv"), "--resume",
+                                      "--stretch-frames", "8", "--threads", "1"},
+                                     quick);
+    {
+      Process killed(limpid_command(resumed));
+      EXPECT_TRUE(killed.wait_for_err("stretch "));
+      killed.send_signal(SIGKILL);
+      killed.wait();
+    }
+    expect_success(limpid(resumed));
+    EXPECT_EQ(content_of(path(filter + "_resumed.mkv")), expected) << filter;
+  }
+}
+
 TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
   const std::string whole =
       make("whole.mp4",

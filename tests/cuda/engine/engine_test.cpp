@@ -113,23 +113,24 @@ TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
   for (int y = 0; y < format.height; ++y) {
     std::copy_n(picture.planes[0].row<std::byte>(y), format.width, host.planes[0].row<std::byte>(y));
   }
-  const auto stream = engine_->make_stream();
-  const auto handle = static_cast<cudaStream_t>(stream->handle());
+  const Stream stream;
   const DeviceMemory memory(static_cast<std::size_t>(256) * 64);
   const DeviceMemory busy(std::size_t{256} << 20);
   const auto late_frame = [&] {
     check(cudaMemset(memory.as(), 0, memory.bytes()));
     check(cudaDeviceSynchronize());
     for (int i = 0; i < 200; ++i) {
-      check(cudaMemsetAsync(busy.as(), i, busy.bytes(), handle));
+      check(cudaMemsetAsync(busy.as(), i, busy.bytes(), stream.get()));
     }
     check(cudaMemcpy2DAsync(memory.as(), 256, host.planes[0].data, host.planes[0].stride, 256, 64,
-                            cudaMemcpyHostToDevice, handle));
+                            cudaMemcpyHostToDevice, stream.get()));
     Frame frame = host;
     frame.planes[0].data = memory.as();
     frame.planes[0].stride = 256;
     frame.memory = cuda_memory(0);
-    frame.ready = stream->mark();
+    auto event = std::make_shared<Event>();
+    event->record(stream);
+    frame.ready = {event, event->get()};
     return frame;
   };
   EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(late_frame()), host));

@@ -233,7 +233,12 @@ TEST_F(HostTest, ThreadsThatLookAtFramesHaveMemoryOfTheirOwn) {
       Frame frame = fill(allocate_frame(format_), i);
       const Frame before = fill(allocate_frame(format_), 100 + i);
       frame.memory = i % 2 == 0 ? cuda_memory(0) : kHostMemory;
-      frame.ready = i % 4 == 0 ? engine->make_stream()->mark() : nullptr;
+      if (i % 4 == 0) {
+        const DeviceScope scope(0);
+        auto event = std::make_shared<Event>();
+        event->record(Stream());
+        frame.ready = {event, event->get()};
+      }
       for (int repeat = 0; repeat < 50; ++repeat) {
         const noise::NoiseStatistics statistics = engine->measure_noise(frame, &before);
         EXPECT_EQ(statistics.channels[0].copied, i);

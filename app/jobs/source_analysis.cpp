@@ -1,0 +1,116 @@
+#include "app/jobs/source_analysis.h"
+
+#include <deque>
+#include <utility>
+
+#include "app/jobs/hashed_frames.h"
+#include "app/pipeline/noise_log.h"
+#include "core/base/error.h"
+#include "core/noise/brightness_histogram.h"
+
+namespace limpid::app {
+namespace {
+
+// In the host's memory; where `engine` is to estimate noise, in memory that it reads fastest.
+HashedFrames::Copier copier_for(const std::shared_ptr<Engine>& engine, bool estimates_noise) {
+  return [engine, estimates_noise](const Frame& frame) {
+    if (!frame.memory.is_host() || !estimates_noise || !engine->prefers_own_frames()) {
+      return engine->in_host_memory(frame);
+    }
+    Frame copied = engine->allocate_frame(frame.format);
+    describe_alike(frame, copied);
+    copy_samples(frame, copied);
+    return copied;
+  };
+}
+
+class SourceAnalysis {
+ public:
+  SourceAnalysis(const AnalysisOptions& options, const std::shared_ptr<Engine>& engine,
+                 std::unique_ptr<io::Reader> reader)
+      : most_frames_(options.most_frames),
+        engine_(engine),
+        noise_(options.noise, *engine, noise_log(options.noise)) {
+    source_.reader = std::move(reader);
+    noise_.check(source_.reader->video().format);
+  }
+
+  std::optional<AnalyzedSource> run(const std::function<bool(std::int64_t, std::int64_t)>& progress) {
+    const std::int64_t expected = source_.reader->video().frame_count;
+    HashedFrames frames(*source_.reader, most_frames_, copier_for(engine_, noise_.is_estimated()));
+    std::int64_t results = 0;
+    while (std::optional<HashedFrames::HashedFrame> next = frames.next()) {
+      results += next->frame.context_only ? 0 : 1;
+      add(std::move(next->frame), next->hash);
+      if (!progress(results, expected)) {
+        return std::nullopt;
+      }
+    }
+    while (!ahead_.empty()) {
+      set_level();
+    }
+    return std::move(source_);
+  }
+
+ private:
+  void add(Frame frame, std::uint64_t hash) {
+    noise_.observe(frame);
+    const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
+    source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
+                              .hash = hash,
+                              .level = 0,
+                              .is_result = !frame.context_only,
+                              .begins_scene = begins_scene && !source_.frames.empty()});
+    ahead_.push_back(std::move(frame));
+    if (std::ssize(ahead_) > noise_.look_ahead()) {
+      set_level();
+    }
+  }
+
+  bool is_cut_before(const Frame& frame) {
+    const BrightnessHistogram before = std::exchange(brightness_, engine_->brightness_histogram(frame));
+    return is_cut(before, brightness_);
+  }
+
+  // Sets the level of the first frame that has none.
+  void set_level() {
+    const std::size_t index = source_.frames.size() - ahead_.size();
+    const NoiseModel level = noise_.level_of(ahead_.front());
+    ahead_.pop_front();
+    if (source_.levels.empty() || level != source_.levels.back()) {
+      source_.levels.push_back(level);
+    }
+    source_.frames[index].level = source_.levels.size() - 1;
+  }
+
+  std::int64_t most_frames_;
+  const std::shared_ptr<Engine>& engine_;
+  NoiseControl noise_;
+  BrightnessHistogram brightness_{};
+  std::deque<Frame> ahead_;  // the last frames, which have no level yet
+  AnalyzedSource source_;
+};
+
+}  // namespace
+
+std::optional<AnalyzedSource> analyze_source(
+    const AnalysisOptions& options, const std::shared_ptr<Engine>& engine,
+    const std::function<bool(std::int64_t, std::int64_t)>& progress) {
+  auto reader = std::make_unique<io::Reader>(options.path, options.reader);
+  if (reader->video().decoded_on_cuda) {
+    try {
+      std::optional<AnalyzedSource> source = SourceAnalysis(options, engine, std::move(reader)).run(progress);
+      if (!source || source->reader->diagnostics().empty()) {
+        return source;
+      }
+    } catch (const Error&) {
+      // The software decoder reports what is wrong with the source, if anything is.
+    }
+    io::ReaderOptions software = options.reader;
+    software.memory = kHostMemory;
+    reader = std::make_unique<io::Reader>(options.path, software);
+  }
+  return SourceAnalysis(options, engine, std::move(reader)).run(progress);
+}
+
+}  // namespace limpid::app
