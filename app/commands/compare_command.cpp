@@ -24,11 +24,13 @@
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
+#include "app/options/field_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/noise_options.h"
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/field_control.h"
 #include "core/engine/noise_control.h"
 #include "core/frame/plane_names.h"
 #include "io/media/reader.h"
@@ -46,6 +48,7 @@ struct CompareOptions {
   std::string filters = "bm3d,bm3d:profile=fast,nlm,bilateral";
   std::string truth;
   NoiseOptions noise;
+  FieldOptions fields;
   std::int64_t frames = 10;
   std::string sheet;
   std::string at;
@@ -129,6 +132,8 @@ class Comparison {
                                 options.input));
       }
     }
+    FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, *engine_);
+    std::ranges::for_each(input_.frames, [&](Frame& frame) { fields.decide(frame); });
     NoiseControl control(noise, *engine_, noise_log(noise));
     for (std::size_t observed = 0; noise_.size() < frame_count();) {
       if (observed < frame_count()) {
@@ -374,6 +379,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
       ->type_name("FILE")
       ->file();
   options->noise.add_sigma_to(*command);
+  options->fields.add_to(*command);
   command->add_option("--frames", options->frames, "Frames to take, at most [10]")
       ->type_name("N")
       ->in_range(1, 10000);

@@ -178,6 +178,7 @@ Job settle_job(const DenoiseOptions& options) {
   denoising.check();
   job.filter = [&denoising](bool frame_by_frame) { return denoising.filter.filter(frame_by_frame); };
   job.profile = denoising.filter.profile();
+  job.fields = denoising.fields.choice();
   job.reader = denoising.reader_options();
   job.writer = denoising.writer_options();
   job.frames = denoising.frames;

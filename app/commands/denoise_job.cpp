@@ -126,6 +126,7 @@ class OpenJob {
         failed_(failed),
         filter_(job.filter(reader.video().still_picture)),
         noise_(job.noise, *session.engine, noise_log(job.noise)),
+        fields_(job.fields, reach_of(filter_), *session.engine),
         expected_(expected_frames(reader.video(), job.frames)) {}
 
   /// Nothing if an interrupt came before the first frame was written.
@@ -216,6 +217,9 @@ class OpenJob {
     io::Reader::Item item = reader_.read();
     source_ended_ = std::holds_alternative<io::Reader::End>(item) && !session_.interrupts.interrupted();
     check_strictly(reader_);
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      fields_.decide(*frame);
+    }
     return item;
   }
 
@@ -247,6 +251,7 @@ class OpenJob {
   std::atomic<bool>& failed_;
   Filter filter_;
   NoiseControl noise_;
+  FieldControl fields_;
   PipelineCounters counters_;
   std::int64_t expected_;
   bool source_ended_ = false;
@@ -261,7 +266,7 @@ JobResult run_job(Job job, const Session& session) {
     return stop.stop_requested() || failed;
   };
   // Pictures have nothing around them, whatever filters them.
-  const Reach reach = reach_of(job.filter(false));
+  const Reach reach = FieldControl::reach_with(job.fields, reach_of(job.filter(false)));
   job.reader.context_before = reach.before;
   job.reader.context_after = reach.after;
   std::optional<io::Reader> reader = open_reader(job, session.interrupts);

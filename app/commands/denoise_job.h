@@ -12,6 +12,7 @@
 #include "app/console/interrupt.h"
 #include "app/options/engine_options.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/field_control.h"
 #include "core/engine/noise_control.h"
 #include "core/filter/filter.h"
 #include "io/media/reader.h"
@@ -30,6 +31,7 @@ struct Job {
   std::string profile;                                ///< of the filter, if it has profiles
   NoiseSettings noise;
   std::string strength;  ///< of the noise, by its name
+  FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
   std::int64_t frames = 0;  ///< at most; 0: all

@@ -11,6 +11,7 @@ void DenoisingOptions::add_range_to(CommandLine& command, const std::string& gro
 
 void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& group) {
   input.add_to(command, group);
+  fields.add_to(command, group);
   command.add_flag("--no-audio", no_audio, "Don't copy audio streams")->group(group);
   command.add_flag("--no-subtitles", no_subtitles, "Don't copy subtitle streams")->group(group);
   command.add_flag("--no-data", no_data, "Don't copy data streams and attachments")->group(group);

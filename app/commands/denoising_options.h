@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/options/command_line.h"
+#include "app/options/field_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
@@ -19,6 +20,7 @@ struct DenoisingOptions {
   FilterOptions filter;
 
   InputOptions input;
+  FieldOptions fields;
   TimeOptions time;
   std::int64_t frames = 0;
   bool no_audio = false;

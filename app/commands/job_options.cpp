@@ -30,6 +30,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   const NoiseSettings noise = options.noise.settings();
   JobSettings settings;
   settings.filter = options.filter.settings();
+  settings.fields = options.fields.choice();
   settings.reader = options.reader_options();
   settings.writer = options.writer_options();
   settings.frames = options.frames;

@@ -22,9 +22,11 @@
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
+#include "app/options/field_options.h"
 #include "app/options/time_options.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
+#include "core/engine/field_control.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/region.h"
 #include "core/settings/noise_profile.h"
@@ -43,6 +45,7 @@ struct NoiseCommandOptions {
   std::string drawing;
   std::string region;
   TimeOptions time;
+  FieldOptions fields;
   int frames = 16;
   bool overwrite = false;
   bool json = false;
@@ -86,12 +89,14 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
   options.time.apply_to(reader_options);
   io::Reader reader = open_video(options.input, reader_options);
   NoiseTracker tracker(engine, options.frames);
+  FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;
   while (finding.frames < options.frames) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
       break;
     }
+    fields.decide(*frame);
     if (finding.frames == 0) {
       const FrameFormat& whole = frame->format;
       finding.region = wanted.value_or(Region{0, 0, whole.width, whole.height});
@@ -217,6 +222,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
       ->type_name("[[H:]M:]S");
   command->add_option("--end", options->time.end, "End before this time from the input's beginning")
       ->type_name("[[H:]M:]S");
+  options->fields.add_to(*command);
   command
       ->add_option("--region", options->region,
                    "Look at this part of the picture alone, in samples of the picture as it is stored; at "

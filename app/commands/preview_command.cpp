@@ -13,6 +13,7 @@
 #include "app/console/diagnostics.h"
 #include "app/console/interrupt.h"
 #include "core/base/error.h"
+#include "core/engine/field_control.h"
 #include "io/screen/audio_output.h"
 
 namespace limpid::app {
@@ -36,10 +37,19 @@ int preview(PreviewOptions& options, Console& console) {
   io::Reader reader(options.input, viewing.reader);
 
   PlayerStages stages = viewing.stages(engine);
-  stages.read = [&reader] { return reader.read(); };
+  // Any filter may be chosen while it plays.
+  FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
+  stages.read = [&reader, &fields] {
+    io::Reader::Item item = reader.read();
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      fields.decide(*frame);
+    }
+    return item;
+  };
   if (reader.can_seek()) {
-    stages.seek = [&reader](double seconds, double before, const std::function<bool()>& given_up) {
+    stages.seek = [&reader, &fields](double seconds, double before, const std::function<bool()>& given_up) {
       reader.seek(seconds, before, given_up);
+      fields.reset();
     };
   }
   const std::string name =
@@ -96,6 +106,7 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
   options->viewing.input.add_to(*command, "Input");
+  options->viewing.fields.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {
     selected = [options](Console& console) { return preview(*options, console); };

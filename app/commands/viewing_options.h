@@ -9,6 +9,7 @@
 #include "app/console/logging.h"
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
+#include "app/options/field_options.h"
 #include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
@@ -25,6 +26,7 @@ class ViewingOptions {
   EngineChoice engine;
   LoggingOptions logging;
   InputOptions input;
+  FieldOptions fields;
   io::ReaderOptions reader;
   bool json = false;
   /// Set when the viewer is about to go: waiting for the source is then to end.

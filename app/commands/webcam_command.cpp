@@ -30,6 +30,7 @@
 #include "app/player/frame_sink.h"
 #include "app/player/recorder.h"
 #include "core/base/error.h"
+#include "core/engine/field_control.h"
 #include "io/media/camera.h"
 #include "io/media/writer.h"
 
@@ -344,10 +345,15 @@ int show_webcam(WebcamOptions& options, Console& console) {
 
   PlayerStages stages = viewing.stages(engine);
   const bool needs_pace = viewing.reader.input_format == "lavfi";
-  stages.read = [&reader, &recorder, needs_pace, pace = Pace()]() mutable {
+  // Any filter may be chosen while it plays.
+  FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
+  stages.read = [&reader, &recorder, &fields, needs_pace, pace = Pace()]() mutable {
     io::Reader::Item item = reader.read();
-    if (const Frame* const frame = std::get_if<Frame>(&item); frame != nullptr && needs_pace) {
-      pace.wait(*frame);
+    if (Frame* const frame = std::get_if<Frame>(&item)) {
+      if (needs_pace) {
+        pace.wait(*frame);
+      }
+      fields.decide(*frame);
     }
     recorder.serve();
     return item;
@@ -415,6 +421,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->type_name("N")
       ->group(kInput);
   options->viewing.input.add_pairs_to(*command, kInput);
+  options->viewing.fields.add_to(*command, kInput);
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,

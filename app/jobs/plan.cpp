@@ -16,6 +16,7 @@
 #include "app/console/version.h"
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
+#include "core/settings/field_settings.h"
 #include "io/media/ffmpeg_version.h"
 #include "io/media/frame_hash.h"
 
@@ -47,6 +48,14 @@ Json optional_to_json(const std::optional<Value>& value) {
 }
 
 /// A time in seconds, or nothing.
+FieldChoice fields_from(const JsonValue& json) {
+  try {
+    return parse_fields("fields", json.text());
+  } catch (const UsageError&) {
+    json.fail("must be auto, progressive or interlaced");
+  }
+}
+
 std::optional<double> time_from(const JsonValue& json, std::string_view key) {
   constexpr double kMost = 1e12;  // in microseconds, an integer of 64 bits
   const std::optional<JsonValue> time = json.find(key);
@@ -200,6 +209,7 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
   const io::ReaderOptions& reader = settings.reader;
   const io::WriterOptions& writer = settings.writer;
   return {{"filter", filter_to_json(settings.filter)},
+          {"fields", to_string(settings.fields)},
           {"noise", settings.noise},
           {"frames", settings.frames},
           {"reader",
@@ -227,6 +237,7 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
 JobSettings settings_from(const JsonValue& json) {
   JobSettings settings;
   settings.filter = filter_from(json.at("filter"));
+  settings.fields = fields_from(json.at("fields"));
   if (const std::optional<JsonValue> noise = json.find("noise")) {
     settings.noise = noise->json();
   }
@@ -263,7 +274,7 @@ nlohmann::ordered_json to_json(const StretchPlan& stretch) {
   return {{"position", stretch.position}, {"seek", optional_to_json(stretch.seek)},
           {"before", stretch.before},     {"frames", stretch.frames},
           {"after", stretch.after},       {"checks", hashes_to_text(stretch.checks)},
-          {"levels", std::move(levels)}};
+          {"levels", std::move(levels)},  {"fields", stretch.fields}};
 }
 
 StretchPlan stretch_plan_from(const JsonValue& json) {
@@ -276,6 +287,11 @@ StretchPlan stretch_plan_from(const JsonValue& json) {
   stretch.checks = hashes_from(json.at("checks"));
   if (std::ssize(stretch.checks) != stretch.before + stretch.frames + stretch.after) {
     json.at("checks").fail("must have a hash of each frame");
+  }
+  json.at("fields").for_each(
+      [&stretch](const JsonValue& field) { stretch.fields.push_back(field.boolean()); });
+  if (stretch.fields.size() != stretch.checks.size()) {
+    json.at("fields").fail("must have a value for each frame");
   }
   json.at("levels").for_each([&stretch](const JsonValue& level) {
     const std::vector<JsonValue> parts = level.items(2);

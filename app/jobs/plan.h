@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/jobs/job_folder.h"
+#include "core/engine/field_control.h"
 #include "core/noise/noise_model.h"
 #include "core/settings/filter_settings.h"
 #include "core/settings/json_reader.h"
@@ -22,6 +23,7 @@ namespace limpid::app {
 // NOLINTNEXTLINE(bugprone-exception-escape): of JSON's moving, which only an assertion can end
 struct JobSettings {
   FilterSettings filter;
+  FieldChoice fields = FieldChoice::kAuto;
   io::ReaderOptions reader;
   io::WriterOptions writer;
   std::int64_t frames = 0;  ///< of each input at most; 0: all
@@ -69,6 +71,7 @@ struct StretchPlan {
   std::vector<std::uint64_t> checks;  ///< io::frame_hash() of each
   /// What each is filtered with, from so many frames behind the first on.
   std::vector<std::pair<std::int64_t, NoiseModel>> levels;
+  std::vector<bool> fields;  ///< whether each is filtered by field
 };
 
 nlohmann::ordered_json to_json(const StretchPlan& stretch);

@@ -60,7 +60,8 @@ class PlannedSource {
                      .frames = end - begin,
                      .after = last - first_result_ - end,
                      .checks = {},
-                     .levels = {}};
+                     .levels = {},
+                     .fields = {}};
     if (first > 0 && reader().can_seek()) {
       plan.seek = source_.frames[static_cast<std::size_t>(first)].time;
     }
@@ -70,6 +71,7 @@ class PlannedSource {
       if (i == first || frame.level != source_.frames[static_cast<std::size_t>(i) - 1].level) {
         plan.levels.emplace_back(i - first, source_.levels[frame.level]);
       }
+      plan.fields.push_back(frame.interlaced);
     }
     return plan;
   }
@@ -83,9 +85,14 @@ class PlannedSource {
 
 AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settings,
                             const NoiseSettings& noise) {
-  AnalysisOptions options{
-      .path = input.path, .reader = settings.reader, .noise = noise, .most_frames = settings.frames};
-  const Reach reach = reach_of(make_filter(settings.filter, false));
+  const Filter filter = make_filter(settings.filter, false);
+  AnalysisOptions options{.path = input.path,
+                          .reader = settings.reader,
+                          .noise = noise,
+                          .fields = settings.fields,
+                          .reach = reach_of(filter),
+                          .most_frames = settings.frames};
+  const Reach reach = FieldControl::reach_with(settings.fields, options.reach);
   options.reader.context_before = reach.before;
   options.reader.context_after = reach.after;
   options.reader.same_samples = true;

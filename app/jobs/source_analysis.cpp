@@ -30,7 +30,8 @@ class SourceAnalysis {
                  std::unique_ptr<io::Reader> reader)
       : most_frames_(options.most_frames),
         engine_(engine),
-        noise_(options.noise, *engine, noise_log(options.noise)) {
+        noise_(options.noise, *engine, noise_log(options.noise)),
+        fields_(options.fields, options.reach, *engine) {
     source_.reader = std::move(reader);
     noise_.check(source_.reader->video().format);
   }
@@ -54,13 +55,15 @@ class SourceAnalysis {
 
  private:
   void add(Frame frame, std::uint64_t hash) {
+    fields_.decide(frame);
     noise_.observe(frame);
     const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
     source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                               .hash = hash,
                               .level = 0,
                               .is_result = !frame.context_only,
-                              .begins_scene = begins_scene && !source_.frames.empty()});
+                              .begins_scene = begins_scene && !source_.frames.empty(),
+                              .interlaced = frame.interlaced});
     ahead_.push_back(std::move(frame));
     if (std::ssize(ahead_) > noise_.look_ahead()) {
       set_level();
@@ -86,6 +89,7 @@ class SourceAnalysis {
   std::int64_t most_frames_;
   const std::shared_ptr<Engine>& engine_;
   NoiseControl noise_;
+  FieldControl fields_;
   BrightnessHistogram brightness_{};
   std::deque<Frame> ahead_;  // the last frames, which have no level yet
   AnalyzedSource source_;

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
+#include "core/engine/field_control.h"
 #include "core/engine/noise_control.h"
+#include "core/frame/reach.h"
 #include "io/media/reader.h"
 
 namespace limpid::app {
@@ -21,6 +23,7 @@ struct AnalyzedFrame {
   std::size_t level = 0;      ///< index into AnalyzedSource::levels
   bool is_result = true;      ///< false if it is context only
   bool begins_scene = false;  ///< a scene cut precedes it; false for the first frame
+  bool interlaced = false;    ///< filtered by field
 };
 
 /// A source from its first frame to its last.
@@ -34,6 +37,8 @@ struct AnalysisOptions {
   std::string path;
   io::ReaderOptions reader;
   NoiseSettings noise;
+  FieldChoice fields = FieldChoice::kAuto;
+  Reach reach;                   ///< the filter's
   std::int64_t most_frames = 0;  ///< without context; 0: all
 };
 

@@ -52,6 +52,7 @@ class StretchSource {
       if (io::frame_hash(*frame) != stretch_.checks[static_cast<std::size_t>(next_)]) {
         fail();
       }
+      frame->interlaced = stretch_.fields[static_cast<std::size_t>(next_)];
       frame->index = first_index_ + next_ - stretch_.before;
       frame->context_only = next_ < stretch_.before || next_ >= stretch_.before + stretch_.frames;
       ++next_;
@@ -154,7 +155,7 @@ class StretchRun {
   DoneStretch run_from(std::optional<double> seek) {
     io::ReaderOptions options = plan_.settings.reader;
     const Filter filter = make_filter(plan_.settings.filter, input_.still_picture);
-    const Reach reach = reach_of(filter);
+    const Reach reach = FieldControl::reach_with(plan_.settings.fields, reach_of(filter));
     options.context_before = seek ? 0 : reach.before;
     options.context_after = reach.after;
     options.audio = options.subtitles = options.data = false;

@@ -137,6 +137,10 @@ class Engine {
   virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/) { return {}; }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
 
+  /// Equal to limpid::combed_share(), of frames in any memory that send() accepts, both in the same. 0 if the
+  /// engine can't recognize combing.
+  virtual float combed_share(const Frame& /*frame*/, const Frame& /*before*/) { return 0; }
+
   /// The group that BM3D's first step finds on the first plane (for RGB on the opponent Y) of a frame in host
   /// memory. Its reference patch is the one of the grid whose centre is nearest to sample (x, y). The frame
   /// is taken as progressive. All engines filter the same groups, so only the CPU's tells them; others throw

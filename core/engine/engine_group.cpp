@@ -426,6 +426,9 @@ class EngineGroup final : public Engine {
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
   // The first decodes for all, which get its frames through the host's memory.
   MemoryDomain memory() const override { return engines_.front()->memory(); }
+  float combed_share(const Frame& frame, const Frame& before) override {
+    return engines_.front()->combed_share(frame, before);
+  }
   Frame in_host_memory(const Frame& frame) override { return engines_.front()->in_host_memory(frame); }
   NoiseModel estimate_noise(const Frame& frame) override { return engines_.front()->estimate_noise(frame); }
   noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {

@@ -113,6 +113,7 @@ std::string to_string(const FrameFormat& format) {
 
 void pass_on(const Frame& from, Frame& to) {
   to.interlaced = from.interlaced;
+  to.combed = from.combed;
   to.index = from.index;
   to.attachment = from.attachment;
 }

@@ -75,6 +75,7 @@ struct Frame {
   FrameFormat format;
   std::array<Plane, kMaxPlanes> planes;
   bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
+  bool combed = false;      ///< odd and even rows may be such fields in places: noise is estimated by field
   std::int64_t index = 0;   ///< position in the source, from 0, for messages
   /// It does not continue the frame before it, as behind a cut or a seek: filters over time use neither for
   /// the other.
@@ -95,7 +96,8 @@ struct Frame {
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
 };
 
-/// Gives `to` what results have of the frame that they are made of: `interlaced`, `index` and `attachment`.
+/// Gives `to` what results have of the frame that they are made of: `interlaced`, `combed`, `index` and
+/// `attachment`.
 void pass_on(const Frame& from, Frame& to);
 
 /// Makes `to`, a frame in host memory of the format of `from`, the same frame but for its samples, which may

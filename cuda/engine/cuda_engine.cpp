@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/edge_preserving/edge_preserving.h"
@@ -209,7 +210,8 @@ class CudaEngine final : public Engine {
     enqueue_and_wait(analysis->stream, [&] {
       const DeviceFrame& samples = upload(frame, analysis->workspace(frame.format).frame, *analysis);
       analysis->uploaded.record(analysis->stream);
-      level = analysis->noise.estimate(frame.format, samples.planes(), frame.interlaced, analysis->uploaded);
+      level = analysis->noise.estimate(frame.format, samples.planes(), frame.interlaced || frame.combed,
+                                       analysis->uploaded);
     });
     return level;
   }
@@ -231,7 +233,8 @@ class CudaEngine final : public Engine {
         }
         samples_before = &upload(*before, *work.before, *analysis).planes();
       }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced, analysis->stream.get());
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed,
+                                          analysis->stream.get());
     });
     return statistics;
   }
@@ -244,6 +247,18 @@ class CudaEngine final : public Engine {
     const AnalysisScope analysis(analyses_, frame);
     return analysis->noise.brightness_histogram(frame.format, frame.planes[brightness_plane(frame.format)],
                                                 frame.padding_bits, ready_event(frame, analysis->decoded));
+  }
+
+  float combed_share(const Frame& frame, const Frame& before) override {
+    if (frame.memory != memory()) {
+      return limpid::combed_share(frame, before);
+    }
+    const DeviceScope scope(device_);
+    const AnalysisScope analysis(analyses_, frame);
+    const int plane = comb_plane(frame.format);
+    return analysis->noise.combed_share(
+        frame.format, frame.planes[plane], before.planes[plane], frame.padding_bits,
+        {ready_event(frame, analysis->decoded), ready_event(before, analysis->decoded)});
   }
 
   CudaEngine(const CudaEngine&) = delete;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/frame/code_values.h"
+#include "core/frame/combing.h"
 #include "core/frame/fields.h"
 #include "core/noise/noise_blocks.h"
 #include "cuda/noise/noise.h"
@@ -63,6 +64,7 @@ struct Workspace {
   int number[kMaxBlocks];
   int order[kMaxBlocks];
   int levels[BrightnessHistogram().size()];
+  int combed_blocks;
 };
 
 // Gives a block its gain, and with it its place in the order.
@@ -192,6 +194,59 @@ __global__ void __launch_bounds__(kBrightnessThreads)
   __syncthreads();
   if (threadIdx.x < kLevels) {
     work->levels[threadIdx.x] = levels[threadIdx.x];
+  }
+}
+
+// A pair of columns' samples of a row.
+template <typename Sample>
+__device__ int comb_pair(const Plane& plane, int padding_bits, int x, int y) {
+  const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
+  const auto sample = [&](std::ptrdiff_t column) {
+    return comb_sample(without_padding(row[column * plane.sample_stride], padding_bits));
+  };
+  return sample(x) + sample(x + 1);
+}
+
+template <typename Sum>
+__device__ Sum sum_of_comb_columns(Sum sum) {
+  for (int other = kCombColumns / 2; other > 0; other /= 2) {
+    sum += __shfl_xor_sync(~0U, sum, other);
+  }
+  return sum;
+}
+
+// A thread for each pair of columns of a block.
+template <typename Sample>
+__global__ void __launch_bounds__(kThreads)
+    combing_kernel(Plane plane, Plane before, int padding_bits, std::int64_t code_value, Workspace* work) {
+  follow_stream();
+  const int columns = plane.width / kCombBlock;
+  const int blocks = columns * (plane.height / kCombBlock);
+  const int number = (blockIdx.x * kThreads + static_cast<int>(threadIdx.x)) / kCombColumns;
+  const int block = min(number, blocks - 1);  // all threads of a warp take part in its sums
+  const int x = block % columns * kCombBlock + 2 * (static_cast<int>(threadIdx.x) % kCombColumns);
+  const int y = block / columns * kCombBlock;
+  CombSums sums;
+  int current = comb_pair<Sample>(plane, padding_bits, x, y);
+  int next = comb_pair<Sample>(plane, padding_bits, x, y + 1);
+  for (int row = 0; row < kCombRows; ++row) {
+    const int after = comb_pair<Sample>(plane, padding_bits, x, y + row + 2);
+    const std::int64_t to_next = current - next;
+    const std::int64_t to_after = current - after;
+    const std::int64_t change = current - comb_pair<Sample>(before, padding_bits, x, y + row);
+    const std::int64_t whole = sum_of_comb_columns(current - next);
+    sums.neighbors += to_next * to_next;
+    sums.same_field += to_after * to_after;
+    sums.change += change * change;
+    sums.rows += whole * whole;
+    current = next;
+    next = after;
+  }
+  sums.neighbors = sum_of_comb_columns(sums.neighbors);
+  sums.same_field = sum_of_comb_columns(sums.same_field);
+  sums.change = sum_of_comb_columns(sums.change);
+  if (number < blocks && threadIdx.x % kCombColumns == 0 && is_combed_block(sums, code_value)) {
+    atomicAdd(&work->combed_blocks, 1);
   }
 }
 
@@ -356,6 +411,30 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
     shares[i] = static_cast<float>(levels[i]) / kBrightnessThreads;
   }
   return shares;
+}
+
+float NoiseEstimator::combed_share(const FrameFormat& format, const Plane& plane, const Plane& before,
+                               int padding_bits, const std::array<cudaEvent_t, 2>& ready) {
+  const int blocks = plane.width / kCombBlock * (plane.height / kCombBlock);
+  if (blocks == 0) {
+    return 0;
+  }
+  const PlaneMemory& memory = memory_[0];
+  auto* work = memory.work.as<Workspace>();
+  for (cudaEvent_t event : ready) {
+    memory.stream.wait(event);
+  }
+  auto* const kernel = format.sample_type == SampleType::kUint8    ? &combing_kernel<std::uint8_t>
+                       : format.sample_type == SampleType::kUint16 ? &combing_kernel<std::uint16_t>
+                                                                   : &combing_kernel<float>;
+  check(cudaMemsetAsync(&work->combed_blocks, 0, sizeof work->combed_blocks, memory.stream.get()));
+  launch(kernel, (blocks * kCombColumns + kThreads - 1) / kThreads, kThreads, 0, memory.stream.get(), plane,
+         before, padding_bits, comb_code_value(format), work);
+  int combed = 0;
+  check(cudaMemcpyAsync(&combed, &work->combed_blocks, sizeof combed, cudaMemcpyDeviceToHost,
+                        memory.stream.get()));
+  check(cudaStreamSynchronize(memory.stream.get()));
+  return share_of_combed_blocks(combed, blocks);
 }
 
 }  // namespace limpid::cuda

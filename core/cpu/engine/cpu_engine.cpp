@@ -25,6 +25,7 @@
 #include "core/cpu/noise/noise_measurement.h"
 #include "core/cpu/vbm4d/vbm4d.h"
 #include "core/cpu/vnlb/vnlb.h"
+#include "core/frame/combing.h"
 #include "core/frame/frame_pool.h"
 
 namespace limpid::cpu {
@@ -95,6 +96,9 @@ class CpuEngine final : public Engine {
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return limpid::brightness_histogram(frame);
+  }
+  float combed_share(const Frame& frame, const Frame& before) override {
+    return limpid::combed_share(frame, before);
   }
   MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
                             int x, int y) override {

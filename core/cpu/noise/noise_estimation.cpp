@@ -167,7 +167,8 @@ class PlaneBlocks {
 
 NoiseModel estimate_noise(const Frame& frame) {
   NoiseModel level;
-  const auto planes = picture_of(frame.format, frame.planes, pictures_of(frame.interlaced).front());
+  const auto planes =
+      picture_of(frame.format, frame.planes, pictures_of(frame.interlaced || frame.combed).front());
   // Whoever denoises on a GPU waits for this several times as long as for a frame.
   for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
     const Plane& plane = planes[p];

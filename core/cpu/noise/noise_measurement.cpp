@@ -326,7 +326,7 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
 
 noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
   const FrameFormat& format = frame.format;
-  const PictureRows rows = pictures_of(frame.interlaced).front();
+  const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
   const Picture picture = picture_of(format, frame.planes, rows);
   const Channels now(format, picture);
   noise::NoiseStatistics statistics;

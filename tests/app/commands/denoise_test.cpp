@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -58,6 +59,59 @@ TEST_F(DenoiseTest, RemovesNoise) {
   const std::string noisy = make("noisy.y4m", {"-i", clean, "-vf", "noise=alls=30:allf=t:all_seed=7"});
   expect_success(limpid({"denoise", noisy, path("out.y4m"), "--sigma", "16"}));
   EXPECT_GT(average_psnr(clean, path("out.y4m")), average_psnr(clean, noisy) + 4);
+}
+
+class TelecineTest : public ProgramTest {
+ protected:
+  // Film of 3:2 pulldown that nothing flags as interlaced: frames 2, 3, 7, 8 and so on are combed.
+  std::string make_film() const {
+    return make("film.mkv", {"-f", "lavfi", "-i",
+                             "testsrc=size=256x160:rate=24:duration=0.8,scroll=horizontal=0.02,noise=alls=4:"
+                             "allf=t,telecine=pattern=23,setfield=prog",
+                             "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
+  }
+  // A hash of each frame's samples.
+  std::vector<std::string> hashes(const std::string& film, const std::vector<std::string>& options) const {
+    std::vector<std::string> arguments = denoise(film, path("out.mkv"), {"-c", "ffv1", "-y"});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_success(limpid(arguments));
+    const Outcome outcome = run({"ffmpeg", "-v", "error", "-i", path("out.mkv"), "-f", "framemd5", "-"});
+    std::vector<std::string> all;
+    for (const std::string& line : lines(outcome.out)) {
+      if (!line.starts_with('#')) {
+        all.push_back(line.substr(line.rfind(' ') + 1));
+      }
+    }
+    return all;
+  }
+};
+
+TEST_F(TelecineTest, CombedFramesAreFilteredByField) {
+  const std::string film = make_film();
+  const std::vector<std::string> whole = hashes(film, {"--filter", "bm3d", "--fields", "progressive"});
+  const std::vector<std::string> by_field = hashes(film, {"--filter", "bm3d", "--fields", "interlaced"});
+  const std::vector<std::string> found = hashes(film, {"--filter", "bm3d"});
+  ASSERT_GE(found.size(), 20U);
+  ASSERT_EQ(found.size(), whole.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NE(whole[i], by_field[i]);
+    EXPECT_EQ(found[i], i % 5 == 2 || i % 5 == 3 ? by_field[i] : whole[i]) << "frame " << i;
+  }
+  expect_failure(limpid(denoise(film, path("x.mkv"), {"--fields", "both"})), 2, {"--fields", "both"});
+}
+
+TEST_F(TelecineTest, ARangeIsFilteredAsInTheWhole) {
+  const std::string film = make_film();
+  const std::vector<std::string> whole = hashes(film, {"--reach", "2"});
+  ASSERT_GE(whole.size(), 20U);
+  for (const std::size_t first : {4U, 7U, 13U}) {
+    const double start = (static_cast<double>(first) - 0.5) / 30;
+    const std::vector<std::string> range = hashes(
+        film, {"--reach", "2", "--start", std::to_string(start), "--end", std::to_string(start + 5.0 / 30)});
+    EXPECT_EQ(range, std::vector<std::string>(whole.begin() + static_cast<std::ptrdiff_t>(first),
+                                              whole.begin() + static_cast<std::ptrdiff_t>(first) + 5))
+        << first;
+  }
 }
 
 TEST_F(DenoiseTest, EstimatesTheNoiseByDefaultAndTellsIt) {

@@ -157,14 +157,20 @@ TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
                       "vfr", "-c:v", "ffv1"});
   make("deep_fields.mkv", {"-i", whole, "-t", "0.8", "-vf", "setfield=tff,interlace", "-pix_fmt",
                            "yuv420p10le", "-c:v", "ffv1", "-field_order", "tt"});
-  const Arguments clips{path("cut.mp4"), path("deep_fields.mkv"), path("late.mp4"), path("uneven.mkv")};
+  make("telecine.mkv",
+       {"-f", "lavfi", "-i",
+        "testsrc=size=256x160:rate=24:duration=0.8,scroll=horizontal=0.02,noise=alls=12:allf=t,"
+        "telecine=pattern=23,setfield=prog",
+        "-pix_fmt", "yuv420p", "-c:v", "ffv1"});
+  const Arguments clips{path("cut.mp4"), path("deep_fields.mkv"), path("late.mp4"), path("telecine.mkv"),
+                        path("uneven.mkv")};
   const Arguments quick{"--profile", "fast", "--reach", "2", "-c", "ffv1", "-f", "matroska"};
   expect_success(limpid(joined(joined({"denoise", "-o", path("one/")}, clips), quick)));
   const Arguments lengths{"--stretch-frames", "5"};
   expect_success(limpid(joined(joined(joined({"plan", "-o", path("job")}, clips), quick), lengths)));
   expect_success(limpid({"work", path("job")}));
   expect_success(limpid({"merge", path("job"), "-o", path("merged/")}));
-  for (const std::string name : {"cut", "deep_fields", "late", "uneven"}) {
+  for (const std::string name : {"cut", "deep_fields", "late", "telecine", "uneven"}) {
     EXPECT_EQ(content_of(path("merged/" + name + ".mkv")), content_of(path("one/" + name + ".mkv"))) << name;
   }
   const Outcome stretches = limpid({"status", path("job"), "--json"});

@@ -82,6 +82,7 @@ TEST_F(JobFolderTest, APlanComesBackToTheBit) {
   plan.settings.filter = {.name = "bilateral",
                           .profile = {},
                           .parameters = {{"radius", 3}, {"range-sigma", 0.1F}, {"mode", std::string("x")}}};
+  plan.settings.fields = FieldChoice::kInterlaced;
   plan.settings.reader.start = 0.1;
   plan.settings.reader.options = {{"framerate", "25"}};
   plan.settings.writer.crf = "18";
@@ -99,6 +100,7 @@ TEST_F(JobFolderTest, APlanComesBackToTheBit) {
   const Plan read = read_plan(job);
   EXPECT_EQ(to_json(read.settings), to_json(plan.settings));
   EXPECT_EQ(read.settings.filter.parameters, plan.settings.filter.parameters);
+  EXPECT_EQ(read.settings.fields, FieldChoice::kInterlaced);
   EXPECT_EQ(read.settings.writer.frames, 12);
   ASSERT_EQ(read.inputs.size(), 1U);
   EXPECT_EQ(read.inputs[0].fingerprint, plan.inputs[0].fingerprint);
@@ -118,7 +120,8 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .frames = 1,
                    .after = 1,
                    .checks = {1, 0xFEDCBA9876543210U, 0},
-                   .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}}};
+                   .levels = {{0, NoiseModel{{1, 2, 3}}}, {2, level}},
+                   .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   plan.levels[1].second = level;
   write_durably(job.stretch(4), to_json(plan).dump());
@@ -126,6 +129,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
   EXPECT_EQ(read.levels, plan.levels);
+  EXPECT_EQ(read.fields, plan.fields);
 }
 
 TEST_F(JobFolderTest, FilesThatAreNoneAreNamed) {
@@ -210,7 +214,8 @@ TEST_F(JobFolderTest, WhatIsWrongWithAStretchIsSaidInOneSentence) {
                          .frames = 2,
                          .after = 0,
                          .checks = {1, 2},
-                         .levels = {{0, NoiseModel{{1, 2, 3}}}}};
+                         .levels = {{0, NoiseModel{{1, 2, 3}}}},
+                         .fields = {false, true}};
   const auto refusal = [&](const char* place, const char* value) {
     nlohmann::ordered_json changed = to_json(plan);
     changed[nlohmann::ordered_json::json_pointer(place)] = nlohmann::ordered_json::parse(value);

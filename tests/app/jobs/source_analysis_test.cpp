@@ -39,7 +39,8 @@ class FailingEngine : public test::ForwardingEngine {
 class SourceAnalysisTest : public io::MediaTest {
  protected:
   static AnalysisOptions options_for(const std::string& file, const NoiseSettings& noise = {}) {
-    AnalysisOptions options{.path = file, .reader = {}, .noise = noise};
+    AnalysisOptions options{
+        .path = file, .reader = {}, .noise = noise, .fields = FieldChoice::kAuto, .reach = {}};
     options.reader.audio = options.reader.subtitles = options.reader.data = false;
     return options;
   }

@@ -61,6 +61,9 @@ class ForwardingEngine : public Engine {
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return cpu_->brightness_histogram(frame);
   }
+  float combed_share(const Frame& frame, const Frame& before) override {
+    return cpu_->combed_share(frame, before);
+  }
 
  private:
   std::string name_;

@@ -241,6 +241,11 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& /*fo
                                                          cudaEvent_t /*ready*/) {
   return {};
 }
+float NoiseEstimator::combed_share(const FrameFormat& /*format*/, const Plane& /*plane*/,
+                                   const Plane& /*before*/, int /*padding_bits*/,
+                                   const std::array<cudaEvent_t, 2>& /*ready*/) {
+  return 0;
+}
 
 // Tells the frames' first samples.
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_(1) {}

@@ -1,6 +1,8 @@
 // The CUDA engine against the CPU engine, on frames too large for the oracle, and what is its own: streams,
 // memory and the list of devices.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <future>
@@ -14,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "core/frame/combing.h"
 #include "cuda/bm3d/bm3d.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/runtime/runtime.h"
@@ -187,6 +190,67 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too
     EXPECT_TRUE(
         oracle::same_bits(run_filter(*engine_, frame, fast, noise), run_filter(*engine_, host, fast, noise)));
+  }
+}
+
+// A picture that moves by 4 samples from one field to the next, in planes as video decoders leave them.
+TEST_F(CudaEngine, FindsCombingInItsDevicesMemoryAsInTheHosts) {
+  for (const FrameFormat& format : {yuv(202, 150, 1, 1), yuv(201, 151, 1, 1, 10), gray(70, 33, 16),
+                                    gray(15, 40), rgb(160, 121), as_float(gray(203, 97))}) {
+    SCOPED_TRACE(to_string(format));
+    const Frame picture = noisy_picture(format, 6);
+    const int plane = format.color_model == ColorModel::kRgb ? 1 : 0;
+    const auto bytes = static_cast<std::size_t>(format.bytes_per_sample());
+    const auto woven = [&](int even, int odd) {
+      Frame frame = allocate_frame(format);
+      for (int p = 0; p < format.plane_count(); ++p) {
+        for (int y = 0; y < frame.planes[p].height; ++y) {
+          const auto width = static_cast<std::size_t>(frame.planes[p].width) * bytes;
+          const std::size_t shift =
+              std::min(4 * bytes * static_cast<std::size_t>(y % 2 == 0 ? even : odd), width);
+          const auto* const from = picture.planes[p].row<std::byte>(y);
+          auto* const to = frame.planes[p].row<std::byte>(y);
+          std::rotate_copy(from, from + (width - shift), from + width, to);
+        }
+      }
+      return frame;
+    };
+    const int padding_bits = bytes == 2 ? 16 - format.bit_depth : 0;
+    const std::ptrdiff_t pitch = 1024;
+    std::vector<DeviceMemory> memories(2);
+    const auto on_device = [&](const Frame& host, DeviceMemory& memory) {
+      Frame frame = host;
+      frame.memory = cuda_memory(0);
+      frame.padding_bits = padding_bits;
+      memory = DeviceMemory(static_cast<std::size_t>(pitch) * format.height);
+      std::vector<std::byte> samples(memory.bytes());
+      for (int y = 0; y < format.height; ++y) {
+        const auto* const from = host.planes[plane].row<std::byte>(y);
+        std::copy_n(from, bytes * format.width, samples.begin() + pitch * y);
+        if (bytes == 2) {
+          auto* const row = reinterpret_cast<std::uint16_t*>(samples.data() + pitch * y);
+          std::transform(row, row + format.width, row, [&](std::uint16_t sample) {
+            return static_cast<std::uint16_t>(sample << padding_bits);
+          });
+        }
+      }
+      check(cudaMemcpy(memory.as(), samples.data(), samples.size(), cudaMemcpyHostToDevice));
+      frame.planes[plane].data = memory.as();
+      frame.planes[plane].stride = pitch;
+      return frame;
+    };
+    int combed = 0;
+    for (const auto& [even, odd] : {std::pair{0, 0}, {1, 1}, {1, 2}, {2, 3}, {3, 3}}) {
+      const Frame before = woven(0, 0);
+      const Frame frame = woven(even, odd);
+      const float expected = combed_share(frame, before);
+      combed += expected > 0 ? 1 : 0;
+      EXPECT_EQ(engine_->combed_share(on_device(frame, memories[0]), on_device(before, memories[1])),
+                expected)
+          << even << ", " << odd;
+      EXPECT_EQ(engine_->combed_share(frame, before), expected);
+    }
+    EXPECT_TRUE(combed == 2 || format.height < 90) << combed;
   }
 }
 

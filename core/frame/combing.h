@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/frame/frame.h"
+
+namespace limpid {
+
+/// The share of a frame's blocks that are combed: whose rows are of two fields of different instants, as in
+/// telecined film. 0 if so few are that the frame is taken for a whole one. Its samples decide;
+/// Frame::interlaced is not used. `before` is the frame before it. Both have one format and are in host
+/// memory.
+///
+/// Where something moves, the rows of a field agree better with each other than with the rows between them.
+/// Noise adds to both differences alike. Fine stripes differ from row to row by the same amount across a
+/// block, or do not change from frame to frame; neither is combing.
+float combed_share(const Frame& frame, const Frame& before);
+
+// The definition, for all engines. Blocks of 16x16 samples of one plane count. Columns are added up in pairs,
+// which cancels the checkerboards of dithering.
+
+inline constexpr int kCombBlock = 16;
+inline constexpr int kCombColumns = kCombBlock / 2;  ///< pairs of columns
+inline constexpr int kCombRows = kCombBlock - 2;     ///< rows that have two below them in the block
+
+/// A float sample as an integer, for sums that don't depend on their order. 16 to an 8-bit code value.
+inline constexpr float kCombFloatScale = 255 * 16;
+constexpr int comb_sample(float sample) {
+  constexpr float kMost = 16;                                // HDR's lamps
+  const bool is_usable = sample > -kMost && sample < kMost;  // false for NaN
+  return is_usable ? static_cast<int>(sample * kCombFloatScale) : 0;
+}
+constexpr int comb_sample(int sample) { return sample; }
+
+/// Sums of squares over a block, of differences between pairs of samples. Pairs of samples of 16 bits differ
+/// by less than 2^17, so each sum is below 2^44.
+struct CombSums {
+  std::int64_t neighbors = 0;   ///< to the next row
+  std::int64_t same_field = 0;  ///< to the row after the next
+  std::int64_t rows = 0;        ///< to the next row, added up over the row before squaring
+  std::int64_t change = 0;      ///< to the frame before
+};
+
+/// True if a block is combed, provided that it has changed since the frame before. `code_value`: an 8-bit
+/// code value in units of comb_sample().
+constexpr bool may_be_combed(const CombSums& sums, std::int64_t code_value) {
+  // Rounding and coding differ by a code value.
+  const std::int64_t floor = std::int64_t{kCombRows} * kCombColumns * 4 * code_value * code_value;
+  return sums.neighbors > 2 * (sums.same_field + floor) && 10 * sums.rows < 7 * kCombColumns * sums.neighbors;
+}
+
+constexpr bool is_combed_block(const CombSums& sums, std::int64_t code_value) {
+  return may_be_combed(sums, code_value) && 4 * sums.change > sums.neighbors;
+}
+
+constexpr float share_of_combed_blocks(int combed, int blocks) {
+  constexpr int kLeast = 4;
+  constexpr int kLeastShare = 50;  // one of so many
+  const bool is_enough = combed >= kLeast && std::int64_t{combed} * kLeastShare >= blocks;
+  return is_enough ? static_cast<float>(combed) / static_cast<float>(blocks) : 0;
+}
+
+/// The plane that decides: luma, or green.
+inline int comb_plane(const FrameFormat& format) { return format.color_model == ColorModel::kRgb ? 1 : 0; }
+
+/// An 8-bit code value in units of comb_sample().
+inline std::int64_t comb_code_value(const FrameFormat& format) {
+  return format.sample_type == SampleType::kFloat32 ? static_cast<std::int64_t>(kCombFloatScale) / 255
+                                                    : std::int64_t{1} << (format.bit_depth - 8);
+}
+
+}  // namespace limpid
