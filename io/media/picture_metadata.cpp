@@ -11,6 +11,7 @@ extern "C" {
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -133,6 +134,7 @@ class Tiff {
     std::size_t offset;  ///< of the values
     std::size_t size;    ///< bytes of all of them
   };
+  static constexpr std::size_t kEntrySize = 12;
 
   /// Nothing if it isn't one.
   static std::optional<Tiff> open(BytesView bytes) {
@@ -150,15 +152,20 @@ class Tiff {
   }
   std::size_t first_directory() const { return number(4, 4); }
   std::size_t next_pointer(std::size_t directory) const {
-    return directory + 2 + std::size_t{12} * number(directory, 2);
+    return directory + 2 + kEntrySize * number(directory, 2);
   }
   std::size_t next_directory(std::size_t directory) const { return number(next_pointer(directory), 4); }
 
+  /// Bytes that the entries of a directory take, at most up to the end.
+  std::size_t size_of_entries(std::size_t directory) const {
+    const std::size_t count = directory == 0 ? 0 : number(directory, 2);
+    return part_of(bytes_, directory + 2, kEntrySize * count).size();
+  }
+
   std::vector<Field> fields(std::size_t directory) const {
     std::vector<Field> result;
-    const std::size_t count = directory == 0 ? 0 : number(directory, 2);
-    for (std::size_t entry = directory + 2; entry < directory + 2 + 12 * count && entry + 12 <= bytes_.size();
-         entry += 12) {
+    const std::size_t end = directory + 2 + size_of_entries(directory);
+    for (std::size_t entry = directory + 2; entry + kEntrySize <= end; entry += kEntrySize) {
       Field field{static_cast<std::uint16_t>(number(entry, 2)),
                   static_cast<std::uint16_t>(number(entry + 2, 2)), number(entry + 4, 4), entry + 8, 0};
       field.size = size_of(field.type).value * field.count;
@@ -212,42 +219,59 @@ struct Entry {
   std::vector<Entry> directory;
 };
 
-/// What a directory tells, with those below it. A maker's note tells offsets that only it knows of, and can't
-/// be moved. `room`: as many bytes as the whole block has, less those of what has been read; who tells the
-/// same ones again and again doesn't get more.
-std::vector<Entry> read_entries(const Tiff& tiff, std::size_t directory, bool all, std::size_t& room,
-                                int depth = 0) {
-  constexpr int kDeepest = 3;
-  constexpr std::size_t kFieldSize = 12;
-  std::vector<Entry> entries;
-  for (const Tiff::Field& field : tiff.fields(directory)) {
-    if (field.tag == kMakerNote || (!all && !is_descriptive(field.tag))) {
-      continue;
+/// Reads the tags of directories that can be moved to another file. A maker's note cannot: its offsets are
+/// known to its maker alone.
+class EntryReader {
+ public:
+  explicit EntryReader(const Tiff& tiff) : tiff_(tiff), room_(tiff.size()) {}
+
+  /// The tags of a directory, and of the directories below it. Nothing if it has been read before.
+  std::vector<Entry> read(std::size_t directory, bool descriptive_only, int depth = 0) {
+    std::vector<Entry> entries;
+    if (!visited_.insert(directory).second || !take(tiff_.size_of_entries(directory))) {
+      return entries;
     }
-    const std::size_t size = kFieldSize + (field.size > 4 ? field.size : 0);  // short values lie in the field
-    if (size > room) {
-      break;
-    }
-    room -= size;
-    Entry entry{.tag = field.tag, .type = field.type, .count = field.count, .values = {}, .directory = {}};
-    if (field.tag == kExifDirectory || field.tag == kGpsDirectory || field.tag == kInteroperability) {
-      if (depth < kDeepest) {
-        entry.directory = read_entries(tiff, tiff.number(field), true, room, depth + 1);
-      }
-      if (entry.directory.empty()) {
+    for (const Tiff::Field& field : tiff_.fields(directory)) {
+      if (field.tag == kMakerNote || (descriptive_only && !is_descriptive(field.tag))) {
         continue;
       }
-    } else {
-      entry.values = tiff.values(field);
+      Entry entry{.tag = field.tag, .type = field.type, .count = field.count, .values = {}, .directory = {}};
+      if (field.tag == kExifDirectory || field.tag == kGpsDirectory || field.tag == kInteroperability) {
+        constexpr int kDeepest = 3;
+        if (depth < kDeepest) {
+          entry.directory = read(tiff_.number(field), false, depth + 1);
+        }
+        if (entry.directory.empty()) {
+          continue;
+        }
+      } else if (take(field.size > 4 ? field.size : 0)) {  // short values lie in the entry
+        entry.values = tiff_.values(field);
+      } else {
+        break;
+      }
+      entries.push_back(std::move(entry));
     }
-    entries.push_back(std::move(entry));
+    return entries;
   }
-  return entries;
-}
+
+ private:
+  bool take(std::size_t size) {
+    if (size > room_) {
+      return false;
+    }
+    room_ -= size;
+    return true;
+  }
+
+  const Tiff& tiff_;
+  /// Bytes that may still be read. Entries and values of a valid file do not overlap, so their sum is at most
+  /// the file's size. This bounds the time that directories take which do overlap.
+  std::size_t room_;
+  std::set<std::size_t> visited_;
+};
 
 std::vector<Entry> read_descriptive_entries(const Tiff& tiff) {
-  std::size_t room = tiff.size();
-  return read_entries(tiff, tiff.first_directory(), false, room);
+  return EntryReader(tiff).read(tiff.first_directory(), true);
 }
 
 void put_little_endian(Bytes& bytes, std::size_t offset, std::size_t size, std::uint32_t value) {
@@ -256,13 +280,16 @@ void put_little_endian(Bytes& bytes, std::size_t offset, std::size_t size, std::
   }
 }
 
-/// Appends a directory with what is below it; returns its offset.
+/// Appends a directory with what is below it; returns its offset. The first entry of a tag counts.
 std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
-  std::ranges::sort(entries, {}, &Entry::tag);
+  std::ranges::stable_sort(entries, {}, &Entry::tag);
+  entries.erase(std::unique(entries.begin(), entries.end(),
+                            [](const Entry& a, const Entry& b) { return a.tag == b.tag; }),
+                entries.end());
   const auto even = [&] { to.resize(to.size() + to.size() % 2); };
   even();
   const std::size_t begin = to.size();
-  to.resize(begin + 2 + 12 * entries.size() + 4);
+  to.resize(begin + 2 + Tiff::kEntrySize * entries.size() + 4);
   put_little_endian(to, begin, 2, static_cast<std::uint32_t>(entries.size()));
   std::size_t at = begin + 2;
   for (Entry& entry : entries) {
@@ -280,7 +307,7 @@ std::size_t append_directory(Bytes& to, std::vector<Entry> entries) {
       put_little_endian(to, at + 8, 4, static_cast<std::uint32_t>(to.size()));
       append(to, BytesView(entry.values));
     }
-    at += 12;
+    at += Tiff::kEntrySize;
   }
   return begin;
 }

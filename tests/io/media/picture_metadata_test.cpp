@@ -10,8 +10,10 @@ extern "C" {
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -500,6 +502,62 @@ TEST_F(PictureMetadataTest, WhatIsToldAgainAndAgainIsNotReadAgainAndAgain) {
     overlap.field(static_cast<std::uint16_t>(0x9000 + i), 7, 2 + 12 * kFields, 26);
   });
   EXPECT_LE(find_exif(AV_CODEC_ID_TIFF, overlap.bytes()).size(), 2 * overlap.bytes().size());
+}
+
+/// A block whose first directory leads to others of 65,535 entries each: to one again and again, or to as
+/// many as it has entries, of which each begins an entry behind the one before it.
+Bytes make_overlapping_directories(bool one, std::uint16_t tag, std::uint16_t type) {
+  constexpr std::uint32_t kPointers = 65000;
+  constexpr std::uint32_t kEntries = 2 * 65535;
+  constexpr std::uint32_t kBehind = 8 + 2 + 12 * kPointers + 4;
+  constexpr std::uint32_t kCountInValue = 10;  // of an entry: its last two bytes
+  ExifMaker maker(false);
+  maker.put(kPointers, 2);
+  for (std::uint32_t i = 0; i < kPointers; ++i) {
+    maker.field(0x8769, 4, 1, kBehind + kCountInValue + (one ? 0 : 12 * i));
+  }
+  maker.put(0, 4);
+  for (std::uint32_t i = 0; i < kEntries; ++i) {
+    maker.field(tag, type, 4, 0xFFFF0000);
+  }
+  return maker.bytes();
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const std::clock_t begin = std::clock();
+  work();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST_F(PictureMetadataTest, DirectoriesThatOverlapTakeLinearTime) {
+  constexpr std::uint16_t kMakerNote = 0x927C;
+  constexpr std::uint16_t kNoType = 99;
+  constexpr std::uint16_t kUndefined = 7;
+  for (const Bytes& block : {make_overlapping_directories(true, kMakerNote, kUndefined),
+                             make_overlapping_directories(true, kMakerNote, kNoType),
+                             make_overlapping_directories(false, kMakerNote, kNoType),
+                             make_overlapping_directories(false, 0x9000, kUndefined)}) {
+    const double seconds = seconds_of([&] {
+      find_metadata(AV_CODEC_ID_TIFF, block);
+      with_metadata(AV_CODEC_ID_TIFF, make_exif(false, 1), {block, {}, {}, {}});
+      updated_exif(block, 16, 16, true);
+      has_maker_note(block);
+    });
+    EXPECT_LT(seconds, 1);
+  }
+}
+
+TEST_F(PictureMetadataTest, OfARepeatedTagTheFirstEntryIsKept) {
+  constexpr std::uint32_t kCount = 65535;
+  ExifMaker maker(false);
+  maker.put(kCount, 2);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    maker.field(0x0112, 3, 1, i == 0 ? 6 : 3);
+  }
+  maker.put(0, 4);
+  const Bytes tiff = with_metadata(AV_CODEC_ID_TIFF, make_exif(false, 1), {maker.bytes(), {}, {}, {}});
+  EXPECT_LT(tiff.size(), 2 * make_exif(false, 1).size());
+  EXPECT_EQ(exif_orientation(tiff), 6);
 }
 
 }  // namespace
