@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 
@@ -25,24 +26,36 @@ void write_text(const std::string& text) {
   std::fflush(stderr);
 }
 
+/// Bytes of the control character that a text begins with, in UTF-8: what terminals take for commands, what
+/// breaks lines, and what changes the direction of the text. 0 if it begins with another character.
+std::size_t control_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned two = byte(0) << 8 | byte(1);
+  const unsigned three = two << 8 | byte(2);
+  const auto is_from = [&](unsigned first, unsigned last) { return three >= first && three <= last; };
+  if (byte(0) < ' ' || byte(0) == 0x7F) {
+    return 1;
+  }
+  if ((two >= 0xC280 && two < 0xC2A0) || two == 0xD89C) {  // U+0080 to U+009F, U+061C
+    return 2;
+  }
+  // U+200E, U+200F; U+2028 to U+202E; U+2066 to U+2069
+  return is_from(0xE2808E, 0xE2808F) || is_from(0xE280A8, 0xE280AE) || is_from(0xE281A6, 0xE281A9) ? 3 : 0;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // In UTF-8, C2 80 to C2 9F are control characters too.
-    const bool second = i > 0 && text[i - 1] == '\xC2' && byte >= 0x80 && byte < 0xA0;
-    if (second) {
-      result.pop_back();
-      result += "\\xc2";
-    }
-    if (byte < ' ' || byte == 0x7F || second) {
+  while (!text.empty()) {
+    const std::size_t hidden = control_length(text);
+    for (std::size_t i = 0; i < hidden; ++i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
       result += std::string("\\x") + kDigits[byte >> 4] + kDigits[byte & 0xF];
-    } else {
-      result += text[i];
     }
+    result += text.substr(hidden, hidden == 0 ? 1 : 0);
+    text.remove_prefix(std::max<std::size_t>(hidden, 1));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "app/console/logging.h"
 
 #include <spdlog/details/null_mutex.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/dist_sink.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -52,6 +54,19 @@ class ConsoleSink final : public spdlog::sinks::base_sink<spdlog::details::null_
   }
 
   Console& console_;
+};
+
+/// A message as a terminal shows it: names of files may hold line breaks and commands to terminals.
+class PrintableMessage final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& to) override {
+    const std::string text = printable({message.payload.data(), message.payload.size()});
+    to.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<PrintableMessage>();
+  }
 };
 
 /// What WarningRecorders listen to. The logger's own list of sinks has no lock, and InterruptWatch may log at
@@ -105,7 +120,9 @@ void set_up_logging(Console& console, const LoggingOptions& options) {
     }
     try {
       auto file_sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(options.file, true);
-      file_sink->set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%l] %v");
+      auto formatter = std::make_unique<spdlog::pattern_formatter>();
+      formatter->add_flag<PrintableMessage>('*').set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%l] %*");
+      file_sink->set_formatter(std::move(formatter));
       logger->sinks().push_back(std::move(file_sink));
     } catch (const spdlog::spdlog_ex&) {
       throw Error("--log-file: can't write to '" + options.file + "'");

@@ -414,6 +414,11 @@ TEST(CommandLine, NamesAreTheSameInCapitals) {
 TEST(Printable, ControlCharactersAreShownNotObeyed) {
   EXPECT_EQ(printable("esc\033[31mred\n\x7f"), "esc\\x1b[31mred\\x0a\\x7f");
   EXPECT_EQ(printable("caf\xC3\xA9 \xC2\xB0 \xC2\x9B"), "caf\xC3\xA9 \xC2\xB0 \\xc2\\x9b");
+  EXPECT_EQ(printable(std::string("a\xE2\x80") + "\xAEvkm.exe"), "a\\xe2\\x80\\xaevkm.exe");
+  EXPECT_EQ(printable(std::string("\xE2\x81") + "\xA6x\xE2\x81" + "\xA9\xE2\x80" + "\x8F\xD8" +
+                      "\x9C\xE2\x80" + "\xA8"),
+            "\\xe2\\x81\\xa6x\\xe2\\x81\\xa9\\xe2\\x80\\x8f\\xd8\\x9c\\xe2\\x80\\xa8");
+  EXPECT_EQ(printable("\u2013 \u20AC \u0431 \xE2\x80"), "\u2013 \u20AC \u0431 \xE2\x80");
 }
 
 TEST(NoiseControl, TellsTheLevelsThatWereUsed) {
