@@ -60,6 +60,15 @@ bool holds_timecode(const AVOutputFormat& container) {
 
 bool holds_stereo(const AVOutputFormat& container) { return is_one_of<2>(container, {"matroska", "mp4"}); }
 
+bool writes_several_files(const AVOutputFormat& container) {
+  const bool is_output_device =
+      container.priv_class != nullptr && AV_IS_OUTPUT_DEVICE(container.priv_class->category);
+  // The others that open what they write to: pictures, of which Limpid writes each file itself, and network
+  // connections.
+  return (container.flags & AVFMT_NOFILE) != 0 && !is_output_device &&
+         !is_one_of<5>(container, {"image2", "null", "rtsp", "sap", "whip"});
+}
+
 bool counts_samples(const AVOutputFormat& container) {
   return is_one_of<6>(container, {"avi", "mxf", "mxf_d10", "gxf", "ogg", "ogv"});
 }

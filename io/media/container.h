@@ -21,6 +21,9 @@ bool holds_timecode(const AVOutputFormat& container);
 /// How pictures for two eyes are packed into one, of any kind: WebM knows few.
 bool holds_stereo(const AVOutputFormat& container);
 
+/// True for muxers that open files of their own, several of them, such as those of HLS and DASH.
+bool writes_several_files(const AVOutputFormat& container);
+
 /// True for those that don't store when sound begins.
 bool counts_samples(const AVOutputFormat& container);
 

@@ -21,6 +21,7 @@ extern "C" {
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
 #include "core/base/thread.h"
+#include "io/media/container.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
 
@@ -277,11 +278,11 @@ std::string output_extension(const std::string& input, bool still_picture, const
     const std::string_view all = extensions == nullptr ? "" : extensions;
     return "." + std::string(all.empty() ? options.container : all.substr(0, all.find(',')));
   }
-  if (is_media_name(input)) {
-    const AVOutputFormat& format = choose_container(input, options.container);
+  const AVOutputFormat* const format = av_guess_format(nullptr, input.c_str(), nullptr);
+  if (format != nullptr && holds_video(*format) && !writes_several_files(*format)) {
     const AVCodec* const codec =
-        options.codec.empty() ? default_codec(format, input, {}) : find_encoder(options.codec);
-    if (codec != nullptr && avformat_query_codec(&format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
+        options.codec.empty() ? default_codec(*format, input, {}) : find_encoder(options.codec);
+    if (codec != nullptr && avformat_query_codec(format, codec->id, FF_COMPLIANCE_EXPERIMENTAL) != 0) {
       return std::filesystem::path(input).extension().string();
     }
   }
@@ -298,6 +299,11 @@ const AVOutputFormat& choose_container(const std::string& url, const std::string
   if (format == nullptr) {
     throw name.empty() ? UsageError(url + ": no container is known for this file name")
                        : UsageError("no container is called '" + name + "'");
+  }
+  if (writes_several_files(*format)) {
+    throw UsageError(url + ": the container " + format->name +
+                     " consists of several files, which is not supported; write one file, then split it "
+                     "with ffmpeg");
   }
   if (!holds_video(*format)) {
     throw UsageError(url + ": the container " + format->name + " can't hold video");
