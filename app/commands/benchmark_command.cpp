@@ -24,6 +24,7 @@
 #include "app/console/process_usage.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/pipeline/denoise_stage.h"
 #include "app/pipeline/latencies.h"
@@ -50,6 +51,7 @@ struct BenchmarkOptions {
   EngineChoice engine;
   std::string codec;
   std::string preset;
+  bool local_only = false;
   bool loop = false;
   bool json = false;
 };
@@ -150,6 +152,7 @@ class Benchmark {
  public:
   explicit Benchmark(const BenchmarkOptions& options)
       : options_(options), noise_(options.noise.settings()), engine_(options.engine.open()) {
+    reader_options_.local_only = options.local_only;
     reader_options_.audio = reader_options_.subtitles = reader_options_.data = false;
     writer_options_.codec = options.codec;
     writer_options_.preset = options.preset;
@@ -474,6 +477,7 @@ void add_benchmark_command(CommandLine& program, Command& selected) {
   command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
+  add_local_only(*command, options->local_only);
   command->add_flag("--loop", options->loop,
                     "Begin the input again at its end, until --frames; show memory and latencies over time");
   command->add_flag("--json", options->json, "Print JSON");

@@ -26,6 +26,7 @@
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "app/pipeline/noise_log.h"
 #include "core/base/error.h"
@@ -53,6 +54,7 @@ struct CompareOptions {
   std::string sheet;
   std::string at;
   int crop = 160;
+  bool local_only = false;
   bool overwrite = false;
   bool json = false;
   EngineChoice engine;
@@ -102,8 +104,8 @@ struct Clip {
 };
 
 /// All that is needed of a source, which may be a pipe.
-Clip read_clip(const std::string& url, std::int64_t count) {
-  io::Reader reader = open_video(url);
+Clip read_clip(const std::string& url, std::int64_t count, bool local_only) {
+  io::Reader reader = open_video(url, local_only);
   Clip clip{.frames = {}, .display = reader.display()};
   while (static_cast<std::int64_t>(clip.frames.size()) < count) {
     std::optional<Frame> frame = next_frame(reader);
@@ -124,9 +126,9 @@ class Comparison {
       : options_(options), filters_(parse_filters(options.filters)) {
     const NoiseSettings noise = options.noise.settings();
     engine_ = options.engine.open();
-    input_ = read_clip(options.input, options.frames);
+    input_ = read_clip(options.input, options.frames, options.local_only);
     if (!options.truth.empty()) {
-      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()));
+      truth_ = read_clip(options.truth, static_cast<std::int64_t>(frame_count()), options.local_only);
       if (truth_.frames.size() < frame_count()) {
         throw Error(fmt::format("{}: ends after {} frames, before {}", options.truth, truth_.frames.size(),
                                 options.input));
@@ -391,6 +393,7 @@ void add_compare_command(CommandLine& program, Command& selected) {
   command->add_option("--crop", options->crop, "Width and height of the crops [160]")
       ->type_name("N")
       ->in_range(16, 4096);
+  add_local_only(*command, options->local_only);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the contact sheet");
   command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
   options->engine.add_to(*command);

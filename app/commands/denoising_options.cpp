@@ -80,6 +80,7 @@ io::WriterOptions DenoisingOptions::writer_options() const {
   io::WriterOptions options = writer;
   encoder.apply_to(options);
   options.frames = frames;
+  options.local_only = input.local_only();
   if (no_transcode) {
     options.audio_codec = "copy";
   }

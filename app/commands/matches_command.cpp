@@ -16,6 +16,7 @@
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/filter_options.h"
+#include "app/options/media_options.h"
 #include "app/options/noise_options.h"
 #include "core/base/error.h"
 #include "core/bm3d/matched_group.h"
@@ -39,6 +40,7 @@ struct MatchesOptions {
   NoiseOptions noise;
   std::int64_t frame = 0;
   FilterOptions filter{"bm3d"};
+  bool local_only = false;
   bool overwrite = false;
   bool json = false;
 };
@@ -58,7 +60,7 @@ struct Picture {
 };
 
 Picture read_picture(const MatchesOptions& options) {
-  io::Reader reader = open_video(options.input);
+  io::Reader reader = open_video(options.input, options.local_only);
   Picture picture;
   picture.display = reader.display();
   picture.display.orientation = {};
@@ -204,6 +206,7 @@ void add_matches_command(CommandLine& program, Command& selected) {
       ->type_name("FILE")
       ->file(".png")
       ->required();
+  add_local_only(*command, options->local_only);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output");
   command->add_option("--frame", options->frame, "Which frame, from 0 [0]")->type_name("N")->not_negative();
   options->noise.add_sigma_to(*command);

@@ -14,6 +14,7 @@
 #include "app/commands/command.h"
 #include "app/commands/measuring.h"
 #include "app/console/json_report.h"
+#include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/frame/plane_names.h"
 #include "io/media/reader.h"
@@ -24,6 +25,7 @@ namespace {
 struct MeasureOptions {
   std::string reference;
   std::string test;
+  bool local_only = false;
   bool json = false;
 };
 
@@ -110,8 +112,8 @@ class JsonReport {
 
 template <typename Report>
 int compare(const MeasureOptions& options, Report report) {
-  io::Reader reference = open_video(options.reference);
-  io::Reader test = open_video(options.test);
+  io::Reader reference = open_video(options.reference, options.local_only);
+  io::Reader test = open_video(options.test, options.local_only);
   AverageQuality average;
   std::vector<Flicker> flicker;  // none of a single frame
   std::optional<Frame> reference_before;
@@ -161,6 +163,7 @@ void add_measure_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<MeasureOptions>();
   command->add_option("REFERENCE", options->reference, "The clean video or picture")->required()->file();
   command->add_option("TEST", options->test, "What is compared with it")->required()->file();
+  add_local_only(*command, options->local_only);
   command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
   command->callback([&selected, options] {
     selected = [options](Console&) {

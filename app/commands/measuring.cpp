@@ -9,7 +9,8 @@
 
 namespace limpid::app {
 
-io::Reader open_video(const std::string& url, io::ReaderOptions options) {
+io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions options) {
+  options.local_only = local_only;
   options.audio = options.subtitles = options.data = false;
   return io::Reader(url, options);
 }

@@ -16,7 +16,7 @@ namespace limpid::app {
 using Qualities = std::vector<PlaneQuality>;
 
 /// The frames of a video alone, opened with these options otherwise.
-io::Reader open_video(const std::string& url, io::ReaderOptions options = {});
+io::Reader open_video(const std::string& url, bool local_only, io::ReaderOptions options = {});
 /// Nothing at the end.
 std::optional<Frame> next_frame(io::Reader& reader);
 

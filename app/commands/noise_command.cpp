@@ -23,6 +23,7 @@
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
+#include "app/options/media_options.h"
 #include "app/options/time_options.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
@@ -47,6 +48,7 @@ struct NoiseCommandOptions {
   TimeOptions time;
   FieldOptions fields;
   int frames = 16;
+  bool local_only = false;
   bool overwrite = false;
   bool json = false;
   EngineChoice engine;
@@ -87,7 +89,7 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
   }
   io::ReaderOptions reader_options;
   options.time.apply_to(reader_options);
-  io::Reader reader = open_video(options.input, reader_options);
+  io::Reader reader = open_video(options.input, options.local_only, reader_options);
   NoiseTracker tracker(engine, options.frames);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;
@@ -215,6 +217,7 @@ void add_noise_command(CommandLine& program, Command& selected) {
       "noise", "Find the noise of a clip: tell it, draw it, save it as a profile for limpid denoise --noise");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required()->file();
+  add_local_only(*command, options->local_only);
   command->add_option("--frames", options->frames, "Frames to take, at most [16]")
       ->type_name("N")
       ->in_range(1, 10000);

@@ -216,6 +216,7 @@ nlohmann::ordered_json to_json(const JobSettings& settings) {
            {{"format", reader.input_format},
             {"options", pairs_to_json(reader.options)},
             {"references", reader.allow_references},
+            {"local_only", reader.local_only},
             {"audio", reader.audio},
             {"subtitles", reader.subtitles},
             {"data", reader.data},
@@ -246,6 +247,7 @@ JobSettings settings_from(const JsonValue& json) {
   settings.reader.input_format = reader.at("format").text();
   settings.reader.options = pairs_from(reader.at("options"));
   settings.reader.allow_references = reader.at("references").boolean();
+  settings.reader.local_only = settings.writer.local_only = reader.at("local_only").boolean();
   settings.reader.audio = reader.at("audio").boolean();
   settings.reader.subtitles = reader.at("subtitles").boolean();
   settings.reader.data = reader.at("data").boolean();

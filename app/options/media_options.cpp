@@ -2,6 +2,14 @@
 
 namespace limpid::app {
 
+void add_local_only(CommandLine& command, bool& value, const std::string& group) {
+  Option* const option = command.add_flag(
+      "--local-only", value, "Open files and pipes alone: no network, no devices, no protocols of FFmpeg");
+  if (!group.empty()) {
+    option->group(group);
+  }
+}
+
 void InputOptions::add_to(CommandLine& command, const std::string& group) {
   command.add_option("--input-format", format_, "Demuxer to use [from the content]")
       ->type_name("NAME")
@@ -11,6 +19,7 @@ void InputOptions::add_to(CommandLine& command, const std::string& group) {
       .add_flag("--allow-references", allow_references_,
                 "Read playlists, manifests and lists, and the other files that they lead to")
       ->group(group);
+  add_local_only(command, local_only_, group);
 }
 
 void InputOptions::add_pairs_to(CommandLine& command, const std::string& group) {
@@ -25,6 +34,7 @@ void InputOptions::apply_to(io::ReaderOptions& reader) const {
   reader.input_format = format_;
   reader.options = parse_pairs("--input-option", pairs_);
   reader.allow_references = allow_references_;
+  reader.local_only = local_only_;
 }
 
 void EncoderOptions::add_to(CommandLine& command, const std::string& group) {

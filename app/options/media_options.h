@@ -9,7 +9,10 @@
 
 namespace limpid::app {
 
-/// --input-option, and for files --input-format and --allow-references.
+/// --local-only, under the heading `group` if there is one; `command` refers to `value` from then on.
+void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
+
+/// --input-option, and for files --input-format, --allow-references and --local-only.
 class InputOptions {
  public:
   /// Adds all to `command`, under the heading `group`; the command refers to this object from then on.
@@ -18,11 +21,13 @@ class InputOptions {
   void add_pairs_to(CommandLine& command, const std::string& group);
   /// Throws UsageError.
   void apply_to(io::ReaderOptions& reader) const;
+  bool local_only() const { return local_only_; }
 
  private:
   std::string format_;
   std::vector<std::string> pairs_;
   bool allow_references_ = false;
+  bool local_only_ = false;
 };
 
 /// --crf, --preset and -e.

@@ -148,8 +148,11 @@ void Reader::State::open(const ReaderOptions& options) {
       throw UsageError("no input format is called '" + options.input_format + "'");
     }
   }
-  const bool may_refer = options.allow_references || (has_protocol(url) && !url.starts_with("file:"));
-  if (format != nullptr && !may_refer && follows_references(*format)) {
+  if (options.local_only) {
+    require_local_source(libav_url(url), format, options.options);
+  }
+  if (format != nullptr && !options.allow_references && follows_references(*format) &&
+      !is_address_for(url, *format)) {
     throw_reference(format->name);
   }
   if (PipeInput::is_pipe(url)) {
@@ -159,11 +162,7 @@ void Reader::State::open(const ReaderOptions& options) {
   if (context == nullptr) {
     throw Error("out of memory");
   }
-  if (interrupted) {
-    context->interrupt_callback = {
-        .callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
-        .opaque = this};
-  }
+  context->interrupt_callback = interrupt_callback();
   if (format != nullptr && is_live(*format)) {
     // A read that waits in the driver could not be interrupted, and what has been queued while probing is
     // old.
@@ -173,8 +172,11 @@ void Reader::State::open(const ReaderOptions& options) {
     context->pb = pipe->bytes();
   }
   const AVInputFormat* found = format;
-  if (format == nullptr && !may_refer) {
-    context->format_whitelist = av_strdup(demuxers_without_references().c_str());
+  if (options.local_only) {
+    context->protocol_whitelist = av_strdup(kLocalProtocols);
+  }
+  if (format == nullptr && !options.allow_references) {
+    context->format_whitelist = av_strdup(demuxers_without_references(url).c_str());
     // As libav would do it: a pipe can't be looked at again to say why it has been refused.
     if (pipe && av_probe_input_buffer2(context->pb, &found, url.c_str(), context, 0, 0) >= 0 &&
         follows_references(*found)) {
@@ -202,7 +204,15 @@ void Reader::State::open(const ReaderOptions& options) {
   set_range(options);
 }
 
-void Reader::State::explain_open_failure(int code, const ReaderOptions& options) const {
+AVIOInterruptCB Reader::State::interrupt_callback() {
+  if (!interrupted) {
+    return {};
+  }
+  return {.callback = [](void* state) { return static_cast<State*>(state)->interrupted() ? 1 : 0; },
+          .opaque = this};
+}
+
+void Reader::State::explain_open_failure(int code, const ReaderOptions& options) {
   std::error_code ignored;
   if (url != "-" && !has_protocol(url) && options.input_format.empty()) {
     if (std::filesystem::is_directory(url, ignored)) {
@@ -216,7 +226,8 @@ void Reader::State::explain_open_failure(int code, const ReaderOptions& options)
     throw NoVideo(url + ": no video or picture found in it", false);
   }
   if (code == AVERROR(EINVAL) && !options.allow_references && !pipe) {
-    if (const std::string name = demuxer_of_references(libav_url(url)); !name.empty()) {
+    const std::string name = demuxer_of_references(libav_url(url), interrupt_callback());
+    if (!name.empty()) {
       throw_reference(name);
     }
   }

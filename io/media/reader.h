@@ -21,9 +21,10 @@ struct ReaderOptions {
   std::vector<std::pair<std::string, std::string>>
       options;              ///< demuxer and decoder options (framerate, video_size, ...)
   int decoder_threads = 0;  ///< 0: libavcodec's choice
-  /// Follow what leads to other files or addresses, such as a playlist; else that is an error, unless the
-  /// source itself is a network's address.
+  /// Follow sources that lead to other files or addresses, such as playlists. Without it, they are an error.
   bool allow_references = false;
+  /// Open files and pipes alone: neither network addresses and libav's other protocols nor devices.
+  bool local_only = false;
   /// If it is a GPU's: decode there, where that is possible, and leave frames in it; `allocate` is for
   /// others.
   MemoryDomain memory;

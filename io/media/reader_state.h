@@ -76,7 +76,8 @@ struct Reader::State {
   void look_at_end();
   void look_for_shortfall();
   [[noreturn]] void throw_reference(const std::string& demuxer) const;
-  [[noreturn]] void explain_open_failure(int code, const ReaderOptions& options) const;
+  AVIOInterruptCB interrupt_callback();
+  [[noreturn]] void explain_open_failure(int code, const ReaderOptions& options);
 
   Item decode_next();
   /// Reads a packet and gives it to the decoder or, if it is to be copied, to the caller.

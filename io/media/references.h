@@ -1,8 +1,10 @@
 #pragma once
 
-// Files that lead to other files. Private to io.
+// Files that lead to other files, and sources that are no files. Private to io.
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "io/media/libav.h"
 
@@ -12,10 +14,22 @@ namespace limpid::io {
 /// Whoever may hand in such a file gets at all that this process may read.
 bool follows_references(const AVInputFormat& format);
 
-/// For AVFormatContext::format_whitelist: all demuxers but those.
-const std::string& demuxers_without_references();
+/// True if the address names the demuxer, as rtsp://camera/ and rtsps://camera/ do.
+bool is_address_for(const std::string& url, const AVInputFormat& format);
 
-/// The name of the demuxer for the file if that is one of those; otherwise empty.
-std::string demuxer_of_references(const std::string& libav_url);
+/// For AVFormatContext::format_whitelist: all demuxers without references, and the one that the address
+/// names.
+std::string demuxers_without_references(const std::string& url);
+
+/// The name of the demuxer for the source if it follows references; otherwise empty.
+std::string demuxer_of_references(const std::string& libav_url, const AVIOInterruptCB& interrupt);
+
+/// For AVFormatContext::protocol_whitelist.
+inline constexpr const char* kLocalProtocols = "file,pipe";
+
+/// Throw Error, or UsageError for options, unless the source or target is a file or a pipe.
+void require_local_source(const std::string& libav_url, const AVInputFormat* format,
+                          const std::vector<std::pair<std::string, std::string>>& options);
+void require_local_target(const std::string& url, const AVOutputFormat& container);
 
 }  // namespace limpid::io

@@ -35,6 +35,7 @@ extern "C" {
 #include "io/media/packet_file.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/reader_state.h"
+#include "io/media/references.h"
 #include "io/media/subtitle_converter.h"
 
 namespace limpid::io {
@@ -383,6 +384,9 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
       when_whole(options.when_whole),
       frame_limit(options.frames),
       container_name(container->name) {
+  if (options.local_only) {
+    require_local_target(url, *container);
+  }
   choose_sound(options);
   choose_orientation(source);
   EncoderSource description;

@@ -34,6 +34,8 @@ struct WriterOptions {
   /// If it is a GPU's: take frames from it where the encoder can, see Writer::cuda_frames().
   MemoryDomain memory;
   Overwrite overwrite = Overwrite::kNever;
+  /// Write to files and pipes alone, as ReaderOptions::local_only.
+  bool local_only = false;
   /// Write the video of a stretch of the source alone, encoded for a file of the url's name, to this file of
   /// packets, which another Writer joins with others; under the second name until it is whole. Empty: all
   /// that the source has, to the url.

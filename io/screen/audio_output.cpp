@@ -2,6 +2,7 @@
 
 extern "C" {
 #include <libavutil/channel_layout.h>
+#include <libavutil/mem.h>
 #include <libavutil/samplefmt.h>
 #include <libswresample/swresample.h>
 }
@@ -373,6 +374,8 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
     context->interrupt_callback = {
         .callback = [](void* opaque) { return static_cast<State*>(opaque)->is_over() ? 1 : 0; },
         .opaque = state.get()};
+    context->protocol_whitelist = av_strdup(original.protocol_whitelist);
+    context->format_whitelist = av_strdup(original.format_whitelist);
     // On failure libav frees the context.
     check(avformat_open_input(&context, original.url, original.iformat, remaining.get()), source.url(),
           "can't open its sound");

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,19 +9,23 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "core/base/error.h"
 #include "io/media/libav.h"
 #include "io/media/log.h"
 #include "tests/io/media/media.h"
+#include "tests/local_listener.h"
 
 namespace limpid::io {
 namespace {
@@ -252,6 +257,119 @@ TEST_F(BadInputTest, OtherFilesAreReadOnlyWithLeave) {
     EXPECT_EQ(message_of_reading(pipe), pipe + refusal);
     std::filesystem::remove(pipe);
   }
+}
+
+/// Answers each HTTP request with one text, and counts them.
+class TextServer {
+ public:
+  explicit TextServer(std::string text) : thread_([this, text = std::move(text)] { serve(text); }) {}
+  TextServer(const TextServer&) = delete;
+  TextServer& operator=(const TextServer&) = delete;
+  TextServer(TextServer&&) = delete;
+  TextServer& operator=(TextServer&&) = delete;
+  ~TextServer() {
+    listener_.shut_down();
+    thread_.join();
+  }
+  std::string url() const { return "http://" + listener_.address() + "/list.m3u8"; }
+  int requests() const { return requests_; }
+
+ private:
+  void serve(const std::string& text) {
+    for (int client = -1; (client = ::accept(listener_.descriptor(), nullptr, nullptr)) >= 0;) {
+      ++requests_;
+      std::string request;
+      char byte = 0;
+      while (!request.ends_with("\r\n\r\n") && ::recv(client, &byte, 1, 0) == 1) {
+        request += byte;
+      }
+      const std::string answer =
+          "HTTP/1.0 200 OK\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+      static_cast<void>(::send(client, answer.data(), answer.size(), MSG_NOSIGNAL));
+      ::close(client);
+    }
+  }
+
+  test::LocalListener listener_;
+  std::atomic<int> requests_ = 0;
+  std::thread thread_;
+};
+
+std::string playlist_of(const std::string& segment) {
+  return "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:0.4,\n" + segment + "\n#EXT-X-ENDLIST\n";
+}
+
+TEST_F(BadInputTest, AListFromTheNetworkIsFollowedOnlyWithLeave) {
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  const TextServer target("no video");
+  const TextServer server(playlist_of(target.url()));
+  EXPECT_EQ(message_of_reading(server.url()),
+            server.url() + ": is a list of other files (hls), which are read only with --allow-references");
+  EXPECT_EQ(target.requests(), 0);
+  EXPECT_NE(message_of_reading(server.url(), {.allow_references = true}).find(server.url()),
+            std::string::npos);
+  EXPECT_GT(target.requests(), 0);
+}
+
+TEST_F(BadInputTest, LocalOnlyOpensFilesAndPipesAlone) {
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  const TextServer server("no video");
+  const ReaderOptions local{.local_only = true};
+  EXPECT_EQ(message_of_reading(source(), local), "no error");
+  EXPECT_EQ(message_of_reading("file:" + source(), local), "no error");
+  make("picture_%02d.png", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2");
+  EXPECT_EQ(message_of_reading(path("picture_%02d.png"), local), "no error");
+  for (const std::string& url : std::vector<std::string>{
+           server.url(), "file:" + server.url(), "subfile,,start,0,end,0,,:" + source(), "concat:" + source(),
+           "async:" + source(), "cache:" + source(), "data:image/png;base64,AAAA", "crypto:" + source(),
+           "rtsp://" + server.url().substr(7), "tcp://" + server.url().substr(7)}) {
+    const std::string message = message_of_reading(url, local);
+    EXPECT_TRUE(message.ends_with(": is neither a file nor a pipe, as --local-only requires")) << message;
+  }
+  ReaderOptions follows = local;
+  follows.allow_references = true;
+  const std::string list = write_text("list.m3u8", playlist_of(server.url()));
+  EXPECT_NE(message_of_reading(list, follows), "no error");
+  ReaderOptions generator = local;
+  generator.input_format = "lavfi";
+  EXPECT_EQ(message_of_reading("testsrc2", generator),
+            "the input format lavfi reads more than files and pipes, which --local-only forbids");
+  ReaderOptions more_protocols = local;
+  more_protocols.options = {{"protocol_whitelist", "file,http,tcp"}};
+  EXPECT_EQ(message_of_reading(list, more_protocols),
+            "the input option protocol_whitelist and --local-only exclude each other");
+  std::filesystem::remove(list);
+  EXPECT_EQ(server.requests(), 0);
+}
+
+TEST_F(BadInputTest, LocalOnlyWritesFilesAndPipesAlone) {
+  const std::string url = "http://127.0.0.1:9/out.mkv";
+  WriterOptions local;
+  local.local_only = true;
+  EXPECT_EQ(message_of_writing(url, local), url + ": is neither a file nor a pipe, as --local-only requires");
+  local.container = "rtsp";
+  EXPECT_EQ(message_of_writing("rtsp://127.0.0.1:9/out", local),
+            "usage: the container rtsp is a device or a network connection, which --local-only forbids");
+}
+
+TEST_F(BadInputTest, ContainersOfSeveralFilesAreRefused) {
+  for (const auto& [name, container] : {std::pair{"film.m3u8", "hls"},
+                                        {"film.mpd", "dash"},
+                                        {"film.ism", "smoothstreaming"},
+                                        {"film", "hds"},
+                                        {"film", "segment"},
+                                        {"film", "tee"},
+                                        {"film", "fifo"},
+                                        {"film", "webm_chunk"}}) {
+    const std::string refusal = "usage: " + path(name) + ": the container " + container +
+                                " consists of several files, which is not supported; write one file, then "
+                                "split it with ffmpeg";
+    EXPECT_EQ(message_of_writing(path(name), {.container = container}), refusal);
+    if (std::string_view(name).starts_with("film.m")) {
+      EXPECT_EQ(message_of_writing(path(name)), refusal);
+    }
+  }
+  EXPECT_EQ(output_extension("list.m3u8", false, {}), ".mkv");
 }
 
 TEST_F(BadInputTest, APipeCantGoBackFromAnIndexBehindTheFrames) {
