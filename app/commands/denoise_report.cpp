@@ -93,8 +93,11 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["bytes"] = finished.writer.bytes_written();
   report["damage"] = text_of(diagnostics, Kind::kDamage);
   report["shortfall"] = text_of(diagnostics, Kind::kShortfall);
+  report["missing_frames"] = count_of(diagnostics, Kind::kMissingFrames);
+  report["container_errors"] = count_of(diagnostics, Kind::kContainerErrors);
   report["damaged_packets"] = count_of(diagnostics, Kind::kDamagedPackets);
   report["damaged_frames"] = count_of(diagnostics, Kind::kDamagedFrames);
+  report["wrong_checksums"] = count_of(diagnostics, Kind::kWrongChecksums);
   report["converted_frames"] = count_of(diagnostics, Kind::kConvertedFrames);
   report["host_copies"] = {{"decode", finished.reader.copies()}, {"encode", finished.writer.copies()}};
   report["interrupted"] = session.interrupts.interrupted();

@@ -29,11 +29,21 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
     case Kind::kShortfall:
       return fmt::format("{}: isn't whole: {}, with {}{} frames", source.name, diagnostic.text, source.frames,
                          source.expected > 0 ? fmt::format(" of about {}", source.expected) : "");
+    case Kind::kMissingFrames:
+      return fmt::format("{}: {}", source.name, diagnostic.text);
+    case Kind::kContainerErrors:
+      return fmt::format("{}: its container is damaged in {} {}, and frames may be missing there: {}",
+                         source.name, diagnostic.count, diagnostic.count == 1 ? "place" : "places",
+                         diagnostic.text);
     case Kind::kDamagedPackets:
       return fmt::format("{}: {} damaged packets were skipped", source.name, diagnostic.count);
     case Kind::kDamagedFrames:
       return fmt::format("{}: {} frames are damaged; what the decoder has put in the gaps was denoised",
                          source.name, diagnostic.count);
+    case Kind::kWrongChecksums:
+      return fmt::format(
+          "{}: {} frames do not match the checksum in the stream; they were denoised as they were decoded",
+          source.name, diagnostic.count);
     case Kind::kConvertedFrames:
       return fmt::format(
           "{}: {} frames differ from the first in size or pixel format and were converted to its",
@@ -54,7 +64,13 @@ void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& sou
 }
 
 std::string strict_objection(const io::Diagnostics& diagnostics) {
-  for (const Kind kind : {Kind::kDamagedPackets, Kind::kDamagedFrames}) {
+  if (std::string missing = text_of(diagnostics, Kind::kMissingFrames); !missing.empty()) {
+    return missing;
+  }
+  if (count_of(diagnostics, Kind::kWrongChecksums) > 0) {
+    return "has frames that do not match the checksum in the stream";
+  }
+  for (const Kind kind : {Kind::kContainerErrors, Kind::kDamagedPackets, Kind::kDamagedFrames}) {
     if (count_of(diagnostics, kind) > 0) {
       return "is damaged";
     }

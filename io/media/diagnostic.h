@@ -26,11 +26,19 @@ struct Diagnostic {
     /// Of a file that has been read to its end: how it lacks a part, such as "it ends after 3.2 s of the 10 s
     /// that its header tells".
     kShortfall,
+    /// `count` frames that are missing in the middle, and where: "3 frames are missing between 1.20 s and
+    /// 1.32 s".
+    kMissingFrames,
+    /// The demuxer has reported errors in `count` places of the file and read on behind them; the text is the
+    /// first of them.
+    kContainerErrors,
     /// Of the Reader, `count` packets that could not be decoded. Of the Writer, `count` packets to copy that
     /// turned out to be damaged. Both leave them out.
     kDamagedPackets,
     /// `count` frames of which the decoder has lost a part and put something in its place.
     kDamagedFrames,
+    /// `count` frames that do not match the checksums that the stream has of them.
+    kWrongChecksums,
     /// `count` frames whose size or pixel format was not the first one's, and which were converted to that.
     kConvertedFrames,
     /// Of the Writer: what can't be kept of what only later frames have, such as captions that begin then.

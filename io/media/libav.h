@@ -77,6 +77,10 @@ std::string first_logged_error();
 /// What libav has logged as warnings on this thread since forget_logged_messages(), its first lines only.
 std::vector<std::string> first_logged_warnings();
 
+/// What demuxers have logged as an error on this thread since the last call, its first line only; empty if
+/// nothing.
+std::string take_demuxer_error();
+
 /// " (<first_logged_error()>)", or nothing.
 std::string logged_reason();
 

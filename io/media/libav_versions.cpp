@@ -91,6 +91,15 @@ std::int64_t frame_count(const AVCodecContext& context) {
 #endif
 }
 
+void allow_callbacks_from_threads([[maybe_unused]] AVCodecContext& decoder) {
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  decoder.thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#endif
+}
+
 std::span<const AVPacketSideData> side_data_of(const AVStream& stream) {
 #if LIMPID_CODED_SIDE_DATA
   return {stream.codecpar->coded_side_data, static_cast<std::size_t>(stream.codecpar->nb_coded_side_data)};

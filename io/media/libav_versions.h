@@ -38,6 +38,9 @@ void clear_key_frame(AVFrame& frame);
 /// How many frames an encoder was given or a decoder has delivered.
 std::int64_t frame_count(const AVCodecContext& context);
 
+/// Lets a decoder call get_buffer2 on each of its threads, as it always does from FFmpeg 6.0 on.
+void allow_callbacks_from_threads(AVCodecContext& decoder);
+
 /// What is known of a whole stream beside its parameters; it belongs to the stream.
 std::span<const AVPacketSideData> side_data_of(const AVStream& stream);
 /// nullptr if the stream has none of this type.

@@ -13,6 +13,7 @@ extern "C" {
 #include <utility>
 #include <vector>
 
+#include "io/media/checksums.h"
 #include "io/media/libav.h"
 
 namespace limpid::io {
@@ -32,6 +33,7 @@ SinkHolder& sink_holder() {
 /// libav writes some lines in pieces: what came before the line break, by thread.
 thread_local std::string unfinished_line;
 thread_local std::string first_error;
+thread_local std::string demuxer_error;
 thread_local std::vector<std::string> first_warnings;
 constexpr std::size_t kMostWarnings = 8;
 
@@ -46,6 +48,15 @@ LogSeverity severity_of(int level) {
     return LogSeverity::kWarning;
   }
   return level <= AV_LOG_INFO ? LogSeverity::kInfo : LogSeverity::kDebug;
+}
+
+bool is_demuxer(void* object) {
+  const AVClass* const object_class = object == nullptr ? nullptr : *static_cast<const AVClass**>(object);
+  if (object_class == nullptr) {
+    return false;
+  }
+  return (object_class->get_category != nullptr ? object_class->get_category(object)
+                                                : object_class->category) == AV_CLASS_CATEGORY_DEMUXER;
 }
 
 [[gnu::format(printf, 3, 0)]] void take_message(void* object, int level, const char* format,
@@ -74,8 +85,10 @@ LogSeverity severity_of(int level) {
   }
   unfinished_line.pop_back();
   const std::string line = std::exchange(unfinished_line, {});
-  if (level <= AV_LOG_ERROR && first_error.empty()) {
-    first_error = line;
+  if (level <= AV_LOG_ERROR) {
+    first_error = first_error.empty() ? line : first_error;
+    demuxer_error = demuxer_error.empty() && is_demuxer(object) ? line : demuxer_error;
+    ChecksumErrors::on_logged_error(object, line);
   }
   if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING && first_warnings.size() < kMostWarnings) {
     first_warnings.push_back(line);
@@ -121,6 +134,8 @@ void forget_logged_messages() {
 }
 
 std::string first_logged_error() { return first_error; }
+
+std::string take_demuxer_error() { return std::exchange(demuxer_error, {}); }
 
 std::vector<std::string> first_logged_warnings() { return first_warnings; }
 

@@ -21,7 +21,8 @@ using LogSink = std::function<void(LogSeverity severity, const std::string& line
 
 /// Has libav's messages come here instead of on standard error, and keeps SVT-AV1 from printing there. Both
 /// are the process's: for a program to call at its start, while it has one thread. Without this sentences of
-/// errors lack libav's reasons, and what libav refuses of such lists as x264-params is not an error.
+/// errors lack libav's reasons, what libav refuses of such lists as x264-params is not an error, and Readers
+/// do not notice damage that libav only logs.
 void take_over_logs();
 
 /// Sends what take_over_logs() has come to `sink`; an empty one (the state at the start) drops it.

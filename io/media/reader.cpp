@@ -340,6 +340,9 @@ void Reader::State::open_decoder(const ReaderOptions& options, Dictionary& codec
   if (cuda_codec == nullptr && PictureMender::is_for(*decoder, decoder_options)) {
     mender_.emplace(*decoder, parameters, std::move(decoder_options));
   }
+  if (cuda_codec == nullptr && ChecksumErrors::is_for(parameters.codec_id)) {
+    checksums.watch(*decoder);
+  }
   forget_logged_messages();
   if (const int code = avcodec_open2(decoder.get(), codec, codec_options.get()); code < 0) {
     throw Error(url + ": can't open the decoder " + codec->name + ": " + error_text(code) + logged_reason());
@@ -470,6 +473,7 @@ Reader::Item Reader::State::decode_next() {
     }
     if (code >= 0) {
       ++decoded_frames;
+      const bool has_wrong_checksum = checksums.take(*frame);
       const bool is_corrupt =
           corrupt_times_.erase(frame->pts) > 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
       if (auto metadata = metadata_.extract(frame->pts)) {
@@ -490,6 +494,7 @@ Reader::Item Reader::State::decode_next() {
         return deliver(std::move(frame), frame_index_++, true);
       }
       damaged_frames += is_corrupt || frame->decode_error_flags != 0 ? 1 : 0;
+      wrong_checksums += has_wrong_checksum ? 1 : 0;
       // It comes first, as it tells the format.
       Frame inside = deliver(std::move(frame), frame_index_++, false);
       if (context_.empty()) {
@@ -524,7 +529,12 @@ Reader::Item Reader::State::decode_next() {
 
 std::shared_ptr<Packet> Reader::State::demux_next() {
   PacketHandle packet = make_packet();
+  take_demuxer_error();
   int code = av_read_frame(input.get(), packet.get());
+  std::string error = take_demuxer_error();
+  if (code >= 0 && pending_error_.empty()) {
+    pending_error_ = std::move(error);  // what ends the source is told otherwise
+  }
   if (code >= 0 && interrupted && interrupted()) {
     code = AVERROR_EXIT;  // the packet may have been cut short
   }
@@ -543,6 +553,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
       (pipe ? failure : damage) = error_text(code);
     }
     look_at_end();
+    count_container_error();
     source_ended_ = true;
     return nullptr;
   }
@@ -573,6 +584,7 @@ std::shared_ptr<Packet> Reader::State::demux_next() {
     }
     return copied[index] ? std::make_shared<Packet>(std::move(packet), time_base) : nullptr;
   }
+  look_for_gap(*packet);
   last_packet_end_ = packet->pos < 0 ? -1 : packet->pos + packet->size;
   // MPEG streams have it also where they were cut and joined, which does no harm.
   if ((packet->flags & AV_PKT_FLAG_CORRUPT) != 0 && packet->pts != AV_NOPTS_VALUE &&
@@ -674,6 +686,33 @@ void Reader::State::look_for_shortfall() {
   }
 }
 
+void Reader::State::count_container_error() {
+  const std::string error = std::exchange(pending_error_, {});
+  if (error.empty()) {
+    return;
+  }
+  first_container_error = container_errors == 0 ? error : first_container_error;
+  ++container_errors;
+}
+
+/// Whether frames are missing before a packet of the video, or the demuxer has reported an error before it.
+void Reader::State::look_for_gap(const AVPacket& packet) {
+  const std::int64_t time = packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts;
+  const AVRational time_base = video_stream->time_base;
+  const bool is_inside =
+      time == AV_NOPTS_VALUE || (time >= range.first(time_base) && time < range.behind(time_base));
+  // The clock of broadcasts and live streams may jump, and raw streams and pictures have none.
+  const bool has_clock = (input->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOFILE)) == 0 && !is_raw() &&
+                         !is_device(*input->iformat);
+  if (has_clock) {
+    gaps_.add(packet, time_base, !pending_error_.empty(), is_inside);
+  }
+  if (is_inside) {
+    count_container_error();
+  }
+  pending_error_.clear();
+}
+
 /// Recordings that were cut and joined have a clock that jumps; like ffmpeg, a step back or one of more than
 /// 10 s is taken for such a jump, and what follows is moved to where it was expected.
 void Reader::State::take_out_clock_jumps(const AVPacket& packet) {
@@ -753,8 +792,15 @@ Diagnostics Reader::State::diagnostics() const {
       all.push_back({.kind = kind, .text = *text});
     }
   }
+  if (const FrameGaps::Missing missing = gaps_.missing(at_true_end_ || video_ended_); missing.places > 0) {
+    all.push_back({.kind = Kind::kMissingFrames, .text = text_of(missing), .count = missing.frames});
+  }
+  if (container_errors > 0) {
+    all.push_back({.kind = Kind::kContainerErrors, .text = first_container_error, .count = container_errors});
+  }
   for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets},
                                     {Kind::kDamagedFrames, damaged_frames},
+                                    {Kind::kWrongChecksums, wrong_checksums},
                                     {Kind::kConvertedFrames, converted_frames}}) {
     if (count > 0) {
       all.push_back({.kind = kind, .text = {}, .count = count});

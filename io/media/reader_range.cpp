@@ -141,6 +141,8 @@ void Reader::State::forget_position() {
   metadata_.clear();
   corrupt_times_.clear();
   shortfall.clear();
+  pending_error_.clear();
+  gaps_.forget_position();
   first_packets_.clear();
   gathered_.clear();
   gathered_bytes_ = 0;

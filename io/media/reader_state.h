@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/frame/frame_pool.h"
+#include "io/media/checksums.h"
 #include "io/media/declared_length.h"
+#include "io/media/frame_gaps.h"
 #include "io/media/libav.h"
 #include "io/media/picture_mender.h"
 #include "io/media/picture_metadata.h"
@@ -43,6 +45,9 @@ struct Reader::State {
   VideoProperties video;
   std::int64_t damaged_packets = 0;
   std::int64_t damaged_frames = 0;
+  std::int64_t wrong_checksums = 0;
+  std::int64_t container_errors = 0;
+  std::string first_container_error;
   std::int64_t converted_frames = 0;
   std::int64_t copies = 0;
   std::int64_t decoded_packets = 0;
@@ -57,6 +62,7 @@ struct Reader::State {
   InputHandle input;
   AVStream* video_stream = nullptr;
   std::vector<bool> copied;  ///< by stream index
+  ChecksumErrors checksums;  ///< of `decoder`, which calls it to its end
   CodecHandle decoder;
 
   /// Microseconds to add to all timestamps.
@@ -84,6 +90,8 @@ struct Reader::State {
   std::shared_ptr<Packet> demux_next();
   bool is_unseen(const AVPacket& packet);
   void decode(const AVPacket& packet);
+  void look_for_gap(const AVPacket& packet);
+  void count_container_error();
   void take_out_clock_jumps(const AVPacket& packet);
   void begin_device_clock(const AVPacket& packet);
   FrameHandle as_begun(const AVFrame& other, std::int64_t index);
@@ -135,6 +143,8 @@ struct Reader::State {
   std::map<std::int64_t, PictureMetadata> metadata_;  ///< of pictures in the decoder, by their times
   std::set<std::int64_t> corrupt_times_;              ///< of packets that the demuxer takes for damaged
   DeclaredLength declared_;
+  FrameGaps gaps_;
+  std::string pending_error_;          ///< of the demuxer, since the last packet of the video
   std::int64_t last_packet_end_ = -1;  ///< of the video: where it ends in the file
   std::int64_t copied_end_ = 0;        ///< microseconds: the end of the packets that were handed on
 

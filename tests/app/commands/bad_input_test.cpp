@@ -347,6 +347,38 @@ TEST_F(BadInputTest, ASourceThatBreaksOffIsToldAndWhatItGaveKept) {
       {server.url(), "Input/output error", "out.partial.mkv has the " + std::to_string(frames) + " frames"});
 }
 
+TEST_F(BadInputTest, LocalOnlyIsForAllCommandsThatReadFiles) {
+  const std::string url = "http://127.0.0.1:9/in.mkv";
+  const std::string input = make_clip("in.mkv", 1);
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"denoise", url, "-o", path("out.mkv")},
+                                             {"denoise", input, "-o", "http://127.0.0.1:9/out.mkv"},
+                                             {"plan", url, "-o", path("job")},
+                                             {"benchmark", url},
+                                             {"compare", url},
+                                             {"compare", input, "--truth", url},
+                                             {"measure", input, url},
+                                             {"measure", url, input},
+                                             {"matches", url, "--at", "4,4", "-o", path("matches.png")},
+                                             {"noise", url},
+                                             {"preview", url}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("--local-only");
+    expect_failure(limpid(arguments), 1, {"is neither a file nor a pipe, as --local-only requires"});
+  }
+}
+
+TEST_F(BadInputTest, FramesThatAreMissingInTheMiddleAreTold) {
+  const std::string input = make("hole.mkv", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-vf",
+                                              "noise=alls=20", "-frames:v", "75", "-c:v", "ffv1", "-g", "1"});
+  std::string bytes = read_file(input);
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.size() / 4, '\0');
+  write_file(input, bytes);
+  const std::string told =
+      expect_warned_unless_strict(input, " frames are missing between ", {"missing between"});
+  EXPECT_NE(told.find("its container is damaged in 1 place,"), std::string::npos) << told;
+}
+
 TEST_F(BadInputTest, WrongUsage) {
   const std::string input = make_clip("in.mkv", 1);
   for (const char* sigma : {"-1", "nan", "abc", "1,2", "300"}) {

@@ -1,0 +1,46 @@
+#pragma once
+
+// Frames that are missing in the middle of a source. Private to io.
+
+#include <cstdint>
+#include <string>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// Finds missing frames by the times of the video's packets. A gap with an error of the demuxer in it is
+/// damage. A gap without an error may be intended: screen recordings pause, cameras drop frames, slides stay.
+/// It counts only in a stream that keeps its rate everywhere else.
+class FrameGaps {
+ public:
+  /// The next packet in decoding order. `damaged`: the demuxer has logged an error before it. `counts`: a gap
+  /// before it lies within the range that is read.
+  void add(const AVPacket& packet, AVRational time_base, bool damaged, bool counts);
+  /// The next packet does not continue the last one.
+  void forget_position();
+
+  struct Missing {
+    std::int64_t frames = 0;
+    std::int64_t places = 0;
+    double begin = 0;  ///< seconds: the first place
+    double end = 0;
+  };
+  /// What has been found so far. Gaps without an error are judged once the whole stream is known, `ended`.
+  Missing missing(bool ended) const;
+
+ private:
+  Missing damaged_;
+  Missing unexplained_;
+  std::int64_t regular_ = 0;       ///< steps from packet to packet of one duration
+  std::int64_t regular_time_ = 0;  ///< their sum
+  std::int64_t irregular_ = 0;     ///< other steps that are no gaps
+  std::int64_t last_time_ = AV_NOPTS_VALUE;
+  std::int64_t last_duration_ = 0;
+  bool was_damaged_ = false;  ///< since the packet at `last_time_`
+};
+
+/// "3 frames are missing between 1.20 s and 1.32 s", or with the count of places.
+std::string text_of(const FrameGaps::Missing& missing);
+
+}  // namespace limpid::io
