@@ -414,7 +414,7 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
 }
 
 float NoiseEstimator::combed_share(const FrameFormat& format, const Plane& plane, const Plane& before,
-                               int padding_bits, const std::array<cudaEvent_t, 2>& ready) {
+                                   int padding_bits, const std::array<cudaEvent_t, 2>& ready) {
   const int blocks = plane.width / kCombBlock * (plane.height / kCombBlock);
   if (blocks == 0) {
     return 0;

@@ -26,10 +26,10 @@ class NoiseEstimator {
   BrightnessHistogram brightness_histogram(const FrameFormat& format, const Plane& plane, int padding_bits,
                                            cudaEvent_t ready);
 
-  /// The same as limpid::combed_share(), for planes of two frames as unpack_plane() takes them, complete at these
-  /// events.
+  /// The same as limpid::combed_share(), for planes of two frames as unpack_plane() takes them, complete at
+  /// these events.
   float combed_share(const FrameFormat& format, const Plane& plane, const Plane& before, int padding_bits,
-                 const std::array<cudaEvent_t, 2>& ready);
+                     const std::array<cudaEvent_t, 2>& ready);
 
  private:
   class PlaneSearch;

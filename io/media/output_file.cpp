@@ -343,8 +343,8 @@ OutputFile::~OutputFile() {
 
 /// Of `descriptor_`.
 void OutputFile::make_bytes(bool seekable) {
-  bytes_ = avio_alloc_context(make_io_buffer(kStreamBufferSize), kStreamBufferSize, 1, this, nullptr, Callbacks::write,
-                              seekable ? Callbacks::seek : nullptr);
+  bytes_ = avio_alloc_context(make_io_buffer(kStreamBufferSize), kStreamBufferSize, 1, this, nullptr,
+                              Callbacks::write, seekable ? Callbacks::seek : nullptr);
   if (bytes_ == nullptr) {
     throw Error("out of memory");
   }
