@@ -56,7 +56,7 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       break;
     case 1:
       write(job.stretch(0), content);
-      static_cast<void>(to_json(read_stretch_plan(job, 0)).dump());
+      static_cast<void>(to_json(read_stretch_plan(job, 0, 2)).dump());
       break;
     case 2:
       write(job.done(0), content);
