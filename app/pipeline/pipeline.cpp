@@ -72,7 +72,11 @@ void read_all(const PipelineStages& stages, const PipelineOptions& options, Stag
     if (is_frame) {
       counters.latency.add(std::chrono::steady_clock::now() - begin);
     }
-    const std::size_t cost = is_frame ? kFrameCost : kPacketCost;
+    // A GPU's decoder needs its frames, which those who look ahead hold, too.
+    const bool is_decoders = is_frame && !std::get<Frame>(item).memory.is_host();
+    const std::size_t cost = is_decoders ? greatest_cost(options.queued_frames)
+                             : is_frame  ? kFrameCost
+                                         : kPacketCost;
     if (!push(decoded, counters, std::move(item), cost)) {
       break;
     }

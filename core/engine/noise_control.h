@@ -83,7 +83,8 @@ class NoiseControl {
   bool is_estimated() const { return !settings_.noise; }
 
  private:
-  static constexpr int kLookAhead = 2;
+  // So that a scene has one estimate.
+  static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
   NoiseSettings settings_;
   NoiseTracker tracker_;

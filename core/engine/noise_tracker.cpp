@@ -12,6 +12,24 @@ namespace {
 constexpr std::size_t kDisagreementsToRestart = 3;
 constexpr float kSameSigma = 0.5F;   // levels differ if they do by more than this
 constexpr float kSameShare = 0.15F;  // and by more than this share
+// The estimates of this many frames of a scene are checked by their result.
+constexpr int kCheckedFrames = 2;
+
+// Whether nothing of a frame but copies was found in its differences.
+bool repeats(const noise::NoiseStatistics& statistics) {
+  const noise::ChannelStatistics& luma = statistics.channels[0];
+  const bool differs = std::any_of(luma.differences.begin(), luma.differences.end(),
+                                   [](const noise::Energies& bin) { return bin.blocks > 0; });
+  return luma.copied > 0 && !differs;
+}
+
+void lower(NoiseModel& model, float strength) {
+  for (std::size_t p = 0; p < model.sigma.size(); ++p) {
+    model.sigma[p] *= strength;
+    model.opponent[p].sigma *= strength;
+  }
+  model.evidence.lowered = strength;
+}
 
 }  // namespace
 
@@ -41,7 +59,16 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame) {
   return own;
 }
 
-bool NoiseTracker::agrees(const NoiseModel& own) const {
+void NoiseTracker::make_model(const Frame& frame, bool check) {
+  model_ = scene_.model();
+  if (check) {
+    strength_ = check_.supported_strength(frame, model_);
+  }
+  lower(model_, strength_);
+}
+
+bool NoiseTracker::agrees(NoiseModel own) const {
+  lower(own, strength_);
   for (std::size_t p = 0; p < own.sigma.size(); ++p) {
     if (std::abs(own.sigma[p] - model_.sigma[p]) > std::max(kSameSigma, kSameShare * model_.sigma[p])) {
       return false;
@@ -71,6 +98,10 @@ void NoiseTracker::observe(const Frame& frame) {
       scene_ = {};
     }
     const bool whole = scene_.frames >= frames_to_average_;
+    if (whole && repeats(own.statistics)) {
+      before_ = frame;  // which is evidence of nothing
+      return;
+    }
     if (whole && !agrees(own.model())) {
       disagreeing_.push_back(std::move(own));
       if (disagreeing_.size() == kDisagreementsToRestart) {
@@ -79,13 +110,13 @@ void NoiseTracker::observe(const Frame& frame) {
           scene_.add(each);
         }
         disagreeing_.clear();
-        model_ = scene_.model();
+        make_model(frame, true);
       }
     } else {
       disagreeing_.clear();
       if (!whole) {
         scene_.add(own);
-        model_ = scene_.model();
+        make_model(frame, scene_.frames <= kCheckedFrames);
       }
     }
   }

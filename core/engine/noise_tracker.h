@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/engine/denoiser.h"
+#include "core/engine/residual_check.h"
 #include "core/frame/frame.h"
 #include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
@@ -22,7 +23,7 @@ namespace limpid {
 class NoiseTracker {
  public:
   /// How many frames of a scene are summed up, unless asked otherwise.
-  static constexpr int kFramesToAverage = 8;
+  static constexpr int kFramesToAverage = 6;
   /// Pictures less wide or high than this tell too little.
   static constexpr int kLeastSide = 64;
   /// One of so many frames is a check, once the model is held: by its number in the scene.
@@ -30,7 +31,7 @@ class NoiseTracker {
 
   /// `engine` looks at the frames, and must outlive this.
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
-      : engine_(engine), frames_to_average_(frames_to_average) {}
+      : engine_(engine), check_(engine), frames_to_average_(frames_to_average) {}
 
   /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
   void observe(const Frame& frame);
@@ -56,9 +57,14 @@ class NoiseTracker {
     NoiseModel model() const;
   };
   Measurement measure(const Frame& frame);
-  bool agrees(const NoiseModel& own) const;
+  // Whether an estimate, before it is lowered, is that of the scene.
+  bool agrees(NoiseModel own) const;
+  // Makes the model from what has been summed up of the scene until `frame`, which checks it if asked.
+  void make_model(const Frame& frame, bool check);
 
   Engine& engine_;
+  ResidualCheck check_;
+  float strength_ = 1;  ///< ResidualCheck's of the scene
   int frames_to_average_;
   BrightnessHistogram brightness_{};
   bool begins_scene_ = false;

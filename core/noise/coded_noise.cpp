@@ -63,14 +63,6 @@ struct Strip {
   double energy() const { return texture + difference / 2; }  // of single blocks
 };
 
-// The mean texture of the blocks that activity_of() puts into a bin, by their mean in octaves.
-double texture_of(int activity) { return std::exp2(kLeastActivityExponent + (activity + 0.5) / 2); }
-
-// 0 below `from`, 1 above `to`, linear between.
-double ramp(double value, double from, double to) {
-  return std::clamp((value - from) / (to - from), 0.0, 1.0);
-}
-
 std::optional<std::array<Strip, kShares.size() - 1>> strips_of(const std::vector<Energies>& differences) {
   std::array<Energies, kActivities> bins;
   double all = 0;

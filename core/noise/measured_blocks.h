@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,25 @@ constexpr MotionVector vector_of_block(const MotionVector* vectors, int columns,
   return {static_cast<std::int16_t>(luma.x >> shift_x), static_cast<std::int16_t>(luma.y >> shift_y)};
 }
 
+/// Whether motion was followed where the block with the upper left sample (x, y) of luma is. The vector to
+/// the picture before and the one that leads back from there must cancel to within one sample. `before` and
+/// `back` are the vectors of both MotionFields, which have `columns` x `rows` blocks. Blocks of noise alone
+/// often fail the test, too, but they fail it whatever their noise is.
+constexpr bool is_followed(const MotionVector* before, const MotionVector* back, int columns, int rows, int x,
+                           int y) {
+  const auto block = static_cast<int>(MotionField::block_at(x, y, columns, rows));
+  const MotionVector& there = before[block];
+  const auto landing = [](int index, int offset, int count) {
+    const int sample = index * kBlock + kBlock / 2 + offset;
+    return std::min(std::max(sample, 0) / kBlock, count - 1);
+  };
+  const int column = landing(block % columns, there.x, columns);
+  const int row = landing(block / columns, there.y, rows);
+  const MotionVector& returned = back[row * columns + column];
+  const auto is_small = [](int sum) { return sum >= -1 && sum <= 1; };
+  return is_small(there.x + returned.x) && is_small(there.y + returned.y);
+}
+
 /// Whether the end of the samples' range may have cut off the noise of a sample; `white` is white_level().
 /// Blocks with more such samples than these tell too little noise and are left out.
 constexpr bool is_cut_off(float sample, float white) { return sample == 0 || sample == white; }
@@ -87,6 +107,26 @@ constexpr HalfEnergies halves_of_row(int v, const std::array<float, kBlock>& ene
 constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
   constexpr int kOdd = kCoefficients / 2;
   return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
+}
+
+/// octaves_of() a block of these energies.
+constexpr std::int32_t octaves_of(const HalfEnergies& energies) {
+  return octaves_of((energies[0] + energies[1]) / (kCoefficients - 1));
+}
+
+/// Whether a block is a copy of the other but for its brightness, given the energies of their difference:
+/// codecs make such blocks. What is less than octaves_of() resolves is rounding.
+constexpr bool is_copy(const HalfEnergies& difference) {
+  return difference[0] + difference[1] <= (kCoefficients - 1) * 0x1p-13F;
+}
+
+/// Whether the difference of two blocks can be noise, given its energies and those of the blocks' mean. Noise
+/// of the variance v adds v to a coefficient's energy in the difference and v / 2 in the mean, so the
+/// quotient is 2 at most, give or take what chance makes of 63 coefficients. Blocks of different content
+/// exceed that.
+constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& mean) {
+  constexpr float kMostQuotient = 8;
+  return difference[0] + difference[1] <= kMostQuotient * (mean[0] + mean[1]);
 }
 
 /// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is no colour.

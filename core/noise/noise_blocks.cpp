@@ -10,11 +10,6 @@ namespace {
 // smaller number trusts rarer flat places more, and the estimate varies more.
 constexpr double kConfidence = 0.6;
 
-// Noise and fine texture that clean pictures have even where they are flattest, squared code values.
-constexpr double kResidualVariance = 0.5;
-// Less than this changes no 8-bit sample.
-constexpr double kNegligibleSigma = 0.1;
-
 constexpr int kMostRounds = 4;
 constexpr float kSmallChange = 0.01F;  // of all gains
 
@@ -88,6 +83,10 @@ float white_level(const FrameFormat& format) {
              : static_cast<float>(((1 << format.bit_depth) - 1) / format.code_value());
 }
 
+float quantization_step(const FrameFormat& format) {
+  return format.sample_type == SampleType::kFloat32 ? 0 : static_cast<float>(1.0 / format.code_value());
+}
+
 SigmaSearch::SigmaSearch(const Counts& counts, std::int64_t samples)
     : independence_(std::min(1.0, static_cast<double>(samples) / (kBlock * kBlock) / counts.blocks)),
       censored_(counts.out_of_range == 0),
@@ -104,10 +103,5 @@ void SigmaSearch::refine(const std::vector<FlattestBlocks>& shares) {
 void SigmaSearch::gains_changed_by(float most) { done_ = done_ || most < kSmallChange; }
 
 float SigmaSearch::deviation() const { return static_cast<float>(std::sqrt(variance_)); }
-
-float SigmaSearch::sigma() const {
-  const double sigma = variance_ / std::sqrt(variance_ + kResidualVariance);
-  return sigma < kNegligibleSigma ? 0 : static_cast<float>(sigma);
-}
 
 }  // namespace limpid::noise

@@ -207,6 +207,9 @@ class Shares {
 /// The greatest code value that integer samples have, and that float samples should.
 float white_level(const FrameFormat& format);
 
+/// The step from one integer sample to the next, in 8-bit code values; 0 for float samples.
+float quantization_step(const FrameFormat& format);
+
 /// Sums of the spectra and gains of the first blocks of an order: the estimate is made from them.
 struct FlattestBlocks {
   int blocks = 0;
@@ -234,10 +237,8 @@ class SigmaSearch {
   void gains_changed_by(float most);
 
   bool done() const { return done_; }
-  /// The deviation that the last round measured.
+  /// The deviation that the last round measured, which is not 0 in clean pictures either.
   float deviation() const;
-  /// The result: the deviation, less what is measured in clean pictures too.
-  float sigma() const;
 
  private:
   double independence_;  // the share of a block's samples that it doesn't have in common with others

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <tuple>
 #include <vector>
 
@@ -56,6 +58,26 @@ struct PlaneNoise {
   bool operator==(const PlaneNoise&) const = default;
 };
 
+/// Where a noise estimate comes from, or why nothing was found.
+enum class NoiseSource : std::uint8_t {
+  kGiven,           ///< no estimate
+  kMotion,          ///< differences of frames along motion
+  kSingleFrames,    ///< the flattest blocks of single frames
+  kClean,           ///< nothing: no more than what clean pictures have
+  kBelowPrecision,  ///< nothing: less than the samples' precision
+  kRepeatedFrames,  ///< nothing: frames are copies of each other, so they are no evidence of noise
+  kMotionLost,      ///< nothing: motion could not be followed, and single frames don't support an estimate
+};
+
+/// What supports the estimate of luma's noise, or of RGB's.
+struct NoiseEvidence {
+  NoiseSource source = NoiseSource::kGiven;
+  float certainty = 1;  ///< 0 to 1
+  /// The factor by which the level was lowered because the filter removed texture with it (ResidualCheck).
+  float lowered = 1;
+  bool operator==(const NoiseEvidence&) const = default;
+};
+
 /// The noise of a video: for each colour plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
 /// code values whatever the bit depth of the samples, and its shape. A plane with 0 is passed through
 /// unchanged. White noise of one sigma is the simplest: NoiseModel{{10, 10, 10}}.
@@ -68,8 +90,13 @@ struct NoiseModel {
   /// Of U and V whose noise was found to be white: their sigma, times this, is what they are best filtered
   /// with if they are subsampled. 0: it isn't known.
   std::array<float, 3> chroma_strength{};
+  NoiseEvidence evidence{};
   bool operator==(const NoiseModel&) const = default;
 
+  /// Whether any plane has noise.
+  bool has_noise() const {
+    return std::any_of(sigma.begin(), sigma.end(), [](float each) { return each > 0; });
+  }
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
 
   /// Throws UsageError unless all deviations are in 0 to 255, shapes are of finite, positive numbers and

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/noise/coded_noise.h"
+#include "core/noise/difference_noise.h"
+#include "core/noise/single_noise.h"
 #include "core/noise/spectrum.h"
 
 namespace limpid::noise {
@@ -15,68 +17,79 @@ namespace {
 // All found by trial on clips of a simulated camera, camera pictures of which the truth is known, and clean
 // ones.
 
-/// A single frame's noise is measured on this share of its blocks, or so many if that is more.
-constexpr double kSingleShare = 0.03;
-constexpr double kLeastSingleBlocks = 64;
-/// coded_noise() asks for that of this share.
+/// coded_noise() is given the flattest blocks of this share.
 constexpr double kFlatShare = 0.1;
-/// A class of brightness is measured on so many differences at least.
-constexpr double kLeastBlocks = 24;
-/// In chroma, where texture is rare, on this share of the class's at least.
-constexpr double kChromaShare = 0.5;
-/// How many standard errors the upper bound of a measurement lies above it.
-constexpr double kStandardErrors = 3;
-/// Deviations may rise so much from one class of brightness to the next brighter one or darker one: in video
-/// they fall from dark to bright, but where the dark end clips the noise.
-constexpr double kRiseToBrighter = 1.0;
-constexpr double kRiseFromDarkest = 1.3;
-constexpr double kRiseToDarker = 1.12;
-/// Curves stay within these.
-constexpr double kLeastOfCurve = 0.5;
-constexpr double kMostOfCurve = 2;
-/// Of deviations of frequencies u + v >= 10, relative to those of 3 to 6, in noise that is taken to be white,
-/// and, in a single frame, in noise that is taken to be none.
+/// Least slope_of() white noise.
 constexpr double kWhiteRatio = 0.85;
-constexpr double kColouredRatio = 0.45;
-/// White noise whose level differs by less than this share from what noise_blocks.h finds has that level.
+/// Largest relative difference between the levels of white noise in differences and in single frames.
 constexpr double kSameWhite = 0.08;
-/// Chroma's noise of one level has a curve whose greatest value is less than this many times the least.
+/// Below this visibility, differences only give two bounds of the level of white noise, of at least this
+/// slope.
+constexpr double kHiddenVisibility = 0.35;
+constexpr double kHiddenSlope = 0.5;
+/// Largest ratio of two values of the curve of noise that is the same at all brightnesses.
 constexpr double kEvenCurve = 1.25;
-/// Of the deviation of chroma's noise this share is best for filters, and of how it depends on luma's
-/// brightness half, as a power: blocks of chroma that look flat can have texture.
+/// Factor of the deviation of chroma's noise that suits filters best: flat blocks of chroma can have texture.
+/// The curve's square root is used for the same reason.
 constexpr double kChromaGain = 0.94;
-/// Codecs take high frequencies, and copy a part of the noise from frame to frame, which differences lack.
+/// Codecs remove high frequencies and copy a part of the noise from frame to frame, which differences lack.
 constexpr double kCodedSlope = 0.45;
 constexpr double kCodedGain = 1.12;
-/// By how much single frames have more noise than differences where all of it repeats.
+/// Relative excess of the noise of single frames over that of differences where all noise repeats.
 constexpr double kAllRepeated = 0.4;
 /// NoiseShape::repetition at most, and at least where it isn't 0.
 constexpr double kMostCommon = 0.95;
 constexpr double kLeastCommon = 0.1;
-/// Chroma's noise they take nearly all from most blocks: there it is this share of luma's deviation at least.
+/// Least deviation of coded chroma noise relative to luma's: codecs remove nearly all of it from most blocks.
 constexpr double kCodedChroma = 0.35;
-/// What single frames' flattest blocks have may be so many times less than the mean of all, whose noise
-/// depends on brightness.
-constexpr double kBrightnessSpread = 1.35;
-/// Fine texture and motion of clean clips, squared code values.
+/// Largest ratio of the least level of the curve to the deviation of the flattest blocks of single frames.
+constexpr double kSpread = 1.35;
+/// Fine texture and motion leave this variance in clean clips, in squared 8-bit code values, if their texture
+/// has the deviation kFullTexture or more; less in proportion to the texture's variance.
 constexpr double kResidualOfLuma = 1;
 constexpr double kResidualOfChroma = 0.25;
-/// The flattest blocks of a single frame are those where cameras and codecs have left the least noise.
+constexpr double kResidualOfWhite = 0.5;
+constexpr double kFullTexture = 12;
+/// Variance of rounding, in squared quantization steps, and deviations, in steps, that change no sample.
+constexpr double kRounding = 1.0 / 12;
+constexpr double kNegligible = 0.25;
+/// Gain for the flattest blocks of a single picture, where cameras and codecs have left the least noise.
 constexpr double kSingleGain = 1.55;
-/// Of variances in a sixth of the flattest blocks, relative to those in all of them: texture grows with the
-/// share.
-constexpr double kLeastEvenness = 0.46;
-/// Differences tell nothing where more blocks than these have none: in still or drawn pictures.
+/// A single picture's noise is colored if its slope is below the first of these and evenness() above it, or
+/// likewise by the second and the third. In the third, which has much of high frequencies, noise_blocks.h
+/// must find this share of them.
+struct ColoredLimit {
+  double slope;
+  double evenness;
+  double share_of_white;
+};
+constexpr std::array<ColoredLimit, 3> kColoredLimits = {{{0.3, 0.42, 0}, {0.45, 0.62, 0}, {0.58, 0.8, 0.6}}};
+/// growth_power() of noise in a still picture, and its spectrum's geometric mean relative to the arithmetic
+/// one.
+constexpr double kMostPowerOfStills = 0.3;
+constexpr double kLeastFlatness = 0.9;
+/// growth_power() of noise in the frames of a clip whose motion was not followed.
+constexpr double kMostPowerOfClips = 0.55;
+/// With a greater share of copies than the first, of the blocks that are not constant, a picture stands still
+/// or was drawn; with more than the second, unless the differences of the others are this reliable. A frame
+/// with more than the last is a repeated one.
 constexpr double kMostCopied = 0.5;
-/// In single frames, of chroma relative to luma; the least of RGB's, where luma has noise of demosaicking.
-/// Where a camera has taken chroma's noise from flat places, it is left in others.
+constexpr double kManyCopied = 0.2;
+constexpr double kRepeated = 0.98;
+constexpr double kReliableBesideCopies = 0.5;
+/// DifferenceNoise::uniformity of noise that may be coded, from the first of these on and surely from the
+/// second on.
+constexpr double kTextureUniformity = 0.58;
+constexpr double kCodedUniformity = 0.66;
+/// Greatest deviation of chroma relative to luma in single frames, and the least in RGB with noise of
+/// demosaicking: where a camera has removed chroma's noise from flat places, it is left in others.
 constexpr double kMostChroma = 1.2;
 constexpr double kLeastOpponentChroma = 0.5;
 constexpr double kGreatestSigma = 255;
-/// In single frames texture is more.
+/// Least deviation of colored noise in single frames; texture looks like less.
 constexpr double kLeastSingleSigma = 1.2;
-/// Of chroma the frequencies u + v from the first of these to the second, not included, tell what texture
-/// there is, and those from the second on how much more noise it has than its flattest blocks, up to so much.
+/// Chroma: frequencies u + v from the first of these to below the second measure texture; those from the
+/// second on measure how much more noise all blocks have than the flattest, up to the third.
 constexpr int kTextureFrequency = 2;
 constexpr int kNoiseFrequency = 10;
 constexpr double kMostUneven = 1.06;
@@ -86,22 +99,19 @@ constexpr double kStrength = 0.019;
 constexpr double kStrengthPower = 0.7;
 constexpr double kMostStrength = 1.33;
 
-// The deviation of the mean of squares of so many Gaussian variables, relative to it.
-double relative_error(double coefficients) { return std::sqrt(2 / coefficients); }
+// Known properties of a channel, and limits for its estimate.
+struct Prior {
+  ChannelKind kind = ChannelKind::kLuma;
+  double white = 0;     // deviation of white noise in single frames
+  double least = 0;     // bounds of the deviation in single frames
+  double most = 0;      // 0: single frames are no evidence of colored noise
+  double residual = 1;  // factor of the variances that clean clips leave
+  double step = 0;      // of quantization
 
-// The sums of the first bins that have at least so many blocks.
-Energies flattest(const std::vector<Energies>& bins, double blocks) {
-  Energies sum;
-  for (const Energies& bin : bins) {
-    if (sum.blocks >= blocks) {
-      break;
-    }
-    sum.add(bin);
-  }
-  return sum;
-}
+  bool luma() const { return kind == ChannelKind::kLuma; }
+};
 
-double blocks_of(const std::vector<Energies>& bins) {
+double count_of(const std::vector<Energies>& bins) {
   double blocks = 0;
   for (const Energies& bin : bins) {
     blocks += bin.blocks;
@@ -109,152 +119,13 @@ double blocks_of(const std::vector<Energies>& bins) {
   return blocks;
 }
 
-// Of the flattest blocks of single frames, shading among it; without the DC's.
-std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share,
-                                          double least_blocks = kLeastSingleBlocks) {
-  Spectrum spectrum{};
-  for (int half = 0; half < 2; ++half) {
-    const double all = blocks_of(channel.single[half]);
-    const Energies sum = flattest(channel.single[half], std::max(share * all, least_blocks));
-    if (sum.blocks < least_blocks) {
-      return std::nullopt;
-    }
-    for (int i = 0; i < kCoefficients; ++i) {
-      if (is_odd(i) == (half == 1)) {
-        spectrum[i] = sum.energy[i] / sum.blocks;
-      }
-    }
-  }
-  return spectrum;
+// Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
+double copied_share(const ChannelStatistics& channel) {
+  const double blocks = channel.lost + channel.copied + count_of(channel.differences);
+  return blocks > 0 ? channel.copied / blocks : channel.repeated > 0 ? 1 : 0;
 }
 
-std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
-                                        double share = kSingleShare) {
-  std::optional<Spectrum> found = flattest_spectrum(channel, share);
-  if (found) {
-    Spectrum& spectrum = *found;
-    spectrum[0] = std::max({spectrum[1], spectrum[kBlock], spectrum[kBlock + 1]});
-    spectrum = without_shading(spectrum, luma);
-  }
-  return found;
-}
-
-// Of chroma in single frames.
-std::optional<Spectrum> blotches_spectrum(const ChannelStatistics& chroma) {
-  std::optional<Spectrum> spectrum = flattest_spectrum(chroma, kSingleShare);
-  return spectrum ? std::optional(with_blotches(*spectrum)) : std::nullopt;
-}
-
-using Curve = decltype(NoiseShape::curve);
-
-struct DifferenceNoise {
-  Spectrum spectrum{};  // its mean is the mean variance of the picture's noise
-  Curve curve{};
-};
-
-// The curve through the levels of classes, relative to `sigma`: linear over classes without one, and constant
-// beyond the last.
-Curve curve_of(std::array<double, kClasses> levels, double sigma) {
-  int last = -1;  // with a level
-  for (int c = 0; c < kClasses; ++c) {
-    if (levels[c] == 0) {
-      continue;
-    }
-    for (int gap = last + 1; gap < c; ++gap) {
-      const double part = static_cast<double>(gap - last) / (c - last);
-      levels[gap] = last < 0 ? levels[c] : levels[last] + part * (levels[c] - levels[last]);
-    }
-    last = c;
-  }
-  std::fill(levels.begin() + last + 1, levels.end(), levels[std::max(last, 0)]);
-  Curve curve;
-  for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
-    const double below = levels[i > 0 ? i - 1 : 0];
-    const double above = levels[std::min(i, levels.size() - 1)];
-    curve[i] = static_cast<float>(std::clamp((below + above) / 2 / sigma, kLeastOfCurve, kMostOfCurve));
-  }
-  return curve;
-}
-
-// Of differences of frames.
-std::optional<DifferenceNoise> difference_noise(const std::vector<Energies>& bins, bool luma, bool opponent) {
-  struct Class {
-    double all = 0;     // blocks
-    double chosen = 0;  // blocks
-    Spectrum spectrum{};
-    double level = 0;  // deviation
-  };
-  std::array<Class, kClasses> classes;
-  for (int c = 0; c < kClasses && !bins.empty(); ++c) {
-    Energies sum;
-    double all = 0;
-    for (int a = 0; a < kActivities; ++a) {
-      all += bins[c * kActivities + a].blocks;
-    }
-    const double least = std::max(kLeastBlocks, luma ? 0 : kChromaShare * all);
-    double lowest = std::numeric_limits<double>::infinity();
-    for (int a = 0; a < kActivities; ++a) {
-      sum.add(bins[c * kActivities + a]);
-      if (sum.blocks < least) {
-        continue;
-      }
-      Spectrum spectrum = sum.energy;
-      for (double& value : spectrum) {
-        value /= sum.blocks;
-      }
-      const double variance = mean_of(spectrum);
-      // Neighbouring coefficients of noise that isn't white tell the same: half of them count.
-      const double bound = variance * (1 + kStandardErrors * relative_error(sum.blocks * kCoefficients / 2));
-      if (bound < lowest) {
-        lowest = bound;
-        classes[c].chosen = sum.blocks;
-        classes[c].spectrum = spectrum;
-        classes[c].level = std::sqrt(variance);
-      }
-    }
-    classes[c].all = all;
-  }
-  // Classes without flat places have texture in their differences: their neighbours limit them.
-  const auto limit = [&](int c, int by, double rise) {
-    if (classes[by].level > 0) {
-      classes[c].level = std::min(classes[c].level, rise * classes[by].level);
-    }
-  };
-  for (int c = 1; c < kClasses; ++c) {
-    limit(c, c - 1, c <= 2 ? kRiseFromDarkest : kRiseToBrighter);
-  }
-  for (int c = kClasses - 2; c >= 0; --c) {
-    limit(c, c + 1, kRiseToDarker);
-  }
-  Spectrum result{};
-  double variance = 0;
-  double all = 0;
-  double weights = 0;
-  for (const Class& each : classes) {
-    if (each.level == 0) {
-      continue;
-    }
-    variance += each.all * each.level * each.level;
-    all += each.all;
-    const double own = mean_of(each.spectrum);
-    // Where the level had to be lowered, the spectrum is texture's, too.
-    const double weight = each.chosen * std::pow(each.level * each.level / own, 2);
-    weights += weight;
-    for (int i = 0; i < kCoefficients; ++i) {
-      result[i] += weight * each.spectrum[i] / own;
-    }
-  }
-  if (weights == 0) {
-    return std::nullopt;
-  }
-  DifferenceNoise noise;
-  noise.spectrum = scaled(without_shading(result, luma), variance / all);
-  std::array<double, kClasses> levels{};
-  std::transform(classes.begin(), classes.end(), levels.begin(),
-                 [](const Class& each) { return each.level; });
-  noise.curve = luma || !opponent ? curve_of(levels, std::sqrt(variance / all)) : NoiseShape().curve;
-  return noise;
-}
+bool is_single_picture(const ChannelStatistics& channel) { return channel.differences.empty(); }
 
 PlaneNoise to_noise(const Spectrum& spectrum) {
   const double variance = mean_of(spectrum);
@@ -266,15 +137,21 @@ PlaneNoise to_noise(const Spectrum& spectrum) {
   return noise;
 }
 
-// Whether the flattest blocks of single frames are so much alike that they have noise rather than texture.
-// `flat` is their spectrum.
-bool is_even(const ChannelStatistics& channel, bool luma, const Spectrum& flat) {
-  const std::optional<Spectrum> flattest = single_spectrum(channel, luma, kSingleShare / 6);
-  return flattest && mean_of(*flattest, 3, 14) > kLeastEvenness * mean_of(flat, 3, 14);
+// White noise of this variance, less what clean pictures have.
+PlaneNoise white_noise(double variance, const Prior& prior) {
+  const double rounding = kRounding * prior.step * prior.step;
+  const double left = std::max(variance - rounding, 0.0);
+  const double deviation = left > 0 ? left / std::sqrt(left + kResidualOfWhite * prior.residual) : 0;
+  PlaneNoise noise;
+  noise.sigma =
+      deviation < kNegligible * prior.step
+          ? 0
+          : static_cast<float>(std::min(std::sqrt(deviation * deviation + rounding), kGreatestSigma));
+  return noise;
 }
 
-// By how much greater deviations are in single frames than in differences: in repeating noise at all
-// frequencies alike, in texture at some.
+// Ratio of the deviations in single frames to those in differences. Repeating noise has it at all
+// frequencies, texture only at some.
 double repetition(const Spectrum& differences, const Spectrum& single) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [first, last] : {std::pair{3, 4}, std::pair{5, 6}, std::pair{7, 9}}) {
@@ -283,117 +160,215 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
   return std::sqrt(least);
 }
 
-// What is known of a channel before its noise.
-struct Prior {
-  bool luma = true;
-  bool opponent = false;  // of RGB
-  double white = 0;       // what noise_blocks.h finds
-  double least = 0;       // single frames may tell no less
-  double most = 0;        // and no more than these; 0: they tell nothing
-};
-
-// What the deviation of noise that a codec or a camera's own filter has worked on is, relative to that of its
-// differences, which have too little of it where a part of the noise repeats from frame to frame.
+// Deviation of noise that a codec or a camera's own filter has changed, relative to the deviation of its
+// differences, which lack what repeats from frame to frame.
 double gain_of_repetition(double repetition) {
   const double repeated = std::clamp((repetition - 1) / kAllRepeated, 0.0, 1.0);
   return (kCodedGain + (kSingleGain - kCodedGain) * repeated) * std::max(repetition, 1.0);
+}
+
+bool is_even(const NoiseShape::Curve& curve) {
+  const auto [least, most] = std::minmax_element(curve.begin(), curve.end());
+  return double{*most} < kEvenCurve * double{*least};
+}
+
+// True if differences have the white noise of single frames.
+bool agrees_with_white(const DifferenceNoise& found, double variance, const Prior& prior) {
+  const double white = prior.white * prior.white;
+  const bool between = white > variance * (1 - kSameWhite) && white < found.most_variance * (1 + kSameWhite);
+  if (found.visibility < kHiddenVisibility) {
+    return slope_of(found.spectrum) > kHiddenSlope && between;
+  }
+  return slope_of(found.spectrum) > kWhiteRatio && is_even(found.curve) &&
+         std::abs(std::sqrt(variance) - prior.white) < kSameWhite * prior.white;
+}
+
+// Luma's noise behind a codec or a camera's own filter.
+struct Coded {
+  double variance = 0;
+  double common = 0;
+};
+
+Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectrum>& single,
+                    DifferenceNoise& found, double variance) {
+  Coded coded{variance, 0};
+  if (slope_of(found.spectrum) < kCodedSlope) {
+    const bool repeats = single && evenness(channel) > kColoredLimits[0].evenness;
+    const double gain = gain_of_repetition(repeats ? repetition(found.spectrum, *single) : 0);
+    coded = {variance * gain * gain, 1 - kCodedGain * kCodedGain / (gain * gain)};
+    // Coded noise depends on more than brightness.
+    found.curve = NoiseShape().curve;
+  }
+  const std::optional<Spectrum> flat = single_spectrum(channel, true, kFlatShare);
+  const std::optional<CodedNoise> more = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
+  if (more && mean_of(more->spectrum) > coded.variance) {
+    found.spectrum = more->spectrum;
+    found.curve = NoiseShape().curve;
+    coded = {mean_of(found.spectrum), more->repetition};
+  }
+  return coded;
 }
 
 // The noise of a channel whose differences have this spectrum; nothing if it is white and of the level
 // Prior::white.
 std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, DifferenceNoise found,
                                                const Prior& prior) {
-  const bool luma = prior.luma;
-  const std::optional<Spectrum> single = single_spectrum(channel, luma);
-  Spectrum& spectrum = found.spectrum;
-  double variance = mean_of(spectrum);
-  const double slope = slope_of(spectrum);
-  if (single) {
-    const double most = (luma ? 1 : 2) * kBrightnessSpread * kBrightnessSpread * mean_of(*single);
-    variance = std::min(variance, most);
+  double variance = mean_of(found.spectrum);
+  const std::optional<Spectrum> single = single_spectrum(channel, prior.luma());
+  if (single && found.least_level > 0) {
+    const double most = (prior.luma() ? 1 : 2) * kSpread * kSpread * mean_of(*single);
+    variance *= std::min(1.0, most / (found.least_level * found.least_level));
   }
-  const bool is_white = slope > kWhiteRatio;
-  double common = 0;
-  if (is_white) {
-    const auto [least, most] = std::minmax_element(found.curve.begin(), found.curve.end());
-    const bool is_even = luma || double{*most} < kEvenCurve * double{*least};
-    if (is_even && std::abs(std::sqrt(variance) - prior.white) < kSameWhite * prior.white) {
-      return std::nullopt;
-    }
-    spectrum.fill(variance);
-  } else if (luma) {
-    if (slope < kCodedSlope) {
-      const double gain =
-          gain_of_repetition(single && is_even(channel, luma, *single) ? repetition(spectrum, *single) : 0);
-      variance *= gain * gain;
-      common = 1 - kCodedGain * kCodedGain / (gain * gain);
-      // What codecs leave depends on more than brightness.
-      found.curve = NoiseShape().curve;
-    }
-    const std::optional<Spectrum> flat = single_spectrum(channel, luma, kFlatShare);
-    const std::optional<CodedNoise> coded = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
-    if (coded && mean_of(coded->spectrum) > variance) {
-      spectrum = coded->spectrum;
-      variance = mean_of(spectrum);
-      found.curve = NoiseShape().curve;
-      common = coded->repetition;
-    }
+  if (agrees_with_white(found, variance, prior)) {
+    return std::nullopt;
   }
-  variance -= luma ? kResidualOfLuma : kResidualOfChroma;
-  if (!luma && !prior.opponent) {
-    variance *= kChromaGain * kChromaGain;
+  Coded coded{variance, 0};
+  if (slope_of(found.spectrum) > kWhiteRatio) {
+    found.spectrum.fill(variance);
+  } else if (prior.luma() && variance > 0) {
+    const double share = ramp(found.uniformity, kTextureUniformity, kCodedUniformity);
+    coded = share > 0 ? restore_coded(channel, single, found, variance) : coded;
+    coded.variance = variance + share * (coded.variance - variance);
+    coded.common *= share;
+  }
+  // Uniform differences are noise, however weak. Texture left in differences is not uniform.
+  const double residual = (1 - found.reliability / 2) * prior.residual;
+  coded.variance -= (prior.luma() ? kResidualOfLuma : kResidualOfChroma) * residual;
+  if (prior.kind == ChannelKind::kChroma) {
+    coded.variance *= kChromaGain * kChromaGain;
     for (float& deviation : found.curve) {
       deviation = std::sqrt(deviation);
     }
   }
-  if (!(variance > 0)) {
+  if (!(coded.variance > kNegligible * kNegligible * prior.step * prior.step)) {
     return PlaneNoise{};
   }
-  PlaneNoise noise = to_noise(scaled(spectrum, variance));
+  PlaneNoise noise = to_noise(scaled(found.spectrum, coded.variance));
   noise.shape.curve = found.curve;
-  noise.shape.repetition = common < kLeastCommon ? 0 : static_cast<float>(std::min(common, kMostCommon));
+  noise.shape.repetition =
+      coded.common < kLeastCommon ? 0 : static_cast<float>(std::min(coded.common, kMostCommon));
   return noise;
 }
 
-// That of the flattest blocks of a single frame.
-std::optional<PlaneNoise> noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
+// Spectrum of chroma in single frames.
+std::optional<Spectrum> blotches_spectrum(const ChannelStatistics& chroma) {
+  std::optional<Spectrum> spectrum = flattest_spectrum(chroma);
+  return spectrum ? std::optional(with_blotches(*spectrum)) : std::nullopt;
+}
+
+// Colored noise of the flattest blocks of a single frame.
+std::optional<PlaneNoise> colored_noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
   if (prior.most == 0) {
     return std::nullopt;
   }
-  const std::optional<Spectrum> spectrum =
-      prior.opponent && !prior.luma ? blotches_spectrum(channel) : single_spectrum(channel, prior.luma);
+  const std::optional<Spectrum> spectrum = prior.kind == ChannelKind::kOpponent
+                                               ? blotches_spectrum(channel)
+                                               : single_spectrum(channel, prior.luma());
   if (!spectrum || !(mean_of(*spectrum) > 0)) {
     return std::nullopt;
   }
-  const double sigma = std::max(kSingleGain * std::sqrt(mean_of(*spectrum)), prior.least);
-  if (sigma <= std::max(prior.least > 0 ? 0 : kLeastSingleSigma, prior.white)) {
+  const double gain = is_single_picture(channel) ? kSingleGain : 1;
+  const double sigma = std::max(gain * std::sqrt(mean_of(*spectrum)), prior.least);
+  const double least = prior.least > 0 ? 0 : kLeastSingleSigma * std::sqrt(prior.residual);
+  if (sigma <= std::max(least, prior.white)) {
     return std::nullopt;
   }
   return to_noise(scaled(*spectrum, std::pow(std::min(sigma, prior.most), 2)));
 }
 
-// Whether a single frame's luma has noise that isn't white.
-bool single_is_coloured(const ChannelStatistics& luma) {
+// White noise of single frames, as far as their high frequencies support it.
+PlaneNoise white_noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
+  double variance = prior.white * prior.white;
+  const std::optional<double> supported = supported_white_variance(channel);
+  if (supported) {
+    variance = std::min(variance, *supported);
+  }
+  return white_noise(variance, prior);
+}
+
+// True if a single frame's luma has noise that is not white. `white`: the deviation by noise_blocks.h.
+bool single_is_colored(const ChannelStatistics& luma, double white) {
   const std::optional<Spectrum> spectrum = single_spectrum(luma, true);
-  return spectrum && slope_of(*spectrum) < kColouredRatio && is_even(luma, true, *spectrum);
-}
-
-// The noise of one channel; nothing where Prior::white tells it.
-std::optional<PlaneNoise> noise_of(const ChannelStatistics& channel, const Prior& prior) {
-  if (channel.copied <= kMostCopied * (channel.copied + blocks_of(channel.differences))) {
-    if (const std::optional<DifferenceNoise> differences =
-            difference_noise(channel.differences, prior.luma, prior.opponent)) {
-      return noise_of_differences(channel, *differences, prior);
-    }
+  if (!spectrum) {
+    return false;
   }
-  return noise_of_single(channel, prior);
+  const double slope = slope_of(*spectrum);
+  const double even = evenness(luma);
+  const double high = slope * std::sqrt(mean_of(*spectrum));
+  const bool colored =
+      std::any_of(kColoredLimits.begin(), kColoredLimits.end(), [&](const ColoredLimit& limit) {
+        return slope < limit.slope && even > limit.evenness && white >= limit.share_of_white * high;
+      });
+  return colored && (is_single_picture(luma) || growth_power(luma) < kMostPowerOfClips);
 }
 
-Spectrum spectrum_of(const std::optional<PlaneNoise>& noise) {
+// The noise of one channel.
+struct ChannelNoise {
+  PlaneNoise noise;
+  bool white = false;  // and of the level that noise_blocks.h finds
+  NoiseEvidence evidence;
+};
+
+// The source of an estimate, or the reason for which there is none.
+NoiseEvidence evidence_of(const PlaneNoise& noise, NoiseSource source, double certainty, const Prior& prior) {
+  if (noise.sigma == 0 && source == NoiseSource::kMotion) {
+    source = prior.white > 0 && prior.white < prior.step ? NoiseSource::kBelowPrecision : NoiseSource::kClean;
+  }
+  return {source, static_cast<float>(std::clamp(certainty, 0.0, 1.0))};
+}
+
+ChannelNoise noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
+  ChannelNoise found;
+  if (const auto colored = colored_noise_of_single(channel, prior)) {
+    found.noise = *colored;
+  } else {
+    found.noise = white_noise_of_single(channel, prior);
+    found.white = true;
+  }
+  const NoiseSource source = found.noise.sigma > 0        ? NoiseSource::kSingleFrames
+                             : is_single_picture(channel) ? NoiseSource::kClean
+                                                          : NoiseSource::kMotionLost;
+  found.evidence = evidence_of(found.noise, source, 1 - growth_power(channel), prior);
+  return found;
+}
+
+// Whether a still picture has white noise beyond doubt: its flattest blocks are alike, and so are their
+// coefficients, which those of a drawn pattern are not.
+bool is_surely_white(const ChannelStatistics& channel) {
+  const std::optional<Spectrum> spectrum = single_spectrum(channel, true);
+  if (!spectrum || growth_power(channel) > kMostPowerOfStills) {
+    return false;
+  }
+  double logarithms = 0;
+  for (const double value : *spectrum) {
+    logarithms += std::log(std::max(value, 1e-9)) / kCoefficients;
+  }
+  return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
+}
+
+ChannelNoise noise_of(const ChannelStatistics& channel, const Prior& prior) {
+  const std::optional<DifferenceNoise> differences = difference_noise(channel, prior.kind);
+  const double reliability = differences ? differences->reliability : 0;
+  // Exact repeats are drawn or held pictures more often than noisy ones.
+  const double copied = copied_share(channel);
+  if (copied == 1 && is_surely_white(channel)) {
+    return noise_of_single(channel, prior);
+  }
+  if (copied > kMostCopied || (copied > kManyCopied && reliability < kReliableBesideCopies)) {
+    return {{}, false, evidence_of({}, NoiseSource::kRepeatedFrames, 1 - reliability, prior)};
+  }
+  if (!differences) {
+    return noise_of_single(channel, prior);
+  }
+  const std::optional<PlaneNoise> noise = noise_of_differences(channel, *differences, prior);
+  const PlaneNoise found = noise.value_or(white_noise(prior.white * prior.white, prior));
+  return {found, !noise,
+          evidence_of(found, NoiseSource::kMotion, noise ? differences->uniformity : 1, prior)};
+}
+
+Spectrum spectrum_of(const PlaneNoise& noise) {
   Spectrum spectrum{};
-  if (noise) {
-    std::copy(noise->shape.spectrum.begin(), noise->shape.spectrum.end(), spectrum.begin());
-  }
+  std::copy(noise.shape.spectrum.begin(), noise.shape.spectrum.end(), spectrum.begin());
   return spectrum;
 }
 
@@ -413,10 +388,61 @@ float chroma_strength(const ChannelStatistics& channel, double sigma) {
   return static_cast<float>(std::min(uneven * strength, kMostStrength));
 }
 
+// The Prior of a channel, given the white noise of single frames.
+Prior prior_of(const NoiseStatistics& statistics, std::size_t c, const NoiseModel& white) {
+  Prior prior{.step = static_cast<double>(statistics.step)};
+  prior.kind = c == 0 ? ChannelKind::kLuma : statistics.rgb ? ChannelKind::kOpponent : ChannelKind::kChroma;
+  prior.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
+  prior.residual = std::pow(std::min(texture_deviation(statistics.channels[0]) / kFullTexture, 1.0), 2);
+  return prior;
+}
+
+// Codecs take chroma's noise from most blocks and luma's from fewer.
+void match_coded_chroma(std::array<ChannelNoise, 3>& channels) {
+  const PlaneNoise& luma = channels[0].noise;
+  if (channels[0].white || !(luma.sigma > 0) || !(slope_of(spectrum_of(luma)) < kCodedSlope)) {
+    return;
+  }
+  for (std::size_t c = 1; c < channels.size(); ++c) {
+    PlaneNoise& chroma = channels[c].noise;
+    if (channels[c].white || channels[c].evidence.source == NoiseSource::kRepeatedFrames) {
+      continue;
+    }
+    chroma.sigma = std::max(chroma.sigma, static_cast<float>(kCodedChroma) * luma.sigma);
+    for (std::size_t i = 0; i < chroma.shape.spectrum.size(); ++i) {
+      chroma.shape.spectrum[i] = (chroma.shape.spectrum[i] + luma.shape.spectrum[i]) / 2;
+    }
+    chroma.shape.repetition = luma.shape.repetition;
+    chroma.shape.curve = NoiseShape().curve;
+  }
+}
+
+// RGB with this noise of its opponent channels, or with white noise of the planes as far as luma has it.
+NoiseModel rgb_model(const std::array<ChannelNoise, 3>& channels, const NoiseModel& white,
+                     double luma_of_white) {
+  NoiseModel model = white;
+  if (channels[0].white) {
+    const double share = luma_of_white > 0 ? static_cast<double>(channels[0].noise.sigma) / luma_of_white : 0;
+    for (float& sigma : model.sigma) {
+      sigma *= static_cast<float>(std::min(share, 1.0));
+    }
+    return model;
+  }
+  for (std::size_t c = 0; c < channels.size(); ++c) {
+    model.opponent[c] = channels[c].noise;
+  }
+  // R = Y + U + 2 V / 3, G = Y - 4 V / 3, B = Y - U + 2 V / 3.
+  const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
+  const float red = std::sqrt(variance(0) + variance(1) + variance(2) * 4 / 9);
+  model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
+  return model;
+}
+
 }  // namespace
 
 void Energies::add(const Energies& other) {
   blocks += other.blocks;
+  octaves += other.octaves;
   for (std::size_t i = 0; i < energy.size(); ++i) {
     energy[i] += other.energy[i];
   }
@@ -433,11 +459,15 @@ void ChannelStatistics::add(const ChannelStatistics& other) {
     add_bins(single[half], other.single[half]);
   }
   add_bins(differences, other.differences);
-  copied += other.copied;
+  const bool repeats = other.copied > kRepeated * (other.copied + other.lost + count_of(other.differences));
+  (repeats ? repeated : copied) += other.copied;
+  repeated += other.repeated;
+  lost += other.lost;
 }
 
 void NoiseStatistics::add(const NoiseStatistics& other) {
   rgb = rgb || other.rgb;
+  step = std::max(step, other.step);
   for (std::size_t c = 0; c < channels.size(); ++c) {
     channels[c].add(other.channels[c]);
   }
@@ -445,58 +475,51 @@ void NoiseStatistics::add(const NoiseStatistics& other) {
 
 NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) {
   NoiseModel model = white;
-  std::array<std::optional<PlaneNoise>, 3> channels;
-  for (std::size_t c = 0; c < channels.size(); ++c) {
-    const ChannelStatistics& channel = statistics.channels[c];
-    if (channel.empty()) {
-      continue;
+  if (statistics.channels[0].empty()) {
+    return model;
+  }
+  double luma_of_white = 0;
+  if (statistics.rgb) {
+    for (const float sigma : white.sigma) {
+      luma_of_white += static_cast<double>(sigma * sigma) / 9;
     }
-    Prior prior{.luma = c == 0, .opponent = statistics.rgb};
-    prior.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
-    if (prior.luma) {
-      // In a single frame luma tells whether there is noise that isn't white.
-      prior.most = single_is_coloured(channel) ? kGreatestSigma : 0;
-    } else if (channels[0]) {
-      const double sigma = static_cast<double>(channels[0]->sigma);
-      prior.least = prior.opponent ? kLeastOpponentChroma * sigma : 0;
+    luma_of_white = std::sqrt(luma_of_white);
+  }
+  std::array<ChannelNoise, 3> channels;
+  for (std::size_t c = 0; c < channels.size() && !statistics.channels[c].empty(); ++c) {
+    Prior prior = prior_of(statistics, c, white);
+    if (prior.luma()) {
+      // In a single frame, luma decides whether noise is colored.
+      prior.most = single_is_colored(statistics.channels[c], statistics.rgb ? luma_of_white : prior.white)
+                       ? kGreatestSigma
+                       : 0;
+    } else if (!channels[0].white) {
+      const double sigma = static_cast<double>(channels[0].noise.sigma);
+      prior.least = prior.kind == ChannelKind::kOpponent ? kLeastOpponentChroma * sigma : 0;
       prior.most = kMostChroma * sigma;
     }
-    channels[c] = noise_of(channel, prior);
-  }
-  for (std::size_t c = 1; c < channels.size() && channels[0] && !statistics.rgb; ++c) {
-    std::optional<PlaneNoise>& chroma = channels[c];
-    const Spectrum shape = spectrum_of(chroma);
-    if (chroma && chroma->sigma > 0 && slope_of(spectrum_of(channels[0])) < kCodedSlope) {
-      chroma->sigma = std::max(chroma->sigma, static_cast<float>(kCodedChroma) * channels[0]->sigma);
-      for (std::size_t i = 0; i < shape.size(); ++i) {
-        chroma->shape.spectrum[i] = (chroma->shape.spectrum[i] + channels[0]->shape.spectrum[i]) / 2;
-      }
-      chroma->shape.repetition = channels[0]->shape.repetition;
-      chroma->shape.curve = NoiseShape().curve;
+    const bool repeats = channels[0].evidence.source == NoiseSource::kRepeatedFrames;
+    channels[c] =
+        c > 0 && repeats && !statistics.rgb ? ChannelNoise{} : noise_of(statistics.channels[c], prior);
+    if (statistics.rgb && c == 0 && channels[0].white) {
+      prior.white = luma_of_white;
+      channels[0].noise = white_noise_of_single(statistics.channels[0], prior);
     }
   }
-  if (!statistics.rgb) {
-    for (std::size_t c = 0; c < channels.size(); ++c) {
-      if (channels[c]) {
-        model.sigma[c] = channels[c]->sigma;
-        model.shape[c] = channels[c]->shape;
-      } else if (c > 0 && model.sigma[c] > 0) {
-        model.chroma_strength[c] =
-            chroma_strength(statistics.channels[c], static_cast<double>(model.sigma[c]));
-      }
-    }
+  if (statistics.rgb) {
+    model = rgb_model(channels, white, luma_of_white);
+    model.evidence = channels[0].evidence;
     return model;
   }
-  if (!channels[0]) {
-    return model;
-  }
+  match_coded_chroma(channels);
+  model.evidence = channels[0].evidence;
   for (std::size_t c = 0; c < channels.size(); ++c) {
-    model.opponent[c] = channels[c].value_or(PlaneNoise{});
+    model.sigma[c] = channels[c].noise.sigma;
+    model.shape[c] = channels[c].noise.shape;
+    if (channels[c].white && c > 0 && model.sigma[c] > 0) {
+      model.chroma_strength[c] = chroma_strength(statistics.channels[c], static_cast<double>(model.sigma[c]));
+    }
   }
-  // R = Y + U + 2 V / 3, G = Y - 4 V / 3, B = Y - U + 2 V / 3.
-  const auto variance = [&](std::size_t c) { return model.opponent[c].sigma * model.opponent[c].sigma; };
-  const float red = std::sqrt(variance(0) + variance(1) + variance(2) * 4 / 9);
-  model.sigma = {red, std::sqrt(variance(0) + variance(2) * 16 / 9), red};
   return model;
 }
 

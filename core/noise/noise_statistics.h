@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -26,9 +27,9 @@ inline constexpr int kCoefficients = kBlock * kBlock;
 /// Blocks are told apart by brightness, in classes of so many code values,
 inline constexpr int kClassWidth = NoiseShape::kBrightnessSpacing;
 inline constexpr int kClasses = 256 / kClassWidth;
-/// and by how much texture they have: its mean energy per coefficient, from 2^-5 on in half octaves.
-inline constexpr int kActivities = 36;
-inline constexpr int kLeastActivityExponent = -5;
+/// and by how much texture they have: its mean energy per coefficient, from 2^-13 on in half octaves.
+inline constexpr int kActivities = 52;
+inline constexpr int kLeastActivityExponent = -13;
 
 constexpr int class_of(float mean) {
   const int index = static_cast<int>(std::min(std::max(mean, 0.0F), 255.0F)) / kClassWidth;
@@ -44,12 +45,32 @@ constexpr int activity_of(float energy) {
   return std::min(std::max(2 * (exponent - kLeastActivityExponent) + half, 0), kActivities - 1);
 }
 
+/// The mean energy per coefficient of the blocks that activity_of() puts into a bin.
+inline double texture_of(int activity) { return std::exp2(kLeastActivityExponent + (activity + 0.5) / 2); }
+
 /// Whether coefficient i = 8 v + u is of the half that is measured where the other half is least.
 constexpr bool is_odd(int i) { return ((i / kBlock + i) & 1) != 0; }
+
+/// log2(energy) in units of 2^-23, to 0.01, by the bits of the number, so that all engines agree. Energies
+/// below 2^-13 count as that.
+constexpr std::int32_t octaves_of(float energy) {
+  constexpr int kBits = 23;
+  const auto bits = std::bit_cast<std::uint32_t>(std::max(energy, 0x1p-13F));
+  const auto mantissa = static_cast<std::int64_t>(bits & ((1U << kBits) - 1));
+  // log2(1 + f) = f + 0.3467 f (1 - f), about.
+  const std::int64_t bend = (mantissa * ((std::int64_t{1} << kBits) - mantissa) >> kBits) * 355 >> 10;
+  return static_cast<std::int32_t>((static_cast<std::int64_t>(bits >> kBits) - 127) * (1 << kBits) +
+                                   mantissa + bend);
+}
+
+/// The unit of octaves_of().
+inline constexpr double kOctave = 0x1p-23;
 
 /// Energies of the coefficients [8 v + u], and of how many blocks they are the sum.
 struct Energies {
   double blocks = 0;
+  /// Differences only: the sum of the blocks' octaves_of() their mean energy without the DC's.
+  double octaves = 0;
   std::array<double, kCoefficients> energy{};
 
   bool operator==(const Energies&) const = default;
@@ -61,10 +82,16 @@ struct ChannelStatistics {
   /// Of single blocks: the odd coefficients of blocks by the energy of their even ones, and the even ones by
   /// that of the odd ones; [activity].
   std::array<std::vector<Energies>, 2> single;
-  /// Of differences between this frame and the one before, [class * kActivities + activity].
+  /// Of differences between this frame and the one before where motion was followed, [class * kActivities +
+  /// activity].
   std::vector<Energies> differences;
-  /// Blocks that a codec has copied from the frame before, which tell nothing.
+  /// Blocks that are exact copies of the frame before. A repeated frame copies its noise, too, so they are
+  /// evidence of nothing. Constant blocks are counted nowhere.
   double copied = 0;
+  /// Likewise, in frames of which nearly all is a copy: frame rates are raised by repeating frames.
+  double repeated = 0;
+  /// Blocks whose motion was not followed: is_followed() and can_be_noise().
+  double lost = 0;
 
   bool operator==(const ChannelStatistics&) const = default;
   bool empty() const { return single[0].empty(); }
@@ -74,6 +101,7 @@ struct ChannelStatistics {
 /// Of a frame, or the sum of several frames'.
 struct NoiseStatistics {
   bool rgb = false;  ///< channels are the opponent ones
+  float step = 0;    ///< quantization_step()
   std::array<ChannelStatistics, 3> channels;
 
   bool operator==(const NoiseStatistics&) const = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "core/noise/noise_statistics.h"
@@ -8,6 +9,11 @@ namespace limpid::noise {
 
 /// Variances of the coefficients [8 v + u] of 8x8 blocks.
 using Spectrum = std::array<double, kCoefficients>;
+
+/// 0 below `from`, 1 above `to`, linear between.
+inline double ramp(double value, double from, double to) {
+  return std::clamp((value - from) / (to - from), 0.0, 1.0);
+}
 
 /// Of all coefficients, the DC's among them.
 double mean_of(const Spectrum& spectrum);

@@ -337,7 +337,7 @@ class NoiseEstimator::PlaneSearch {
     }
   }
 
-  float sigma() const { return search_ ? search_->sigma() : 0; }
+  float sigma() const { return search_ ? search_->deviation() : 0; }
 
  private:
   cudaStream_t stream() const { return memory_.stream.get(); }

@@ -48,8 +48,11 @@ struct SingleSums {
 
 struct DifferenceSums {
   EnergySums energy[kClasses * kActivities];
+  // Of octaves_of(), which has 31 bits and a sign: 2^13 blocks don't overflow. Two's complement.
+  unsigned long long octaves[kClasses * kActivities];
   int blocks[kClasses * kActivities];
   int copied;
+  int lost;
 };
 
 // The first part of this is cleared and downloaded: without differences, or those of some channels only.
@@ -225,7 +228,8 @@ __global__ void __launch_bounds__(kMeasuringThreads)
 
 // How luma moves, and how much smaller than luma the other channels are.
 struct Vectors {
-  const MotionVector* vectors;
+  const MotionVector* vectors;  // to the picture before
+  const MotionVector* back;     // from there
   int columns;
   int rows;
   int shift_x;
@@ -261,34 +265,50 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   const Line b = load_column(before, channel, inside ? from_x : x, inside ? from_y : y);
   Line difference;
   Line mean;
+  const float first = __shfl_sync(kAllLanes, a[0][0], 0, kBlock);
   bool same = true;
+  bool level = true;
   for (int row = 0; row < kBlock; ++row) {
     same = same && a[row][0] == b[row][0];
+    level = level && a[row][0] == first;
     difference[row][0] = noise::difference_sample(a[row][0], b[row][0]);
     mean[row][0] = noise::mean_sample(a[row][0], b[row][0]);
   }
   const bool copied = all_of_block(same);
+  const bool constant = all_of_block(level);
   const bool cut_off_now = is_cut_off(now, channel, x, y);
   const bool cut_off_before = is_cut_off(before, channel, inside ? from_x : x, inside ? from_y : y);
   const std::array<float, kBlock> energies = energies_of(coefficients_of(difference, matrix));
+  const noise::HalfEnergies of_difference = sum_of_block(energies);
   const Line texture = coefficients_of(mean, matrix);
   const float dc = __shfl_sync(kAllLanes, texture[0][0], 0, kBlock);
   const bool by_luma = !kRgb && channel > 0;
   const float brightness = by_luma ? brightness_by_luma(now, x, y, motion.shift_x, motion.shift_y)
                                    : noise::brightness_by_dc(dc, kRgb && channel > 0);
-  const int bin = noise::difference_bin(brightness, sum_of_block(energies_of(texture)));
-  if (!inside || number != block_number() || (!copied && (cut_off_now || cut_off_before))) {
+  const noise::HalfEnergies of_mean = sum_of_block(energies_of(texture));
+  const int bin = noise::difference_bin(brightness, of_mean);
+  if (!inside || number != block_number() || (copied ? constant : cut_off_now || cut_off_before)) {
     return;
   }
+  const int shift_x = channel == 0 ? 0 : motion.shift_x;
+  const int shift_y = channel == 0 ? 0 : motion.shift_y;
+  const bool in_reach = noise::is_followed(motion.vectors, motion.back, motion.columns, motion.rows,
+                                           x << shift_x, y << shift_y);
   DifferenceSums& own = sums->differences[channel];
   const int v = own_line();
-  if (!copied) {
+  const bool is_copy = copied || (in_reach && noise::is_copy(of_difference));
+  const bool followed = !is_copy && in_reach && noise::can_be_noise(of_difference, of_mean);
+  if (followed) {
     for (int u = 0; u < kBlock; ++u) {
       atomicAdd(&own.energy[bin][u * kBlock + v], fixed(energies[u]));
     }
   }
   if (v == 0) {
-    atomicAdd(copied ? &own.copied : &own.blocks[bin], 1);
+    atomicAdd(is_copy ? &own.copied : followed ? &own.blocks[bin] : &own.lost, 1);
+    if (followed) {
+      atomicAdd(&own.octaves[bin],
+                static_cast<unsigned long long>(static_cast<long long>(noise::octaves_of(of_difference))));
+    }
   }
 }
 
@@ -356,14 +376,21 @@ void add_differences(const DifferenceSums& sums, noise::ChannelStatistics& chann
   channel.differences.resize(std::size_t{kClasses} * kActivities);
   for (std::size_t i = 0; i < channel.differences.size(); ++i) {
     add_sums(sums.energy[i], sums.blocks[i], channel.differences[i]);
+    channel.differences[i].octaves =
+        static_cast<double>(static_cast<long long>(sums.octaves[i])) * noise::kOctave;
   }
   channel.copied = sums.copied;
+  channel.lost = sums.lost;
 }
 
 }  // namespace
 
 NoiseMeasurer::Motion::Motion(int width, int height)
-    : reference(width, height), current(width, height), estimator(width, height), field(width, height) {}
+    : reference(width, height),
+      current(width, height),
+      estimator(width, height),
+      field(width, height),
+      back(width, height) {}
 
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
     : format_(format),
@@ -413,10 +440,16 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     }
     motion->reference.enqueue(format_, reference, stream);
     motion->current.enqueue(format_, picture, stream);
-    motion->estimator.enqueue(motion->reference, motion->current, motion->field, stream);
+    // Lost blocks are counted here, by vectors alone.
+    motion->estimator.enqueue_both(motion->reference, motion->current, {motion->back, 0}, {motion->field, 0},
+                                   stream);
     const bool chroma = format_.color_model == ColorModel::kYuv;
-    const Vectors vectors = {motion->field.vectors(), motion->field.columns(), motion->field.rows(),
-                             chroma ? format_.chroma_shift_x : 0, chroma ? format_.chroma_shift_y : 0};
+    const Vectors vectors = {motion->field.vectors(),
+                             motion->back.vectors(),
+                             motion->field.columns(),
+                             motion->field.rows(),
+                             chroma ? format_.chroma_shift_x : 0,
+                             chroma ? format_.chroma_shift_y : 0};
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(difference_kernel<Sample, rgb()>, launch_grid(differences, channels), kMeasuringThreads, 0,
@@ -429,6 +462,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   const auto& found = *reinterpret_cast<const Sums*>(sums_in_host_.get());
   noise::NoiseStatistics statistics;
   statistics.rgb = format_.color_model == ColorModel::kRgb;
+  statistics.step = noise::quantization_step(format_);
   for (int c = 0; c < channels; ++c) {
     add_single(found.single[c], statistics.channels[c]);
     if (compared) {

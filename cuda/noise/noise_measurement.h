@@ -34,7 +34,8 @@ class NoiseMeasurer {
     MotionPyramid reference;
     MotionPyramid current;
     MotionEstimator estimator;
-    DeviceMotionField field;
+    DeviceMotionField field;  // to the picture before
+    DeviceMotionField back;   // from there
   };
 
   FrameFormat format_;

@@ -268,7 +268,7 @@ TEST_F(GStreamer, TellsItsLatency) {
   EXPECT_GE(given, 4 * kFrame);
   harness.set("noise", "auto");
   harness.push(info, noisy_clip(info, 1));
-  EXPECT_EQ(gst_harness_query_latency(harness), given + 2 * kFrame) << "the estimate looks ahead";
+  EXPECT_EQ(gst_harness_query_latency(harness), given + 5 * kFrame) << "the estimate looks ahead";
   harness.set("settings", "");
   harness.set("live", "true");
   harness.push(info, noisy_clip(info, 1, 1));

@@ -45,7 +45,7 @@ def test_profile_is_saved_and_used(program, clip):
 
 def test_noise_of_a_stream_is_told():
     denoiser = limpid.Denoiser(filter="bilateral")
-    for frame in noisy((4, 96, 128)):
+    for frame in noisy((8, 96, 128)):
         denoiser.send(frame)
     assert denoiser.noise.sigma[0] == pytest.approx(10, abs=2)
 

@@ -180,7 +180,7 @@ NoiseModel estimate_noise(const Frame& frame) {
         search.gains_changed_by(blocks.set_gains(search.deviation()));
       }
     }
-    level.sigma[p] = search.sigma();
+    level.sigma[p] = search.deviation();
   });
   return level;
 }

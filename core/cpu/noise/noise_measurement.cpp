@@ -133,11 +133,14 @@ class BlockEnergies {
  public:
   explicit BlockEnergies(int blocks)
       : bins_(static_cast<std::size_t>(blocks), kNone),
+        octaves_(bins_.size()),
         energies_(std::make_unique_for_overwrite<float[]>(bins_.size() * kCoefficients)) {}
 
   // Those of one of a batch. Its even coefficients' go into bins[0], its odd ones' into bins[1].
-  void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch) {
+  void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch,
+           std::int32_t octaves = 0) {
     bins_[block] = bins;
+    octaves_[block] = octaves;
     for (int v = 0; v < kBlock; ++v) {
       float* const row = row_of(block, v);
       for (int u = 0; u < kBlock; ++u) {
@@ -170,10 +173,11 @@ class BlockEnergies {
         }
       }
     });
-    for (const auto& [even, odd] : bins_) {
-      if (even >= 0) {
-        ++result[0][even].blocks;
-        ++result[1][odd].blocks;
+    for (std::size_t block = 0; block < bins_.size(); ++block) {
+      for (int half = 0; half < 2 && bins_[block] != kNone; ++half) {
+        noise::Energies& bin = result[half][bins_[block][half]];
+        ++bin.blocks;
+        bin.octaves += octaves_[block] * noise::kOctave;
       }
     }
     return result;
@@ -190,6 +194,7 @@ class BlockEnergies {
   }
 
   std::vector<std::array<int, 2>> bins_;
+  std::vector<std::int32_t> octaves_;
   std::unique_ptr<float[]> energies_;
 };
 
@@ -224,7 +229,8 @@ void measure_single(const Channels& channels, int channel, int width, int height
 struct Pair {
   const Channels& now;
   const Channels& before;
-  const MotionField& field;  // of luma
+  const MotionField& field;  // of luma, to the picture before
+  const MotionField& back;   // from there
   bool opponent;
   int channel;
   int width;
@@ -262,7 +268,7 @@ class PairedBlocks {
     transform(differences_);
     transform(means_);
     const Batch<float> dcs = differences_.at[0][0];
-    make_energies(differences_);
+    const std::array<Batch<float>, 2> of_differences = make_energies(differences_);
     std::transform(dcs.begin(), dcs.end(), differences_.at[0][0].begin(), [](float dc) { return dc * dc; });
     if (!pair_.by_luma()) {
       std::transform(means_.at[0][0].begin(), means_.at[0][0].end(), brightness_.begin(),
@@ -270,15 +276,29 @@ class PairedBlocks {
     }
     const std::array<Batch<float>, 2> halves = make_energies(means_);
     for (int b = 0; b < count_; ++b) {
-      const int bin = noise::difference_bin(brightness_[b], {halves[0][b], halves[1][b]});
-      energies_.set(numbers_[b], {bin, bin}, differences_, b);
+      const noise::HalfEnergies mean = {halves[0][b], halves[1][b]};
+      const noise::HalfEnergies difference = {of_differences[0][b], of_differences[1][b]};
+      if (noise::is_copy(difference)) {
+        ++copied_;
+      } else if (noise::can_be_noise(difference, mean)) {
+        const int bin = noise::difference_bin(brightness_[b], mean);
+        energies_.set(numbers_[b], {bin, bin}, differences_, b, noise::octaves_of(difference));
+      } else {
+        ++lost_;
+      }
     }
     count_ = 0;
   }
 
+  // Pairs that are copies but for their brightness, and that can't be noise.
+  int copied() const { return copied_; }
+  int lost() const { return lost_; }
+
  private:
   const Pair& pair_;
   BlockEnergies& energies_;
+  int copied_ = 0;
+  int lost_ = 0;
   int count_ = 0;
   Batch<int> numbers_{};
   Batch<float> brightness_{};
@@ -286,10 +306,17 @@ class PairedBlocks {
   BlockBatch means_;
 };
 
+bool is_constant(const BlockSamples& samples) {
+  return std::all_of(samples.begin(), samples.end(), [&](const std::array<float, kBlock>& row) {
+    return std::all_of(row.begin(), row.end(), [&](float sample) { return sample == samples[0][0]; });
+  });
+}
+
 void measure_differences(const Pair& pair, ChannelStatistics& result) {
   const noise::BlockGrid grid = noise::difference_grid(pair.width, pair.height);
   BlockEnergies energies(grid.blocks());
   std::atomic<int> copied = 0;
+  std::atomic<int> lost = 0;
   for_each_index(grid.rows, kRowsAtATime, [&](int row) {
     PairedBlocks pairs(pair, energies);
     const MotionField& field = pair.field;
@@ -306,14 +333,22 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
       const Channels::LoadedBlock a = pair.now.block(pair.channel, x, y);
       const Channels::LoadedBlock b = pair.before.block(pair.channel, from_x, from_y);
       if (a.samples == b.samples) {
-        ++copied;
-      } else if (a.cut_off <= noise::kMostCutOff && b.cut_off <= noise::kMostCutOff) {
+        copied += is_constant(a.samples) ? 0 : 1;
+      } else if (a.cut_off > noise::kMostCutOff || b.cut_off > noise::kMostCutOff) {
+        continue;
+      } else if (noise::is_followed(field.vectors.data(), pair.back.vectors.data(), field.columns, field.rows,
+                                    x << pair.shift_x, y << pair.shift_y)) {
         pairs.add(row * grid.columns + column, x, y, a.samples, b.samples);
+      } else {
+        ++lost;
       }
     }
     pairs.measure();
+    copied += pairs.copied();
+    lost += pairs.lost();
   });
   result.copied += copied;
+  result.lost += lost;
   auto [differences, odd] = energies.sums(noise::kClasses * noise::kActivities);
   for (std::size_t bin = 0; bin < differences.size(); ++bin) {
     std::transform(differences[bin].energy.begin(), differences[bin].energy.end(), odd[bin].energy.begin(),
@@ -331,6 +366,7 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
   const Channels now(format, picture);
   noise::NoiseStatistics statistics;
   statistics.rgb = format.color_model == ColorModel::kRgb;
+  statistics.step = noise::quantization_step(format);
   for (int c = 0; c < format.color_plane_count(); ++c) {
     measure_single(now, c, picture[c].width, picture[c].height, statistics.channels[c]);
   }
@@ -342,14 +378,17 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
   pyramids[0].build(format, reference);
   pyramids[1].build(format, picture);
   MotionField field;
-  MotionEstimator().estimate(pyramids[0], pyramids[1], field);
+  MotionField back;
+  MotionEstimator estimator;
+  estimator.estimate(pyramids[0], pyramids[1], field);
+  estimator.estimate(pyramids[1], pyramids[0], back);
   if (field.empty()) {
     return statistics;
   }
   for (int c = 0; c < format.color_plane_count(); ++c) {
     const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
     measure_differences(
-        {now, Channels(format, reference), field, statistics.rgb && c > 0, c, picture[c].width,
+        {now, Channels(format, reference), field, back, statistics.rgb && c > 0, c, picture[c].width,
          picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0},
         statistics.channels[c]);
   }

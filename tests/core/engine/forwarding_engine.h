@@ -51,7 +51,8 @@ class ForwardingEngine : public Engine {
   std::string description() const override { return "the CPU engine in a test"; }
   std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                           const FrameFormat& format) override {
-    return wrap_(cpu_->make_denoiser(filter, noise, format));
+    std::unique_ptr<Denoiser> denoiser = cpu_->make_denoiser(filter, noise, format);
+    return wrap_ ? wrap_(std::move(denoiser)) : std::move(denoiser);
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   NoiseModel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "core/cpu/noise/noise_estimation.h"
+#include "core/cpu/noise/noise_measurement.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "core/noise/noise_statistics.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/core/noise/scenes.h"
 
@@ -32,6 +34,10 @@ Frame moving(int index, float sigma, double brightness = 0) {
       static_cast<unsigned>(index) + 1);
 }
 
+NoiseModel model_of_frame(const Frame& frame) {
+  return noise::model_of(cpu::measure_noise(frame, nullptr), cpu::estimate_noise(frame));
+}
+
 class NoiseTrackerTest : public testing::Test {
  protected:
   std::shared_ptr<Engine> engine_ = engine_registry().open("cpu");
@@ -40,14 +46,19 @@ class NoiseTrackerTest : public testing::Test {
 TEST_F(NoiseTrackerTest, AveragesTheFirstFramesAndThenHolds) {
   NoiseTracker tracker(*engine_);
   double variances = 0;
+  noise::NoiseStatistics statistics;
   NoiseModel level;
-  for (int i = 0; i < 8; ++i) {
+  Frame before;
+  for (int i = 0; i < NoiseTracker::kFramesToAverage; ++i) {
     const Frame frame = moving(i, 15);
     variances += std::pow(double{cpu::estimate_noise(frame).sigma[0]}, 2);
+    statistics.add(cpu::measure_noise(frame, i > 0 ? &before : nullptr));
     level = tracker.next(frame);
-    EXPECT_NEAR(double{level.sigma[0]}, std::sqrt(variances / (i + 1)), 1e-4);
+    const auto white = static_cast<float>(std::sqrt(variances / (i + 1)));
+    EXPECT_EQ(level, noise::model_of(statistics, {{white}}));
+    before = frame;
   }
-  for (int i = 8; i < 40; ++i) {
+  for (int i = NoiseTracker::kFramesToAverage; i < 40; ++i) {
     EXPECT_EQ(tracker.next(moving(i, 15)), level) << "frame " << i;
   }
 }
@@ -74,7 +85,21 @@ TEST_F(NoiseTrackerTest, AsksForFewEstimatesOnceTheLevelIsKnown) {
   for (int i = 0; i < kFrames; ++i) {
     tracker.next(same);
   }
-  EXPECT_EQ(engine.estimates(), 8 + (kFrames - 8) / 8);
+  constexpr int kAveraged = NoiseTracker::kFramesToAverage;
+  EXPECT_EQ(engine.estimates(), kAveraged + kFrames / NoiseTracker::kCheckInterval);
+}
+
+TEST_F(NoiseTrackerTest, HoldsTheLevelWhileAFrameIsRepeated) {
+  NoiseTracker tracker(*engine_);
+  NoiseModel level;
+  for (int i = 0; i < 12; ++i) {
+    level = tracker.next(moving(i, 10));
+  }
+  EXPECT_NEAR(error_of(level.sigma[0], 10), 0, 0.1);
+  const Frame held = moving(12, 10);
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_EQ(tracker.next(held), level) << i;
+  }
 }
 
 TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
@@ -84,7 +109,7 @@ TEST_F(NoiseTrackerTest, StartsAgainAtASceneCut) {
   }
   const Frame first = moving(12, 20, -80);
   EXPECT_FALSE(tracker.begins_scene());
-  EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
+  EXPECT_EQ(tracker.next(first), model_of_frame(first));
   EXPECT_TRUE(tracker.begins_scene());
 }
 
@@ -94,7 +119,7 @@ TEST_F(NoiseTrackerTest, StartsAgainAtASceneCutInStrongNoise) {
     tracker.next(moving(i, 50));
   }
   const Frame first = moving(12, 50, -30);
-  EXPECT_EQ(tracker.next(first), cpu::estimate_noise(first));
+  EXPECT_EQ(tracker.next(first), model_of_frame(first));
 }
 
 TEST_F(NoiseTrackerTest, FollowsAChangeOfNoiseInTheSameScene) {

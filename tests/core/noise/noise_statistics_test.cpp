@@ -52,7 +52,7 @@ double slope_of(const NoiseShape& shape) {
 TEST(NoiseStatistics, ActivitiesAreHalfOctaves) {
   EXPECT_EQ(activity_of(0), 0);
   EXPECT_EQ(activity_of(1e-9F), 0);
-  EXPECT_EQ(activity_of(0x1p-5F), 0);
+  EXPECT_EQ(activity_of(0x1p-13F), 0);
   for (int i = 1; i < kActivities; ++i) {
     const double limit = std::exp2(kLeastActivityExponent + i / 2.0);
     EXPECT_EQ(activity_of(static_cast<float>(limit * 1.0001)), i);

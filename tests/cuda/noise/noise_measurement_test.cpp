@@ -9,6 +9,7 @@
 #include <future>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ class NoiseMeasurement : public CudaTest {
     ASSERT_EQ(gpu.size(), cpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) {
       EXPECT_EQ(gpu[i].blocks, cpu[i].blocks) << "bin " << i;
+      EXPECT_EQ(gpu[i].octaves, cpu[i].octaves) << "bin " << i;
       const double rounding = 0x1p-17 * cpu[i].blocks;
       for (std::size_t k = 0; k < cpu[i].energy.size(); ++k) {
         EXPECT_NEAR(gpu[i].energy[k], cpu[i].energy[k], rounding + 1e-12 * cpu[i].energy[k])
@@ -74,6 +76,7 @@ class NoiseMeasurement : public CudaTest {
       }
       expect_alike(gpu.channels[c].differences, cpu.channels[c].differences);
       EXPECT_EQ(gpu.channels[c].copied, cpu.channels[c].copied);
+      EXPECT_EQ(gpu.channels[c].lost, cpu.channels[c].lost);
     }
   }
 
@@ -185,11 +188,18 @@ TEST_F(NoiseMeasurement, SamplesMayBeAsGreatAsAny) {
         gray_format(720, 720, 32), [=](int, int, int y) { return y % 2 == 0 ? even : odd; }, 0);
   };
   const Frame least = rows(-1e30, -1e30);
-  const Frame greatest = rows(1e30, 1e30);
+  const Frame middle = rows(0.5, 0.5);  // 0 would be cut off
+  const Frame greatest = rows(1e30, -1e30);
+  expect_agrees(rows(1e30, 1e30), &least);
   expect_agrees(greatest, &least);
-  EXPECT_NEAR(engine_->measure_noise(greatest, &least).channels[0].differences[0].energy[0], 8100 * 0x1p31,
-              1e9);
-  expect_agrees(rows(1e30, -1e30), &least);
+  // Rows of 2^12 and -2^12 less half a code value, over sqrt 2.
+  expect_agrees(greatest, &middle);
+  double energy = 0;
+  const NoiseStatistics statistics = engine_->measure_noise(greatest, &middle);
+  for (const Energies& bin : statistics.channels[0].differences) {
+    energy = std::accumulate(bin.energy.begin(), bin.energy.end(), energy);
+  }
+  EXPECT_NEAR(energy, 8100 * 0x1p29, 1e9);
 }
 
 TEST_F(NoiseMeasurement, MayBeOnSeveralThreads) {

@@ -1,0 +1,338 @@
+#include "core/noise/difference_noise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace limpid::noise {
+namespace {
+
+// All found by trial on clips of a simulated camera and on clean ones (support/noise_zoo.py).
+
+/// A class of brightness is measured on so many differences at least.
+constexpr double kLeastBlocks = 24;
+/// In chroma, where texture is rare, on this share of the class's at least.
+constexpr double kChromaShare = 0.5;
+/// Least share of followed blocks among those that are neither copies nor constant.
+constexpr double kLeastFollowed = 0.25;
+/// How many standard errors the upper bound of a measurement lies above it.
+constexpr double kStandardErrors = 3;
+/// Blocks with so many half octaves more texture than those measured show how differences grow with texture.
+constexpr int kTexturedStep = 4;
+/// Differences that grow by more than this share of the texture were not followed at all.
+constexpr double kMostGrowth = 1.5;
+/// A class's measurement is reliable by the uniformity of its blocks, from the first of these on and entirely
+/// from the second on. Below the third it is texture, and noise in part up to the fourth.
+constexpr double kUnreliable = 0.8;
+constexpr double kReliable = 0.93;
+constexpr double kTexture = 0.4;
+constexpr double kNoise = 0.75;
+/// Deviations may rise so much from one class to the next: where a measurement is unreliable, and where it is
+/// reliable.
+constexpr double kRiseIfUnreliable = 1.06;
+constexpr double kRiseIfReliable = 4;
+/// Levels below this share of the greatest one limit their neighbors no further.
+constexpr double kLeastLimit = 0.02;
+/// Noise that explains less than this share of the blocks' energy is hidden.
+constexpr double kHidden = 0.3;
+constexpr double kOwnWeight = 0.1;
+/// Curves stay within these.
+constexpr double kLeastOfCurve = 0.05;
+constexpr double kMostOfCurve = 9;
+/// Classes with a smaller share of all blocks don't count for DifferenceNoise::least_level.
+constexpr double kLeastShare = 0.03;
+
+struct Class {
+  double all = 0;     // blocks
+  double chosen = 0;  // blocks
+  Spectrum spectrum{};
+  double measured = 0;    // variance of the differences
+  double level = 0;       // deviation of the noise
+  double visibility = 0;  // as DifferenceNoise has them
+  double uniformity = 0;
+  double reliability = 0;  // of `level`, which texture in the differences raises
+};
+using Classes = std::array<Class, kClasses>;
+
+// The sums of a class's bins [first, last).
+struct BinSums {
+  Energies energies;
+  double texture = 0;  // sum over the blocks
+
+  void add(const Energies& bin, int activity) {
+    energies.add(bin);
+    texture += bin.blocks * texture_of(activity);
+  }
+  Spectrum spectrum() const {
+    Spectrum mean = energies.energy;
+    for (double& value : mean) {
+      value /= energies.blocks;
+    }
+    return mean;
+  }
+  double mean_texture() const { return texture / energies.blocks; }
+  double uniformity() const {
+    double sum = 0;
+    for (int i = 1; i < kCoefficients; ++i) {
+      sum += energies.energy[i];
+    }
+    const double mean = sum / (kCoefficients - 1) / energies.blocks;
+    return mean > 0 ? std::min(std::exp2(energies.octaves / energies.blocks) / mean, 1.0) : 0;
+  }
+};
+
+struct Chosen {
+  BinSums sums;
+  int last = 0;  // bin
+};
+
+// The blocks of least texture whose variance has the lowest upper bound.
+std::optional<Chosen> least_textured(const Energies* bins, double least) {
+  std::optional<Chosen> chosen;
+  double lowest = std::numeric_limits<double>::infinity();
+  BinSums sums;
+  for (int a = 0; a < kActivities; ++a) {
+    sums.add(bins[a], a);
+    const double blocks = sums.energies.blocks;
+    if (blocks < least || bins[a].blocks == 0) {
+      continue;
+    }
+    // Neighboring coefficients of noise that isn't white depend on each other: half of them count.
+    const double error = std::sqrt(2 / (blocks * kCoefficients / 2));
+    const double bound = mean_of(sums.spectrum()) * (1 + kStandardErrors * error);
+    if (bound < lowest) {
+      lowest = bound;
+      chosen = {sums, a};
+    }
+  }
+  return chosen;
+}
+
+// Extrapolates a class's differences to blocks without texture, whose own energy is half of the noise's
+// variance.
+void extrapolate(const Energies* bins, const Chosen& chosen, Class& result) {
+  const double texture = chosen.sums.mean_texture();
+  const double variance = result.measured;
+  double left = variance;
+  BinSums textured;
+  for (int a = chosen.last + kTexturedStep; a < kActivities; ++a) {
+    textured.add(bins[a], a);
+  }
+  if (textured.energies.blocks >= kLeastBlocks) {
+    const Spectrum more = textured.spectrum();
+    const double growth = std::max(mean_of(more) - variance, 0.0) / (textured.mean_texture() - texture);
+    const double share = std::min(growth, kMostGrowth);
+    left = std::clamp((variance - share * texture) / (1 - share / 2), 0.0, variance);
+    // The growth's own spectrum is subtracted, as far as it makes the variance.
+    const double total = mean_of(more) - variance;
+    for (int i = 0; i < kCoefficients && total > 0; ++i) {
+      const double own = std::max(more[i] - result.spectrum[i], 0.0) * (variance - left) / total;
+      result.spectrum[i] = std::max(result.spectrum[i] - own, 0.0);
+    }
+  }
+  result.level = std::sqrt(left);
+  result.visibility = std::min(left / 2 / texture, 1.0);
+}
+
+Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
+  Classes classes;
+  for (int c = 0; c < kClasses; ++c) {
+    const Energies* const own = &bins[static_cast<std::size_t>(c) * kActivities];
+    Class& result = classes[c];
+    for (int a = 0; a < kActivities; ++a) {
+      result.all += own[a].blocks;
+    }
+    const double share = kind == ChannelKind::kLuma ? 0 : kChromaShare;
+    const auto chosen = least_textured(own, std::max(kLeastBlocks, share * result.all));
+    if (!chosen) {
+      continue;
+    }
+    result.chosen = chosen->sums.energies.blocks;
+    result.spectrum = chosen->sums.spectrum();
+    result.measured = mean_of(result.spectrum);
+    result.uniformity = chosen->sums.uniformity();
+    result.reliability = ramp(result.uniformity, kUnreliable, kReliable);
+    extrapolate(own, *chosen, result);
+    result.level *= std::sqrt(ramp(result.uniformity, kTexture, kNoise));
+  }
+  return classes;
+}
+
+// Levels are upper bounds. Where all blocks of a class have texture its level is limited by the next
+// classes'.
+void limit_by_neighbors(Classes& classes) {
+  std::array<double, kClasses> bounds{};
+  double greatest = 0;
+  for (int c = 0; c < kClasses; ++c) {
+    bounds[c] = std::sqrt(classes[c].measured);
+    greatest = std::max(greatest, bounds[c]);
+  }
+  const auto limit = [&](int c, int step) {
+    int by = c + step;
+    while (by >= 0 && by < kClasses && classes[by].chosen == 0) {
+      by += step;
+    }
+    if (by < 0 || by >= kClasses || classes[c].chosen == 0) {
+      return;
+    }
+    const double rise =
+        kRiseIfUnreliable * std::pow(kRiseIfReliable / kRiseIfUnreliable, classes[c].reliability);
+    bounds[c] = std::min(bounds[c], rise * std::max(bounds[by], kLeastLimit * greatest));
+    classes[c].level = std::min(classes[c].level, bounds[c]);
+  };
+  for (int c = 1; c < kClasses; ++c) {
+    limit(c, -1);
+  }
+  for (int c = kClasses - 2; c >= 0; --c) {
+    limit(c, 1);
+  }
+}
+
+// Where texture hides the noise of a class, or is left in its differences, the level lies between what was
+// extrapolated and what was measured: there it is what the classes around it have in which noise is seen.
+void fill_hidden(Classes& classes) {
+  const Classes before = classes;
+  for (int c = 0; c < kClasses; ++c) {
+    Class& own = classes[c];
+    if (own.chosen == 0 || (own.visibility > kHidden && own.reliability > 0)) {
+      continue;
+    }
+    // The extrapolated level of the class itself has a small weight.
+    double weights = kOwnWeight * own.chosen;
+    double sum = weights * own.level;
+    for (int by = 0; by < kClasses; ++by) {
+      const Class& other = before[by];
+      if (other.chosen > 0 && other.visibility > kHidden) {
+        const double weight = other.reliability * other.chosen / (1 + (by - c) * (by - c));
+        sum += weight * other.level;
+        weights += weight;
+      }
+    }
+    if (weights > 0) {
+      own.level = std::clamp(sum / weights, own.level, std::max(own.level, std::sqrt(own.measured)));
+    }
+  }
+}
+
+// The median of the classes' values, weighted by their blocks.
+template <typename Value>
+double median_of(const Classes& classes, const Value& value) {
+  std::vector<std::pair<double, double>> variances;  // and their blocks
+  double all = 0;
+  for (const Class& each : classes) {
+    if (each.chosen > 0) {
+      variances.emplace_back(value(each), each.all);
+      all += each.all;
+    }
+  }
+  std::sort(variances.begin(), variances.end());
+  double before = 0;
+  for (const auto& [variance, blocks] : variances) {
+    before += blocks;
+    if (before >= all / 2) {
+      return variance;
+    }
+  }
+  return 0;
+}
+
+// The curve through the levels of classes, relative to `sigma`: linear over classes without one, and constant
+// beyond the last.
+NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
+  std::array<double, kClasses> levels{};
+  int last = -1;  // with a level
+  for (int c = 0; c < kClasses; ++c) {
+    if (classes[c].chosen == 0) {
+      continue;
+    }
+    levels[c] = classes[c].level;
+    for (int gap = last + 1; gap < c; ++gap) {
+      const double part = static_cast<double>(gap - last) / (c - last);
+      levels[gap] = last < 0 ? levels[c] : levels[last] + part * (levels[c] - levels[last]);
+    }
+    last = c;
+  }
+  std::fill(levels.begin() + last + 1, levels.end(), levels[std::max(last, 0)]);
+  NoiseShape::Curve curve;
+  for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
+    const double below = levels[i > 0 ? i - 1 : 0];
+    const double above = levels[std::min(i, levels.size() - 1)];
+    curve[i] = static_cast<float>(std::clamp((below + above) / 2 / sigma, kLeastOfCurve, kMostOfCurve));
+  }
+  return curve;
+}
+
+}  // namespace
+
+double followed_share(const ChannelStatistics& channel) {
+  double blocks = 0;
+  for (const Energies& bin : channel.differences) {
+    blocks += bin.blocks;
+  }
+  return channel.lost > 0 ? blocks / (blocks + channel.lost) : 1;
+}
+
+std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel, ChannelKind kind) {
+  if (channel.differences.empty() || followed_share(channel) < kLeastFollowed) {
+    return std::nullopt;
+  }
+  Classes classes = measure(channel.differences, kind);
+  limit_by_neighbors(classes);
+  fill_hidden(classes);
+  DifferenceNoise noise;
+  double variance = 0;
+  double all = 0;
+  double weights = 0;
+  for (const Class& each : classes) {
+    if (each.chosen == 0) {
+      continue;
+    }
+    variance += each.all * each.level * each.level;
+    noise.visibility += each.all * each.visibility;
+    noise.uniformity += each.all * each.uniformity;
+    noise.reliability += each.all * each.reliability;
+    all += each.all;
+    const double own = mean_of(each.spectrum);
+    if (!(own > 0)) {
+      continue;
+    }
+    // Where the level had to be lowered, the spectrum is texture's, too.
+    const double weight = each.chosen * std::pow(each.level * each.level / each.measured, 2);
+    weights += weight;
+    for (int i = 0; i < kCoefficients; ++i) {
+      noise.spectrum[i] += weight * each.spectrum[i] / own;
+    }
+  }
+  if (all == 0) {
+    return std::nullopt;
+  }
+  if (kind == ChannelKind::kOpponent) {
+    // One level for all brightnesses: few blocks that are much brighter don't count.
+    variance = all * median_of(classes, [](const Class& each) { return each.level * each.level; });
+  }
+  noise.visibility /= all;
+  noise.uniformity /= all;
+  noise.reliability /= all;
+  noise.most_variance = median_of(classes, [](const Class& each) { return each.measured; });
+  const double sigma = std::sqrt(variance / all);
+  if (!(weights > 0) || !(sigma > 0)) {
+    noise.spectrum.fill(0);
+    noise.curve = NoiseShape().curve;
+    return noise;
+  }
+  noise.spectrum = scaled(without_shading(noise.spectrum, kind == ChannelKind::kLuma), variance / all);
+  noise.curve = kind == ChannelKind::kOpponent ? NoiseShape().curve : curve_of(classes, sigma);
+  noise.least_level = sigma;
+  for (const Class& each : classes) {
+    if (each.chosen > 0 && each.all > kLeastShare * all) {
+      noise.least_level = std::min(noise.least_level, each.level);
+    }
+  }
+  return noise;
+}
+
+}  // namespace limpid::noise
