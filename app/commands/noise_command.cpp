@@ -19,6 +19,7 @@
 #include "app/commands/command.h"
 #include "app/commands/measuring.h"
 #include "app/commands/noise_drawing.h"
+#include "app/commands/run_report.h"
 #include "app/console/json_report.h"
 #include "app/console/logging.h"
 #include "app/options/engine_options.h"
@@ -148,6 +149,7 @@ void print_table(const NoiseCommandOptions& options, const Finding& finding, con
     }
     std::cout << line << '\n';
   }
+  std::cout << fmt::format("\nestimate: {}\n", evidence_text(finding.scene.noise));
 }
 
 void print_json(const NoiseCommandOptions& options, const Finding& finding, const Engine& engine,
@@ -168,6 +170,7 @@ void print_json(const NoiseCommandOptions& options, const Finding& finding, cons
                                           {"noise", kind_of(channel.noise)}};
     }
   }
+  json["evidence"] = evidence_report(finding.scene.noise);
   print_report(json);
 }
 

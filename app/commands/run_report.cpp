@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "app/pipeline/noise_text.h"
 #include "core/frame/plane_names.h"
 #include "core/parameters/parameter.h"
 
@@ -46,6 +47,12 @@ Json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& f
     }
   }
   return json;
+}
+
+Json evidence_report(const NoiseModel& noise) {
+  return {{"source", source_name(noise.evidence.source)},
+          {"certainty", noise.evidence.certainty},
+          {"lowered", noise.evidence.lowered}};
 }
 
 Json to_json(const NoiseModel& noise, const FrameFormat& format) {

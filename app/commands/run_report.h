@@ -15,6 +15,9 @@ namespace limpid::app {
 /// and the noise have made of them. The edge-preserving filters' are told for each plane that they filter.
 nlohmann::ordered_json to_json(const Filter& filter, const NoiseModel& noise, const FrameFormat& format);
 
+/// What supports a noise estimate: its source, certainty (0 to 1), and the factor by which it was lowered.
+nlohmann::ordered_json evidence_report(const NoiseModel& noise);
+
 /// The level by the planes' names.
 nlohmann::ordered_json to_json(const NoiseModel& noise, const FrameFormat& format);
 

@@ -46,13 +46,20 @@ class NoiseLog {
       text += fmt::format("{}{} {:.1f}", plane == 0 ? "" : ", ", names[plane], estimate.sigma[plane]);
     }
     const std::string shape = shape_text(estimate, frame.format.color_model);
-    spdlog::info(fmt::format("noise: estimated sigma {}{} (from frame {} on)", text,
-                             shape.empty() ? "" : ", " + shape, frame.index));
-    if (estimate == NoiseModel{} && strength_ <= 1) {
+    const std::string evidence = evidence_text(estimate);
+    spdlog::info(fmt::format("noise: estimated sigma {}{}{} (from frame {} on)", text,
+                             shape.empty() ? "" : ", " + shape, evidence.empty() ? "" : ", " + evidence,
+                             frame.index));
+    if (estimate.evidence.lowered < 1) {
       spdlog::warn(
-          "no noise was found, so frames pass unchanged; what strong compression has left of it can't be "
-          "measured, but is removed if its level is given, as by --sigma 2, or by --strength 3, which adds "
-          "2");
+          fmt::format("the noise level from frame {} on was lowered to {:.0f} % of the estimate, because the "
+                      "filter would remove texture; set a level with --sigma if noise remains",
+                      frame.index, 100 * estimate.evidence.lowered));
+    }
+    if (!estimate.has_noise() && strength_ <= 1) {
+      spdlog::warn(
+          "no noise was found, so frames pass unchanged; if noise remains, set a level with --sigma 2, or "
+          "add 2 to the estimate with --strength 3");
     }
   }
 

@@ -65,6 +65,50 @@ std::string repetition_text(const PlaneNoise& noise) {
              : "";
 }
 
+std::string_view source_name(NoiseSource source) {
+  switch (source) {
+    case NoiseSource::kGiven:
+      return "given";
+    case NoiseSource::kMotion:
+      return "motion";
+    case NoiseSource::kSingleFrames:
+      return "single frames";
+    case NoiseSource::kClean:
+      return "clean";
+    case NoiseSource::kBelowPrecision:
+      return "below precision";
+    case NoiseSource::kRepeatedFrames:
+      return "repeated frames";
+    case NoiseSource::kMotionLost:
+      return "motion lost";
+  }
+  return "";
+}
+
+std::string evidence_text(const NoiseModel& noise) {
+  const NoiseEvidence& evidence = noise.evidence;
+  switch (evidence.source) {
+    case NoiseSource::kGiven:
+      return "";
+    case NoiseSource::kClean:
+      return "no more than clean pictures have";
+    case NoiseSource::kBelowPrecision:
+      return "below the samples' precision";
+    case NoiseSource::kRepeatedFrames:
+      return "frames repeat";
+    case NoiseSource::kMotionLost:
+      return "motion could not be followed";
+    case NoiseSource::kMotion:
+    case NoiseSource::kSingleFrames:
+      break;
+  }
+  std::string text = fmt::format("certainty {:.0f} %", 100 * evidence.certainty);
+  if (evidence.lowered < 1) {
+    text += fmt::format(", lowered to {:.0f} %", 100 * evidence.lowered);
+  }
+  return text;
+}
+
 std::string shape_text(const NoiseModel& noise, ColorModel color_model) {
   std::string text;
   for (const std::string_view kind : {"smooth", "not white"}) {

@@ -34,6 +34,13 @@ std::string_view kind_of(const PlaneNoise& noise);
 /// How much of it is common to successive frames: "65 % repeats"; empty if none.
 std::string repetition_text(const PlaneNoise& noise);
 
+/// What supports an estimate: "certainty 92 %", or "certainty 80 %, lowered to 60 %"; of none the reason,
+/// such as "frames repeat". Empty for noise that was given.
+std::string evidence_text(const NoiseModel& noise);
+
+/// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...
+std::string_view source_name(NoiseSource source);
+
 /// Which channels' noise is smooth or otherwise not white, and how much of luma's repeats: "smooth", "smooth
 /// in Y", "smooth; 65 % repeats"; empty if all is white and none repeats.
 std::string shape_text(const NoiseModel& noise, ColorModel color_model);

@@ -32,7 +32,7 @@ struct Statistics {
   std::string profile;              ///< empty if the filter has none
   std::vector<std::string> planes;  ///< names of the colour planes
   NoiseModel level;
-  std::string noise_shape;  ///< where the noise isn't white: shape_text()
+  std::string noise_shape;  ///< shape_text() and evidence_text()
   bool estimated = false;
   struct Load {
     std::string stage;

@@ -589,6 +589,8 @@ Statistics Viewer::statistics() const {
   }
   statistics.level = shown_->level;
   statistics.noise_shape = shape_text(shown_->level, options_.format.color_model);
+  const std::string evidence = evidence_text(shown_->level);
+  statistics.noise_shape += (statistics.noise_shape.empty() || evidence.empty() ? "" : ", ") + evidence;
   statistics.estimated = !settings.noise.noise;
   statistics.loads = loads_;
   return statistics;
@@ -928,8 +930,8 @@ void Viewer::take_noise_of_mark() {
     noise = tracker.next(part_of(engine_->in_host_memory(before_), region));
   }
   noise = tracker.next(part_of(engine_->in_host_memory(shown_->noisy), region));
-  if (noise == NoiseModel{}) {
-    return notice("no noise was found there");
+  if (!noise.has_noise()) {
+    return notice("no noise was found there: " + evidence_text(noise));
   }
   DenoiseSettings settings = player_->settings();
   settings.noise.noise = NoiseProfile{noise, options_.format.color_model};

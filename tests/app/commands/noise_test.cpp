@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/noise_tracker.h"
 #include "tests/app/program/program_test.h"
 
 namespace limpid::test {
@@ -95,10 +96,11 @@ TEST_F(NoiseTest, TellsWhiteNoisesDeviation) {
 
   const Outcome text = limpid({"noise", clip});
   expect_success(text);
-  for (const char* part : {"4 frames, 192x128 YUV 4:2:0 8 bit", "sigma", "middle", "white"}) {
+  for (const char* part :
+       {"4 frames, 192x128 YUV 4:2:0 8 bit", "sigma", "middle", "white", "estimate: certainty "}) {
     EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
   }
-  EXPECT_EQ(lines(text.out).size(), 5U) << text.out;
+  EXPECT_EQ(lines(text.out).size(), 6U) << text.out;
 }
 
 TEST_F(NoiseTest, TellsSmoothNoiseFromWhite) {
@@ -156,9 +158,14 @@ TEST_F(NoiseTest, DenoiseTellsTheModelThatItHasFound) {
     return outcome;
   };
   const Outcome found = denoise("auto.y4m", "auto");
-  EXPECT_NE(found.err.find(", smooth (from frame 0 on)"), std::string::npos) << found.err;
-  const nlohmann::json noise = nlohmann::json::parse(found.out)["noise"];
-  EXPECT_EQ(noise["planes"], report({clip, "--frames", "8"})["planes"]) << "without the strength";
+  EXPECT_NE(found.err.find(", smooth, certainty "), std::string::npos) << found.err;
+  const nlohmann::json result = nlohmann::json::parse(found.out);
+  EXPECT_EQ(result["evidence"]["source"], "motion");
+  EXPECT_GT(result["evidence"]["certainty"], 0.8);
+  EXPECT_EQ(result["evidence"]["lowered"], 1);
+  const nlohmann::json& noise = result["noise"];
+  const std::string frames = std::to_string(NoiseTracker::kFramesToAverage);
+  EXPECT_EQ(noise["planes"], report({clip, "--frames", frames})["planes"]) << "without the strength";
   // It is a profile.
   write_file(path("found.json"), noise.dump());
   const nlohmann::json given = nlohmann::json::parse(denoise("given.y4m", path("found.json")).out);
