@@ -3,18 +3,10 @@
 #include <optional>
 
 #include "core/bm3d/bm3d_parameters.h"
+#include "core/noise/constants.h"
 #include "core/noise/residual.h"
 
 namespace limpid {
-namespace {
-
-/// Ratios up to this are of noise: that of cameras and codecs is 0.5 to 1.3.
-constexpr double kRatioOfNoise = 1.5;
-/// Lower factors than this leave nothing.
-constexpr double kLeastStrength = 0.15;
-
-}  // namespace
-
 float ResidualCheck::supported_strength(const Frame& frame, const NoiseModel& model) {
   if (!model.has_noise()) {
     return 1;
@@ -36,11 +28,11 @@ float ResidualCheck::supported_strength(const Frame& frame, const NoiseModel& mo
   }
   const double ratio =
       noise::residual_ratio(engine_.in_host_memory(frame), engine_.in_host_memory(*result), model);
-  if (!(ratio > kRatioOfNoise)) {
+  if (!(ratio > noise::kConstants.residual.ratio_of_noise)) {
     return 1;
   }
-  const double strength = kRatioOfNoise / ratio;
-  return strength < kLeastStrength ? 0 : static_cast<float>(strength);
+  const double strength = noise::kConstants.residual.ratio_of_noise / ratio;
+  return strength < noise::kConstants.residual.least_strength ? 0 : static_cast<float>(strength);
 }
 
 }  // namespace limpid

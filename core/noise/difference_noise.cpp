@@ -8,43 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/noise/constants.h"
+
 namespace limpid::noise {
 namespace {
-
-// All found by trial on clips of a simulated camera and on clean ones (support/noise_zoo.py).
-
-/// A class of brightness is measured on so many differences at least.
-constexpr double kLeastBlocks = 24;
-/// In chroma, where texture is rare, on this share of the class's at least.
-constexpr double kChromaShare = 0.5;
-/// Least share of followed blocks among those that are neither copies nor constant.
-constexpr double kLeastFollowed = 0.25;
-/// How many standard errors the upper bound of a measurement lies above it.
-constexpr double kStandardErrors = 3;
-/// Blocks with so many half octaves more texture than those measured show how differences grow with texture.
-constexpr int kTexturedStep = 4;
-/// Differences that grow by more than this share of the texture were not followed at all.
-constexpr double kMostGrowth = 1.5;
-/// A class's measurement is reliable by the uniformity of its blocks, from the first of these on and entirely
-/// from the second on. Below the third it is texture, and noise in part up to the fourth.
-constexpr double kUnreliable = 0.8;
-constexpr double kReliable = 0.93;
-constexpr double kTexture = 0.4;
-constexpr double kNoise = 0.75;
-/// Deviations may rise so much from one class to the next: where a measurement is unreliable, and where it is
-/// reliable.
-constexpr double kRiseIfUnreliable = 1.06;
-constexpr double kRiseIfReliable = 4;
-/// Levels below this share of the greatest one limit their neighbors no further.
-constexpr double kLeastLimit = 0.02;
-/// Noise that explains less than this share of the blocks' energy is hidden.
-constexpr double kHidden = 0.3;
-constexpr double kOwnWeight = 0.1;
-/// Curves stay within these.
-constexpr double kLeastOfCurve = 0.05;
-constexpr double kMostOfCurve = 9;
-/// Classes with a smaller share of all blocks don't count for DifferenceNoise::least_level.
-constexpr double kLeastShare = 0.03;
 
 struct Class {
   double all = 0;     // blocks
@@ -103,7 +70,7 @@ std::optional<Chosen> least_textured(const Energies* bins, double least) {
     }
     // Neighboring coefficients of noise that isn't white depend on each other: half of them count.
     const double error = std::sqrt(2 / (blocks * kCoefficients / 2));
-    const double bound = mean_of(sums.spectrum()) * (1 + kStandardErrors * error);
+    const double bound = mean_of(sums.spectrum()) * (1 + kConstants.difference.standard_errors * error);
     if (bound < lowest) {
       lowest = bound;
       chosen = {sums, a};
@@ -119,13 +86,13 @@ void extrapolate(const Energies* bins, const Chosen& chosen, Class& result) {
   const double variance = result.measured;
   double left = variance;
   BinSums textured;
-  for (int a = chosen.last + kTexturedStep; a < kActivities; ++a) {
+  for (int a = chosen.last + kConstants.difference.textured_step; a < kActivities; ++a) {
     textured.add(bins[a], a);
   }
-  if (textured.energies.blocks >= kLeastBlocks) {
+  if (textured.energies.blocks >= kConstants.difference.least_blocks) {
     const Spectrum more = textured.spectrum();
     const double growth = std::max(mean_of(more) - variance, 0.0) / (textured.mean_texture() - texture);
-    const double share = std::min(growth, kMostGrowth);
+    const double share = std::min(growth, kConstants.difference.most_growth);
     left = std::clamp((variance - share * texture) / (1 - share / 2), 0.0, variance);
     // The growth's own spectrum is subtracted, as far as it makes the variance.
     const double total = mean_of(more) - variance;
@@ -146,8 +113,8 @@ Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
     for (int a = 0; a < kActivities; ++a) {
       result.all += own[a].blocks;
     }
-    const double share = kind == ChannelKind::kLuma ? 0 : kChromaShare;
-    const auto chosen = least_textured(own, std::max(kLeastBlocks, share * result.all));
+    const double share = kind == ChannelKind::kLuma ? 0 : kConstants.difference.chroma_share;
+    const auto chosen = least_textured(own, std::max(kConstants.difference.least_blocks, share * result.all));
     if (!chosen) {
       continue;
     }
@@ -155,9 +122,11 @@ Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
     result.spectrum = chosen->sums.spectrum();
     result.measured = mean_of(result.spectrum);
     result.uniformity = chosen->sums.uniformity();
-    result.reliability = ramp(result.uniformity, kUnreliable, kReliable);
+    result.reliability =
+        ramp(result.uniformity, kConstants.difference.unreliable, kConstants.difference.reliable);
     extrapolate(own, *chosen, result);
-    result.level *= std::sqrt(ramp(result.uniformity, kTexture, kNoise));
+    result.level *=
+        std::sqrt(ramp(result.uniformity, kConstants.difference.texture, kConstants.difference.noise));
   }
   return classes;
 }
@@ -180,8 +149,11 @@ void limit_by_neighbors(Classes& classes) {
       return;
     }
     const double rise =
-        kRiseIfUnreliable * std::pow(kRiseIfReliable / kRiseIfUnreliable, classes[c].reliability);
-    bounds[c] = std::min(bounds[c], rise * std::max(bounds[by], kLeastLimit * greatest));
+        kConstants.difference.rise_if_unreliable *
+        std::pow(kConstants.difference.rise_if_reliable / kConstants.difference.rise_if_unreliable,
+                 classes[c].reliability);
+    bounds[c] =
+        std::min(bounds[c], rise * std::max(bounds[by], kConstants.difference.least_limit * greatest));
     classes[c].level = std::min(classes[c].level, bounds[c]);
   };
   for (int c = 1; c < kClasses; ++c) {
@@ -198,15 +170,15 @@ void fill_hidden(Classes& classes) {
   const Classes before = classes;
   for (int c = 0; c < kClasses; ++c) {
     Class& own = classes[c];
-    if (own.chosen == 0 || (own.visibility > kHidden && own.reliability > 0)) {
+    if (own.chosen == 0 || (own.visibility > kConstants.difference.hidden && own.reliability > 0)) {
       continue;
     }
     // The extrapolated level of the class itself has a small weight.
-    double weights = kOwnWeight * own.chosen;
+    double weights = kConstants.difference.own_weight * own.chosen;
     double sum = weights * own.level;
     for (int by = 0; by < kClasses; ++by) {
       const Class& other = before[by];
-      if (other.chosen > 0 && other.visibility > kHidden) {
+      if (other.chosen > 0 && other.visibility > kConstants.difference.hidden) {
         const double weight = other.reliability * other.chosen / (1 + (by - c) * (by - c));
         sum += weight * other.level;
         weights += weight;
@@ -261,7 +233,9 @@ NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
   for (std::size_t i = 0; i < curve.size(); ++i) {  // points lie between classes
     const double below = levels[i > 0 ? i - 1 : 0];
     const double above = levels[std::min(i, levels.size() - 1)];
-    curve[i] = static_cast<float>(std::clamp((below + above) / 2 / sigma, kLeastOfCurve, kMostOfCurve));
+    curve[i] =
+        static_cast<float>(std::clamp((below + above) / 2 / sigma, kConstants.difference.least_of_curve,
+                                      kConstants.difference.most_of_curve));
   }
   return curve;
 }
@@ -269,15 +243,12 @@ NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
 }  // namespace
 
 double followed_share(const ChannelStatistics& channel) {
-  double blocks = 0;
-  for (const Energies& bin : channel.differences) {
-    blocks += bin.blocks;
-  }
+  const double blocks = count_of(channel.differences);
   return channel.lost > 0 ? blocks / (blocks + channel.lost) : 1;
 }
 
 std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel, ChannelKind kind) {
-  if (channel.differences.empty() || followed_share(channel) < kLeastFollowed) {
+  if (channel.differences.empty() || followed_share(channel) < kConstants.difference.least_followed) {
     return std::nullopt;
   }
   Classes classes = measure(channel.differences, kind);
@@ -328,7 +299,7 @@ std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel
   noise.curve = kind == ChannelKind::kOpponent ? NoiseShape().curve : curve_of(classes, sigma);
   noise.least_level = sigma;
   for (const Class& each : classes) {
-    if (each.chosen > 0 && each.all > kLeastShare * all) {
+    if (each.chosen > 0 && each.all > kConstants.difference.least_share * all) {
       noise.least_level = std::min(noise.least_level, each.level);
     }
   }

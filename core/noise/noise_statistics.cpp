@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/noise/coded_noise.h"
+#include "core/noise/constants.h"
 #include "core/noise/difference_noise.h"
 #include "core/noise/single_noise.h"
 #include "core/noise/spectrum.h"
@@ -14,90 +16,18 @@
 namespace limpid::noise {
 namespace {
 
-// All found by trial on clips of a simulated camera, camera pictures of which the truth is known, and clean
-// ones.
-
-/// coded_noise() is given the flattest blocks of this share.
-constexpr double kFlatShare = 0.1;
-/// Least slope_of() white noise.
-constexpr double kWhiteRatio = 0.85;
-/// Largest relative difference between the levels of white noise in differences and in single frames.
-constexpr double kSameWhite = 0.08;
-/// Below this visibility, differences only give two bounds of the level of white noise, of at least this
-/// slope.
-constexpr double kHiddenVisibility = 0.35;
-constexpr double kHiddenSlope = 0.5;
-/// Largest ratio of two values of the curve of noise that is the same at all brightnesses.
-constexpr double kEvenCurve = 1.25;
-/// Factor of the deviation of chroma's noise that suits filters best: flat blocks of chroma can have texture.
-/// The curve's square root is used for the same reason.
-constexpr double kChromaGain = 0.94;
-/// Codecs remove high frequencies and copy a part of the noise from frame to frame, which differences lack.
-constexpr double kCodedSlope = 0.45;
-constexpr double kCodedGain = 1.12;
-/// Relative excess of the noise of single frames over that of differences where all noise repeats.
-constexpr double kAllRepeated = 0.4;
-/// NoiseShape::repetition at most, and at least where it isn't 0.
-constexpr double kMostCommon = 0.95;
-constexpr double kLeastCommon = 0.1;
-/// Least deviation of coded chroma noise relative to luma's: codecs remove nearly all of it from most blocks.
-constexpr double kCodedChroma = 0.35;
-/// Largest ratio of the least level of the curve to the deviation of the flattest blocks of single frames.
-constexpr double kSpread = 1.35;
-/// Fine texture and motion leave this variance in clean clips, in squared 8-bit code values, if their texture
-/// has the deviation kFullTexture or more; less in proportion to the texture's variance.
-constexpr double kResidualOfLuma = 1;
-constexpr double kResidualOfChroma = 0.25;
-constexpr double kResidualOfWhite = 0.5;
-constexpr double kFullTexture = 12;
-/// Variance of rounding, in squared quantization steps, and deviations, in steps, that change no sample.
+/// Variance of rounding, in squared quantization steps.
 constexpr double kRounding = 1.0 / 12;
-constexpr double kNegligible = 0.25;
-/// Gain for the flattest blocks of a single picture, where cameras and codecs have left the least noise.
-constexpr double kSingleGain = 1.55;
-/// A single picture's noise is colored if its slope is below the first of these and evenness() above it, or
-/// likewise by the second and the third. In the third, which has much of high frequencies, noise_blocks.h
-/// must find this share of them.
+constexpr double kGreatestSigma = 255;
+
+/// The noise of a single picture is colored if its slope is below `slope` and its evenness() above
+/// `evenness`. `share_of_white` is the share of its high frequencies that noise_blocks.h must find.
 struct ColoredLimit {
   double slope;
   double evenness;
   double share_of_white;
 };
 constexpr std::array<ColoredLimit, 3> kColoredLimits = {{{0.3, 0.42, 0}, {0.45, 0.62, 0}, {0.58, 0.8, 0.6}}};
-/// growth_power() of noise in a still picture, and its spectrum's geometric mean relative to the arithmetic
-/// one.
-constexpr double kMostPowerOfStills = 0.3;
-constexpr double kLeastFlatness = 0.9;
-/// growth_power() of noise in the frames of a clip whose motion was not followed.
-constexpr double kMostPowerOfClips = 0.55;
-/// With a greater share of copies than the first, of the blocks that are not constant, a picture stands still
-/// or was drawn; with more than the second, unless the differences of the others are this reliable. A frame
-/// with more than the last is a repeated one.
-constexpr double kMostCopied = 0.5;
-constexpr double kManyCopied = 0.2;
-constexpr double kRepeated = 0.98;
-constexpr double kReliableBesideCopies = 0.5;
-/// DifferenceNoise::uniformity of noise that may be coded, from the first of these on and surely from the
-/// second on.
-constexpr double kTextureUniformity = 0.58;
-constexpr double kCodedUniformity = 0.66;
-/// Greatest deviation of chroma relative to luma in single frames, and the least in RGB with noise of
-/// demosaicking: where a camera has removed chroma's noise from flat places, it is left in others.
-constexpr double kMostChroma = 1.2;
-constexpr double kLeastOpponentChroma = 0.5;
-constexpr double kGreatestSigma = 255;
-/// Least deviation of colored noise in single frames; texture looks like less.
-constexpr double kLeastSingleSigma = 1.2;
-/// Chroma: frequencies u + v from the first of these to below the second measure texture; those from the
-/// second on measure how much more noise all blocks have than the flattest, up to the third.
-constexpr int kTextureFrequency = 2;
-constexpr int kNoiseFrequency = 10;
-constexpr double kMostUneven = 1.06;
-/// The strength that is best is 1 + kStrength / (texture relative to noise)^kStrengthPower, within limits.
-constexpr double kLeastTexture = 1e-3;
-constexpr double kStrength = 0.019;
-constexpr double kStrengthPower = 0.7;
-constexpr double kMostStrength = 1.33;
 
 // Known properties of a channel, and limits for its estimate.
 struct Prior {
@@ -110,14 +40,6 @@ struct Prior {
 
   bool luma() const { return kind == ChannelKind::kLuma; }
 };
-
-double count_of(const std::vector<Energies>& bins) {
-  double blocks = 0;
-  for (const Energies& bin : bins) {
-    blocks += bin.blocks;
-  }
-  return blocks;
-}
 
 // Share of copies among the blocks of frames that are not repeated; 1 if all frames are.
 double copied_share(const ChannelStatistics& channel) {
@@ -141,10 +63,11 @@ PlaneNoise to_noise(const Spectrum& spectrum) {
 PlaneNoise white_noise(double variance, const Prior& prior) {
   const double rounding = kRounding * prior.step * prior.step;
   const double left = std::max(variance - rounding, 0.0);
-  const double deviation = left > 0 ? left / std::sqrt(left + kResidualOfWhite * prior.residual) : 0;
+  const double deviation =
+      left > 0 ? left / std::sqrt(left + kConstants.decision.residual_of_white * prior.residual) : 0;
   PlaneNoise noise;
   noise.sigma =
-      deviation < kNegligible * prior.step
+      deviation < kConstants.decision.negligible * prior.step
           ? 0
           : static_cast<float>(std::min(std::sqrt(deviation * deviation + rounding), kGreatestSigma));
   return noise;
@@ -163,24 +86,27 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
 // Deviation of noise that a codec or a camera's own filter has changed, relative to the deviation of its
 // differences, which lack what repeats from frame to frame.
 double gain_of_repetition(double repetition) {
-  const double repeated = std::clamp((repetition - 1) / kAllRepeated, 0.0, 1.0);
-  return (kCodedGain + (kSingleGain - kCodedGain) * repeated) * std::max(repetition, 1.0);
+  const double repeated = std::clamp((repetition - 1) / kConstants.decision.all_repeated, 0.0, 1.0);
+  return (kConstants.decision.coded_gain +
+          (kConstants.decision.single_gain - kConstants.decision.coded_gain) * repeated) *
+         std::max(repetition, 1.0);
 }
 
 bool is_even(const NoiseShape::Curve& curve) {
   const auto [least, most] = std::minmax_element(curve.begin(), curve.end());
-  return double{*most} < kEvenCurve * double{*least};
+  return double{*most} < kConstants.decision.even_curve * double{*least};
 }
 
 // True if differences have the white noise of single frames.
 bool agrees_with_white(const DifferenceNoise& found, double variance, const Prior& prior) {
   const double white = prior.white * prior.white;
-  const bool between = white > variance * (1 - kSameWhite) && white < found.most_variance * (1 + kSameWhite);
-  if (found.visibility < kHiddenVisibility) {
-    return slope_of(found.spectrum) > kHiddenSlope && between;
+  const bool between = white > variance * (1 - kConstants.decision.same_white) &&
+                       white < found.most_variance * (1 + kConstants.decision.same_white);
+  if (found.visibility < kConstants.decision.hidden_visibility) {
+    return slope_of(found.spectrum) > kConstants.decision.hidden_slope && between;
   }
-  return slope_of(found.spectrum) > kWhiteRatio && is_even(found.curve) &&
-         std::abs(std::sqrt(variance) - prior.white) < kSameWhite * prior.white;
+  return slope_of(found.spectrum) > kConstants.decision.white_ratio && is_even(found.curve) &&
+         std::abs(std::sqrt(variance) - prior.white) < kConstants.decision.same_white * prior.white;
 }
 
 // Luma's noise behind a codec or a camera's own filter.
@@ -192,14 +118,15 @@ struct Coded {
 Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectrum>& single,
                     DifferenceNoise& found, double variance) {
   Coded coded{variance, 0};
-  if (slope_of(found.spectrum) < kCodedSlope) {
+  if (slope_of(found.spectrum) < kConstants.decision.coded_slope) {
     const bool repeats = single && evenness(channel) > kColoredLimits[0].evenness;
     const double gain = gain_of_repetition(repeats ? repetition(found.spectrum, *single) : 0);
-    coded = {variance * gain * gain, 1 - kCodedGain * kCodedGain / (gain * gain)};
+    coded = {variance * gain * gain,
+             1 - kConstants.decision.coded_gain * kConstants.decision.coded_gain / (gain * gain)};
     // Coded noise depends on more than brightness.
     found.curve = NoiseShape().curve;
   }
-  const std::optional<Spectrum> flat = single_spectrum(channel, true, kFlatShare);
+  const std::optional<Spectrum> flat = single_spectrum(channel, true, kConstants.decision.flat_share);
   const std::optional<CodedNoise> more = flat ? coded_noise(channel, mean_of(*flat)) : std::nullopt;
   if (more && mean_of(more->spectrum) > coded.variance) {
     found.spectrum = more->spectrum;
@@ -216,37 +143,43 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   double variance = mean_of(found.spectrum);
   const std::optional<Spectrum> single = single_spectrum(channel, prior.luma());
   if (single && found.least_level > 0) {
-    const double most = (prior.luma() ? 1 : 2) * kSpread * kSpread * mean_of(*single);
+    const double most =
+        (prior.luma() ? 1 : 2) * kConstants.decision.spread * kConstants.decision.spread * mean_of(*single);
     variance *= std::min(1.0, most / (found.least_level * found.least_level));
   }
   if (agrees_with_white(found, variance, prior)) {
     return std::nullopt;
   }
   Coded coded{variance, 0};
-  if (slope_of(found.spectrum) > kWhiteRatio) {
+  if (slope_of(found.spectrum) > kConstants.decision.white_ratio) {
     found.spectrum.fill(variance);
   } else if (prior.luma() && variance > 0) {
-    const double share = ramp(found.uniformity, kTextureUniformity, kCodedUniformity);
+    const double share =
+        ramp(found.uniformity, kConstants.decision.texture_uniformity, kConstants.decision.coded_uniformity);
     coded = share > 0 ? restore_coded(channel, single, found, variance) : coded;
     coded.variance = variance + share * (coded.variance - variance);
     coded.common *= share;
   }
   // Uniform differences are noise, however weak. Texture left in differences is not uniform.
   const double residual = (1 - found.reliability / 2) * prior.residual;
-  coded.variance -= (prior.luma() ? kResidualOfLuma : kResidualOfChroma) * residual;
+  coded.variance -=
+      (prior.luma() ? kConstants.decision.residual_of_luma : kConstants.decision.residual_of_chroma) *
+      residual;
   if (prior.kind == ChannelKind::kChroma) {
-    coded.variance *= kChromaGain * kChromaGain;
+    coded.variance *= kConstants.decision.chroma_gain * kConstants.decision.chroma_gain;
     for (float& deviation : found.curve) {
-      deviation = std::sqrt(deviation);
+      deviation = std::sqrt(deviation);  // for the reason of chroma_gain
     }
   }
-  if (!(coded.variance > kNegligible * kNegligible * prior.step * prior.step)) {
+  if (!(coded.variance >
+        kConstants.decision.negligible * kConstants.decision.negligible * prior.step * prior.step)) {
     return PlaneNoise{};
   }
   PlaneNoise noise = to_noise(scaled(found.spectrum, coded.variance));
   noise.shape.curve = found.curve;
-  noise.shape.repetition =
-      coded.common < kLeastCommon ? 0 : static_cast<float>(std::min(coded.common, kMostCommon));
+  noise.shape.repetition = coded.common < kConstants.decision.least_common
+                               ? 0
+                               : static_cast<float>(std::min(coded.common, kConstants.decision.most_common));
   return noise;
 }
 
@@ -267,9 +200,10 @@ std::optional<PlaneNoise> colored_noise_of_single(const ChannelStatistics& chann
   if (!spectrum || !(mean_of(*spectrum) > 0)) {
     return std::nullopt;
   }
-  const double gain = is_single_picture(channel) ? kSingleGain : 1;
+  const double gain = is_single_picture(channel) ? kConstants.decision.single_gain : 1;
   const double sigma = std::max(gain * std::sqrt(mean_of(*spectrum)), prior.least);
-  const double least = prior.least > 0 ? 0 : kLeastSingleSigma * std::sqrt(prior.residual);
+  const double least =
+      prior.least > 0 ? 0 : kConstants.decision.least_single_sigma * std::sqrt(prior.residual);
   if (sigma <= std::max(least, prior.white)) {
     return std::nullopt;
   }
@@ -299,7 +233,7 @@ bool single_is_colored(const ChannelStatistics& luma, double white) {
       std::any_of(kColoredLimits.begin(), kColoredLimits.end(), [&](const ColoredLimit& limit) {
         return slope < limit.slope && even > limit.evenness && white >= limit.share_of_white * high;
       });
-  return colored && (is_single_picture(luma) || growth_power(luma) < kMostPowerOfClips);
+  return colored && (is_single_picture(luma) || growth_power(luma) < kConstants.decision.most_power_of_clips);
 }
 
 // The noise of one channel.
@@ -336,14 +270,14 @@ ChannelNoise noise_of_single(const ChannelStatistics& channel, const Prior& prio
 // coefficients, which those of a drawn pattern are not.
 bool is_surely_white(const ChannelStatistics& channel) {
   const std::optional<Spectrum> spectrum = single_spectrum(channel, true);
-  if (!spectrum || growth_power(channel) > kMostPowerOfStills) {
+  if (!spectrum || growth_power(channel) > kConstants.decision.most_power_of_stills) {
     return false;
   }
   double logarithms = 0;
   for (const double value : *spectrum) {
     logarithms += std::log(std::max(value, 1e-9)) / kCoefficients;
   }
-  return std::exp(logarithms) > kLeastFlatness * mean_of(*spectrum);
+  return std::exp(logarithms) > kConstants.decision.least_flatness * mean_of(*spectrum);
 }
 
 ChannelNoise noise_of(const ChannelStatistics& channel, const Prior& prior) {
@@ -354,7 +288,9 @@ ChannelNoise noise_of(const ChannelStatistics& channel, const Prior& prior) {
   if (copied == 1 && is_surely_white(channel)) {
     return noise_of_single(channel, prior);
   }
-  if (copied > kMostCopied || (copied > kManyCopied && reliability < kReliableBesideCopies)) {
+  if (copied > kConstants.decision.most_copied ||
+      (copied > kConstants.decision.many_copied &&
+       reliability < kConstants.decision.reliable_beside_copies)) {
     return {{}, false, evidence_of({}, NoiseSource::kRepeatedFrames, 1 - reliability, prior)};
   }
   if (!differences) {
@@ -379,13 +315,17 @@ float chroma_strength(const ChannelStatistics& channel, double sigma) {
   if (!all) {
     return 0;
   }
-  const double everywhere = std::sqrt(mean_of(*all, kNoiseFrequency, 2 * (kBlock - 1)));
+  const double everywhere = std::sqrt(mean_of(*all, kConstants.decision.noise_frequency, 2 * (kBlock - 1)));
   // Samples may be anything, and what follows from them no numbers: then these are the second operands.
-  const double uneven = std::max(1.0, std::min(kMostUneven, everywhere / sigma));
+  const double uneven = std::max(1.0, std::min(kConstants.decision.most_uneven, everywhere / sigma));
   const double texture =
-      mean_of(*all, kTextureFrequency, kNoiseFrequency - 1) / std::pow(uneven * sigma, 2) - 1;
-  const double strength = 1 + kStrength / std::pow(std::max(kLeastTexture, texture), kStrengthPower);
-  return static_cast<float>(std::min(uneven * strength, kMostStrength));
+      mean_of(*all, kConstants.decision.texture_frequency, kConstants.decision.noise_frequency - 1) /
+          std::pow(uneven * sigma, 2) -
+      1;
+  const double strength =
+      1 + kConstants.decision.strength / std::pow(std::max(kConstants.decision.least_texture, texture),
+                                                  kConstants.decision.strength_power);
+  return static_cast<float>(std::min(uneven * strength, kConstants.decision.most_strength));
 }
 
 // The Prior of a channel, given the white noise of single frames.
@@ -393,14 +333,16 @@ Prior prior_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMode
   Prior prior{.step = static_cast<double>(statistics.step)};
   prior.kind = c == 0 ? ChannelKind::kLuma : statistics.rgb ? ChannelKind::kOpponent : ChannelKind::kChroma;
   prior.white = statistics.rgb ? 0 : static_cast<double>(white.sigma[c]);
-  prior.residual = std::pow(std::min(texture_deviation(statistics.channels[0]) / kFullTexture, 1.0), 2);
+  prior.residual = std::pow(
+      std::min(texture_deviation(statistics.channels[0]) / kConstants.decision.full_texture, 1.0), 2);
   return prior;
 }
 
 // Codecs take chroma's noise from most blocks and luma's from fewer.
 void match_coded_chroma(std::array<ChannelNoise, 3>& channels) {
   const PlaneNoise& luma = channels[0].noise;
-  if (channels[0].white || !(luma.sigma > 0) || !(slope_of(spectrum_of(luma)) < kCodedSlope)) {
+  if (channels[0].white || !(luma.sigma > 0) ||
+      !(slope_of(spectrum_of(luma)) < kConstants.decision.coded_slope)) {
     return;
   }
   for (std::size_t c = 1; c < channels.size(); ++c) {
@@ -408,7 +350,7 @@ void match_coded_chroma(std::array<ChannelNoise, 3>& channels) {
     if (channels[c].white || channels[c].evidence.source == NoiseSource::kRepeatedFrames) {
       continue;
     }
-    chroma.sigma = std::max(chroma.sigma, static_cast<float>(kCodedChroma) * luma.sigma);
+    chroma.sigma = std::max(chroma.sigma, static_cast<float>(kConstants.decision.coded_chroma) * luma.sigma);
     for (std::size_t i = 0; i < chroma.shape.spectrum.size(); ++i) {
       chroma.shape.spectrum[i] = (chroma.shape.spectrum[i] + luma.shape.spectrum[i]) / 2;
     }
@@ -440,6 +382,11 @@ NoiseModel rgb_model(const std::array<ChannelNoise, 3>& channels, const NoiseMod
 
 }  // namespace
 
+double count_of(const std::vector<Energies>& bins) {
+  return std::accumulate(bins.begin(), bins.end(), 0.0,
+                         [](double sum, const Energies& bin) { return sum + bin.blocks; });
+}
+
 void Energies::add(const Energies& other) {
   blocks += other.blocks;
   octaves += other.octaves;
@@ -459,7 +406,8 @@ void ChannelStatistics::add(const ChannelStatistics& other) {
     add_bins(single[half], other.single[half]);
   }
   add_bins(differences, other.differences);
-  const bool repeats = other.copied > kRepeated * (other.copied + other.lost + count_of(other.differences));
+  const bool repeats =
+      other.copied > kConstants.decision.repeated * (other.copied + other.lost + count_of(other.differences));
   (repeats ? repeated : copied) += other.copied;
   repeated += other.repeated;
   lost += other.lost;
@@ -495,8 +443,9 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
                        : 0;
     } else if (!channels[0].white) {
       const double sigma = static_cast<double>(channels[0].noise.sigma);
-      prior.least = prior.kind == ChannelKind::kOpponent ? kLeastOpponentChroma * sigma : 0;
-      prior.most = kMostChroma * sigma;
+      prior.least =
+          prior.kind == ChannelKind::kOpponent ? kConstants.decision.least_opponent_chroma * sigma : 0;
+      prior.most = kConstants.decision.most_chroma * sigma;
     }
     const bool repeats = channels[0].evidence.source == NoiseSource::kRepeatedFrames;
     channels[c] =

@@ -77,6 +77,9 @@ struct Energies {
   void add(const Energies& other);
 };
 
+/// The number of blocks in all bins.
+double count_of(const std::vector<Energies>& bins);
+
 /// Of one channel: a plane, or one of RGB's opponent channels.
 struct ChannelStatistics {
   /// Of single blocks: the odd coefficients of blocks by the energy of their even ones, and the even ones by

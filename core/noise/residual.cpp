@@ -8,20 +8,12 @@
 #include "core/frame/code_values.h"
 #include "core/frame/fields.h"
 #include "core/noise/brightness_histogram.h"
+#include "core/noise/constants.h"
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
 namespace limpid::noise {
 namespace {
-
-constexpr double kLeastTexturedShare = 0.2;
-constexpr double kMostTexturedShare = 0.5;
-constexpr std::size_t kLeastCheckedBlocks = 64;
-/// Flat blocks count as having lost this share of the expected energy at least.
-constexpr double kLeastRemoved = 0.02;
-
-/// Noise in a block rarely has so many times its variance.
-constexpr float kMostOfNoise = 2;
 
 struct CheckedBlock {
   float texture = 0;  // variance of the denoised samples, and of the given ones where it is more than noise
@@ -100,19 +92,23 @@ double residual_ratio(const Frame& noisy, const Frame& denoised, const NoiseMode
       const float deviation = noise.sigma * deviation_at(noise.shape.curve.data(), shown.mean);
       const float expected = deviation * deviation;
       const float removed = moments_of(residual).variance / expected;
-      blocks.push_back({shown.variance + std::max(variance - kMostOfNoise * expected, 0.0F), removed});
+      blocks.push_back(
+          {shown.variance + std::max(variance - kConstants.residual.most_of_noise * expected, 0.0F),
+           removed});
     }
   }
-  if (blocks.size() < kLeastCheckedBlocks) {
+  if (std::ssize(blocks) < kConstants.residual.least_blocks) {
     return 1;
   }
   std::sort(blocks.begin(), blocks.end(), [](const CheckedBlock& a, const CheckedBlock& b) {
     return a.texture != b.texture ? a.texture < b.texture : a.removed < b.removed;
   });
-  const auto flat = static_cast<std::ptrdiff_t>(kLeastTexturedShare * static_cast<double>(blocks.size()));
-  const auto textured = static_cast<std::ptrdiff_t>(kMostTexturedShare * static_cast<double>(blocks.size()));
+  const auto flat = static_cast<std::ptrdiff_t>(kConstants.residual.least_textured_share *
+                                                static_cast<double>(blocks.size()));
+  const auto textured = static_cast<std::ptrdiff_t>(kConstants.residual.most_textured_share *
+                                                    static_cast<double>(blocks.size()));
   return mean_removed(blocks.end() - textured, blocks.end()) /
-         std::max(mean_removed(blocks.begin(), blocks.begin() + flat), kLeastRemoved);
+         std::max(mean_removed(blocks.begin(), blocks.begin() + flat), kConstants.residual.least_removed);
 }
 
 }  // namespace limpid::noise

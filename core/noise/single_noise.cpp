@@ -4,20 +4,10 @@
 #include <cmath>
 #include <vector>
 
+#include "core/noise/constants.h"
+
 namespace limpid::noise {
 namespace {
-
-/// Blocks with so many half octaves more texture than the flattest, up to the second of these, show how high
-/// frequencies grow with texture.
-constexpr int kFirstTexturedStep = 3;
-constexpr int kLastTexturedStep = 8;
-/// The flattest blocks may have so many times more of them than that growth says, up to the second of these.
-constexpr double kUncertainty = 2;
-constexpr double kMostOfGrowth = 0.5;
-
-/// The shares of the blocks that growth_power() and evenness() compare.
-constexpr double kFirstShare = 0.01;
-constexpr double kNextShare = 0.05;
 
 struct FlattestSums {
   Energies energies;
@@ -39,14 +29,6 @@ struct FlattestSums {
   double mean_texture() const { return texture / energies.blocks; }
 };
 
-double blocks_in(const std::vector<Energies>& bins) {
-  double blocks = 0;
-  for (const Energies& bin : bins) {
-    blocks += bin.blocks;
-  }
-  return blocks;
-}
-
 // The sums of the first bins that have at least so many blocks.
 FlattestSums flattest(const std::vector<Energies>& bins, double blocks) {
   FlattestSums sums;
@@ -65,9 +47,10 @@ struct FlatPair {
 };
 
 std::optional<FlatPair> flat_pair(const std::vector<Energies>& bins) {
-  const double all = blocks_in(bins);
-  FlatPair pair{flattest(bins, std::max(kFirstShare * all, kLeastSingleBlocks)), {}};
-  for (int a = pair.flat.last + 1; a < kActivities && pair.next.energies.blocks < kNextShare * all; ++a) {
+  const double all = count_of(bins);
+  FlatPair pair{flattest(bins, std::max(kConstants.single.first_share * all, kLeastSingleBlocks)), {}};
+  for (int a = pair.flat.last + 1;
+       a < kActivities && pair.next.energies.blocks < kConstants.single.next_share * all; ++a) {
     if (bins[a].blocks > 0) {
       pair.next.add(bins[a], a);
     }
@@ -95,7 +78,7 @@ std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, doub
                                           double least_blocks) {
   Spectrum spectrum{};
   for (int half = 0; half < 2; ++half) {
-    const double all = blocks_in(channel.single[half]);
+    const double all = count_of(channel.single[half]);
     const Energies sum = flattest(channel.single[half], std::max(share * all, least_blocks)).energies;
     if (sum.blocks < least_blocks) {
       return std::nullopt;
@@ -148,15 +131,15 @@ std::optional<double> supported_white_variance(const ChannelStatistics& channel)
   double sum = 0;
   for (int half = 0; half < 2; ++half) {
     const std::vector<Energies>& bins = channel.single[half];
-    const FlattestSums flat = flattest(bins, std::max(kSingleShare * blocks_in(bins), kLeastSingleBlocks));
+    const FlattestSums flat = flattest(bins, std::max(kSingleShare * count_of(bins), kLeastSingleBlocks));
     if (flat.energies.blocks < kLeastSingleBlocks) {
       return std::nullopt;
     }
     const double texture = flat.texture / flat.energies.blocks;
     const double energy = high_energy(flat.energies, half);
     FlattestSums textured;
-    const int end = std::min(flat.last + kLastTexturedStep, kActivities);
-    for (int a = flat.last + kFirstTexturedStep; a < end; ++a) {
+    const int end = std::min(flat.last + kConstants.single.last_textured_step, kActivities);
+    for (int a = flat.last + kConstants.single.first_textured_step; a < end; ++a) {
       textured.add(bins[a], a);
     }
     double growth = 0;
@@ -164,7 +147,7 @@ std::optional<double> supported_white_variance(const ChannelStatistics& channel)
       const double more = high_energy(textured.energies, half) - energy;
       growth = std::max(more / (textured.texture / textured.energies.blocks - texture), 0.0);
     }
-    const double share = std::min(kUncertainty * growth, kMostOfGrowth);
+    const double share = std::min(kConstants.single.uncertainty * growth, kConstants.single.most_of_growth);
     sum += std::max(energy - share * texture, 0.0) / (1 - share);
   }
   return sum / 2;

@@ -379,5 +379,21 @@ TEST(NoiseStatistics, ThreadsDoNotMatter) {
   EXPECT_EQ(model_of(cpu::measure_noise(b, &a), {}), model);
 }
 
+// Noise that the end of the range has cut off in either frame of a pair is smaller than it was.
+TEST(NoiseStatistics, ClippedBlocksOfEitherFrameAreLeftOut) {
+  const FrameFormat format = gray_format(160, 120);
+  const auto flat = [&](double brightness, unsigned seed) {
+    return render(
+        format, [=](int, int, int) { return brightness; }, 8, seed);
+  };
+  const auto blocks_of = [](const Frame& frame, const Frame& before) {
+    const ChannelStatistics channel = cpu::measure_noise(frame, &before).channels[0];
+    return count_of(channel.differences) + channel.lost + channel.copied;
+  };
+  EXPECT_GT(blocks_of(flat(215, 1), flat(215, 2)), 100);
+  EXPECT_LT(blocks_of(flat(215, 1), flat(253, 2)), 5);
+  EXPECT_LT(blocks_of(flat(253, 1), flat(215, 2)), 5);
+}
+
 }  // namespace
 }  // namespace limpid::noise

@@ -2,6 +2,7 @@
 
   python3 noise_zoo make OUT            make the cases, each in OUT/NAME: a truth and, unless it is clean, a noisy clip
   python3 noise_zoo score LIMPID OUT    denoise the cases by default and compare with the best of fixed settings
+  python3 noise_zoo tune OUT NAME...    score builds with other values of the constants of noise estimation
   python3 noise_zoo report SCORES       print the verdict of a file that score --json wrote, and make its table
 
 README.md beside this file describes the cases and the figures."""
@@ -12,12 +13,14 @@ import shutil
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-DATA = FOLDER.parents[4] / "shared" / "data"
+CHECKOUT = FOLDER.parents[3]
+DATA = CHECKOUT.parent / "shared" / "data"
 
 try:
     from making import make
     from scoring import score
     from summary import report
+    from tuning import tune
 except ImportError as error:
     sys.exit(f"noise_zoo: {error}; install NumPy and PyAV: pip install numpy av")
 
@@ -46,6 +49,15 @@ def parsed():
     scoring.add_argument("--reference", metavar="LIMPID", help="program for sweeps that are missing [LIMPID]")
     scoring.add_argument("--threads", type=int, default=1, help="threads of each limpid [1]")
     scoring.add_argument("--json", type=pathlib.Path, metavar="FILE", help="file for the scores of the cases")
+    tuning = commands.add_parser("tune", help="score builds with other values of the constants of core/noise/constants.h")
+    tuning.set_defaults(run=tune, options="", reference=None, threads=1)
+    add_case_options(tuning)
+    tuning.add_argument("names", nargs="+", metavar="NAME", help="constants, as in 'coded.gain' or 'difference.*'")
+    tuning.add_argument("--factors", type=lambda text: [float(each) for each in text.split(",")], default=[0.8, 1.25],
+                        help="factors of their values, separated by commas [0.8,1.25]")
+    tuning.add_argument("--build", default=str(CHECKOUT / "build" / "release"), help="build folder [%(default)s]")
+    tuning.add_argument("--header", type=pathlib.Path, default=CHECKOUT / "core" / "noise" / "constants.h",
+                        help="file of the constants [%(default)s]")
     reporting = commands.add_parser("report", help="print the verdict of scores and make their table")
     reporting.set_defaults(run=report)
     reporting.add_argument("scores", type=pathlib.Path, help="file that score --json wrote")
