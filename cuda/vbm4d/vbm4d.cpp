@@ -11,6 +11,9 @@
 namespace limpid::cuda {
 namespace {
 
+using limpid::vbm4d::ScheduledStep;
+using limpid::vbm4d::Work;
+
 // Groups are found and filtered in bands of grid rows that take no more than this.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
@@ -197,11 +200,7 @@ void Vbm4d::give_back_motion(Picture& picture) {
 
 void Vbm4d::renew(FrameState& state) {
   for (Picture& picture : static_cast<State&>(state).pictures) {
-    give_back_samples(picture);
-    give_back_motion(picture);
-    for (DeviceMemory& guide : picture.guides[0]) {
-      give_back(guide);
-    }
+    release(picture);
     for (auto& sums : picture.sums) {
       for (DeviceMemory& component : sums) {
         give_back(component);
@@ -278,56 +277,51 @@ void Vbm4d::make_plans(const Sequence& sequence) {
   }
 }
 
-// Of the last step, groups with references in [current - after, current + spread] reach the current frame.
-// What they need of the step before is made by groups that reach as far again. All of this is done in the
-// frames' order, each thing as soon as it can be, so that little has to be kept at a time.
 void Vbm4d::filter(const Sequence& sequence, int current, const SamplePlanes& out) {
   make_plans(sequence);
-  const int last = sequence.count - 1;
-  bool any = false;
+  std::vector<limpid::vbm4d::PictureProgress> progress;
+  bool any_noise = false;
   for (int i = 0; i < sequence.count; ++i) {
-    any = any || !sequence.picture(i).plan->planes.sets.empty();
+    const Picture& picture = sequence.picture(i);
+    progress.push_back(picture.progress);
+    any_noise = any_noise || !picture.plan->planes.sets.empty();
   }
-  if (any) {
-    const auto range = [&](int first, int last_of_all) {
-      return Range{std::max(first, 0), std::min(last_of_all, last)};
-    };
-    const auto [before, after, spread] = span_;
-    const bool two = steps() == 2;
-    const int least_basic = two ? current - after - before : current;
-    const int most_basic = two ? current + spread + after : current;
-    const Range basics = range(least_basic, most_basic);
-    const Range first_groups = range(least_basic - after, most_basic + spread);
-    const Range second_groups = range(current - after, current + spread);
-    for (int now = least_basic - after; now <= most_basic + spread; ++now) {
-      if (first_groups.holds(now) && !sequence.picture(now).grouped[0]) {
-        for (int i = std::max(now - before, 0); i <= std::min(now + after, last); ++i) {
-          prepare(sequence, i);
-        }
-        filter_groups(sequence, now, 0, basics.first);
-      }
-      int done = now;  // its groups of the last step have been filtered
-      if (two) {
-        const int complete = now - spread;
-        if (basics.holds(complete) && !sequence.picture(complete).estimated[0]) {
-          make_basic(sequence, complete);
-        }
-        done = complete - after;
-        if (second_groups.holds(done) && !sequence.picture(done).grouped[1]) {
-          filter_groups(sequence, done, 1, current);
-        }
-      }
-      for (int i = 0; i <= std::min(done - before, current - 1); ++i) {
-        Picture& picture = sequence.picture(i);
-        for (DeviceMemory& guide : picture.guides[0]) {
-          give_back(guide);
-        }
-        give_back_samples(picture);
-        give_back_motion(picture);
-      }
-    }
+  if (!any_noise) {
+    return store_result(sequence, current, out);
   }
-  store_result(sequence, current, out);
+  for (const ScheduledStep& step : limpid::vbm4d::schedule(span_, steps() == 2, current, progress)) {
+    execute(sequence, step, out);
+    sequence.picture(step.picture).progress.mark(step.work);
+  }
+}
+
+void Vbm4d::execute(const Sequence& sequence, const ScheduledStep& step, const SamplePlanes& out) {
+  switch (step.work) {
+    case Work::kLoad:
+      load(sequence, step.picture);
+      break;
+    case Work::kFirstGroups:
+    case Work::kSecondGroups:
+      filter_groups(sequence, step.picture, step.work == Work::kSecondGroups ? 1 : 0, step.first_target);
+      break;
+    case Work::kBasicEstimate:
+      make_basic(sequence, step.picture);
+      break;
+    case Work::kResult:
+      store_result(sequence, step.picture, out);
+      break;
+    case Work::kRelease:
+      release(sequence.picture(step.picture));
+      break;
+  }
+}
+
+void Vbm4d::release(Picture& picture) {
+  for (DeviceMemory& guide : picture.guides[0]) {
+    give_back(guide);
+  }
+  give_back_samples(picture);
+  give_back_motion(picture);
 }
 
 // Noisy samples in code values, by component, are then in scratch memory.
@@ -360,11 +354,8 @@ void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
   }
 }
 
-void Vbm4d::prepare(const Sequence& sequence, int i) {
+void Vbm4d::load(const Sequence& sequence, int i) {
   Picture& picture = sequence.picture(i);
-  if (std::exchange(picture.prepared, true)) {
-    return;
-  }
   load_noisy(sequence, i);
   for (int c = 0; c < format_.color_plane_count(); ++c) {
     const FloatPlane values = scratch(sequence, c);
@@ -415,9 +406,7 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
 
 // Estimates go to no frame before `first_target`.
 void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first_target) {
-  Picture& reference = sequence.picture(i);
-  reference.grouped[number] = true;
-  const Vbm4dPlan& plan = *reference.plan;
+  const Vbm4dPlan& plan = *sequence.picture(i).plan;
   const Step& own_step = step(number);
   const int first = std::max(i - span_.before, 0);
   const int last = std::min(i + span_.after, sequence.count - 1);
@@ -530,7 +519,6 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
 // The estimates of one step, in code values, are then in scratch memory.
 void Vbm4d::estimate(const Sequence& sequence, int i, int number) {
   Picture& picture = sequence.picture(i);
-  picture.estimated[number] = true;
   const Vbm4dPlan& plan = *picture.plan;
   const auto is_filtered = [&](int c) { return plan.planes.components[c].sigma > 0; };
   const int colors = format_.color_plane_count();

@@ -9,6 +9,7 @@
 
 #include "core/frame/frame.h"
 #include "core/vbm3d/vbm3d_parameters.h"
+#include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
 #include "cuda/motion/motion.h"
@@ -41,9 +42,7 @@ class Vbm4d final : public FrameFilter {
 
   // What is kept of a frame or a field.
   struct Picture {
-    bool prepared = false;
-    std::array<bool, 2> grouped{};    // by step: its groups are filtered
-    std::array<bool, 2> estimated{};  // its estimate is made
+    limpid::vbm4d::PictureProgress progress;
     std::shared_ptr<const Vbm4dPlan> plan;
     std::array<DeviceMemory, 3> noisy;  // as groups take them
     std::array<DeviceMemory, 3> basic;
@@ -90,13 +89,6 @@ class Vbm4d final : public FrameFilter {
     SamplePlanes planes(const SamplePlanes& of_frame) const;
   };
 
-  // Frames that something is done with, those that are there: [first, last].
-  struct Range {
-    int first;
-    int last;
-    bool holds(int i) const { return i >= first && i <= last; }
-  };
-
   int steps() const { return wiener_ ? 2 : 1; }
   const Step& step(int number) const { return number == 0 ? hard_ : *wiener_; }
   bool has_guide(const Sequence& sequence, int kind) const;
@@ -108,7 +100,8 @@ class Vbm4d final : public FrameFilter {
   int rows_per_band(const ReferenceGrid& grid, bool second_step) const;
   void make_plans(const Sequence& sequence);
   void filter(const Sequence& sequence, int current, const SamplePlanes& out);
-  void prepare(const Sequence& sequence, int i);
+  void execute(const Sequence& sequence, const limpid::vbm4d::ScheduledStep& step, const SamplePlanes& out);
+  void load(const Sequence& sequence, int i);
   void find_motion(const Sequence& sequence, int i);
   void load_noisy(const Sequence& sequence, int i);
   void make_guides(const Sequence& sequence, int i, int step);
@@ -116,6 +109,7 @@ class Vbm4d final : public FrameFilter {
   void estimate(const Sequence& sequence, int i, int step);
   void make_basic(const Sequence& sequence, int i);
   void store_result(const Sequence& sequence, int i, const SamplePlanes& out);
+  void release(Picture& picture);
 
   DeviceMemory take(std::size_t bytes);
   void give_back(DeviceMemory& memory);

@@ -17,6 +17,7 @@
 #include "core/cpu/runtime/planes.h"
 #include "core/cpu/vbm4d/trajectory_tile.h"
 #include "core/motion/followed.h"
+#include "core/vbm4d/schedule.h"
 #include "core/vbm4d/vbm4d_plan.h"
 
 namespace limpid::cpu {
@@ -57,6 +58,8 @@ class BufferPool {
   std::vector<std::unique_ptr<T>> idle_;
 };
 
+using vbm4d::Work;
+
 // Of each component.
 using FloatPlanes = std::array<PlaneBuffer<float>, 3>;
 // For components of luma's size, and for subsampled chroma.
@@ -78,10 +81,7 @@ struct StepSums {
 // What is kept of a frame or a field.
 struct PictureState {
   std::optional<Vbm4dPlan> plan;
-  bool loaded = false;
-  std::array<bool, 2> grouped{};  // its groups have been filtered, in each step
-  bool estimated = false;         // basic and basic_guide have been made
-  bool released = false;          // nothing will need it any more
+  vbm4d::PictureProgress progress;
   std::unique_ptr<MotionPyramid> pyramid;
   std::unique_ptr<MotionField> back;
   std::unique_ptr<MotionField> ahead;
@@ -138,7 +138,9 @@ class FilterAlongMotion::Worker {
 
   Reach reach() const { return reach_of(parameters_); }
   static bool is_done(const StateAlongMotion& state) {
-    return state.pictures[0].released && (state.pictures[1].released || !state.pictures[1].loaded);
+    const vbm4d::PictureProgress& first = state.pictures[0].progress;
+    const vbm4d::PictureProgress& second = state.pictures[1].progress;
+    return first.has(Work::kRelease) && (second.has(Work::kRelease) || !second.has(Work::kLoad));
   }
   const std::vector<std::string>& warnings() const { return warnings_; }
   bool is_too_small() const { return static_cast<int>(warnings_.size()) == format_.color_plane_count(); }
@@ -181,10 +183,7 @@ class FilterAlongMotion::Worker {
     for (PictureState& picture : state.pictures) {
       release(picture);
       picture.plan.reset();
-      picture.loaded = false;
-      picture.grouped = {};
-      picture.estimated = false;
-      picture.released = false;
+      picture.progress = {};
     }
   }
 
@@ -228,43 +227,42 @@ class FilterAlongMotion::Worker {
     if (!any_noise) {
       return make_result(c, out);
     }
-    // Each stage follows the one before it as closely as it can, so that no more is kept than must be.
-    const int basic_lag = span_.after + span_.spread;
-    const int last_lag = steps_ == 2 ? basic_lag + span_.after : span_.after;
-    const auto is_in = [this](int t, int from, int to) {
-      return t >= std::max(from, 0) && t <= std::min(to, count() - 1);
-    };
-    for (int newest = 0; newest < count() + last_lag; ++newest) {
-      if (newest < count()) {
-        load(newest);
-        if (newest > 0) {
-          find_motion(newest - 1);
-        }
-      }
-      if (steps_ == 2) {
-        const int basic_from = c - span_.after - span_.before;
-        const int basic_to = c + span_.spread + span_.after;
-        if (is_in(newest - span_.after, basic_from - span_.after, basic_to + span_.spread)) {
-          filter_groups(newest - span_.after, 0);
-        }
-        if (is_in(newest - basic_lag, basic_from, basic_to)) {
-          make_basic(newest - basic_lag);
-        }
-      }
-      if (is_in(newest - last_lag, c - span_.after, c + span_.spread)) {
-        filter_groups(newest - last_lag, steps_ - 1);
-      }
+    std::vector<vbm4d::PictureProgress> progress;
+    for (const PictureState* picture : pictures_) {
+      progress.push_back(picture->progress);
     }
-    make_result(c, out);
-    // What later pictures' groups of the last step reach.
-    for (int t = 0; t <= std::min(c + span_.spread - span_.before, count() - 1); ++t) {
-      release(*pictures_[t]);
+    for (const vbm4d::ScheduledStep& step : vbm4d::schedule(span_, steps_ == 2, c, progress)) {
+      execute(step, out);
+      pictures_[step.picture]->progress.mark(step.work);
     }
-    give_back_sums(*pictures_[c], steps_ - 1);
+  }
+
+  void execute(const vbm4d::ScheduledStep& step, const std::array<Plane, kMaxPlanes>& out) {
+    switch (step.work) {
+      case Work::kLoad:
+        load(step.picture);
+        if (step.picture > 0) {
+          find_motion(step.picture - 1);
+        }
+        break;
+      case Work::kFirstGroups:
+      case Work::kSecondGroups:
+        filter_groups(step.picture, step.work == Work::kSecondGroups ? 1 : 0);
+        break;
+      case Work::kBasicEstimate:
+        make_basic(step.picture);
+        break;
+      case Work::kResult:
+        make_result(step.picture, out);
+        give_back_sums(*pictures_[step.picture], steps_ - 1);
+        break;
+      case Work::kRelease:
+        release(*pictures_[step.picture]);
+        break;
+    }
   }
 
   void release(PictureState& picture) {
-    picture.released = picture.loaded;
     pyramids_.give_back(picture.pyramid);
     fields_.give_back(picture.back);
     fields_.give_back(picture.ahead);
@@ -312,10 +310,6 @@ class FilterAlongMotion::Worker {
   // Samples, guides and pyramid of picture t.
   void load(int t) {
     PictureState& picture = *pictures_[t];
-    if (picture.loaded) {
-      return;
-    }
-    picture.loaded = true;
     noisy_guides_.take(picture.noisy_guide);
     resize_guides(*picture.noisy_guide, noisy_sets());
     pyramids_.take(picture.pyramid);
@@ -455,9 +449,6 @@ class FilterAlongMotion::Worker {
   // The groups whose reference patches are in picture t.
   void filter_groups(int t, int step) {
     PictureState& reference = *pictures_[t];
-    if (std::exchange(reference.grouped[step], true)) {
-      return;
-    }
     const Vbm4dPlan& plan = *reference.plan;
     if (plan.planes.sets.empty()) {
       return;
@@ -591,9 +582,6 @@ class FilterAlongMotion::Worker {
 
   void make_basic(int t) {
     PictureState& picture = *pictures_[t];
-    if (std::exchange(picture.estimated, true)) {
-      return;
-    }
     basic_guides_.take(picture.basic_guide);
     resize_guides(*picture.basic_guide, {0, 2});
     if (converted_) {

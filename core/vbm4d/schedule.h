@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/vbm4d/vbm4d_parameters.h"
+
+// The order in which V-BM4D filters the pictures (frames, or fields of one parity) of a stream. All engines
+// execute the same steps.
+
+namespace limpid::vbm4d {
+
+enum class Work : std::uint8_t {
+  kLoad,         ///< convert the samples, make the matching guide, find motion from and to the picture before
+  kFirstGroups,  ///< filter the groups with references in the picture, first step
+  kBasicEstimate,  ///< make the basic estimate from the sums of the first step
+  kSecondGroups,   ///< filter the groups with references in the picture, second step
+  kResult,         ///< make the result from the sums of the last step
+  kRelease,        ///< free all memory of the picture: no later step uses it
+};
+
+struct ScheduledStep {
+  Work work = Work::kLoad;
+  int picture = 0;  ///< index in the window
+  /// Of groups: the first picture that still needs their estimates. An engine may leave out the others.
+  int first_target = 0;
+  bool operator==(const ScheduledStep&) const = default;
+};
+
+/// What has been done with a picture so far. Part of its state between two windows.
+class PictureProgress {
+ public:
+  bool has(Work work) const { return done_[static_cast<std::size_t>(work)]; }
+  void mark(Work work) { done_[static_cast<std::size_t>(work)] = true; }
+
+ private:
+  std::array<bool, 6> done_{};
+};
+
+/// The steps, in their order, that lead to the result of picture `current` of a window. Each thing is done
+/// once and as late as possible, so that few pictures are kept at a time: what `progress`, by picture of the
+/// window, has already is left out, but for the result.
+std::vector<ScheduledStep> schedule(const TemporalSpan& span, bool has_second_step, int current,
+                                    std::span<const PictureProgress> progress);
+
+}  // namespace limpid::vbm4d
