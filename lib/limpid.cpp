@@ -143,19 +143,18 @@ MemoryDomain memory_of(const limpid_frame& frame) {
 
 // A frame of the caller's for the engine.
 Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
-  Session& session = denoiser.session;
   const MemoryDomain memory = memory_of(frame);
-  session.require_start();
+  limpid::DenoisingStream& stream = denoiser.session.stream();
   Frame result;
   if (frame.buffer != nullptr) {
     result = frame.buffer->frame;
   } else {
-    check_planes(frame, session.format());
+    check_planes(frame, stream.format());
     if (memory.is_host()) {
-      result = session.engine().allocate_frame(session.format());
+      result = stream.engine().allocate_frame(stream.format());
       copy_in(frame, result);
     } else {
-      result = callers_frame(frame, session.format(), std::move(lent));
+      result = callers_frame(frame, stream.format(), std::move(lent));
     }
   }
   tell(frame, result);
@@ -164,18 +163,20 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
 
 // Where the caller wants a frame's result.
 Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& lent) {
-  check_planes(result, denoiser.session.format());
+  limpid::DenoisingStream& stream = denoiser.session.stream();
+  check_planes(result, stream.format());
   const MemoryDomain memory = memory_of(result);
-  if (memory != denoiser.session.engine().result_memory() || memory.is_host()) {
+  if (memory != stream.engine().result_memory() || memory.is_host()) {
     throw UsageError("the result's memory is " + to_string(memory) + ", where the engine " +
-                     std::string(denoiser.session.engine().name()) + " can't be told to write to");
+                     std::string(stream.engine().name()) + " can't be told to write to");
   }
-  return callers_frame(result, denoiser.session.format(), std::move(lent));
+  return callers_frame(result, stream.format(), std::move(lent));
 }
 
 limpid_status receive(limpid_denoiser& denoiser, std::optional<Frame>& result) {
-  result = denoiser.session.receive();
-  return result ? LIMPID_OK : denoiser.session.ended() ? LIMPID_END : LIMPID_AGAIN;
+  limpid::DenoisingStream& stream = denoiser.session.stream();
+  result = stream.receive();
+  return result ? LIMPID_OK : stream.is_flushed() ? LIMPID_END : LIMPID_AGAIN;
 }
 
 limpid_memory kind_of(const MemoryDomain& memory) { return memory.is_host() ? LIMPID_HOST : LIMPID_CUDA; }
@@ -362,11 +363,12 @@ limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, doub
 limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format) {
   return with(denoiser, [&](limpid_denoiser& own) {
     own.session.start(to_format(checked(format, "the format")));
-    own.engine_name = own.session.engine().name();
-    own.engine_description = own.session.engine().description();
-    own.filter_name = to_string(own.session.filter());
+    const limpid::DenoisingStream& stream = own.session.stream();
+    own.engine_name = stream.engine().name();
+    own.engine_description = stream.engine().description();
+    own.filter_name = to_string(stream.filter());
     if (own.log != nullptr) {
-      for (const std::string& warning : own.session.denoiser().warnings()) {
+      for (const std::string& warning : stream.denoiser().warnings()) {
         own.log(own.log_data, LIMPID_LOG_WARNING, warning.c_str());
       }
     }
@@ -377,15 +379,15 @@ limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* forma
 limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* info) {
   return with(denoiser, [&](limpid_denoiser& own) {
     check_size(info, "info");
-    own.session.require_start();
-    const limpid::Reach reach = own.session.denoiser().reach();
-    const limpid::MemoryDomain memory = own.session.engine().memory();
-    const limpid::MemoryDomain result_memory = own.session.engine().result_memory();
+    const limpid::DenoisingStream& stream = own.session.stream();
+    const limpid::Reach reach = stream.denoiser().reach();
+    const limpid::MemoryDomain memory = stream.engine().memory();
+    const limpid::MemoryDomain result_memory = stream.engine().result_memory();
     fill(info, {.struct_size = 0,
                 .reach_before = reach.before,
                 .reach_after = reach.after,
-                .latency = own.session.latency(),
-                .concurrency = own.session.denoiser().concurrency(),
+                .latency = stream.latency(),
+                .concurrency = stream.denoiser().concurrency(),
                 .memory = kind_of(memory),
                 .ordinal = memory.ordinal,
                 .result_memory = kind_of(result_memory),
@@ -400,8 +402,8 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
 limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame) {
   return with(denoiser, [&](limpid_denoiser& own) {
     check_size(frame, "the frame");
-    own.session.require_start();
-    fill(frame, lend(own.session.engine().allocate_frame(own.session.format())));
+    const limpid::DenoisingStream& stream = own.session.stream();
+    fill(frame, lend(stream.engine().allocate_frame(stream.format())));
     return LIMPID_OK;
   });
 }
@@ -441,15 +443,15 @@ limpid_status limpid_receive(limpid_denoiser* denoiser, limpid_frame* result) {
 limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* result) {
   return with(denoiser, [&](limpid_denoiser& own) {
     const limpid_frame& place = checked(result, "the result");
-    own.session.require_start();
+    const limpid::DenoisingStream& stream = own.session.stream();
     if (!memory_of(place).is_host()) {
       throw limpid::UsageError("results are copied to host memory only; limpid_send_to() names a device's");
     }
-    check_planes(place, own.session.format());
+    check_planes(place, stream.format());
     std::optional<limpid::Frame> frame;
     const limpid_status status = receive(own, frame);
     if (frame) {
-      copy_out(own.session.engine().in_host_memory(*frame), place);
+      copy_out(stream.engine().in_host_memory(*frame), place);
       tell(*frame, *result);
     }
     return status;
@@ -458,14 +460,14 @@ limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* resul
 
 limpid_status limpid_flush(limpid_denoiser* denoiser) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    own.session.flush();
+    own.session.stream().flush();
     return LIMPID_OK;
   });
 }
 
 limpid_status limpid_reset(limpid_denoiser* denoiser) {
   return with(denoiser, [&](limpid_denoiser& own) {
-    own.session.reset();
+    own.session.stream().reset();
     return LIMPID_OK;
   });
 }

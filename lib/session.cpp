@@ -111,21 +111,11 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
   } else {
     return false;
   }
-  change_noise(settings);
-  return true;
-}
-
-void Session::change_noise(const NoiseSettings& settings) {
-  if (is_started()) {
-    NoiseControl(settings, *engine_).check(format_);
-    if (settings.noise.has_value() == noise_settings_.noise.has_value()) {
-      noise_->set(settings);
-    } else {
-      pass_on_all();
-      noise_.emplace(settings, *engine_);
-    }
+  if (stream_ != nullptr) {
+    stream_->set_noise(settings);
   }
   noise_settings_ = settings;
+  return true;
 }
 
 std::shared_ptr<Engine> Session::open_engine() {
@@ -140,105 +130,27 @@ std::shared_ptr<Engine> Session::open_engine() {
 
 void Session::start(const FrameFormat& format) {
   const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
-  const std::shared_ptr<Engine> engine = open_engine();
-  NoiseControl(noise_settings_, *engine).check(format);
-  std::unique_ptr<Denoiser> denoiser = engine->make_denoiser(filter, NoiseModel{}, format);
-  // Nothing fails from here on.
-  ahead_.clear();
-  noise_.emplace(noise_settings_, *engine);
-  denoiser_ = std::move(denoiser);
-  engine_ = engine;
-  format_ = format;
-  filter_ = filter;
-  live_stream_ = live_;
-  level_ = {};
-  found_.reset();
-  results_ = Results::kNotKnown;
-  flushed_ = false;
+  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise_settings_, format,
+                                              live_ ? Latency::kNone : Latency::kLookAhead);
 }
 
-void Session::require_start() const {
-  if (!is_started()) {
+DenoisingStream& Session::stream() {
+  if (stream_ == nullptr) {
     throw OutOfTurn("the denoiser hasn't been started");
   }
+  return *stream_;
 }
 
 void Session::send(Frame frame, std::optional<Frame> result) {
-  require_start();
-  if (flushed_) {
+  if (stream().is_flushed()) {
     throw OutOfTurn("no frame can be sent behind a flush, unless the denoiser is reset or started again");
   }
-  // A frame of the library's own may be of another stream.
-  if (frame.format != format_) {
-    throw UsageError("the frame is " + to_string(frame.format) + ", and the stream is " + to_string(format_));
-  }
-  if (!frame.memory.is_host() && frame.memory != engine_->memory()) {
-    throw UsageError("the frame is in " + to_string(frame.memory) + ", which the engine " +
-                     std::string(engine_->name()) + " can't read");
-  }
-  if (!frame.context_only) {
-    const Results asked = result ? Results::kGiven : Results::kOwn;
-    if (results_ == Results::kNotKnown && result) {
-      denoiser_->set_result_frames([this] { return std::move(next_result_).value(); });
-    } else if (results_ != Results::kNotKnown && results_ != asked) {
-      throw UsageError(
-          "of a stream either all frames or none are sent with memory for their results, and this one "
-          "differs "
-          "from those before it");
-    }
-    results_ = asked;
-  }
-  noise_->observe(frame);
-  ahead_.push_back({std::move(frame), std::move(result)});
-  if (ahead_.size() > static_cast<std::size_t>(look_ahead())) {
-    pass_on_first();
-  }
-}
-
-// Gives the denoiser the first frame that has been looked ahead from.
-void Session::pass_on_first() {
-  Ahead first = std::move(ahead_.front());
-  ahead_.pop_front();
-  const NoiseModel level = noise_->level_of(first.frame);
-  found_ = noise_->found();
-  if (level != level_) {
-    denoiser_->set_noise(level);
-    level_ = level;
-  }
-  next_result_ = std::move(first.result);
-  denoiser_->send(std::move(first.frame));
-}
-
-void Session::pass_on_all() {
-  while (!ahead_.empty()) {
-    pass_on_first();
-  }
-}
-
-std::optional<Frame> Session::receive() {
-  require_start();
-  return denoiser_->receive();
-}
-
-void Session::flush() {
-  require_start();
-  if (!flushed_) {
-    pass_on_all();
-    denoiser_->flush();
-    flushed_ = true;
-  }
-}
-
-void Session::reset() {
-  require_start();
-  ahead_.clear();
-  denoiser_->reset();
-  noise_.emplace(noise_settings_, *engine_);
-  flushed_ = false;
+  stream_->send(std::move(frame), std::move(result));
 }
 
 std::optional<NoiseProfile> Session::noise() const {
-  return found_ ? std::optional(NoiseProfile{*found_, format_.color_model}) : std::nullopt;
+  const std::optional<NoiseModel> found = stream_ != nullptr ? stream_->found() : std::nullopt;
+  return found ? std::optional(NoiseProfile{*found, stream_->format().color_model}) : std::nullopt;
 }
 
 }  // namespace limpid::lib

@@ -252,11 +252,7 @@ class Benchmark {
     NoiseControl noise(noise_, *engine_, noise_log(noise_));
     PipelineStages stages;
     stages.read = [&] { return read(reader); };
-    if (noise.is_estimated()) {
-      stages.observe = [&](const Frame& frame) { noise.observe(frame); };
-    }
-    stages.look_ahead = noise.look_ahead();
-    stages.noise = [&](const Frame& frame) { return noise.level_of(frame); };
+    stages.noise = &noise;
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame, level);
     };

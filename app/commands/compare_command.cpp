@@ -137,15 +137,17 @@ class Comparison {
     FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, *engine_);
     std::ranges::for_each(input_.frames, [&](Frame& frame) { fields.decide(frame); });
     NoiseControl control(noise, *engine_, noise_log(noise));
-    for (std::size_t observed = 0; noise_.size() < frame_count();) {
-      if (observed < frame_count()) {
-        control.observe(input_.frames[observed++]);
+    const auto receive_levels = [&] {
+      while (std::optional<LeveledFrame> next = control.receive()) {
+        noise_.push_back(std::move(next->level));
       }
-      if (observed == frame_count() ||
-          observed > noise_.size() + static_cast<std::size_t>(control.look_ahead())) {
-        noise_.push_back(control.level_of(input_.frames[noise_.size()]));
-      }
+    };
+    for (const Frame& frame : input_.frames) {
+      control.send(frame);
+      receive_levels();
     }
+    control.flush();
+    receive_levels();
     shown_ = frame_count() / 2;
   }
 

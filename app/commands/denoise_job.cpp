@@ -197,11 +197,7 @@ class OpenJob {
     PipelineStages stages;
     stages.read = [this] { return read(); };
     stages.stop_reading = [this] { failed_ = true; };
-    if (noise_.is_estimated()) {
-      stages.observe = [this](const Frame& frame) { noise_.observe(frame); };
-    }
-    stages.look_ahead = noise_.look_ahead();
-    stages.noise = [this](const Frame& frame) { return noise_.level_of(frame); };
+    stages.noise = &noise_;
     stages.make_denoiser = [this](const Frame& frame, const NoiseModel& level) {
       return make_denoiser(frame.format, level);
     };

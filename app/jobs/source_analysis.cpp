@@ -1,6 +1,5 @@
 #include "app/jobs/source_analysis.h"
 
-#include <deque>
 #include <utility>
 
 #include "app/jobs/hashed_frames.h"
@@ -47,16 +46,15 @@ class SourceAnalysis {
         return std::nullopt;
       }
     }
-    while (!ahead_.empty()) {
-      set_level();
-    }
+    noise_.flush();
+    set_levels();
     return std::move(source_);
   }
 
  private:
   void add(Frame frame, std::uint64_t hash) {
     fields_.decide(frame);
-    noise_.observe(frame);
+    noise_.send(frame);
     const bool begins_scene = noise_.is_estimated() ? noise_.begins_scene() : is_cut_before(frame);
     source_.frames.push_back({.time = io::presentation_time(frame).value_or(0),
                               .hash = hash,
@@ -64,10 +62,7 @@ class SourceAnalysis {
                               .is_result = !frame.context_only,
                               .begins_scene = begins_scene && !source_.frames.empty(),
                               .interlaced = frame.interlaced});
-    ahead_.push_back(std::move(frame));
-    if (std::ssize(ahead_) > noise_.look_ahead()) {
-      set_level();
-    }
+    set_levels();
   }
 
   bool is_cut_before(const Frame& frame) {
@@ -75,15 +70,13 @@ class SourceAnalysis {
     return is_cut(before, brightness_);
   }
 
-  // Sets the level of the first frame that has none.
-  void set_level() {
-    const std::size_t index = source_.frames.size() - ahead_.size();
-    const NoiseModel level = noise_.level_of(ahead_.front());
-    ahead_.pop_front();
-    if (source_.levels.empty() || level != source_.levels.back()) {
-      source_.levels.push_back(level);
+  void set_levels() {
+    while (const std::optional<LeveledFrame> next = noise_.receive()) {
+      if (source_.levels.empty() || next->level != source_.levels.back()) {
+        source_.levels.push_back(next->level);
+      }
+      source_.frames[leveled_++].level = source_.levels.size() - 1;
     }
-    source_.frames[index].level = source_.levels.size() - 1;
   }
 
   std::int64_t most_frames_;
@@ -91,7 +84,7 @@ class SourceAnalysis {
   NoiseControl noise_;
   FieldControl fields_;
   BrightnessHistogram brightness_{};
-  std::deque<Frame> ahead_;  // the last frames, which have no level yet
+  std::size_t leveled_ = 0;  // frames that have a level
   AnalyzedSource source_;
 };
 

@@ -181,6 +181,13 @@ class StretchRun {
   void denoise(StretchSource& source, StretchTarget& target, const Filter& filter) {
     std::int64_t asked = 0;
     std::size_t level = 0;
+    GivenLevels levels([&](const Frame&) {
+      while (level + 1 < frames_.levels.size() && frames_.levels[level + 1].first <= asked) {
+        ++level;
+      }
+      ++asked;
+      return frames_.levels[level].second;
+    });
     std::int64_t written = 0;
     const auto end_if_stopped = [this] {
       if (stop_.stop_requested()) {
@@ -192,13 +199,7 @@ class StretchRun {
       end_if_stopped();
       return source.read();
     };
-    stages.noise = [&](const Frame&) {
-      while (level + 1 < frames_.levels.size() && frames_.levels[level + 1].first <= asked) {
-        ++level;
-      }
-      ++asked;
-      return frames_.levels[level].second;
-    };
+    stages.noise = &levels;
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& noise) {
       return engine_->make_denoiser(filter, noise, frame.format);
     };

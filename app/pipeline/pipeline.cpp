@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -94,37 +93,33 @@ void copy(const DeviceStage& from, StageTimes& to) {
   to.waited_for_output_ns = from.waited_for_output_ns;
 }
 
-void level_all(const PipelineStages& stages, const PipelineOptions& options, StageCounters& counters,
-               Queue& decoded, LevelledQueue& levelled) {
-  std::deque<Frame> ahead;  // observed, but not passed on
-  // Passes the first of them on. False once the queue takes no more.
+void level_all(Leveler& noise, const PipelineOptions& options, StageCounters& counters, Queue& decoded,
+               LevelledQueue& levelled) {
+  // Passes on all frames that have a level. False once the queue takes no more.
   const auto pass_on = [&] {
-    const NoiseModel level = timed(counters.busy_ns, [&] { return stages.noise(ahead.front()); });
-    Frame frame = std::move(ahead.front());
-    ahead.pop_front();
-    const std::size_t cost = cost_of_decoded(frame, options.queued_frames);
-    return push(levelled, counters, {std::move(frame), level}, cost);
+    while (auto next = timed(counters.busy_ns, [&] { return noise.receive(); })) {
+      const std::size_t cost = cost_of_decoded(next->frame, options.queued_frames);
+      if (!push(levelled, counters, {std::move(next->frame), next->level}, cost)) {
+        return false;
+      }
+    }
+    return true;
   };
   while (std::optional<Item> item = pop(decoded, counters)) {
     if (Frame* frame = std::get_if<Frame>(&*item)) {
-      if (stages.observe) {
-        timed(counters.busy_ns, [&] { stages.observe(*frame); });
-        ++counters.frames;
-      }
-      ahead.push_back(std::move(*frame));
-      if (ahead.size() > static_cast<std::size_t>(stages.look_ahead) && !pass_on()) {
+      timed(counters.busy_ns, [&] { noise.send(std::move(*frame)); });
+      counters.frames += noise.is_estimated() ? 1 : 0;
+      if (!pass_on()) {
         return;
       }
     } else if (!push(levelled, counters, {std::move(*item), NoiseModel()}, kPacketCost)) {
       return;
     }
   }
-  while (!ahead.empty()) {
-    if (!pass_on()) {
-      return;
-    }
+  noise.flush();
+  if (pass_on()) {
+    levelled.close();
   }
-  levelled.close();
 }
 
 void denoise_all(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& all_counters,
@@ -265,8 +260,9 @@ class PipelineRun {
       reader = start_thread(
           [this] { guarded([this] { read_all(stages_, options_, counters_.read, stop_, decoded_); }); });
       leveller = start_thread([this] {
-        guarded_denoising([this] { level_all(stages_, options_, counters_.noise, decoded_, levelled_); },
-                          [this] { levelled_.close(); });
+        guarded_denoising(
+            [this] { level_all(*stages_.noise, options_, counters_.noise, decoded_, levelled_); },
+            [this] { levelled_.close(); });
       });
       writer = start_thread([this] { guarded([this] { write_all(stages_, counters_.write, denoised_); }); });
       guarded_denoising([this] { denoise_all(stages_, options_, counters_, levelled_, denoised_); },

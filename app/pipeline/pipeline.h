@@ -12,6 +12,7 @@
 #include "app/pipeline/stage_counters.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
+#include "core/engine/leveler.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "io/media/reader.h"
@@ -25,12 +26,8 @@ struct PipelineStages {
   /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
   /// with whatever. May be empty if none waits.
   std::function<void()> stop_reading;
-  /// Sees each frame as soon as it is there, in order, on the noise thread. Empty unless noise is estimated.
-  std::function<void(const Frame&)> observe;
-  /// So many frames are observed behind a frame before its noise is asked for, unless the stream ends.
-  int look_ahead = 0;
-  /// The noise of a frame; called once for each, in order, on the noise thread.
-  std::function<NoiseModel(const Frame&)> noise;
+  /// Gives the frames their noise levels, on the noise thread.
+  Leveler* noise = nullptr;
   /// Makes the denoiser, when the first frame and its noise level are known; on the calling thread.
   std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)> make_denoiser;
   /// The sink; called on the writer thread.

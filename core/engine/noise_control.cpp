@@ -45,6 +45,41 @@ void NoiseControl::observe(const Frame& frame) {
   }
 }
 
+void NoiseControl::send(Frame frame) {
+  observe(frame);
+  waiting_.push_back(std::move(frame));
+  if (std::ssize(waiting_) > look_ahead()) {
+    level_first();
+  }
+}
+
+void NoiseControl::flush() {
+  while (!waiting_.empty()) {
+    level_first();
+  }
+}
+
+// A level must not depend on when it is received, so it is set as soon as its frames are there.
+void NoiseControl::level_first() {
+  NoiseModel level = level_of(waiting_.front());
+  leveled_.push_back({std::move(waiting_.front()), std::move(level)});
+  waiting_.pop_front();
+}
+
+std::optional<LeveledFrame> NoiseControl::receive() {
+  if (leveled_.empty()) {
+    return std::nullopt;
+  }
+  LeveledFrame result = std::move(leveled_.front());
+  leveled_.pop_front();
+  return result;
+}
+
+NoiseModel NoiseControl::level_for(const Frame& frame) {
+  observe(frame);
+  return level_of(frame);
+}
+
 void NoiseControl::check(const FrameFormat& format) const {
   if (settings_.noise) {
     const std::optional<ColorModel> color_model = settings_.noise->color_model;

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include "core/engine/denoiser.h"
+#include "core/engine/leveler.h"
 #include "core/engine/noise_tracker.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
@@ -39,36 +41,37 @@ struct NoiseSettings {
 /// The noise with all deviations multiplied by `factor`, and `more` added; kMaxSigma at most.
 NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 
-/// The noise level to filter each frame of a stream with.
-class NoiseControl {
+enum class Latency : std::uint8_t {
+  kLookAhead,  ///< levels wait for the frames that their estimate is made from
+  kNone,       ///< each frame has its level at once, from the frames before and itself: live video
+};
+
+/// The level that NoiseSettings ask for, estimated or given.
+class NoiseControl final : public Leveler {
  public:
   /// Is told the estimate for each frame but those that are context only.
   using Listener = std::function<void(const NoiseModel& estimate, const Frame& frame)>;
 
   /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
-  NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {})
-      : settings_(settings), tracker_(engine), listener_(std::move(listener)) {}
+  NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {},
+               Latency latency = Latency::kLookAhead)
+      : settings_(settings), tracker_(engine), listener_(std::move(listener)), latency_(latency) {}
 
   /// Throws UsageError if what is asked for doesn't go with frames of this format.
   void check(const FrameFormat& format) const;
   /// From now on. Whether levels are estimated must not change.
   void set(const NoiseSettings& settings) { settings_ = settings; }
 
-  /// How many frames it is good to look ahead: so many should be observed behind one before its level
-  /// is asked for, unless the stream ends.
-  int look_ahead() const { return is_estimated() ? kLookAhead : 0; }
-  /// Takes the next frame of the stream, which the engine can read.
-  void observe(const Frame& frame);
-  /// Of the last frame that was observed: as NoiseTracker::begins_scene(). Only where levels are estimated.
+  /// Frames that must be sent after one before its level is known, unless the stream is flushed.
+  int look_ahead() const { return is_estimated() && latency_ == Latency::kLookAhead ? kLookAhead : 0; }
+  /// The engine must be able to read the frame. Throws as check().
+  void send(Frame frame) override;
+  std::optional<LeveledFrame> receive() override;
+  void flush() override;
+  /// Of the last frame that was sent: as NoiseTracker::begins_scene(). Only where levels are estimated.
   bool begins_scene() const { return tracker_.begins_scene(); }
-  /// The level for `frame`, the first that has been observed and hasn't been asked for yet. Throws as
-  /// check().
-  NoiseModel level_of(const Frame& frame);
-  /// Both at once.
-  NoiseModel level_for(const Frame& frame) {
-    observe(frame);
-    return level_of(frame);
-  }
+  /// The level of a frame by itself and the frames before. No other frame may wait for its level.
+  NoiseModel level_for(const Frame& frame);
 
   /// Of the levels that frames were filtered with so far, but for those that are context only; for reports.
   struct Levels {
@@ -77,18 +80,25 @@ class NoiseControl {
     NoiseModel last;
   };
   Levels levels() const;
-  /// The noise of the last frame whose level was asked for, as it was found or given: before strengths and
-  /// planes were chosen.
+  /// The noise of the last frame that has a level, as it was estimated or given: before strengths and planes
+  /// were chosen.
   const NoiseModel& found() const { return found_; }
-  bool is_estimated() const { return !settings_.noise; }
+  bool is_estimated() const override { return !settings_.noise; }
 
  private:
   // So that a scene has one estimate.
   static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
+  void observe(const Frame& frame);
+  NoiseModel level_of(const Frame& frame);
+  void level_first();
+
   NoiseSettings settings_;
   NoiseTracker tracker_;
   Listener listener_;
+  Latency latency_;
+  std::deque<Frame> waiting_;  // for their levels
+  std::deque<LeveledFrame> leveled_;
   NoiseModel found_;
   NoiseModel first_, last_;
   std::array<double, 3> sums_{};

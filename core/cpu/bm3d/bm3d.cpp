@@ -288,7 +288,8 @@ void Bm3d::make_tasks(const Bm3dPlan& plan) {
       }
       for (int band = 0; band < bands; ++band) {
         const Range rows = set.rows(band);
-        // Patches that begin up to k - 1 rows above have their weight there.
+        // Patches that begin up to k - 1 rows above have their weight there. The tiles that this band waits
+        // for imply it, as they reach those rows; it is stated for what estimates read.
         const Range weights = set.bands(rows.first - k + 1, rows.last);
         require(estimates[s][step] + band, prepares[s][step], weights);
         if (step == 0) {

@@ -53,16 +53,15 @@ class SourceAnalysisTest : public io::MediaTest {
   std::vector<std::size_t> differences(const AnalyzedSource& source, const AnalysisOptions& options) const {
     const io::Clip clip = io::read_clip(options.path, options.reader);
     NoiseControl noise(options.noise, *engine_);
-    const auto look_ahead = static_cast<std::size_t>(noise.look_ahead());
+    for (const Frame& frame : clip.frames) {
+      noise.send(frame);
+    }
+    noise.flush();
     EXPECT_EQ(source.frames.size(), clip.frames.size());
     std::vector<std::size_t> all;
-    std::size_t observed = 0;
     for (std::size_t i = 0; i < std::min(source.frames.size(), clip.frames.size()); ++i) {
-      for (; observed <= i + look_ahead && observed < clip.frames.size(); ++observed) {
-        noise.observe(clip.frames[observed]);
-      }
       const AnalyzedFrame& frame = source.frames[i];
-      const bool is_same = source.levels[frame.level] == noise.level_of(clip.frames[i]) &&
+      const bool is_same = source.levels[frame.level] == noise.receive().value().level &&
                            frame.hash == io::frame_hash(clip.frames[i]) && frame.time == clip.times[i] &&
                            frame.is_result == !clip.frames[i].context_only;
       if (!is_same) {

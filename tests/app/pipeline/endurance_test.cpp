@@ -67,7 +67,8 @@ class Endurance : public io::MediaTest {
     PipelineCounters counters;
     PipelineStages stages;
     stages.read = [&] { return reader.read(); };
-    stages.noise = [](const Frame&) { return NoiseModel{{10, 10, 10}}; };
+    GivenLevels levels([](const Frame&) { return NoiseModel{{10, 10, 10}}; });
+    stages.noise = &levels;
     stages.make_denoiser = [&](const Frame& frame, const NoiseModel& level) {
       return engine_->make_denoiser(bm3d_profile(Profile::kFast), level, frame.format);
     };

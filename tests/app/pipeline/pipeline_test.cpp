@@ -104,6 +104,7 @@ struct Script {
   std::vector<int> packets;
   std::vector<std::string> order;  // "f0", "p0", ... as written
   std::vector<NoiseModel> levels;  // as told to set_noise
+  GivenLevels given{[](const Frame&) { return NoiseModel(); }};
   NoiseModel first_level;
   PipelineCounters counters;
 
@@ -117,7 +118,7 @@ struct Script {
       source.pop_front();
       return item;
     };
-    result.noise = [](const Frame&) { return NoiseModel{}; };
+    result.noise = &given;
     result.make_denoiser = [this](const Frame&, const NoiseModel& level) {
       first_level = level;
       return std::make_unique<PassThrough>(latency, concurrency, &levels);
@@ -379,13 +380,14 @@ TEST(Pipeline, ALatencyLastsFromSendingAFrameToItsResult) {
     made.set_value();
     return make(frame, level);
   };
-  stages.noise = [&](const Frame& frame) {
+  GivenLevels levels([&](const Frame& frame) {
     if (frame.index == 1) {
       made.get_future().wait();
       std::this_thread::sleep_for(kPause);  // the first is with the denoiser meanwhile
     }
     return NoiseModel{};
-  };
+  });
+  stages.noise = &levels;
   run_pipeline(stages, {}, script.counters, {});
   EXPECT_GE(script.counters.denoise.latency.latencies().milliseconds(1), 0.98 * kPause.count());
 }
@@ -587,9 +589,10 @@ TEST(Pipeline, TellsTheDenoiserOfNewNoiseModelsOnly) {
     script.source.emplace_back(make_frame(i));
   }
   PipelineStages stages = script.stages();
-  stages.noise = [](const Frame& frame) {
+  GivenLevels levels([](const Frame& frame) {
     return frame.index < 3 ? NoiseModel{{5, 5, 5}} : NoiseModel{{9, 9, 9}};
-  };
+  });
+  stages.noise = &levels;
   run_pipeline(stages, {}, script.counters, {});
   EXPECT_EQ(script.first_level, (NoiseModel{{5, 5, 5}}));
   EXPECT_EQ(script.levels, (std::vector<NoiseModel>{{{9, 9, 9}}}));
@@ -681,6 +684,25 @@ TEST(Pipeline, WhatIsDenoisedIsWrittenWhenDenoisingFails) {
   }
 }
 
+// Fails to estimate the noise of the frame with that index.
+class FailingEstimate final : public Leveler {
+ public:
+  explicit FailingEstimate(std::int64_t failing) : failing_(failing) {}
+  void send(Frame frame) override {
+    if (frame.index == failing_) {
+      throw Error("it broke");
+    }
+    levels_.send(std::move(frame));
+  }
+  std::optional<LeveledFrame> receive() override { return levels_.receive(); }
+  void flush() override {}
+  bool is_estimated() const override { return true; }
+
+ private:
+  std::int64_t failing_;
+  GivenLevels levels_{[](const Frame&) { return NoiseModel(); }};
+};
+
 TEST(Pipeline, WhereNoNoiseCanBeFoundTheFramesBeforeAreWritten) {
   constexpr std::int64_t kFailing = 5;
   Script script;
@@ -688,11 +710,8 @@ TEST(Pipeline, WhereNoNoiseCanBeFoundTheFramesBeforeAreWritten) {
   PipelineStages stages = script.stages();
   std::int64_t next = 0;
   stages.read = [&]() -> io::Reader::Item { return make_frame(next++); };  // would never end
-  stages.observe = [&](const Frame& frame) {
-    if (frame.index == kFailing) {
-      throw Error("it broke");
-    }
-  };
+  FailingEstimate noise(kFailing);
+  stages.noise = &noise;
   try {
     run_pipeline(stages, {}, script.counters, {});
     FAIL() << "the failure was swallowed";
@@ -719,11 +738,12 @@ TEST(Pipeline, AFailureDoesNotWaitForTheSource) {
       return io::Reader::End{};
     };
     stages.stop_reading = [&] { told_to_stop.count_down(); };
+    GivenLevels levels([&](const Frame&) -> NoiseModel {
+      fail();
+      return {};
+    });
     if (of_denoising) {
-      stages.noise = [&](const Frame&) -> NoiseModel {
-        fail();
-        return {};
-      };
+      stages.noise = &levels;
     } else {
       stages.write_frame = [&](const Frame&) { fail(); };
     }
@@ -744,6 +764,8 @@ TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
     return next % 2 == 0 ? io::Reader::Item(make_frame(next / 2)) : io::Reader::Item(make_packet(0));
   };
   constexpr const char* kFailure = "it broke";
+  GivenLevels levels(
+      [&](const Frame& frame) { return frame.index < 9 ? NoiseModel() : throw Error(kFailure); });
   switch (GetParam()) {
     case Stage::kRead:
       stages.read = [&, read = stages.read]() -> io::Reader::Item {
@@ -751,9 +773,7 @@ TEST_P(PipelineFailure, OfAnyStageEndsTheRunWithItsMessage) {
       };
       break;
     case Stage::kNoise:
-      stages.noise = [&](const Frame& frame) {
-        return frame.index < 9 ? NoiseModel{} : throw Error(kFailure);
-      };
+      stages.noise = &levels;
       break;
     case Stage::kMakeDenoiser:
       stages.make_denoiser = [&](const Frame&, const NoiseModel&) -> std::unique_ptr<Denoiser> {

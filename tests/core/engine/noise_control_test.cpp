@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/engine/noise_tracker.h"
 #include "core/engines.h"
+#include "tests/core/noise/scenes.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {
@@ -83,6 +87,56 @@ TEST(NoiseControl, ChoosesPlanes) {
       NoiseControl({.noise = NoiseProfile{sigma, std::nullopt}, .planes = PlaneChoice::kLuma}, *engine)
           .level_for(frame),
       UsageError);
+}
+
+Frame shifted(int index, float sigma) {
+  return test::render(
+      test::gray_format(160, 120),
+      [=](int p, int x, int y) { return test::textured(p, x + 2 * index, y + 60); }, sigma,
+      static_cast<unsigned>(index) + 1);
+}
+
+TEST(NoiseControl, ALevelWaitsForTheFramesThatItIsEstimatedFrom) {
+  const auto engine = engine_registry().open("cpu");
+  NoiseControl control({}, *engine);
+  NoiseTracker tracker(*engine);
+  std::vector<Frame> frames;
+  std::vector<NoiseModel> levels;
+  const auto receive_all = [&] {
+    while (std::optional<LeveledFrame> next = control.receive()) {
+      EXPECT_EQ(next->frame.planes[0].data, frames[levels.size()].planes[0].data);
+      levels.push_back(next->level);
+    }
+  };
+  EXPECT_EQ(control.look_ahead(), NoiseTracker::kFramesToAverage - 1);
+  for (int i = 0; i < 8; ++i) {
+    frames.push_back(shifted(i, i == 0 ? 5.0F : 9.0F));
+    tracker.observe(frames.back());
+    control.send(frames.back());
+    receive_all();
+    EXPECT_EQ(std::ssize(levels), std::max(i + 1 - control.look_ahead(), 0));
+    if (i == control.look_ahead()) {
+      EXPECT_EQ(levels.front(), tracker.take());
+    }
+  }
+  control.flush();
+  receive_all();
+  EXPECT_EQ(levels.size(), frames.size());
+}
+
+TEST(NoiseControl, LiveVideoDoesNotWait) {
+  const auto engine = engine_registry().open("cpu");
+  NoiseControl control({}, *engine, {}, Latency::kNone);
+  NoiseTracker tracker(*engine);
+  EXPECT_EQ(control.look_ahead(), 0);
+  for (int i = 0; i < 4; ++i) {
+    const Frame frame = shifted(i, 9);
+    control.send(frame);
+    const std::optional<LeveledFrame> next = control.receive();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->level, tracker.next(frame));
+    EXPECT_FALSE(control.receive());
+  }
 }
 
 }  // namespace

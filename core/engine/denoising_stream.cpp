@@ -1,0 +1,91 @@
+#include "core/engine/denoising_stream.h"
+
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace limpid {
+
+DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& filter,
+                                 const NoiseSettings& noise, const FrameFormat& format, Latency latency)
+    : engine_(std::move(engine)), format_(format), filter_(filter), settings_(noise), latency_(latency) {
+  noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
+  noise_->check(format_);
+  denoiser_ = engine_->make_denoiser(filter_, level_, format_);
+}
+
+void DenoisingStream::check(const Frame& frame) const {
+  if (frame.format != format_) {
+    throw UsageError("the frame is " + to_string(frame.format) + ", and the stream is " + to_string(format_));
+  }
+  if (!frame.memory.is_host() && frame.memory != engine_->memory()) {
+    throw UsageError("the frame is in " + to_string(frame.memory) + ", which the engine " +
+                     std::string(engine_->name()) + " can't read");
+  }
+}
+
+void DenoisingStream::choose_results(bool given) {
+  const Results kind = given ? Results::kGiven : Results::kOwn;
+  if (kind_of_results_ == Results::kNotKnown && given) {
+    denoiser_->set_result_frames([this] { return std::move(next_result_).value(); });
+  } else if (kind_of_results_ != Results::kNotKnown && kind_of_results_ != kind) {
+    throw UsageError(
+        "either all frames of a stream are sent with memory for their results or none, and this frame "
+        "differs from the ones before");
+  }
+  kind_of_results_ = kind;
+}
+
+void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
+  check(frame);
+  if (!frame.context_only) {
+    choose_results(result.has_value());
+  }
+  noise_->send(std::move(frame));
+  results_.push_back(std::move(result));
+  pass_on();
+}
+
+void DenoisingStream::pass_on() {
+  while (std::optional<LeveledFrame> next = noise_->receive()) {
+    found_ = noise_->found();
+    if (next->level != level_) {
+      denoiser_->set_noise(next->level);
+      level_ = next->level;
+    }
+    next_result_ = std::move(results_.front());
+    results_.pop_front();
+    denoiser_->send(std::move(next->frame));
+  }
+}
+
+void DenoisingStream::flush() {
+  if (!is_flushed_) {
+    noise_->flush();
+    pass_on();
+    denoiser_->flush();
+    is_flushed_ = true;
+  }
+}
+
+void DenoisingStream::reset() {
+  results_.clear();
+  denoiser_->reset();
+  noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
+  is_flushed_ = false;
+}
+
+void DenoisingStream::set_noise(const NoiseSettings& noise) {
+  NoiseControl(noise, *engine_).check(format_);
+  if (noise.noise.has_value() == settings_.noise.has_value()) {
+    noise_->set(noise);
+  } else {
+    noise_->flush();
+    pass_on();
+    noise_.emplace(noise, *engine_, NoiseControl::Listener{}, latency_);
+  }
+  settings_ = noise;
+}
+
+}  // namespace limpid
