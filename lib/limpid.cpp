@@ -380,7 +380,7 @@ limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* i
   return with(denoiser, [&](limpid_denoiser& own) {
     check_size(info, "info");
     const limpid::DenoisingStream& stream = own.session.stream();
-    const limpid::Reach reach = stream.denoiser().reach();
+    const limpid::Reach reach = stream.reach();
     const limpid::MemoryDomain memory = stream.engine().memory();
     const limpid::MemoryDomain result_memory = stream.engine().result_memory();
     fill(info, {.struct_size = 0,
@@ -484,8 +484,8 @@ limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise) {
   });
 }
 
-limpid_status limpid_find_noise(limpid_denoiser* denoiser, const limpid_format* format,
-                                const limpid_frame* const* frames, int32_t count, limpid_noise* noise) {
+limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_format* format,
+                                    const limpid_frame* const* frames, int32_t count, limpid_noise* noise) {
   return with(denoiser, [&](limpid_denoiser& own) {
     check_size(noise, "the noise");
     const limpid::FrameFormat frames_format = to_format(checked(format, "the format"));

@@ -11,15 +11,16 @@
 #include "core/base/lower_case.h"
 #include "core/base/suggestion.h"
 #include "core/engines.h"
+#include "core/settings/field_settings.h"
 #include "core/settings/noise_profile.h"
 #include "core/settings/noise_settings.h"
+#include "core/settings/retired_names.h"
 
 namespace limpid::lib {
 namespace {
 
-constexpr std::array<const char*, 10> kGeneralSettings{"filter",   "profile",   "noise",       "sigma",
-                                                       "strength", "luma-only", "chroma-only", "engine",
-                                                       "threads",  "live"};
+constexpr std::array<const char*, 10> kGeneralSettings{"filter", "profile", "noise",  "sigma",   "strength",
+                                                       "planes", "fields",  "engine", "threads", "live"};
 
 bool parse_flag(const std::string& name, const std::string& value) {
   if (value == "1" || value == "0") {
@@ -38,6 +39,9 @@ int parse_threads(const std::string& value) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
+  if (const std::optional<std::string> replacement = replacement_of(name, "")) {
+    throw UsageError("the setting '" + name + "' is now " + *replacement);
+  }
   std::vector<std::string> known(kGeneralSettings.begin(), kGeneralSettings.end());
   for (const FilterType& type : filter_types()) {
     for (const Parameter<Filter>& parameter : type.parameters) {
@@ -62,6 +66,8 @@ void Session::set(const std::string& name, const std::optional<std::string>& val
     filter_settings_.name = value ? filter_type(lower_case(*value)).name : "";
   } else if (name == "profile") {
     filter_settings_.profile = value ? std::optional(lower_case(*value)) : std::nullopt;
+  } else if (name == "fields") {
+    fields_ = parse_fields(name, lower_case(value.value_or("auto")));
   } else if (name == "live") {
     live_ = value && parse_flag(name, *value);
   } else if (name == "engine" || name == "threads") {
@@ -101,13 +107,8 @@ bool Session::set_noise(const std::string& name, const std::optional<std::string
     settings.noise = parse_sigma(name, value.value_or("auto"));
   } else if (name == "strength") {
     settings.strength = parse_strength(name, lower_case(value.value_or("medium")));
-  } else if (name == "luma-only" || name == "chroma-only") {
-    const PlaneChoice choice = name == "luma-only" ? PlaneChoice::kLuma : PlaneChoice::kChroma;
-    if (value && parse_flag(name, *value)) {
-      settings.planes = choice;
-    } else if (settings.planes == choice) {
-      settings.planes = PlaneChoice::kAll;
-    }
+  } else if (name == "planes") {
+    settings.planes = parse_planes(name, lower_case(value.value_or("all")));
   } else {
     return false;
   }
@@ -130,7 +131,7 @@ std::shared_ptr<Engine> Session::open_engine() {
 
 void Session::start(const FrameFormat& format) {
   const Filter filter = make_filter(live_ ? live(filter_settings_, false) : filter_settings_, false);
-  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise_settings_, format,
+  stream_ = std::make_unique<DenoisingStream>(open_engine(), filter, noise_settings_, fields_, format,
                                               live_ ? Latency::kNone : Latency::kLookAhead);
 }
 

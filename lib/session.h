@@ -70,6 +70,7 @@ class Session {
   NoiseSettings noise_settings_;
   std::string engine_name_ = "auto";
   int threads_ = 0;
+  FieldChoice fields_ = FieldChoice::kAuto;
   bool live_ = false;
   std::shared_ptr<SharedEngine> shared_engine_;
   std::shared_ptr<SharedEngine> own_engine_;  // of the settings; null: to be opened

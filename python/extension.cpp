@@ -206,7 +206,7 @@ class Denoiser {
   }
 
   /// A profile.
-  std::string find_noise(const FormatNumbers& numbers, const std::vector<FrameOfClip>& frames) {
+  std::string estimate_noise(const FormatNumbers& numbers, const std::vector<FrameOfClip>& frames) {
     const limpid_format format = format_of(numbers);
     std::vector<limpid_frame> c_frames;
     c_frames.reserve(frames.size());
@@ -218,8 +218,8 @@ class Denoiser {
     auto noise = sized<limpid_noise>();
     std::string profile;
     call([&] {
-      const limpid_status status = limpid_find_noise(denoiser_, &format, pointers.data(),
-                                                     static_cast<std::int32_t>(pointers.size()), &noise);
+      const limpid_status status = limpid_estimate_noise(denoiser_, &format, pointers.data(),
+                                                         static_cast<std::int32_t>(pointers.size()), &noise);
       if (status == LIMPID_OK) {
         profile = noise.profile;
       }
@@ -354,7 +354,7 @@ NB_MODULE(_limpid, module) {
       .def("flush", &Denoiser::flush)
       .def("reset", &Denoiser::reset)
       .def("noise", &Denoiser::noise)
-      .def("find_noise", &Denoiser::find_noise, nb::arg("format"), nb::arg("frames"));
+      .def("estimate_noise", &Denoiser::estimate_noise, nb::arg("format"), nb::arg("frames"));
   module.def("measure", measure, nb::arg("format"), nb::arg("reference"), nb::arg("t"), nb::arg("test"),
              nb::arg("test_t"));
   module.def("engines", engines);

@@ -35,7 +35,7 @@ parts=("$@")
 folder=$(mktemp -d)
 cd "$folder"
 clip=$tree/samples/sample_noisy.mkv
-options=(--filter bm3d --profile fast -c ffv1 --stretch-frames 2)
+options=(--filter bm3d --profile fast -c ffv1 --segment-frames 2)
 
 content() { ffmpeg -v error -i "$1" -map 0 -c copy -c:v rawvideo -f framemd5 - | grep -v '^#software'; }
 fail() { echo "FAILED: $*"; exit 1; }
@@ -163,7 +163,7 @@ C
   local short=("${options[@]:0:6}" --frames 4) step=0 code=137 seconds=$SECONDS
   limpid denoise "$clip" -o one_short.mkv "${short[@]}" -q
   content one_short.mkv >one_short.txt
-  local run=(limpid denoise "$clip" -o steps/out.mkv --resume "${short[@]}" --stretch-frames 2)
+  local run=(limpid denoise "$clip" -o steps/out.mkv --resume "${short[@]}" --segment-frames 2)
   while [[ $code -eq 137 ]]; do
     step=$((step + 1))
     rm -rf steps

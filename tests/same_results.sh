@@ -31,7 +31,7 @@ digests() {
 --profile high --frames 5
 --filter bilateral --strength strong
 --filter adaptive-bilateral
---filter nlm --luma-only
+--filter nlm --planes luma
 --filter nlm-bilateral --frames 10
 --pix-fmt yuv444p10 --frames 5
 --start 0.5 --end 1 --profile fast

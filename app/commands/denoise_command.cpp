@@ -52,7 +52,6 @@ struct DenoiseOptions {
   bool resume = false;
   std::int64_t stretch_frames = 0;  // 0: not asked for
   bool quiet = false;
-  bool no_progress = false;
   bool stats = false;
   bool json = false;
 };
@@ -187,7 +186,7 @@ Job settle_job(const DenoiseOptions& options) {
                                            : Existing::kAsk;
   job.strict = options.strict;
   if (options.stretch_frames > 0 && !options.resume) {
-    throw UsageError("--stretch-frames belongs to --resume");
+    throw UsageError("--segment-frames needs --resume");
   }
   return job;
 }
@@ -206,14 +205,13 @@ JobResult denoise_one(const Job& job, const DenoiseOptions& options, const Sessi
   }
 }
 
-int denoise(DenoiseOptions options, Console& console) {
+int denoise(DenoiseOptions& options, Console& console) {
   check(options);
   std::ranges::transform(options.arguments, options.arguments.begin(), io::local_name);
   options.output_option = io::local_name(options.output_option);
   set_up_messages(options, console);
-  const ProgressStyle progress_style = options.quiet || options.no_progress
-                                           ? ProgressStyle::kNone
-                                           : parse_progress_style(options.progress, console.is_terminal());
+  const ProgressStyle progress_style =
+      options.quiet ? ProgressStyle::kNone : parse_progress_style(options.progress, console.is_terminal());
   Job job = settle_job(options);
   const Jobs jobs = plan_jobs(options.arguments, options.output_option);
 
@@ -286,12 +284,13 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
   command
       .add_flag(
           "--resume", options.resume,
-          "Go on where a run was that was killed: what is done is kept in OUTPUT.limpid-job until all of "
-          "it is")
+          "Resume an interrupted run. Finished segments are kept in OUTPUT.limpid-job until the output is "
+          "complete")
       ->group(kGroup);
   command
-      .add_option("--stretch-frames", options.stretch_frames,
-                  "With --resume: what a kill costs at most, more or less; scenes shift it [250]")
+      .add_option(
+          "--segment-frames", options.stretch_frames,
+          "Length of the segments of --resume, in frames; segments end at scene cuts where possible [250]")
       ->type_name("N")
       ->positive()
       ->group(kGroup);
@@ -310,7 +309,6 @@ void add_message_options(CommandLine& command, DenoiseOptions& options) {
       ->type_name("STYLE")
       ->one_of({"auto", "plain", "json", "none"})
       ->group(kGroup);
-  command.add_flag("--no-progress", options.no_progress, "As --progress none")->group(kGroup);
   command.add_flag("--json", options.json, "At the end, a report of the run on standard output, as JSON")
       ->group(kGroup);
   command

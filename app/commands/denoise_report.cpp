@@ -8,6 +8,7 @@
 
 #include "app/commands/run_report.h"
 #include "app/console/diagnostics.h"
+#include "app/options/media_options.h"
 #include "core/settings/noise_profile.h"
 
 namespace limpid::app {
@@ -32,24 +33,13 @@ nlohmann::ordered_json noise_report(const FinishedJob& finished) {
           {"last", to_json(levels.last, format)}};
 }
 
-/// As it was asked for, and what was made of it; null is the encoder's default.
+/// The options that were given, null for the encoder's defaults, and what was chosen.
 nlohmann::ordered_json encoder_report(const io::WriterOptions& options, const io::Writer& writer) {
-  const auto given = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-  };
-  nlohmann::ordered_json others = nlohmann::ordered_json::object();
-  for (const auto& [key, value] : options.encoder_options) {
-    others[key] = value;
-  }
-  return {{"codec", writer.codec()},
-          {"pixel_format", writer.pixel_format()},
-          {"container", writer.container()},
-          {"crf", given(options.crf)},
-          {"preset", given(options.preset)},
-          {"bitrate", given(options.bitrate)},
-          {"options", std::move(others)},
-          {"audio_codec", given(options.audio_codec)},
-          {"audio_bitrate", given(options.audio_bitrate)}};
+  nlohmann::ordered_json report = to_json(writer_fields(), options);
+  report["codec"] = writer.codec();
+  report["pix_fmt"] = writer.pixel_format();
+  report["container"] = writer.container();
+  return report;
 }
 
 }  // namespace
@@ -104,7 +94,7 @@ nlohmann::ordered_json report_of(const FinishedJob& finished, const Session& ses
   report["interrupted"] = session.interrupts.interrupted();
   report["complete"] = finished.complete;
   report["warnings"] = warnings;
-  report["streams_left_out"] = io::streams_left_out(diagnostics);
+  report["dropped_streams"] = io::streams_left_out(diagnostics);
   report["stages"] = to_json(finished.counters);
   return report;
 }

@@ -8,7 +8,6 @@
 #include "app/options/filter_options.h"
 #include "app/options/media_options.h"
 #include "app/options/noise_options.h"
-#include "app/options/time_options.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
@@ -18,18 +17,10 @@ namespace limpid::app {
 struct DenoisingOptions {
   NoiseOptions noise;
   FilterOptions filter;
-
-  InputOptions input;
+  MediaOptions<io::ReaderOptions> reader{reader_fields()};
+  MediaOptions<io::WriterOptions> writer{writer_fields()};
   FieldOptions fields;
-  TimeOptions time;
   std::int64_t frames = 0;
-  bool no_audio = false;
-  bool no_subtitles = false;
-  bool no_data = false;
-
-  io::WriterOptions writer;  ///< but for what `encoder` has
-  EncoderOptions encoder;
-  bool no_transcode = false;
 
   /// --start, --end and --frames. As for the others, the command refers to this object from then on.
   void add_range_to(CommandLine& command, const std::string& group);

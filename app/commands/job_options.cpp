@@ -8,6 +8,7 @@
 #include "app/options/engine_options.h"
 #include "app/options/logging_options.h"
 #include "core/settings/noise_profile.h"
+#include "core/settings/noise_settings.h"
 
 namespace limpid::app {
 
@@ -36,9 +37,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.frames = options.frames;
   settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
                     {"strength", noise.strength},
-                    {"planes", noise.planes == PlaneChoice::kAll    ? "all"
-                               : noise.planes == PlaneChoice::kLuma ? "luma"
-                                                                    : "chroma"}};
+                    {"planes", to_string(noise.planes)}};
   // They decide, a little, on what encoders make.
   settings.writer.encoder_threads = encoder_threads(engine);
   return settings;

@@ -72,7 +72,7 @@ int merge(const MergeOptions& options, Console& console) {
                      {"joined", merged.joined},
                      {"engines", merged.engines},
                      {"bytes", merged.bytes},
-                     {"streams_left_out", io::streams_left_out(merged.diagnostics)}});
+                     {"dropped_streams", io::streams_left_out(merged.diagnostics)}});
   }
   if (options.messages.json) {
     print_report({{"job", folder.path()}, {"stretches", plan.stretches.size()}, {"files", files}});

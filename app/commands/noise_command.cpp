@@ -25,7 +25,6 @@
 #include "app/options/engine_options.h"
 #include "app/options/field_options.h"
 #include "app/options/media_options.h"
-#include "app/options/time_options.h"
 #include "app/pipeline/noise_text.h"
 #include "core/base/error.h"
 #include "core/engine/field_control.h"
@@ -46,10 +45,9 @@ struct NoiseCommandOptions {
   std::string output;
   std::string drawing;
   std::string region;
-  TimeOptions time;
+  MediaOptions<io::ReaderOptions> reader{reader_fields()};
   FieldOptions fields;
   int frames = 16;
-  bool local_only = false;
   bool overwrite = false;
   bool json = false;
   EngineChoice engine;
@@ -89,8 +87,9 @@ Finding find_noise(const NoiseCommandOptions& options, Engine& engine) {
     wanted = parse_region(options.region);
   }
   io::ReaderOptions reader_options;
-  options.time.apply_to(reader_options);
-  io::Reader reader = open_video(options.input, options.local_only, reader_options);
+  options.reader.apply_to(reader_options);
+  check_times(reader_options);
+  io::Reader reader = open_video(options.input, reader_options.local_only, reader_options);
   NoiseTracker tracker(engine, options.frames);
   FieldControl fields(options.fields.choice(), {.before = 1, .after = 1}, engine);
   Finding finding;
@@ -220,14 +219,10 @@ void add_noise_command(CommandLine& program, Command& selected) {
       "noise", "Find the noise of a clip: tell it, draw it, save it as a profile for limpid denoise --noise");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required()->file();
-  add_local_only(*command, options->local_only);
   command->add_option("--frames", options->frames, "Frames to take, at most [16]")
       ->type_name("N")
       ->in_range(1, 10000);
-  command->add_option("--start", options->time.start, "Begin at this time from the input's beginning")
-      ->type_name("[[H:]M:]S");
-  command->add_option("--end", options->time.end, "End before this time from the input's beginning")
-      ->type_name("[[H:]M:]S");
+  options->reader.add_to(*command, "", {"start", "end", "local_only"});
   options->fields.add_to(*command);
   command
       ->add_option("--region", options->region,

@@ -105,8 +105,8 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->required()
       ->group(kGroup);
   command
-      ->add_option("--stretch-frames", options->stretch_frames,
-                   "How long stretches are, more or less: they end where scenes do [250]")
+      ->add_option("--segment-frames", options->stretch_frames,
+                   "Length of the segments, in frames; segments end at scene cuts where possible [250]")
       ->type_name("N")
       ->positive()
       ->group(kGroup);

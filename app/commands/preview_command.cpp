@@ -105,7 +105,8 @@ void add_preview_command(CommandLine& program, Command& selected) {
   command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
   command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
   command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
-  options->viewing.input.add_to(*command, "Input");
+  options->viewing.input.add_to(*command, "Input",
+                                {"input_format", "input_option", "allow_references", "local_only"});
   options->viewing.fields.add_to(*command, "Input");
   options->viewing.add_to(*command);
   command->callback([&selected, options] {

@@ -123,7 +123,7 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int stretches,
            {"stretches", stretches},
            {"stretches_done_before", stretches - stretches_done},
            {"complete", true},
-           {"streams_left_out", io::streams_left_out(merged.diagnostics)}}};
+           {"dropped_streams", io::streams_left_out(merged.diagnostics)}}};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class ViewingOptions {
  public:
   EngineChoice engine;
   LoggingOptions logging;
-  InputOptions input;
+  MediaOptions<io::ReaderOptions> input{reader_fields()};
   FieldOptions fields;
   io::ReaderOptions reader;
   bool json = false;

@@ -45,8 +45,8 @@ struct WebcamOptions {
   bool list = false;
   std::string record;
   bool overwrite = false;
+  MediaOptions<io::WriterOptions> encoding{writer_fields()};
   io::WriterOptions writer;
-  EncoderOptions encoder;
   std::string loopback;
   ViewingOptions viewing;
 };
@@ -323,7 +323,7 @@ int show_webcam(WebcamOptions& options, Console& console) {
     return list(options.source, viewing.json);
   }
   viewing.check();
-  options.encoder.apply_to(options.writer);
+  options.encoding.apply_to(options.writer);
   settle_input(options);
   options.record = io::local_name(options.record);
   InterruptWatch interrupts;
@@ -420,7 +420,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
   command->add_option("--fps", options->fps, "The source's frames per second [the source's choice]")
       ->type_name("N")
       ->group(kInput);
-  options->viewing.input.add_pairs_to(*command, kInput);
+  options->viewing.input.add_to(*command, kInput, {"input_option"});
   options->viewing.fields.add_to(*command, kInput);
   constexpr const char* kOutput = "Output";
   command
@@ -430,16 +430,7 @@ void add_webcam_command(CommandLine& program, Command& selected) {
       ->file()
       ->group(kOutput);
   command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the recording's file")->group(kOutput);
-  command
-      ->add_option("-c,--codec", options->writer.codec, "Encoder [what suits the container, libx264 first]")
-      ->type_name("NAME")
-      ->group(kOutput);
-  options->encoder.add_to(*command, kOutput);
-  command
-      ->add_option("--pix-fmt", options->writer.pixel_format,
-                   "Pixel format of the recording, such as yuv420p, which all players know [the source's]")
-      ->type_name("NAME")
-      ->group(kOutput);
+  options->encoding.add_to(*command, kOutput, {"codec", "crf", "preset", "encoder_option", "pix_fmt"});
   command
       ->add_option(
           "--loopback", options->loopback,

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "app/console/version.h"
+#include "app/options/media_options.h"
 #include "core/base/error.h"
 #include "core/base/narrowed.h"
 #include "core/settings/field_settings.h"
@@ -24,23 +25,6 @@ namespace limpid::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json pairs_to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  Json json = Json::array();
-  for (const auto& [key, value] : pairs) {
-    json.push_back({key, value});
-  }
-  return json;
-}
-
-std::vector<std::pair<std::string, std::string>> pairs_from(const JsonValue& json) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  json.for_each([&pairs](const JsonValue& pair) {
-    const std::vector<JsonValue> both = pair.items(2);
-    pairs.emplace_back(both[0].text(), both[1].text());
-  });
-  return pairs;
-}
 
 template <typename Value>
 Json optional_to_json(const std::optional<Value>& value) {
@@ -206,33 +190,13 @@ constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few c
 }  // namespace
 
 nlohmann::ordered_json to_json(const JobSettings& settings) {
-  const io::ReaderOptions& reader = settings.reader;
-  const io::WriterOptions& writer = settings.writer;
   return {{"filter", filter_to_json(settings.filter)},
           {"fields", to_string(settings.fields)},
           {"noise", settings.noise},
           {"frames", settings.frames},
-          {"reader",
-           {{"format", reader.input_format},
-            {"options", pairs_to_json(reader.options)},
-            {"references", reader.allow_references},
-            {"local_only", reader.local_only},
-            {"audio", reader.audio},
-            {"subtitles", reader.subtitles},
-            {"data", reader.data},
-            {"start", optional_to_json(reader.start)},
-            {"end", optional_to_json(reader.end)}}},
-          {"writer",
-           {{"codec", writer.codec},
-            {"pixel_format", writer.pixel_format},
-            {"container", writer.container},
-            {"crf", writer.crf},
-            {"preset", writer.preset},
-            {"bitrate", writer.bitrate},
-            {"options", pairs_to_json(writer.encoder_options)},
-            {"audio_codec", writer.audio_codec},
-            {"audio_bitrate", writer.audio_bitrate},
-            {"threads", writer.encoder_threads}}}};
+          {"reader", to_json(reader_fields(), settings.reader)},
+          {"writer", to_json(writer_fields(), settings.writer)},
+          {"encoder_threads", settings.writer.encoder_threads}};
 }
 
 JobSettings settings_from(const JsonValue& json) {
@@ -243,27 +207,10 @@ JobSettings settings_from(const JsonValue& json) {
     settings.noise = noise->json();
   }
   settings.frames = json.at("frames").integer<std::int64_t>(0);
-  const JsonValue reader = json.at("reader");
-  settings.reader.input_format = reader.at("format").text();
-  settings.reader.options = pairs_from(reader.at("options"));
-  settings.reader.allow_references = reader.at("references").boolean();
-  settings.reader.local_only = settings.writer.local_only = reader.at("local_only").boolean();
-  settings.reader.audio = reader.at("audio").boolean();
-  settings.reader.subtitles = reader.at("subtitles").boolean();
-  settings.reader.data = reader.at("data").boolean();
-  settings.reader.start = time_from(reader, "start");
-  settings.reader.end = time_from(reader, "end");
-  const JsonValue writer = json.at("writer");
-  settings.writer.codec = writer.at("codec").text();
-  settings.writer.pixel_format = writer.at("pixel_format").text();
-  settings.writer.container = writer.at("container").text();
-  settings.writer.crf = writer.at("crf").text();
-  settings.writer.preset = writer.at("preset").text();
-  settings.writer.bitrate = writer.at("bitrate").text();
-  settings.writer.encoder_options = pairs_from(writer.at("options"));
-  settings.writer.audio_codec = writer.at("audio_codec").text();
-  settings.writer.audio_bitrate = writer.at("audio_bitrate").text();
-  settings.writer.encoder_threads = writer.at("threads").integer(0, kMostThreads);
+  read_json(reader_fields(), json.at("reader"), settings.reader);
+  read_json(writer_fields(), json.at("writer"), settings.writer);
+  settings.writer.encoder_threads = json.at("encoder_threads").integer(0, kMostThreads);
+  settings.writer.local_only = settings.reader.local_only;
   settings.writer.frames = settings.frames;
   return settings;
 }

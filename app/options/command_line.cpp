@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
+#include "core/settings/retired_names.h"
 
 namespace limpid::app {
 namespace {
@@ -260,6 +261,10 @@ void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) 
   if (option == unexpected.end()) {
     throw UsageError(fmt::format("'{}' is one argument too many",
                                  unexpected.empty() ? std::string() : unexpected.front()));
+  }
+  const std::string retired = option->substr(0, option->find('='));
+  if (const auto replacement = replacement_of(retired.substr(retired.find_first_not_of('-')), "--")) {
+    throw UsageError(fmt::format("the option {} is now {}", retired, *replacement));
   }
   const std::string name = option->substr(0, option->find('='));
   std::vector<std::string> names;

@@ -1,60 +1,243 @@
 #include "app/options/media_options.h"
 
-namespace limpid::app {
+#include <spdlog/fmt/fmt.h>
 
-void add_local_only(CommandLine& command, bool& value, const std::string& group) {
-  Option* const option = command.add_flag(
-      "--local-only", value, "Open files and pipes alone: no network, no devices, no protocols of FFmpeg");
-  if (!group.empty()) {
-    option->group(group);
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+namespace limpid::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+using Time = std::optional<double>;
+
+constexpr const char* kLocalOnly =
+    "Open files and pipes only: no network, no devices, no other protocols of FFmpeg";
+
+// Each kind of value: to JSON, from JSON, from the command line. `standard` is the default of a flag.
+
+Json json_of(const std::string& text, const std::string& /*standard*/) {
+  return text.empty() ? Json() : Json(text);
+}
+Json json_of(bool value, bool standard) { return value != standard; }
+Json json_of(const Time& time, const Time& /*standard*/) { return time ? Json(*time) : Json(); }
+Json json_of(const Pairs& pairs, const Pairs& /*standard*/) {
+  Json json = Json::array();
+  for (const auto& [key, value] : pairs) {
+    json.push_back(key + "=" + value);
+  }
+  return json;
+}
+
+void read(const JsonValue& json, std::string& text, const std::string& /*standard*/) { text = json.text(); }
+void read(const JsonValue& json, bool& value, bool standard) { value = json.boolean() != standard; }
+void read(const JsonValue& json, Time& time, const Time& /*standard*/) {
+  constexpr double kMost = 1e12;  // in microseconds, an integer of 64 bits
+  time = json.number(-kMost, kMost);
+}
+void read(const JsonValue& json, Pairs& pairs, const Pairs& /*standard*/) {
+  pairs.clear();
+  json.for_each([&pairs](const JsonValue& pair) {
+    const std::string text = pair.text();
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      pair.fail("must be of the form KEY=VALUE");
+    }
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  });
+}
+
+struct Given {
+  const std::string& option;
+  const std::string& text;
+  const std::vector<std::string>& texts;
+  bool flag;
+};
+
+void take(const Given& given, std::string& text, const std::string& /*standard*/) { text = given.text; }
+void take(const Given& given, bool& value, bool standard) { value = given.flag != standard; }
+void take(const Given& given, Time& time, const Time& /*standard*/) {
+  time = given.text.empty() ? std::nullopt : std::optional(parse_time(given.option, given.text));
+}
+void take(const Given& given, Pairs& pairs, const Pairs& /*standard*/) {
+  pairs = parse_pairs(given.option, given.texts);
+}
+
+}  // namespace
+
+const MediaFields<io::ReaderOptions>& reader_fields() {
+  using Options = io::ReaderOptions;
+  static const MediaFields<Options> fields = {
+      {"--start", "[[H:]M:]S", "First time to denoise, exact to the frame; the output starts at zero",
+       &Options::start},
+      {"--end", "[[H:]M:]S", "Time at which to stop, from the start of the input", &Options::end},
+      {"--input-format", "NAME", "Demuxer [detected from the content]", &Options::input_format},
+      {"--input-option", "KEY=VALUE", "Demuxer or decoder option; may be repeated", &Options::options},
+      {"--allow-references", "", "Read playlists, manifests and lists, and the files that they refer to",
+       &Options::allow_references},
+      {"--local-only", "", kLocalOnly, &Options::local_only},
+      {"--no-audio", "", "Do not copy audio streams", &Options::audio},
+      {"--no-subtitles", "", "Do not copy subtitle streams", &Options::subtitles},
+      {"--no-data", "", "Do not copy data streams and attachments", &Options::data},
+  };
+  return fields;
+}
+
+const MediaFields<io::WriterOptions>& writer_fields() {
+  using Options = io::WriterOptions;
+  static const MediaFields<Options> fields = {
+      {"-c,--codec", "NAME", "Video encoder [libx264 or libx265 for HDR where the container allows]",
+       &Options::codec},
+      {"--crf", "N", "Constant quality of the encoder [its own default: x264 23, x265 28]", &Options::crf},
+      {"--preset", "NAME", "Speed preset of the encoder [its own default: x264 and x265 medium]",
+       &Options::preset},
+      {"-e,--encoder-option", "KEY=VALUE", "Encoder option; may be repeated", &Options::encoder_options},
+      {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
+      {"--audio-codec", "NAME",
+       "Audio encoder, such as aac, libopus or flac; copy: never transcode, leave out what the container "
+       "cannot "
+       "store [copy where the container allows, else transcode]",
+       &Options::audio_codec},
+      {"--audio-bitrate", "RATE", "Bit rate of transcoded audio, such as 160k [about 96k per channel]",
+       &Options::audio_bitrate},
+      {"--pix-fmt", "NAME", "Pixel format of the output [that of the source]", &Options::pixel_format},
+      {"-f,--container", "NAME", "Container [from the name of the output; y4m for a pipe]",
+       &Options::container},
+  };
+  return fields;
+}
+
+template <typename Options>
+std::string MediaField<Options>::option() const {
+  return names.substr(names.find("--"));
+}
+
+template <typename Options>
+std::string MediaField<Options>::key() const {
+  std::string key = option().substr(2);
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
+template <typename Options>
+Json to_json(const MediaFields<Options>& fields, const Options& options) {
+  const Options standard;
+  Json json = Json::object();
+  for (const MediaField<Options>& field : fields) {
+    json[field.key()] =
+        std::visit([&](auto member) { return json_of(options.*member, standard.*member); }, field.member);
+  }
+  return json;
+}
+
+template <typename Options>
+void read_json(const MediaFields<Options>& fields, const JsonValue& json, Options& options) {
+  const Options standard;
+  for (const auto& [key, value] : json.members()) {
+    const auto field = std::ranges::find(fields, key, &MediaField<Options>::key);
+    if (field == fields.end()) {
+      value.fail("is not a known option");
+    }
+    if (!value.is_null()) {
+      std::visit([&, &value = value](auto member) { read(value, options.*member, standard.*member); },
+                 field->member);
+    }
   }
 }
 
-void InputOptions::add_to(CommandLine& command, const std::string& group) {
-  command.add_option("--input-format", format_, "Demuxer to use [from the content]")
-      ->type_name("NAME")
-      ->group(group);
-  add_pairs_to(command, group);
-  command
-      .add_flag("--allow-references", allow_references_,
-                "Read playlists, manifests and lists, and the other files that they lead to")
-      ->group(group);
-  add_local_only(command, local_only_, group);
+template <typename Options>
+MediaOptions<Options>::MediaOptions(const MediaFields<Options>& fields) : fields_(fields) {}
+
+template <typename Options>
+void MediaOptions<Options>::add_to(CommandLine& command, const std::string& group,
+                                   const std::vector<std::string_view>& keys) {
+  for (const std::string_view key : keys) {
+    const MediaField<Options>& field =
+        *std::ranges::find(fields_, key, [](const MediaField<Options>& each) { return each.key(); });
+    Value& value = values_.emplace_back(Value{&field, {}, {}, false});
+    Option* option = nullptr;
+    if (field.value.empty()) {
+      option = command.add_flag(field.names, value.flag, field.help);
+    } else if (std::holds_alternative<Pairs Options::*>(field.member)) {
+      option = command.add_option(field.names, value.texts, field.help)
+                   ->type_name(field.value)
+                   ->take_all()
+                   ->allow_extra_args(false);
+    } else {
+      option = command.add_option(field.names, value.text, field.help)->type_name(field.value);
+    }
+    if (!group.empty()) {
+      option->group(group);
+    }
+  }
 }
 
-void InputOptions::add_pairs_to(CommandLine& command, const std::string& group) {
-  command.add_option("--input-option", pairs_, "Demuxer or decoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(group);
+template <typename Options>
+void MediaOptions<Options>::apply_to(Options& options) const {
+  const Options standard;
+  for (const Value& value : values_) {
+    const std::string option = value.field->option();
+    const Given given = {option, value.text, value.texts, value.flag};
+    std::visit([&](auto member) { take(given, options.*member, standard.*member); }, value.field->member);
+  }
 }
 
-void InputOptions::apply_to(io::ReaderOptions& reader) const {
-  reader.input_format = format_;
-  reader.options = parse_pairs("--input-option", pairs_);
-  reader.allow_references = allow_references_;
-  reader.local_only = local_only_;
+template struct MediaField<io::ReaderOptions>;
+template struct MediaField<io::WriterOptions>;
+template class MediaOptions<io::ReaderOptions>;
+template class MediaOptions<io::WriterOptions>;
+template Json to_json(const MediaFields<io::ReaderOptions>& fields, const io::ReaderOptions& options);
+template Json to_json(const MediaFields<io::WriterOptions>& fields, const io::WriterOptions& options);
+template void read_json(const MediaFields<io::ReaderOptions>& fields, const JsonValue& json,
+                        io::ReaderOptions& options);
+template void read_json(const MediaFields<io::WriterOptions>& fields, const JsonValue& json,
+                        io::WriterOptions& options);
+
+double parse_time(const std::string& option, const std::string& text) {
+  constexpr double kSixty = 60;
+  constexpr double kLongest = 1e9;
+  double time = 0;
+  std::string_view rest = text;
+  for (int field = 0; field < 3; ++field) {
+    const std::size_t colon = rest.find(':');
+    const std::string_view digits = rest.substr(0, colon);
+    double value = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed);
+    const bool is_number = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
+    const bool is_whole = digits.find('.') == std::string_view::npos;
+    if (!is_number || (field > 0 && value >= kSixty) || (colon != std::string_view::npos && !is_whole)) {
+      break;
+    }
+    time = time * kSixty + value;
+    if (colon == std::string_view::npos) {
+      if (time < kLongest) {
+        return time;
+      }
+      break;
+    }
+    rest.remove_prefix(colon + 1);
+  }
+  throw UsageError(option + ": '" + text + "' is not a time: seconds, or [hours:]minutes:seconds");
 }
 
-void EncoderOptions::add_to(CommandLine& command, const std::string& group) {
-  command.add_option("--crf", crf_, "Constant quality of the encoder [its own: x264 23, x265 28]")
-      ->type_name("N")
-      ->group(group);
-  command.add_option("--preset", preset_, "Speed preset of the encoder [its own: x264, x265 medium]")
-      ->type_name("NAME")
-      ->group(group);
-  command.add_option("-e,--encoder-option", pairs_, "Encoder option, any number")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(group);
+void check_times(const io::ReaderOptions& reader) {
+  if (reader.end && *reader.end <= reader.start.value_or(0)) {
+    throw UsageError(
+        fmt::format("--end: {} s is not later than {}", *reader.end,
+                    reader.start ? fmt::format("--start, {} s", *reader.start) : "the beginning"));
+  }
 }
 
-void EncoderOptions::apply_to(io::WriterOptions& writer) const {
-  writer.crf = crf_;
-  writer.preset = preset_;
-  writer.encoder_options = parse_pairs("-e", pairs_);
+void add_local_only(CommandLine& command, bool& value, const std::string& group) {
+  Option* const option = command.add_flag("--local-only", value, kLocalOnly);
+  if (!group.empty()) {
+    option->group(group);
+  }
 }
 
 }  // namespace limpid::app

@@ -1,47 +1,93 @@
 #pragma once
 
+#include <deque>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/options/command_line.h"
+#include "core/settings/json_reader.h"
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
+// The options of readers and writers, declared once: the command line, plans and reports walk these tables.
+
 namespace limpid::app {
 
-/// --local-only, under the heading `group` if there is one; `command` refers to `value` from then on.
+/// One option. Options: io::ReaderOptions or io::WriterOptions.
+template <typename Options>
+struct MediaField {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;  ///< KEY=VALUE
+  using Time = std::optional<double>;                              ///< in seconds; parse_time()
+
+  std::string names;  ///< on the command line: "-c,--codec"
+  std::string value;  ///< what help calls its value; empty: a flag
+  std::string help;
+  /// A flag sets its member to the opposite of the default.
+  std::variant<std::string Options::*, bool Options::*, Time Options::*, Pairs Options::*> member;
+
+  /// "--codec".
+  std::string option() const;
+  /// In JSON: "codec".
+  std::string key() const;
+};
+
+template <typename Options>
+using MediaFields = std::vector<MediaField<Options>>;
+
+const MediaFields<io::ReaderOptions>& reader_fields();
+const MediaFields<io::WriterOptions>& writer_fields();
+
+/// All fields, as an object. Empty texts and missing times are null.
+template <typename Options>
+nlohmann::ordered_json to_json(const MediaFields<Options>& fields, const Options& options);
+
+/// Sets the fields from an object that to_json() made. A missing or null member leaves the default. Throws
+/// Error for a member that is no field, or of another type.
+template <typename Options>
+void read_json(const MediaFields<Options>& fields, const JsonValue& json, Options& options);
+
+/// The values that the command line gives.
+template <typename Options>
+class MediaOptions {
+ public:
+  explicit MediaOptions(const MediaFields<Options>& fields);
+  MediaOptions(const MediaOptions&) = delete;
+  MediaOptions& operator=(const MediaOptions&) = delete;
+  MediaOptions(MediaOptions&&) = delete;
+  MediaOptions& operator=(MediaOptions&&) = delete;
+  ~MediaOptions() = default;
+
+  /// Adds the fields with these keys to `command`, under the heading `group` unless it is empty; the command
+  /// refers to this object from then on.
+  void add_to(CommandLine& command, const std::string& group, const std::vector<std::string_view>& keys);
+  /// Throws UsageError for values that are not legal.
+  void apply_to(Options& options) const;
+
+ private:
+  struct Value {
+    const MediaField<Options>* field;
+    std::string text;
+    std::vector<std::string> texts;
+    bool flag = false;
+  };
+
+  const MediaFields<Options>& fields_;
+  std::deque<Value> values_;
+};
+
+/// Seconds from "83.5", "1:23.5" or "0:01:23.5"; minutes and seconds after a colon are below 60. Throws
+/// UsageError that names the option.
+double parse_time(const std::string& option, const std::string& text);
+
+/// Throws UsageError if the end is not later than the start.
+void check_times(const io::ReaderOptions& reader);
+
+/// --local-only, for commands that have no other option of readers.
 void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
-
-/// --input-option, and for files --input-format, --allow-references and --local-only.
-class InputOptions {
- public:
-  /// Adds all to `command`, under the heading `group`; the command refers to this object from then on.
-  void add_to(CommandLine& command, const std::string& group);
-  /// --input-option alone.
-  void add_pairs_to(CommandLine& command, const std::string& group);
-  /// Throws UsageError.
-  void apply_to(io::ReaderOptions& reader) const;
-  bool local_only() const { return local_only_; }
-
- private:
-  std::string format_;
-  std::vector<std::string> pairs_;
-  bool allow_references_ = false;
-  bool local_only_ = false;
-};
-
-/// --crf, --preset and -e.
-class EncoderOptions {
- public:
-  /// As InputOptions::add_to().
-  void add_to(CommandLine& command, const std::string& group);
-  /// Throws UsageError.
-  void apply_to(io::WriterOptions& writer) const;
-
- private:
-  std::string crf_;
-  std::string preset_;
-  std::vector<std::string> pairs_;
-};
 
 }  // namespace limpid::app

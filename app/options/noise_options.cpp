@@ -28,8 +28,11 @@ void NoiseOptions::add_to(CommandLine& command) {
       ->words({"light", "medium", "strong"})
       ->any_case()
       ->group(kGroup);
-  command.add_flag("--luma-only", luma_only_, "Leave the chroma planes as they are")->group(kGroup);
-  command.add_flag("--chroma-only", chroma_only_, "Leave the luma plane as it is")->group(kGroup);
+  command.add_option("--planes", planes_, "Planes to filter: all, luma or chroma [all]")
+      ->type_name("NAME")
+      ->words({"all", "luma", "chroma"})
+      ->any_case()
+      ->group(kGroup);
 }
 
 void NoiseOptions::add_sigma_to(CommandLine& command) {
@@ -39,17 +42,12 @@ void NoiseOptions::add_sigma_to(CommandLine& command) {
 }
 
 NoiseSettings NoiseOptions::settings() const {
-  if (luma_only_ && chroma_only_) {
-    throw UsageError("--luma-only and --chroma-only exclude each other");
-  }
   if (noise_ && sigma_) {
     throw UsageError("--noise and --sigma exclude each other");
   }
   return {.noise = noise_ ? parse_noise("--noise", *noise_) : parse_sigma("--sigma", sigma_.value_or("auto")),
           .strength = parse_strength("--strength", strength_),
-          .planes = luma_only_     ? PlaneChoice::kLuma
-                    : chroma_only_ ? PlaneChoice::kChroma
-                                   : PlaneChoice::kAll};
+          .planes = parse_planes("--planes", planes_)};
 }
 
 }  // namespace limpid::app

@@ -8,7 +8,7 @@
 
 namespace limpid::app {
 
-/// --noise, --sigma, --strength, --luma-only and --chroma-only.
+/// --noise, --sigma, --strength and --planes.
 class NoiseOptions {
  public:
   /// Adds the options to `command`, which refers to this object from then on.
@@ -25,8 +25,7 @@ class NoiseOptions {
   std::optional<std::string> noise_;
   std::optional<std::string> sigma_;
   std::string strength_ = "medium";
-  bool luma_only_ = false;
-  bool chroma_only_ = false;
+  std::string planes_ = "all";
 };
 
 }  // namespace limpid::app

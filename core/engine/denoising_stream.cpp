@@ -8,11 +8,18 @@
 namespace limpid {
 
 DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& filter,
-                                 const NoiseSettings& noise, const FrameFormat& format, Latency latency)
-    : engine_(std::move(engine)), format_(format), filter_(filter), settings_(noise), latency_(latency) {
+                                 const NoiseSettings& noise, FieldChoice fields, const FrameFormat& format,
+                                 Latency latency)
+    : engine_(std::move(engine)),
+      format_(format),
+      filter_(filter),
+      settings_(noise),
+      latency_(latency),
+      field_choice_(fields) {
   noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
   noise_->check(format_);
   denoiser_ = engine_->make_denoiser(filter_, level_, format_);
+  fields_.emplace(field_choice_, denoiser_->reach(), *engine_);
 }
 
 void DenoisingStream::check(const Frame& frame) const {
@@ -42,6 +49,7 @@ void DenoisingStream::send(Frame frame, std::optional<Frame> result) {
   if (!frame.context_only) {
     choose_results(result.has_value());
   }
+  fields_->decide(frame);
   noise_->send(std::move(frame));
   results_.push_back(std::move(result));
   pass_on();
@@ -72,6 +80,7 @@ void DenoisingStream::flush() {
 void DenoisingStream::reset() {
   results_.clear();
   denoiser_->reset();
+  fields_->reset();
   noise_.emplace(settings_, *engine_, NoiseControl::Listener{}, latency_);
   is_flushed_ = false;
 }

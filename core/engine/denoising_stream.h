@@ -5,17 +5,18 @@
 #include <optional>
 
 #include "core/engine/denoiser.h"
+#include "core/engine/field_control.h"
 #include "core/engine/noise_control.h"
 
 namespace limpid {
 
-/// A stream of frames through noise estimation and a filter: each frame is filtered with its own level. One
-/// call at a time. Functions throw UsageError for frames or settings that do not suit the stream, and Error
-/// for failures of the engine.
+/// A stream of frames through noise estimation and a filter: each frame is filtered with its own level, by
+/// field where FieldControl decides so. One call at a time. Functions throw UsageError for frames or settings
+/// that do not suit the stream, and Error for failures of the engine.
 class DenoisingStream {
  public:
   DenoisingStream(std::shared_ptr<Engine> engine, const Filter& filter, const NoiseSettings& noise,
-                  const FrameFormat& format, Latency latency = Latency::kLookAhead);
+                  FieldChoice fields, const FrameFormat& format, Latency latency = Latency::kLookAhead);
 
   /// Takes the next frame, in the stream's format and in memory that the engine reads. With `result`, its
   /// result is written there: either all frames of the stream but those that are context only have one, or
@@ -34,6 +35,8 @@ class DenoisingStream {
 
   /// Frames that must be sent after one before its result can come.
   int latency() const { return noise_->look_ahead() + denoiser_->latency(); }
+  /// Frames around its own that a result depends on, noise estimates apart.
+  Reach reach() const { return FieldControl::reach_with(field_choice_, denoiser_->reach()); }
   /// The noise of the last frame that was given to the filter, as NoiseControl::found().
   std::optional<NoiseModel> found() const { return found_; }
   Engine& engine() const { return *engine_; }
@@ -54,6 +57,8 @@ class DenoisingStream {
   Filter filter_;
   NoiseSettings settings_;
   Latency latency_;
+  FieldChoice field_choice_;
+  std::optional<FieldControl> fields_;
   std::optional<NoiseControl> noise_;
   std::unique_ptr<Denoiser> denoiser_;
   NoiseModel level_;                          // of the denoiser

@@ -89,8 +89,8 @@ void NoiseControl::check(const FrameFormat& format) const {
     }
   }
   if (settings_.planes != PlaneChoice::kAll && format.color_model != ColorModel::kYuv) {
-    throw UsageError(std::string(settings_.planes == PlaneChoice::kLuma ? "luma-only" : "chroma-only") +
-                     " needs a source in YUV, and this one is " + to_string(format));
+    throw UsageError(std::string("planes: luma and chroma need a source in YUV, and this one is ") +
+                     to_string(format));
   }
 }
 

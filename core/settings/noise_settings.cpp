@@ -76,6 +76,19 @@ std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::s
       "commas), nor a profile (a file that ends in .json)");
 }
 
+PlaneChoice parse_planes(const std::string& setting, const std::string& text) {
+  for (const PlaneChoice planes : {PlaneChoice::kAll, PlaneChoice::kLuma, PlaneChoice::kChroma}) {
+    if (text == to_string(planes)) {
+      return planes;
+    }
+  }
+  throw UsageError(setting + ": '" + text + "' is not one of all, luma and chroma");
+}
+
+std::string to_string(PlaneChoice planes) {
+  return planes == PlaneChoice::kAll ? "all" : planes == PlaneChoice::kLuma ? "luma" : "chroma";
+}
+
 float parse_strength(const std::string& setting, const std::string& text) {
   static constexpr std::array<std::pair<std::string_view, float>, 3> kStrengths{
       {{"light", 0.7F}, {"medium", 1.0F}, {"strong", 1.4F}}};

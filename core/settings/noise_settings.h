@@ -16,6 +16,10 @@ std::optional<NoiseProfile> parse_sigma(const std::string& setting, const std::s
 /// The same, or the name of a file that ends in .json and has a profile.
 std::optional<NoiseProfile> parse_noise(const std::string& setting, const std::string& text);
 
+/// "all", "luma" or "chroma".
+PlaneChoice parse_planes(const std::string& setting, const std::string& text);
+std::string to_string(PlaneChoice planes);
+
 /// A number from 0 to 10, "light", "medium" or "strong".
 float parse_strength(const std::string& setting, const std::string& text);
 

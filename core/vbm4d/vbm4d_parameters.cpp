@@ -32,19 +32,19 @@ Vbm4dDescription describe_vbm4d() {
     return vbm4d_live_profile(value_of(profile, "profile", kVbm4dProfiles));
   };
   const auto describe_own = [](const auto& number) {
-    number("end-distance", "end_distance", "an end distance", "over 0, at most 1000",
+    number("trajectory-threshold", "trajectory_threshold", "an end distance", "over 0, at most 1000",
            "Mean squared difference, by sigma squared, at which a patch is followed no further",
-           &Vbm4dStep::end_distance, [](float distance) { return distance > 0 && distance <= 1000; });
+           &Vbm4dStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
     const auto over_time = [&](const std::string& option, const std::string& name, const std::string& title,
                                const std::string& what, auto member) {
       number(option, name, title, "over 0, at most 10",
              "What noise is taken to be, times sigma, in coefficients that " + what, member,
              [](float factor) { return factor > 0 && factor <= 10; });
     };
-    over_time("constant-noise", "constant_noise", "a constant noise", "don't change over time",
-              &Vbm4dStep::constant_noise);
-    over_time("changing-noise", "changing_noise", "a changing noise", "change over time",
-              &Vbm4dStep::changing_noise);
+    over_time("constant-threshold", "constant_threshold", "a constant noise", "don't change over time",
+              &Vbm4dStep::constant_threshold);
+    over_time("changing-threshold", "changing_threshold", "a changing noise", "change over time",
+              &Vbm4dStep::changing_threshold);
   };
   describe_temporal_filter<Vbm4dStep>(description, describe_own);
   description.parameters.push_back(number_parameter<Vbm4dParameters>(
@@ -62,9 +62,9 @@ Vbm4dStep first_vbm4d_step(int spacing) {
           .max_group_size = 16,
           .search_window = 19,
           .max_distance = 10000,
-          .end_distance = 5,
-          .constant_noise = 0.87F,
-          .changing_noise = 1.06F,
+          .trajectory_threshold = 5,
+          .constant_threshold = 0.87F,
+          .changing_threshold = 1.06F,
           .kaiser_beta = 2};
 }
 
@@ -73,9 +73,9 @@ Vbm4dStep second_vbm4d_step(int spacing) {
           .max_group_size = 16,
           .search_window = 19,
           .max_distance = 800,
-          .end_distance = 1.5F,
-          .constant_noise = 0.9F,
-          .changing_noise = 1.3F,
+          .trajectory_threshold = 1.5F,
+          .constant_threshold = 0.9F,
+          .changing_threshold = 1.3F,
           .kaiser_beta = 2};
 }
 
@@ -148,9 +148,9 @@ Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
     second.spacing = second_spacing;
     first.search_window = second.search_window = 33;
     second.max_distance = 400;
-    second.end_distance = 1.3F;
-    second.constant_noise = 0.8F;
-    second.changing_noise = 1.6F;
+    second.trajectory_threshold = 1.3F;
+    second.constant_threshold = 0.8F;
+    second.changing_threshold = 1.6F;
     second.kaiser_beta = 1.5F;
     return parameters;
   };

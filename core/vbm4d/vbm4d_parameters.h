@@ -23,14 +23,14 @@ struct Vbm4dStep {
   /// A trajectory ends where its patch differs by more than this many times sigma^2 from the reference patch
   /// (mean squared difference), over 0, at most 1000; or, in strong noise, by more than scenes' contrasts
   /// are.
-  float end_distance = 5;
+  float trajectory_threshold = 5;
   /// What noise is taken to be where a group has several frames, times sigma, over 0, at most 10: in
   /// coefficients that are constant over time, and in those that change.
-  float constant_noise = 1;
-  float changing_noise = 1;
+  float constant_threshold = 1;
+  float changing_threshold = 1;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
   /// Groups are V-BM3D's, of similar patches of all frames in reach, not of trajectories. `search_window` and
-  /// `end_distance` have no effect then.
+  /// `trajectory_threshold` have no effect then.
   std::optional<vbm4d::PredictiveSearch> predictive = std::nullopt;
   bool operator==(const Vbm4dStep&) const = default;
 };

@@ -80,7 +80,7 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
   }
   const double of_contrast =
       second_step ? kGreatestContrastOfBasic * kUnit : 2 * variance + kGreatestContrast * kUnit;
-  bounds.greatest = bounded(std::min(static_cast<double>(step.end_distance) * variance, of_contrast));
+  bounds.greatest = bounded(std::min(static_cast<double>(step.trajectory_threshold) * variance, of_contrast));
   bounds.sample_cost = bounded((second_step ? kSampleCostOfBasic : kSampleCost) * variance);
   bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
                         : second_step                ? kMostOfLostOfBasic
@@ -167,10 +167,10 @@ vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool sec
     return second_step ? deviation * deviation : deviation;
   };
   vbm4d::NoiseOverTime result{};
-  result.changing = squared_if_second(step.changing_noise);
+  result.changing = squared_if_second(step.changing_threshold);
   for (int frames = 1; frames <= vbm4d::kMostFrames; ++frames) {
     const auto gain = static_cast<float>(std::sqrt(variance_of_constant(frames, double{repetition})));
-    result.constant[frames] = squared_if_second(gain * step.constant_noise);
+    result.constant[frames] = squared_if_second(gain * step.constant_threshold);
   }
   return result;
 }

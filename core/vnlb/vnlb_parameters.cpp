@@ -30,11 +30,11 @@ void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, con
          &VnlbStep::group_size, [](int size) { return size >= 2 && size <= vnlb::kMostPatches; });
   number("search-window", "search_window", "a search window", "odd, 1 to 33",
          "Side of the window searched for patches", &VnlbStep::search_window, window);
-  number("search-window-away", "search_window_away", "a search window", "odd, 1 to 33",
-         "The same in frames before and after", &VnlbStep::search_window_away, window);
-  number("end-distance", "end_distance", "an end distance", "over 0, at most 1000",
+  number("temporal-search-window", "temporal_search_window", "a search window", "odd, 1 to 33",
+         "The same in frames before and after", &VnlbStep::temporal_search_window, window);
+  number("trajectory-threshold", "trajectory_threshold", "an end distance", "over 0, at most 1000",
          "Mean squared difference, by sigma squared, at which a patch is followed no further",
-         &VnlbStep::end_distance, [](float distance) { return distance > 0 && distance <= 1000; });
+         &VnlbStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
 }
 
 VnlbDescription describe_vnlb() {
@@ -64,7 +64,7 @@ Vbm4dStep followed_like(const VnlbStep& step) {
   return {.spacing = step.spacing,
           .max_group_size = 1,
           .search_window = 1,
-          .end_distance = step.end_distance,
+          .trajectory_threshold = step.trajectory_threshold,
           .kaiser_beta = 1};
 }
 

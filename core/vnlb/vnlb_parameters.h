@@ -10,13 +10,13 @@ namespace limpid {
 
 /// The parameters that both steps of VNLB have. Patches are of 8x8 samples of two successive frames.
 struct VnlbStep {
-  int spacing = 6;             ///< distance between reference patches, 1 to 8
-  int group_size = 48;         ///< most patches in a group, 2 to 64
-  int search_window = 7;       ///< side of the square in which similar patches are sought, odd, 1 to 33
-  int search_window_away = 5;  ///< the same in other frames than the reference patch's, 1 to 33
+  int spacing = 6;                 ///< distance between reference patches, 1 to 8
+  int group_size = 48;             ///< most patches in a group, 2 to 64
+  int search_window = 7;           ///< side of the square in which similar patches are sought, odd, 1 to 33
+  int temporal_search_window = 5;  ///< the same in other frames than the reference patch's, 1 to 33
   /// A reference patch is followed no further where it differs by more than this many times sigma^2 (mean
   /// squared difference), over 0, at most 1000; or, in strong noise, by more than scenes' contrasts are.
-  float end_distance = 10;
+  float trajectory_threshold = 10;
   bool operator==(const VnlbStep&) const = default;
 };
 

@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   const auto candidates_of = [&](int picture) {
     const bool own = picture == job.own;
     return Candidates(place_of(job.out.places[group * job.out.slots + picture]),
-                      (own ? own_window : arguments.search.step.search_window_away) / 2,
+                      (own ? own_window : arguments.search.step.temporal_search_window) / 2,
                       job.grid.width - kPatch, job.grid.height - kPatch, own);
   };
   unsigned searched = 0;  // a bit for each picture
@@ -214,7 +214,7 @@ void find_patch_groups(const TrajectoryJob& followed, const PatchSearch& search,
   const auto square = [](int side) { return side * side; };
   const int alone = square(limpid::vnlb::own_search_window(search.step.search_window, 1));
   const int along = square(limpid::vnlb::own_search_window(search.step.search_window, 2)) +
-                    (followed.out.pictures - 1) * square(search.step.search_window_away);
+                    (followed.out.pictures - 1) * square(search.step.temporal_search_window);
   const int most_candidates = std::max(alone, along);
   const std::size_t bytes = most_candidates * sizeof(int);
   constexpr std::size_t kMostBytes = 48 * 1024;  // of a block of several warps

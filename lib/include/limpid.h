@@ -42,7 +42,7 @@
 
 /* Only grows, by one with everything that is added to this header; what was added:
  *   1  all
- *   2  limpid_find_noise()
+ *   2  limpid_estimate_noise()
  */
 #define LIMPID_API_VERSION 2
 
@@ -215,7 +215,9 @@ LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log lo
  *   profile that `limpid noise` has saved, "camera.json", or its text, which begins with '{'
  * - sigma: the same setting under its other name
  * - strength: "0" to "10", "light", "medium", "strong"
- * - luma-only, chroma-only: "1" or "0"
+ * - planes: "all", "luma" or "chroma"
+ * - fields: "auto" (frames that are flagged as interlaced, and combed ones), "progressive" (none) or
+ *   "interlaced" (all) are filtered by field
  * - engine, threads: of denoisers with an engine of their own
  * - live: "1" or "0"; as in the program's windows, each frame's result comes without later frames: the noise
  *   is found without looking ahead, and filters along motion have the delay 0, and what profiles have for
@@ -285,7 +287,7 @@ LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_nois
 /* The noise of `count` frames that follow each other, as `limpid noise` finds it, which takes 16: that of
  * their longest scene. They are looked at by the denoiser's engine, during the call alone, and `release`
  * isn't called. The stream that is under way, if there is one, goes on as if nothing had been asked. */
-LIMPID_API limpid_status limpid_find_noise(limpid_denoiser* denoiser, const limpid_format* format,
+LIMPID_API limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_format* format,
                                            const limpid_frame* const* frames, int32_t count,
                                            limpid_noise* noise);
 

@@ -194,7 +194,7 @@ class Call {
     if (clip_.format.colorFamily != cfYUV || planes[1] != planes[2]) {
       throw std::runtime_error("planes: without sigma, [0] or [1, 2] of a clip in YUV, or all");
     }
-    settings_[planes[0] ? "luma-only" : "chroma-only"] = "1";
+    settings_["planes"] = planes[0] ? "luma" : "chroma";
   }
 
   const VSMap* arguments_;

@@ -148,7 +148,7 @@ class Denoiser:
     def set(self, **settings: Setting) -> None:
         """Changes settings; None unsets one.
 
-        noise, sigma, strength, luma_only, chroma_only hold for the frames that are sent from now on, the others from
+        noise, sigma, strength and planes hold for the frames that are sent from now on, the others from
         the next start() on.
         """
         with self._lock:
@@ -398,4 +398,4 @@ def estimate_noise(
         if not frame.same_kind_as(kept[0]) or len(kept) > 1 and frame.count is not None:
             raise ArgumentError(f"a frame is {frame}, and the first is {kept[0]}")
     handle = _limpid.Denoiser(_engine(engine, kept[0].ordinal)._handle)
-    return NoiseProfile(handle.find_noise(kept[0].format, parts))
+    return NoiseProfile(handle.estimate_noise(kept[0].format, parts))

@@ -114,9 +114,8 @@ class Calls {
   }
 
   void set_any(limpid_denoiser* denoiser) {
-    static constexpr const char* kNames[] = {"filter",   "profile",     "noise",      "sigma",
-                                             "strength", "luma-only",   "live",       "reach",
-                                             "delay",    "chroma-only", "block-size", "steps"};
+    static constexpr const char* kNames[] = {"filter", "profile", "noise", "sigma",  "strength",   "planes",
+                                             "live",   "reach",   "delay", "fields", "block-size", "steps"};
     static constexpr const char* kValues[] = {
         "bilateral", "bm3d", "vbm4d", "vbm3d", "nlm",  "vnlb",    "adaptive-bilateral",
         "fast",      "lc",   "auto",  "5",     "0",    "1",       "2",
@@ -212,7 +211,7 @@ class Calls {
     const limpid_frame* const frames[] = {&first, &second};
     limpid_noise noise{};
     noise.struct_size = sizeof noise;
-    limpid_find_noise(denoiser, &format_, frames, data_.ConsumeIntegralInRange(-1, 2), &noise);
+    limpid_estimate_noise(denoiser, &format_, frames, data_.ConsumeIntegralInRange(-1, 2), &noise);
   }
 
   FuzzedDataProvider data_;

@@ -136,7 +136,7 @@ TEST_F(LibraryOnADevice, NoiseIsFoundInFramesWhereTheyAre) {
       pointers.push_back(&frame);
     }
     auto noise = sized<limpid_noise>();
-    ASSERT_EQ(limpid_find_noise(denoiser, &format, pointers.data(), 5, &noise), LIMPID_OK)
+    ASSERT_EQ(limpid_estimate_noise(denoiser, &format, pointers.data(), 5, &noise), LIMPID_OK)
         << limpid_error(denoiser);
     profiles[std::string(engine) == "cpu" ? 0 : 1] = noise.profile;
   }

@@ -505,7 +505,9 @@ TEST(Library, WrongSettingsAreToldOf) {
   };
   EXPECT_EQ(objection("sigmas", "1"), "there is no setting 'sigmas'; did you mean 'sigma'?");
   EXPECT_EQ(objection("threads", "0"), "threads: '0' is no whole number from 1 to 1024");
-  EXPECT_EQ(objection("luma-only", "yes"), "luma-only: 'yes' is neither 1 nor 0");
+  EXPECT_EQ(objection("luma-only", "1"), "the setting 'luma-only' is now planes=luma");
+  EXPECT_EQ(objection("planes", "alpha"), "planes: 'alpha' is not one of all, luma and chroma");
+  EXPECT_EQ(objection("live", "yes"), "live: 'yes' is neither 1 nor 0");
   EXPECT_EQ(objection("step", "x"), "step: 'x' is no whole number");
   objection("filter", "mean");
   objection("sigma", "-1");
@@ -527,9 +529,9 @@ TEST(Library, WrongSettingsAreToldOf) {
   EXPECT_STREQ(limpid_error(denoiser),
                "radius is no option of the filter vbm4d, but of bilateral, adaptive-bilateral");
   EXPECT_EQ(limpid_set(denoiser, "radius", nullptr), LIMPID_OK);
-  EXPECT_EQ(limpid_set(denoiser, "luma-only", "1"), LIMPID_OK);
+  EXPECT_EQ(limpid_set(denoiser, "planes", "luma"), LIMPID_OK);
   EXPECT_EQ(start(denoiser, oracle::rgb(8, 8)), LIMPID_BAD_ARGUMENT);
-  EXPECT_EQ(limpid_set(denoiser, "luma-only", "0"), LIMPID_OK);
+  EXPECT_EQ(limpid_set(denoiser, "planes", "all"), LIMPID_OK);
   EXPECT_EQ(limpid_set(denoiser, "engine", "abacus"), LIMPID_OK);
   EXPECT_EQ(start(denoiser, oracle::gray(8, 8)), LIMPID_BAD_ARGUMENT);
   EXPECT_NE(std::string(limpid_error(denoiser)).find("there is no engine \"abacus\""), std::string::npos);
@@ -649,7 +651,7 @@ TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
   const Handle denoiser;
   const limpid_format own = c_format(format);
   auto noise = sized<limpid_noise>();
-  ASSERT_EQ(limpid_find_noise(denoiser, &own, pointers.data(), 7, &noise), LIMPID_OK)
+  ASSERT_EQ(limpid_estimate_noise(denoiser, &own, pointers.data(), 7, &noise), LIMPID_OK)
       << limpid_error(denoiser);
   EXPECT_EQ(noise.profile, to_json({scene.noise, format.color_model}).dump());
   EXPECT_EQ(noise.sigma[0], scene.noise.sigma[0]);
@@ -659,7 +661,7 @@ TEST(Library, FindsTheNoiseOfTheLongestSceneOfSomeFrames) {
   set_quick(denoiser);
   ASSERT_EQ(start(denoiser, format), LIMPID_OK);
   ASSERT_EQ(send(denoiser, frames[3]), LIMPID_OK);
-  ASSERT_EQ(limpid_find_noise(denoiser, &own, pointers.data(), 2, &noise), LIMPID_OK);
+  ASSERT_EQ(limpid_estimate_noise(denoiser, &own, pointers.data(), 2, &noise), LIMPID_OK);
   expect_same({receive(denoiser, format)}, denoise_by_core(parse_filter("bilateral"), {frames[3]}));
 }
 
@@ -674,18 +676,18 @@ TEST(Library, FindsNoNoiseInWhatIsNoFrames) {
   const Handle denoiser;
   limpid_set(denoiser, "engine", "cpu");
   const auto refused = [&](std::vector<const limpid_frame*> frames, int count) {
-    EXPECT_EQ(limpid_find_noise(denoiser, &format, frames.data(), count, &noise), LIMPID_BAD_ARGUMENT);
+    EXPECT_EQ(limpid_estimate_noise(denoiser, &format, frames.data(), count, &noise), LIMPID_BAD_ARGUMENT);
     return std::string(limpid_error(denoiser));
   };
   EXPECT_EQ(refused({&good}, 0), "there are no frames to find noise in");
   EXPECT_EQ(refused({&good, nullptr}, 2), "a frame is null");
   EXPECT_EQ(refused({&good, &empty}, 2), "plane 0 of a frame of 64x64 gray 8 bit is null");
   EXPECT_EQ(refused({&elsewhere}, 1), "the frame is in the memory of GPU 0, which the engine cpu can't read");
-  EXPECT_EQ(limpid_find_noise(denoiser, &format, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
-  EXPECT_EQ(limpid_find_noise(denoiser, nullptr, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_estimate_noise(denoiser, &format, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_estimate_noise(denoiser, nullptr, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
   const limpid_frame* const one = &good;
-  EXPECT_EQ(limpid_find_noise(denoiser, &format, &one, 1, nullptr), LIMPID_BAD_ARGUMENT);
-  EXPECT_EQ(limpid_find_noise(nullptr, &format, &one, 1, &noise), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_estimate_noise(denoiser, &format, &one, 1, nullptr), LIMPID_BAD_ARGUMENT);
+  EXPECT_EQ(limpid_estimate_noise(nullptr, &format, &one, 1, &noise), LIMPID_BAD_ARGUMENT);
 }
 
 TEST(Library, GivesEachResultAtOnceWhenLive) {

@@ -222,7 +222,7 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
   constexpr int kSamples = kPatchSide * kPatchSide;
   const double by_contrast = guide_is_clean(t) ? 800.0 * kSamples : variances(t, 2) + 2000.0 * kSamples;
   const auto greatest = static_cast<std::int64_t>(
-      std::floor(std::min(variances(t, static_cast<double>(step_.end_distance)), by_contrast)));
+      std::floor(std::min(variances(t, static_cast<double>(step_.trajectory_threshold)), by_contrast)));
   const auto cost = static_cast<std::int64_t>(std::floor(variances(t, guide_is_clean(t) ? 0.02 : 0.2)));
   Trajectory trajectory = {.places = {{t, reference}}};
   for (const int direction : {-1, 1}) {

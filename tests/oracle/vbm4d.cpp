@@ -240,8 +240,8 @@ class Vbm4dOracleStep final : public StepAlongMotion {
         // Of one frame it is the noise's; of several, the first `members` coefficients are constant over
         // time.
         const double taken = frames == 1          ? 1.0
-                             : p < similar.size() ? double{step_.constant_noise} * constant_deviation
-                                                  : double{step_.changing_noise};
+                             : p < similar.size() ? double{step_.constant_threshold} * constant_deviation
+                                                  : double{step_.changing_threshold};
         const double coefficient_variance = variance[i] * deviation * deviation * taken * taken;
         if (second_) {
           const double signal = guide[p][i] * guide[p][i];

@@ -115,7 +115,7 @@ class VnlbOracleStep final : public StepAlongMotion {
           (u != t && direction != 0 && !has_slice(u, centre, direction, earliest, latest))) {
         continue;
       }
-      int side = u == t ? own_.search_window : own_.search_window_away;
+      int side = u == t ? own_.search_window : own_.temporal_search_window;
       if (trajectory.size() == 1) {
         side = 2 * side + 1;
       }

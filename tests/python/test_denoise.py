@@ -18,7 +18,7 @@ def same(a, b):
     [
         ("420", 8, "96x60", {}),
         ("420", 10, "98x61", {"sigma": (20, 10, 10), "profile": "fast", "strength": "strong"}),
-        ("422", 8, "67x41", {"filter": "bm3d", "profile": "fast", "search_window": 9, "luma_only": True}),
+        ("422", 8, "67x41", {"filter": "bm3d", "profile": "fast", "search_window": 9, "planes": "luma"}),
         ("444", 10, "64x48", {"filter": "nlm", "sigma": 12.5}),
         ("gray", 8, "65x33", {"profile": "fast", "reach": (2, 1), "sigma": 20}),
     ],
@@ -143,8 +143,8 @@ def test_results_go_where_they_are_told_to():
 
 def test_stream_gives_results_in_order_and_anew():
     video = noisy((6, 24, 32))
-    expected = limpid.denoise(video, sigma=10, profile="fast", reach=1)
-    denoiser = limpid.Denoiser(sigma=10, profile="fast", reach=1)
+    expected = limpid.denoise(video, sigma=10, profile="fast", reach=1, fields="progressive")
+    denoiser = limpid.Denoiser(sigma=10, profile="fast", reach=1, fields="progressive")
     assert denoiser.receive() is None
     denoiser.flush()
     denoiser.start(video[0])
@@ -173,14 +173,14 @@ def test_stream_gives_results_in_order_and_anew():
 
 def test_context_frames_make_any_stretch_of_a_stream():
     video = noisy((9, 24, 32))
-    denoiser = limpid.Denoiser(sigma=10, profile="fast", reach=1)
+    denoiser = limpid.Denoiser(sigma=10, profile="fast", reach=1, fields="progressive")
     denoiser.start(video[0])
     reach = denoiser.stream.reach_before
     for t in range(4 - reach, 5 + reach):
         denoiser.send(video[t], context=t != 4)
     denoiser.flush()
     (result,) = denoiser.results()
-    assert np.array_equal(result, limpid.denoise(video, sigma=10, profile="fast", reach=1)[4])
+    assert np.array_equal(result, limpid.denoise(video, sigma=10, profile="fast", reach=1, fields="progressive")[4])
 
 
 def test_flags_of_frames_are_heeded():

@@ -41,7 +41,7 @@ PICTURE = np.zeros((24, 32), np.uint8)
         (PICTURE, {"sigma": -1}, "sigma"),
         (PICTURE, {"filter": "bm5d"}, 'there is no filter "bm5d"'),
         (PICTURE, {"sigma": object()}, "is no value for a setting"),
-        (PICTURE, {"luma_only": True}, "luma-only needs a source in YUV"),
+        (PICTURE, {"planes": "luma"}, "luma and chroma need a source in YUV"),
         (PICTURE, {"noise": "/nowhere.json"}, "cannot read the noise profile"),
         (PICTURE, {"engine": "gpu"}, "gpu"),
         (PICTURE, {"out": PICTURE[:-1].copy()}, r"out is uint8, axes YX, \(23, 32\), and what is to be denoised"),

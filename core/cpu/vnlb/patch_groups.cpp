@@ -82,7 +82,7 @@ HWY_ATTR void find_group_in(const TrajectoryJob& job, const PatchSearch& search,
          !has_second_slice<kNoisySamples>(job, {picture, centre}, group.direction))) {
       continue;
     }
-    const int radius = (own ? own_window : search.step.search_window_away) / 2;
+    const int radius = (own ? own_window : search.step.temporal_search_window) / 2;
     const int last_x = std::min(centre.x + radius, job.width - vnlb::kPatch);
     const int last_y = std::min(centre.y + radius, job.height - vnlb::kPatch);
     for (int y = std::max(centre.y - radius, 0); y <= last_y; ++y) {

@@ -392,7 +392,7 @@ TEST_F(BadInputTest, WrongUsage) {
   for (const char* time : {"1:", "1:60", "1.5:20", "1:2:3:4", "x"}) {
     expect_refused(input, 2, {"--start", time}, {"--start", time});
   }
-  expect_refused(input, 2, {"--end", "3", "--start 1:00"}, {"--start", "1:00", "--end", "3"});
+  expect_refused(input, 2, {"--end", "3", "--start, 60 s"}, {"--start", "1:00", "--end", "3"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "0"});
   expect_refused(input, 2, {"--frames"}, {"--frames", "many"});
   expect_refused(input, 2, {"--threads"}, {"--threads", "-2"});

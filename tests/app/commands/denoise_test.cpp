@@ -174,7 +174,7 @@ TEST_F(DenoiseTest, ZeroSigmaAndLumaOnlyLeavePlanesAlone) {
   const std::string input = make_clip("in.y4m", 1);
   expect_success(limpid({"denoise", input, path("zero.y4m"), "--sigma", "0"}));
   EXPECT_EQ(read_file(path("zero.y4m")), read_file(input));
-  expect_success(limpid(denoise(input, path("luma.y4m"), {"--luma-only"})));
+  expect_success(limpid(denoise(input, path("luma.y4m"), {"--planes", "luma"})));
   const std::string source = read_file(input);
   const std::string result = read_file(path("luma.y4m"));
   ASSERT_EQ(source.size(), result.size());
@@ -375,7 +375,7 @@ TEST_F(DenoiseTest, ReportsNameWarningsAndFailuresWhateverIsPrinted) {
   expect_success(quiet);
   EXPECT_EQ(quiet.err, "");
   const nlohmann::json report_of_quiet = nlohmann::json::parse(quiet.out);
-  EXPECT_EQ(report_of_quiet["streams_left_out"], nlohmann::json({1}));
+  EXPECT_EQ(report_of_quiet["dropped_streams"], nlohmann::json({1}));
   const std::string warnings = report_of_quiet["warnings"].dump();
   EXPECT_NE(warnings.find("can't hold the audio stream #1"), std::string::npos) << warnings;
   EXPECT_NE(warnings.find("no noise was found"), std::string::npos) << warnings;
@@ -442,7 +442,7 @@ TEST_F(TerminalTest, ShowsProgressOnATerminalOnly) {
   const Outcome elsewhere = limpid(denoise(input, path("b.mkv")));
   EXPECT_EQ(elsewhere.err.find("5/5  "), std::string::npos) << elsewhere.err;
   const Outcome switched_off =
-      Process(limpid_command(denoise(input, path("c.mkv"), {"--no-progress"})), options).wait();
+      Process(limpid_command(denoise(input, path("c.mkv"), {"--progress", "none"})), options).wait();
   EXPECT_EQ(switched_off.err.find("5/5  "), std::string::npos) << switched_off.err;
 }
 

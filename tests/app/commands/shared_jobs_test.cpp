@@ -96,7 +96,7 @@ TEST_F(SharedJobsTest, AnyNumberOfStretchesGivesWhatOneRunGives) {
   const std::string expected = content_of(path("one.mkv"));
   std::string samples;
   for (const std::string length : {"1", "7"}) {
-    const std::string job = plan(film, "job" + length, joined(quick, {"--stretch-frames", length}));
+    const std::string job = plan(film, "job" + length, joined(quick, {"--segment-frames", length}));
     expect_success(limpid({"work", job}));
     const Outcome merged = limpid({"merge", job, "-o", path(length + ".mkv"), "--json"});
     expect_success(merged);
@@ -125,14 +125,14 @@ TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
     expect_success(limpid(joined({"denoise", film, "-o", path(filter + ".mkv")}, quick)));
     const std::string expected = content_of(path(filter + ".mkv"));
 
-    const std::string job = plan(film, filter + ".job", joined(quick, {"--stretch-frames", "8"}));
+    const std::string job = plan(film, filter + ".job", joined(quick, {"--segment-frames", "8"}));
     expect_success(limpid({"work", job}));
     EXPECT_GE(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 7);
     expect_success(limpid({"merge", job, "-o", path(filter + "_merged.mkv")}));
     EXPECT_EQ(content_of(path(filter + "_merged.mkv")), expected) << filter;
 
     const Arguments resumed = joined({"denoise", film, "-o", path(filter + "_resumed.mkv"), "--resume",
-                                      "--stretch-frames", "8", "--threads", "1"},
+                                      "--segment-frames", "8", "--threads", "1"},
                                      quick);
     {
       Process killed(limpid_command(resumed));
@@ -166,7 +166,7 @@ TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
                         path("uneven.mkv")};
   const Arguments quick{"--profile", "fast", "--reach", "2", "-c", "ffv1", "-f", "matroska"};
   expect_success(limpid(joined(joined({"denoise", "-o", path("one/")}, clips), quick)));
-  const Arguments lengths{"--stretch-frames", "5"};
+  const Arguments lengths{"--segment-frames", "5"};
   expect_success(limpid(joined(joined(joined({"plan", "-o", path("job")}, clips), quick), lengths)));
   expect_success(limpid({"work", path("job")}));
   expect_success(limpid({"merge", path("job"), "-o", path("merged/")}));
@@ -184,7 +184,7 @@ TEST_F(SharedJobsTest, StretchesThatCantBeJoinedAreEncodedOnce) {
   const Arguments quick{"--filter", "bilateral", "--bitrate", "300k",  "-c",
                         "mpeg4",    "--start",   "0.1",       "--end", "0.5"};
   expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
-  const std::string job = plan(film, "job", joined(quick, {"--stretch-frames", "6"}));
+  const std::string job = plan(film, "job", joined(quick, {"--segment-frames", "6"}));
   expect_success(limpid({"work", job}));
   const Outcome merged = limpid({"merge", job, "-o", path("out.mkv"), "--json"});
   expect_success(merged);
@@ -202,7 +202,7 @@ TEST_F(SharedJobsTest, EncodersOfManyFramesAreJoined) {
         continue;  // it takes long to begin
       }
       const std::string job =
-          plan(film, codec + length, joined(quick, {"--stretch-frames", length, "-f", "mp4"}));
+          plan(film, codec + length, joined(quick, {"--segment-frames", length, "-f", "mp4"}));
       expect_success(limpid({"work", job}));
       const std::string file = path(codec + length + ".mp4");
       const Outcome merged = limpid({"merge", job, "-o", file, "--json"});
@@ -217,7 +217,7 @@ TEST_F(SharedJobsTest, EncodersOfManyFramesAreJoined) {
 
 TEST_F(SharedJobsTest, WorkersShareAJob) {
   const std::string job =
-      plan(make_clip("a.mkv", 12), "job", {"--filter", "nlm", "--stretch-frames", "1", "-c", "ffv1"});
+      plan(make_clip("a.mkv", 12), "job", {"--filter", "nlm", "--segment-frames", "1", "-c", "ffv1"});
   std::vector<std::unique_ptr<Process>> workers;
   for (int i = 0; i < 3; ++i) {
     workers.push_back(std::make_unique<Process>(limpid_command({"work", job, "--json", "--threads", "1"})));
@@ -238,7 +238,7 @@ TEST_F(SharedJobsTest, WorkersShareAJob) {
 
 TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
   const std::string job =
-      plan(make_clip("a.mkv", 6), "job", {"--filter", "bilateral", "--stretch-frames", "1", "-c", "ffv1"});
+      plan(make_clip("a.mkv", 6), "job", {"--filter", "bilateral", "--segment-frames", "1", "-c", "ffv1"});
   expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "there is no 6", "6 stretches"});
   expect_failure(limpid({"work", job, "--of", "2"}), 2, {"--of", "--index"});
   expect_success(limpid({"work", job, "--index", "4"}));
@@ -262,7 +262,7 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
 
 TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
   const std::string job = plan(make_clip("a.mkv", 16, "160x128"), "job",
-                               {"--filter", "bm3d", "--stretch-frames", "8", "-c", "ffv1"});
+                               {"--filter", "bm3d", "--segment-frames", "8", "-c", "ffv1"});
   {
     Process worker(limpid_command({"work", job, "--threads", "1"}));
     wait_for_data(job);
@@ -339,7 +339,7 @@ TEST_F(SharedJobsTest, AFolderOfFilesIsAJob) {
   make("in/c.png", {"-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1"});
   write_file(path("in/notes.txt"), "not a video");
   const std::string job =
-      plan(path("in"), "job", {"--filter", "bilateral", "--stretch-frames", "2", "--sigma", "5"});
+      plan(path("in"), "job", {"--filter", "bilateral", "--segment-frames", "2", "--sigma", "5"});
   expect_success(limpid({"work", job}));
   expect_success(limpid({"merge", job, "-o", path("out")}));
   EXPECT_EQ(frame_count(path("out/a.mkv")), 3U);
@@ -351,7 +351,7 @@ TEST_F(SharedJobsTest, AFolderOfFilesIsAJob) {
 TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
   const std::string film = make_clip("film.mkv", 40, "64x64");
   const std::string output = path("out.mkv");
-  const Arguments resumed = joined({"denoise", film, "-o", output, "--resume", "--stretch-frames", "20"},
+  const Arguments resumed = joined({"denoise", film, "-o", output, "--resume", "--segment-frames", "20"},
                                    {"--filter", "nlm", "--threads", "1", "-c", "ffv1", "--json"});
   {
     Process killed(limpid_command(resumed));
@@ -372,8 +372,8 @@ TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
   EXPECT_EQ(content_of(output), content_of(path("one.mkv")));
   EXPECT_NE(limpid(resumed).err.find("skipped: "), std::string::npos);
   expect_failure(limpid({"denoise", film, "-o", "-", "--resume"}), 2, {"--resume", "pipe"});
-  expect_failure(limpid({"denoise", film, "-o", path("x.mkv"), "--stretch-frames", "20"}), 2,
-                 {"--stretch-frames", "--resume"});
+  expect_failure(limpid({"denoise", film, "-o", path("x.mkv"), "--segment-frames", "20"}), 2,
+                 {"--segment-frames", "--resume"});
 }
 
 /// A value of a job's file changed, by its JSON pointer.
@@ -385,7 +385,7 @@ void change(const std::string& file, const std::string& place, const nlohmann::j
 
 TEST_F(SharedJobsTest, DamagedFilesOfAJobAreNamedAndStopNobody) {
   const std::string job =
-      plan(make_clip("a.mkv", 4), "job", {"--filter", "bilateral", "--stretch-frames", "1", "-c", "ffv1"});
+      plan(make_clip("a.mkv", 4), "job", {"--filter", "bilateral", "--segment-frames", "1", "-c", "ffv1"});
   write_file(job + "/claims/00000.claim", R"({"worker": 5})");
   std::filesystem::last_write_time(job + "/claims/00000.claim",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
@@ -556,7 +556,7 @@ TEST_F(ResumeTest, WhatAKilledMergeHasLeftGoesAndNothingElse) {
 TEST_F(ResumeTest, TheSecondOfTwoSaysSo) {
   const std::string film = make_clip("film.mkv", 60, "128x96");
   const Arguments both = {"denoise",   film, "-o", path("out.mkv"), "--resume",         "--filter", "nlm",
-                          "--threads", "1",  "-c", "ffv1",          "--stretch-frames", "10"};
+                          "--threads", "1",  "-c", "ffv1",          "--segment-frames", "10"};
   Process first(limpid_command(both));
   ASSERT_TRUE(first.wait_for_err("stretch "));
   expect_failure(limpid(both), 1,

@@ -182,8 +182,8 @@ TEST_F(JobFolderTest, WhatIsWrongWithAPlanIsSaidInOneSentence) {
   EXPECT_EQ(refusal("/inputs/0/path", "5"), R"("inputs[0].path" must be a text)");
   EXPECT_EQ(refusal("/inputs/0/decoder_threads", "2000000000"),
             R"("inputs[0].decoder_threads" must be an integer from 0 to 1024)");
-  EXPECT_EQ(refusal("/settings/writer/threads", "2000000000"),
-            R"("settings.writer.threads" must be an integer from 0 to 1024)");
+  EXPECT_EQ(refusal("/settings/encoder_threads", "2000000000"),
+            R"("settings.encoder_threads" must be an integer from 0 to 1024)");
   EXPECT_EQ(refusal("/settings/filter/parameters/radius", "1000000000000000"),
             R"("settings.filter.parameters.radius" must be an integer from -2147483648 to 2147483647)");
   EXPECT_EQ(refusal("/settings/filter/parameters/radius", "[1]"),

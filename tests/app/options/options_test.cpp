@@ -134,10 +134,20 @@ TEST(NoiseOptions, StrengthIsANumberOrHasAName) {
   EXPECT_THROW(parse_noise({"--strength", "heavy"}), UsageError);
 }
 
-TEST(NoiseOptions, LumaOnlyAndChromaOnlyExcludeEachOther) {
-  EXPECT_EQ(parse_noise({"--luma-only"}).planes, PlaneChoice::kLuma);
-  EXPECT_EQ(parse_noise({"--chroma-only"}).planes, PlaneChoice::kChroma);
-  EXPECT_THROW(parse_noise({"--luma-only", "--chroma-only"}), UsageError);
+TEST(NoiseOptions, PlanesAreChosenByName) {
+  EXPECT_EQ(parse_noise({}).planes, PlaneChoice::kAll);
+  EXPECT_EQ(parse_noise({"--planes", "luma"}).planes, PlaneChoice::kLuma);
+  EXPECT_EQ(parse_noise({"--planes", "Chroma"}).planes, PlaneChoice::kChroma);
+  EXPECT_THROW(parse_noise({"--planes", "alpha"}), UsageError);
+}
+
+TEST(NoiseOptions, RenamedOptionsAreRefusedWithTheirNewNames) {
+  try {
+    parse_noise({"--luma-only"});
+    FAIL() << "the option was accepted";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "the option --luma-only is now --planes luma");
+  }
 }
 
 /// A GPU's by its name alone.
@@ -259,11 +269,11 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
   EXPECT_EQ(parse_filter_options("--profile fast", true), Filter(bm3d_profile(Profile::kFast)));
   EXPECT_EQ(parse_filter_options("--filter vbm4d", true), Filter(vbm4d_profile(Vbm4dProfile::kNp)));
   const auto parameters =
-      std::get<Vbm4dParameters>(parse_filter_options("--reach 6,3 --delay 4 --end-distance-2 2"));
+      std::get<Vbm4dParameters>(parse_filter_options("--reach 6,3 --delay 4 --trajectory-threshold-2 2"));
   EXPECT_EQ(parameters.before, 6);
   EXPECT_EQ(parameters.after, 3);
   EXPECT_EQ(parameters.delay, 4);
-  EXPECT_EQ(parameters.wiener->end_distance, 2);
+  EXPECT_EQ(parameters.wiener->trajectory_threshold, 2);
   // What a picture alone could be filtered with is not wrong until a video comes.
   CommandLine command;
   FilterOptions options;

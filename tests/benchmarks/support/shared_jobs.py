@@ -5,7 +5,7 @@
 
     --workers LIST      how many at once, separated by commas [1,2]; each has one thread
     --options TEXT      of limpid denoise and plan [""]; "-c ffv1" is added, so that merging joins
-    --stretch-frames N  [50]
+    --segment-frames N  [50]
     --limpid FILE       the program [build/release/bin/limpid]
     --json FILE         the figures as tests/benchmarks/support/results.py keeps them
 
@@ -42,7 +42,7 @@ def main():
     parser.add_argument("clips", nargs="+", type=pathlib.Path)
     parser.add_argument("--workers", default="1,2")
     parser.add_argument("--options", default="")
-    parser.add_argument("--stretch-frames", type=int, default=50)
+    parser.add_argument("--segment-frames", type=int, default=50)
     parser.add_argument("--limpid", default="build/release/bin/limpid")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -55,7 +55,7 @@ def main():
             report, run, run_memory = ended(start(arguments.limpid, "denoise", clip, "-o", out, "-y", *options))
             for count in map(int, arguments.workers.split(",")):
                 shutil.rmtree(job, ignore_errors=True)
-                _, plan, _ = ended(start(arguments.limpid, "plan", clip, "-o", job, "--stretch-frames", arguments.stretch_frames,
+                _, plan, _ = ended(start(arguments.limpid, "plan", clip, "-o", job, "--segment-frames", arguments.stretch_frames,
                                          *options))
                 begin = time.monotonic()
                 workers = [start(arguments.limpid, "work", job, "--threads", 1, "--json") for _ in range(count)]

@@ -30,8 +30,8 @@ class DenoisingStreamTest : public testing::Test {
   std::unique_ptr<DenoisingStream> stream(const NoiseSettings& noise, Latency latency = Latency::kLookAhead,
                                           const std::string& filter = "bilateral") {
     return std::make_unique<DenoisingStream>(
-        engine_, make_filter({.name = filter, .profile = {}, .parameters = {}}, false), noise, format_,
-        latency);
+        engine_, make_filter({.name = filter, .profile = {}, .parameters = {}}, false), noise,
+        FieldChoice::kAuto, format_, latency);
   }
   static NoiseSettings given(float sigma) {
     return {.noise = NoiseProfile{NoiseModel{{sigma, sigma, sigma}}, std::nullopt}};

@@ -47,7 +47,7 @@ Vbm4dParameters small_parameters() {
   parameters.wiener->spacing = 4;
   parameters.hard_threshold.search_window = parameters.wiener->search_window = 9;
   parameters.wiener->max_distance = 800;
-  parameters.wiener->end_distance = 1.5F;
+  parameters.wiener->trajectory_threshold = 1.5F;
   return parameters;
 }
 
@@ -125,8 +125,8 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForAllParameters) {
   parameters.hard_threshold.kaiser_beta = 0;
   parameters.lambda = 3.2F;
   expect_as_defined(frames, parameters);
-  parameters.hard_threshold.end_distance = 2;
-  parameters.wiener->end_distance = 0.1F;
+  parameters.hard_threshold.trajectory_threshold = 2;
+  parameters.wiener->trajectory_threshold = 0.1F;
   expect_as_defined(frames, parameters);
 }
 
@@ -142,10 +142,10 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleFarBackAlone) {
 
 // Noise is taken to be weaker than it is where nothing changes over time, stronger where something does.
 Vbm4dParameters with_noise_over_time(Vbm4dParameters parameters) {
-  parameters.hard_threshold.constant_noise = 0.75F;
-  parameters.hard_threshold.changing_noise = 1.3F;
-  parameters.wiener->constant_noise = 0.8F;
-  parameters.wiener->changing_noise = 1.5F;
+  parameters.hard_threshold.constant_threshold = 0.75F;
+  parameters.hard_threshold.changing_threshold = 1.3F;
+  parameters.wiener->constant_threshold = 0.8F;
+  parameters.wiener->changing_threshold = 1.5F;
   return parameters;
 }
 
@@ -597,13 +597,15 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
   EXPECT_NE(message([](Vbm4dParameters& p) { p.delay = 33; }).find("delay"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.lambda = NAN; }).find("lambda"), std::string::npos);
-  EXPECT_NE(message([](Vbm4dParameters& p) { p.hard_threshold.end_distance = 0; }).find("end distance"),
-            std::string::npos);
-  EXPECT_NE(message([](Vbm4dParameters& p) { p.hard_threshold.constant_noise = 0; }).find("constant noise"),
-            std::string::npos);
+  EXPECT_NE(
+      message([](Vbm4dParameters& p) { p.hard_threshold.trajectory_threshold = 0; }).find("end distance"),
+      std::string::npos);
+  EXPECT_NE(
+      message([](Vbm4dParameters& p) { p.hard_threshold.constant_threshold = 0; }).find("constant noise"),
+      std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.motion_precision = 2; }).find("motion precision"),
             std::string::npos);
-  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_noise = 11; }).find("changing noise"),
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_threshold = 11; }).find("changing noise"),
             std::string::npos);
 }
 

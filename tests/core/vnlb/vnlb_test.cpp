@@ -43,8 +43,8 @@ VnlbParameters small_vnlb() {
   VnlbParameters parameters;
   parameters.before = 1;
   parameters.after = 1;
-  parameters.first = {.spacing = 7, .group_size = 20, .search_window = 5, .search_window_away = 3};
-  parameters.second = {.spacing = 6, .group_size = 17, .search_window = 5, .search_window_away = 3};
+  parameters.first = {.spacing = 7, .group_size = 20, .search_window = 5, .temporal_search_window = 3};
+  parameters.second = {.spacing = 6, .group_size = 17, .search_window = 5, .temporal_search_window = 3};
   return parameters;
 }
 
@@ -96,7 +96,7 @@ TEST_P(VnlbTest, AgreesWithTheOracleForAllParameters) {
   parameters.before = parameters.after = 0;
   expect_vnlb_as_defined(frames, parameters);
   parameters.first.group_size = 2;
-  parameters.second->end_distance = 0.1F;
+  parameters.second->trajectory_threshold = 0.1F;
   expect_vnlb_as_defined(frames, parameters);
 }
 
@@ -328,9 +328,9 @@ TEST(VnlbParameters, TellWhatIsIllegal) {
             std::string::npos);
   EXPECT_NE(message([](VnlbParameters& p) { p.first.search_window = 4; }).find("search window"),
             std::string::npos);
-  EXPECT_NE(message([](VnlbParameters& p) { p.first.search_window_away = 35; }).find("search window"),
+  EXPECT_NE(message([](VnlbParameters& p) { p.first.temporal_search_window = 35; }).find("search window"),
             std::string::npos);
-  EXPECT_NE(message([](VnlbParameters& p) { p.first.end_distance = NAN; }).find("end distance"),
+  EXPECT_NE(message([](VnlbParameters& p) { p.first.trajectory_threshold = NAN; }).find("end distance"),
             std::string::npos);
 }
 

@@ -82,7 +82,7 @@ TEST_F(VnlbCuda, AgreesWithTheCpuForTheGreatestWindows) {
   VnlbParameters parameters;
   parameters.before = parameters.after = limpid::vnlb::kMostReach;
   for (VnlbStep* step : {&parameters.first, &*parameters.second}) {
-    *step = {.spacing = 8, .group_size = 64, .search_window = 33, .search_window_away = 33};
+    *step = {.spacing = 8, .group_size = 64, .search_window = 33, .temporal_search_window = 33};
   }
   const auto results_of = [&](Engine& engine) {
     return test::run_stream(*engine.make_denoiser(parameters, {{15}}, frames[0].format), frames);
