@@ -5,7 +5,7 @@
 
 namespace limpid {
 
-/// The CPU's family of engines. liblimpid has it in itself (core/cpu/engine/family.cpp); the program takes
+/// The CPU's family of engines. liblimpid has it in itself (cpu/engine/family.cpp); the program takes
 /// that of the library (app/library_engines.cpp).
 EngineModule cpu_engines();
 

@@ -178,7 +178,7 @@ int matches(const MatchesOptions& options, Console& console) {
   const Picture picture = read_picture(options);
   const std::shared_ptr<Engine> engine = engine_registry().open("cpu");
   const NoiseModel noise = given ? given->noise : engine->estimate_noise(picture.frame);
-  const MatchedGroup group = engine->find_matches(
+  const MatchedGroup group = engine->patch_search()->find_matches(
       picture.frame, std::get<Bm3dParameters>(options.filter.filter()), noise, at.x, at.y);
   io::write_png(options.output, draw(picture, group),
                 options.overwrite ? io::Overwrite::kAlways : io::Overwrite::kNever);

@@ -99,7 +99,7 @@ void check_step(const Bm3dStep& step, const std::string& where) {
 Description describe() {
   Description description;
   description.name = "bm3d";
-  description.help = "removes most and costs most";
+  description.help = "BM3D: groups of similar patches in one frame; best for pictures";
   for (const auto& [profile, name] : kProfiles) {
     description.profiles.emplace_back(name);
   }
@@ -193,10 +193,6 @@ Transform2d parse_transform_2d(std::string_view name) {
 }
 Transform1d parse_transform_1d(std::string_view name) {
   return value_of(name, "group transform", kTransforms1d);
-}
-Matching parse_matching(std::string_view name) { return value_of(name, "matching", kMatchings); }
-GroupTransform parse_group_transform(std::string_view name) {
-  return value_of(name, "transform", kGroupTransforms);
 }
 
 }  // namespace limpid

@@ -65,7 +65,5 @@ std::string_view to_string(GroupTransform transform);
 Profile parse_profile(std::string_view name);
 Transform2d parse_transform_2d(std::string_view name);
 Transform1d parse_transform_1d(std::string_view name);
-Matching parse_matching(std::string_view name);
-GroupTransform parse_group_transform(std::string_view name);
 
 }  // namespace limpid

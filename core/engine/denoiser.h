@@ -96,6 +96,24 @@ class Denoiser {
   virtual DeviceStages device_stages() const { return {}; }
 };
 
+/// Finds the groups that BM3D filters. All engines filter the same ones.
+class PatchSearch {
+ public:
+  PatchSearch() = default;
+  PatchSearch(const PatchSearch&) = delete;
+  PatchSearch(PatchSearch&&) = delete;
+  PatchSearch& operator=(const PatchSearch&) = delete;
+  PatchSearch& operator=(PatchSearch&&) = delete;
+  virtual ~PatchSearch() = default;
+
+  /// The group of the first step on the first plane (for RGB on the opponent Y) of a frame in host memory,
+  /// taken as progressive. Its reference patch is the one of the grid whose center is nearest to sample (x,
+  /// y). Throws UsageError for illegal parameters or a sample outside of the plane, and Error if the plane is
+  /// smaller than a patch.
+  virtual MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters,
+                                    const NoiseModel& noise, int x, int y) = 0;
+};
+
 /// A place to compute. Thread-safe: all may be called on several threads at once.
 class Engine {
  public:
@@ -135,21 +153,16 @@ class Engine {
   /// What `frame` tells of its noise, and what its differences from the frame before it tell, unless that is
   /// null. Both have one format. Nothing if the engine doesn't measure.
   virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/) { return {}; }
-  virtual BrightnessHistogram brightness_histogram(const Frame& frame) = 0;
+  virtual BrightnessHistogram brightness_histogram(const Frame& frame) {
+    return limpid::brightness_histogram(in_host_memory(frame));
+  }
 
   /// Equal to limpid::combed_share(), of frames in any memory that send() accepts, both in the same. 0 if the
   /// engine can't recognize combing.
   virtual float combed_share(const Frame& /*frame*/, const Frame& /*before*/) { return 0; }
 
-  /// The group that BM3D's first step finds on the first plane (for RGB on the opponent Y) of a frame in host
-  /// memory. Its reference patch is the one of the grid whose centre is nearest to sample (x, y). The frame
-  /// is taken as progressive. All engines filter the same groups, so only the CPU's tells them; others throw
-  /// Error. Throws UsageError for illegal parameters or a sample outside of the plane, Error if the plane is
-  /// smaller than a patch.
-  virtual MatchedGroup find_matches(const Frame& /*frame*/, const Bm3dParameters& /*parameters*/,
-                                    const NoiseModel& /*noise*/, int /*x*/, int /*y*/) {
-    throw Error("the engine " + std::string(name()) + " does not tell which patches match");
-  }
+  /// Searches of groups, for tools that draw them; nullptr if the engine has none.
+  virtual PatchSearch* patch_search() { return nullptr; }
 
   /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,
   /// send() takes such frames at once, but waits while it reads a frame that is in other host memory.

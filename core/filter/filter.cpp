@@ -41,6 +41,10 @@ FilterType as_filter(const FilterDescription<Parameters>& own) {
       return Filter(resolve(std::get<Parameters>(filter), sigma));
     };
   }
+  if (own.reach) {
+    type.reach = [reach = own.reach](const Filter& filter) { return reach(std::get<Parameters>(filter)); };
+  }
+  type.is_experimental = own.is_experimental;
   return type;
 }
 
@@ -82,15 +86,8 @@ std::string_view default_filter(bool frame_by_frame) {
 }
 
 Reach reach_of(const Filter& filter) {
-  // Not by a visit: parameters without a reach of their own would become a Filter again.
-  if (const auto* const vbm4d = std::get_if<Vbm4dParameters>(&filter)) {
-    return reach_of(*vbm4d);
-  }
-  if (const auto* const vbm3d = std::get_if<Vbm3dParameters>(&filter)) {
-    return reach_of(*vbm3d);
-  }
-  const auto* const vnlb = std::get_if<VnlbParameters>(&filter);
-  return vnlb == nullptr ? Reach{} : reach_of(*vnlb);
+  const FilterType& type = type_of(filter);
+  return type.reach ? type.reach(filter) : Reach{};
 }
 
 std::string_view to_string(const Filter& filter) { return type_of(filter).name; }

@@ -9,7 +9,7 @@
 
 #include "core/frame/frame.h"
 
-// The parts of the noise estimate (core/cpu/noise/noise_estimation.h) that engines share: the arithmetic of
+// The parts of the noise estimate (cpu/noise/noise_estimation.h) that engines share: the arithmetic of
 // one block and of sums over many blocks, which each engine orders as suits it, and the sigma that follows
 // from the sums. Constant expressions may be used in device code.
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/frame/reach.h"
 #include "core/parameters/parameter.h"
 
 namespace limpid {
@@ -29,6 +30,10 @@ struct FilterDescription {
   /// The parameters for a plane with noise of deviation `sigma` (8-bit code values, > 0), where those that
   /// are left open follow from it; empty if none do.
   std::function<Parameters(const Parameters&, float sigma)> resolve;
+  /// The frames around its own that a result depends on; empty if each frame is filtered by itself.
+  std::function<Reach(const Parameters&)> reach;
+  /// Kept for comparisons; help and hosts may hide it.
+  bool is_experimental = false;
 };
 
 /// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.

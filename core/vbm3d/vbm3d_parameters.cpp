@@ -17,7 +17,9 @@ constexpr Names<Vbm3dProfile, 3> kVbm3dProfiles = {
 Vbm3dDescription describe_vbm3d() {
   Vbm3dDescription description;
   description.name = "vbm3d";
-  description.help = "groups of several frames, for comparisons";
+  description.help = "V-BM3D: groups of patches from several frames";
+  description.reach = [](const Vbm3dParameters& parameters) { return reach_of(parameters); };
+  description.is_experimental = true;
   for (const auto& [profile, name] : kVbm3dProfiles) {
     description.profiles.emplace_back(name);
   }

@@ -20,7 +20,8 @@ constexpr Names<Vbm4dProfile, 4> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"
 Vbm4dDescription describe_vbm4d() {
   Vbm4dDescription description;
   description.name = "vbm4d";
-  description.help = "filters along motion, for video";
+  description.help = "V-BM4D: filters along motion; best for video at a given speed";
+  description.reach = [](const Vbm4dParameters& parameters) { return reach_of(parameters); };
   for (const auto& [profile, name] : kVbm4dProfiles) {
     description.profiles.emplace_back(name);
   }

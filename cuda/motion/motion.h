@@ -15,7 +15,7 @@
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 
-// Block motion on the current device, to the bit that of core/cpu/motion. Everything is enqueued; what one
+// Block motion on the current device, to the bit that of cpu/motion. Everything is enqueued; what one
 // call makes is there for the next in the same stream.
 
 namespace limpid::cuda {

@@ -12,7 +12,7 @@
 
 namespace limpid::cuda {
 
-/// The noise estimate of core/cpu/noise/noise_estimation.h on the current device: the blocks are analysed,
+/// The noise estimate of cpu/noise/noise_estimation.h on the current device: the blocks are analysed,
 /// ordered and summed there, a few kilobytes of sums come back, and core/noise/noise_blocks.h makes sigma of
 /// them. Holds its working memory, 4 MiB a plane, and streams of its own. Their priority is above the
 /// filters', since the caller waits for the answer.

@@ -26,15 +26,25 @@ extern "C" {
 namespace limpid::frei0r {
 namespace {
 
-constexpr f0r_param_info_t kParameters[] = {
-    {"sigma", F0R_PARAM_DOUBLE,
-     "The noise's standard deviation in 8-bit code values, divided by 100; 0: found from the video"},
-    {"strength", F0R_PARAM_DOUBLE, "How much is removed: 0.5 what was found or given, 1 twice as much"},
-    {"filter", F0R_PARAM_STRING, "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"},
-    {"profile", F0R_PARAM_STRING, "From quick to thorough: fast, lc, np, high"},
-    {"settings", F0R_PARAM_STRING, "Other options of limpid denoise, between spaces: reach=2 engine=cpu"},
-};
-enum Parameter { kSigma, kStrength, kFilter, kProfile, kSettings };
+enum Parameter { kSigma, kStrength, kFilter, kProfile, kSettings, kParameterCount };
+
+f0r_param_info_t parameter_info(int parameter) {
+  switch (parameter) {
+    case kSigma:
+      return {"sigma", F0R_PARAM_DOUBLE,
+              "Noise standard deviation in 8-bit code values, divided by 100; 0: estimated from the video"};
+    case kStrength:
+      return {"strength", F0R_PARAM_DOUBLE,
+              "Factor of the noise level, divided by 2: 0.5 uses the level as it is"};
+    case kFilter:
+      return {"filter", F0R_PARAM_STRING, plugins::filter_names().c_str()};
+    case kProfile:
+      return {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high"};
+    default:
+      return {"settings", F0R_PARAM_STRING,
+              "Other options of limpid denoise, between spaces: reach=2 engine=cpu"};
+  }
+}
 constexpr double kSigmaUnit = 100;
 constexpr double kStrengthUnit = 2;
 
@@ -212,12 +222,12 @@ void f0r_get_plugin_info(f0r_plugin_info_t* info) {
            .frei0r_version = FREI0R_MAJOR_VERSION,
            .major_version = LIMPID_MAJOR,
            .minor_version = LIMPID_MINOR,
-           .num_params = static_cast<int>(std::size(limpid::frei0r::kParameters)),
+           .num_params = limpid::frei0r::kParameterCount,
            .explanation = "Removes noise"};
 }
 
 void f0r_get_param_info(f0r_param_info_t* info, int param_index) {
-  *info = limpid::frei0r::kParameters[param_index];
+  *info = limpid::frei0r::parameter_info(param_index);
 }
 
 f0r_instance_t f0r_construct(unsigned int width, unsigned int height) {

@@ -309,7 +309,7 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
       nullptr,  // of the number 0, which none may have
       text("noise",
            "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"),
-      text("filter", "vbm4d, vbm3d, vnlb, bm3d, bilateral, adaptive-bilateral, nlm"),
+      text("filter", limpid::plugins::filter_names().c_str()),
       text("profile", "From quick to thorough: fast, lc, np, high"),
       text("engine", "auto, cpu, cuda:0"),
       text("settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"),

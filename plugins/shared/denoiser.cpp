@@ -46,6 +46,17 @@ std::vector<limpid_filter_info> filters() {
   return filters;
 }
 
+const std::string& filter_names() {
+  static const std::string names = [] {
+    std::string list;
+    for (const limpid_filter_info& filter : filters()) {
+      list += (list.empty() ? "" : ", ") + std::string(filter.name);
+    }
+    return list;
+  }();
+  return names;
+}
+
 Settings expanded(Settings settings) {
   std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
   const Settings::node_type more = settings.extract("settings");

@@ -24,6 +24,8 @@ Struct sized() {
 
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
+/// Their names: "bm3d, vbm4d, ...". Stays as long as the program.
+const std::string& filter_names();
 
 /// By the library's names; those that aren't there have their defaults.
 using Settings = std::map<std::string, std::string>;

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/bm3d/tile.h"
+#include "cpu/bm3d/tile.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/transforms.h"

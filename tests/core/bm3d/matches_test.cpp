@@ -1,5 +1,5 @@
 // The groups shown to people are those that the engine filters: against the plain search.
-#include "core/cpu/bm3d/matches.h"
+#include "cpu/bm3d/matches.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/cpu/bm3d/tile.h"
-#include "tests/core/cpu/simd_level.h"
+#include "cpu/bm3d/tile.h"
+#include "tests/cpu/simd_level.h"
 
 // Block matching of the CPU engine against a plain search, on every instruction set that this machine has:
 // the same groups in the same order, whatever the content.

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "tests/core/engine/engine_suite.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/cpu/noise/noise_estimation.h"
-#include "core/cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cpu/engine/stream_denoiser.h"
-#include "core/cpu/runtime/frame_filter.h"
+#include "cpu/engine/stream_denoiser.h"
+#include "cpu/runtime/frame_filter.h"
 #include "core/engine/engine_group.h"
 #include "core/frame/frame_pool.h"
 #include "tests/core/engine/temporal_suite.h"

@@ -14,11 +14,11 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/cpu/motion/motion_estimation.h"
-#include "core/cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
 #include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/core/motion/moving_pictures.h"
 
 namespace limpid {

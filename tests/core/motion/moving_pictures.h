@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <random>
 
-#include "core/cpu/runtime/planes.h"
+#include "cpu/runtime/planes.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "tests/oracle/motion.h"

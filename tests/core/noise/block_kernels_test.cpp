@@ -1,5 +1,5 @@
 // What is done to many blocks side by side, at every SIMD level, against the same for one block alone.
-#include "core/cpu/noise/block_kernels.h"
+#include "cpu/noise/block_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::cpu {

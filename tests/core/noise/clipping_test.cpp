@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/cpu/noise/clipping.h"
+#include "cpu/noise/clipping.h"
 #include "core/frame/metrics.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/oracle/clipping.h"

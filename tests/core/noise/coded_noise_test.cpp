@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/cpu/noise/noise_estimation.h"
-#include "core/cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_model.h"

@@ -1,4 +1,4 @@
-#include "core/cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_estimation.h"
 
 #include <gtest/gtest.h>
 

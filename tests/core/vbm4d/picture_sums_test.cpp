@@ -1,13 +1,13 @@
-#include "core/cpu/vbm4d/picture_sums.h"
+#include "cpu/vbm4d/picture_sums.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "core/cpu/runtime/aligned_vector.h"
+#include "cpu/runtime/aligned_vector.h"
 #include "core/vbm4d/trajectories.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 
 namespace limpid::cpu {
 namespace {

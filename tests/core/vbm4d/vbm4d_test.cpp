@@ -19,7 +19,7 @@
 #include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/clips.h"
 #include "tests/oracle/pictures.h"

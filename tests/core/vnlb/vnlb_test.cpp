@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/vnlb/patch_groups.h"
+#include "cpu/vnlb/patch_groups.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
 #include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
-#include "tests/core/cpu/simd_level.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/clips.h"
 #include "tests/oracle/pictures.h"

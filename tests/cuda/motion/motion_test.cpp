@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/motion/motion_estimation.h"
-#include "core/cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
 #include "core/motion/followed.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/core/motion/moving_pictures.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/cpu/noise/clipping.h"
+#include "cpu/noise/clipping.h"
 #include "cuda/engine/device_frame.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/cuda/cuda_test.h"

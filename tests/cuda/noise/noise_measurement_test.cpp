@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/noise/noise_estimation.h"
-#include "core/cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"

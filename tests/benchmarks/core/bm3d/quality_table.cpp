@@ -9,7 +9,7 @@
 
 #include "app/options/filter_options.h"
 #include "core/base/error.h"
-#include "core/cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "tests/benchmarks/support/command.h"

@@ -3,8 +3,8 @@
 #include <tbb/task_arena.h>
 
 #include "core/base/parallel.h"
-#include "core/cpu/motion/motion_estimation.h"
-#include "core/cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/oracle/pictures.h"
 

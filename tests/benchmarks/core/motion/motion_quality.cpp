@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/motion/motion_estimation.h"
-#include "core/cpu/motion/motion_pyramid.h"
-#include "core/cpu/runtime/planes.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
+#include "cpu/runtime/planes.h"
 #include "core/frame/code_values.h"
 #include "core/frame/fields.h"
 #include "core/motion/followed.h"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/cpu/engine/cpu_engine.h"
-#include "core/cpu/noise/clipping.h"
-#include "core/cpu/noise/noise_estimation.h"
+#include "cpu/engine/cpu_engine.h"
+#include "cpu/noise/clipping.h"
+#include "cpu/noise/noise_estimation.h"
 #include "core/engine/noise_tracker.h"
 #include "tests/oracle/pictures.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_estimation.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
 #include "io/media/reader.h"

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/base/parallel.h"
-#include "core/cpu/motion/motion_estimation.h"
-#include "core/cpu/motion/motion_pyramid.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/motion/motion.h"
 #include "cuda/runtime/runtime.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/noise/noise_estimation.h"
-#include "core/cpu/noise/noise_measurement.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "core/noise/noise_statistics.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/device_frame.h"

@@ -1,0 +1,435 @@
+#include "cpu/bm3d/bm3d.h"
+
+#include <tbb/enumerable_thread_specific.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/bm3d/bm3d_plan.h"
+#include "cpu/runtime/convert.h"
+#include "cpu/runtime/planes.h"
+#include "cpu/runtime/task_graph.h"
+
+namespace limpid::cpu {
+namespace {
+
+// Reference patches on each side of a tile. A tile should be large against its search window's margin and
+// small enough for many tiles and for its samples and sums to stay in a core's second-level cache.
+// Independent of the number of threads, since the order of additions within a tile shows in the result's last
+// bits.
+int tile_references(int spacing) { return spacing >= 6 ? 16 : spacing >= 3 ? 24 : 32; }
+
+// Rows of luma that one task loads, prepares or estimates.
+constexpr int kBandRows = 16;
+
+// The second step follows the first by about so many rows of luma: as soon as what it reads is there, when
+// much of that is still in the cache.
+constexpr int kStepLag = 128;
+
+// Rows [first, last), or bands.
+struct Range {
+  int first = 0;
+  int last = 0;
+};
+
+// Tables are made of legal parameters only.
+const Bm3dParameters& validated(const Bm3dParameters& parameters) {
+  parameters.validate();
+  return parameters;
+}
+
+Plane part_of(const Plane& plane, Range rows) {
+  return {plane.data + rows.first * plane.stride, plane.stride, plane.width, rows.last - rows.first};
+}
+
+}  // namespace
+
+// One component as floats in 8-bit code values.
+struct Bm3d::Component {
+  int width = 0;
+  PlaneBuffer<float> noisy;
+  PlaneBuffer<float> basic;
+
+  float* noisy_row(int y) { return noisy.data() + static_cast<std::ptrdiff_t>(y) * width; }
+  float* basic_row(int y) { return basic.data() + static_cast<std::ptrdiff_t>(y) * width; }
+};
+
+// How a set of the plan is filtered, and the working memory for it.
+struct Bm3d::PlaneSet {
+  Bm3dComponentSet plan;
+  PlaneBuffer<std::int16_t> matching;
+  std::array<AggregationSums, 3> sums;
+  std::vector<std::mutex> locks;
+  std::array<StepJob, 2> jobs;
+  std::array<std::vector<Tile>, 2> tiles;
+
+  // The rows of a band.
+  Range rows(int band) const {
+    const int count = kBandRows >> plan.shift_y;
+    return {std::min(band * count, plan.height), std::min((band + 1) * count, plan.height)};
+  }
+  // The bands in which those of rows [first, last) lie that are in the plane.
+  Range bands(int first, int last) const {
+    const int count = kBandRows >> plan.shift_y;
+    return {std::max(first, 0) / count, block_count(std::min(last, plan.height), count)};
+  }
+};
+
+// What there is to do for a picture, in tasks of a band of rows or a tile each. A task waits for its own
+// inputs alone, so that threads pass from step to step, and from luma to chroma, without standing still.
+struct Bm3d::Task {
+  enum class Kind { kLoad, kPrepare, kTile, kEstimate };
+  Kind kind = Kind::kLoad;
+  PlaneSet* set = nullptr;
+  int step = 0;
+  int index = 0;  // of the band or the tile
+};
+
+struct Bm3d::Scratch {
+  TileScratch tile;
+  std::array<AlignedVector<float>, 3> guide_rows;
+  AlignedVector<float> smoothed_row;
+};
+
+struct Bm3d::Workspace {
+  std::optional<Bm3dPlan> plan;  // of the last picture; all else has been made for it
+  std::array<Component, 3> components;
+  std::array<PlaneSet, 2> sets;  // as many as the plan has
+  std::vector<Task> tasks;
+  TaskGraph graph;
+  tbb::enumerable_thread_specific<Scratch> scratch;
+};
+
+// The picture that is being filtered.
+struct Bm3d::Picture {
+  std::array<Plane, kMaxPlanes> in;
+  std::array<Plane, kMaxPlanes> out;
+};
+
+Bm3d::Bm3d(const Bm3dParameters& parameters, const FrameFormat& format)
+    : parameters_(validated(parameters)),
+      format_(format),
+      hard_(parameters.hard_threshold, parameters.lambda),
+      workspace_(std::make_unique<Workspace>()) {
+  format.validate("frame");
+  if (parameters.wiener) {
+    wiener_ = std::make_unique<StepTables>(*parameters.wiener, 0.0F);
+  }
+  warnings_ = warnings_of_small_planes(parameters, format);
+}
+
+Bm3d::~Bm3d() = default;
+
+void Bm3d::filter(const Frame& in, const NoiseModel& noise, Frame& out) {
+  for (const PictureRows& rows : pictures_of(in.interlaced)) {
+    prepare_for(noise, plane_heights(format_, rows));
+    filter_picture({picture_of(format_, in.planes, rows), picture_of(format_, out.planes, rows)});
+  }
+}
+
+void Bm3d::filter_picture(const Picture& picture) {
+  if (workspace_->plan->sets.empty()) {
+    for (int p = 0; p < format_.plane_count(); ++p) {
+      copy_plane(format_, picture.in[p], picture.out[p]);
+    }
+    return;
+  }
+  workspace_->graph.run([&](int i) {
+    const Task& task = workspace_->tasks[i];
+    switch (task.kind) {
+      case Task::Kind::kLoad:
+        return load(picture, task.index);
+      case Task::Kind::kPrepare:
+        return prepare(*task.set, task.step, task.index);
+      case Task::Kind::kTile:
+        return process_tile(task.set->jobs[task.step], task.set->tiles[task.step][task.index],
+                            workspace_->scratch.local().tile);
+      case Task::Kind::kEstimate:
+        return estimate(picture, *task.set, task.step, task.index);
+    }
+  });
+}
+
+int Bm3d::steps() const { return wiener_ ? 2 : 1; }
+
+void Bm3d::prepare_for(const NoiseModel& noise, const PlaneHeights& heights) {
+  std::optional<Bm3dPlan>& last = workspace_->plan;
+  if (last && last->noise == noise && last->heights == heights) {
+    return;
+  }
+  Bm3dPlan plan = make_plan(parameters_, format_, noise, heights);
+  const auto same_components = [](const Bm3dComponentSet& a, const Bm3dComponentSet& b) {
+    return a.components == b.components;
+  };
+  // Tasks depend on the size and on which components are filtered.
+  const bool same_tasks =
+      last && last->heights == heights &&
+      std::equal(last->sets.begin(), last->sets.end(), plan.sets.begin(), plan.sets.end(), same_components);
+  last.reset();
+  if (!plan.sets.empty()) {
+    for (int c = 0; c < format_.color_plane_count(); ++c) {
+      Component& component = workspace_->components[c];
+      const std::size_t size = static_cast<std::size_t>(plan.components[c].width) * plan.components[c].height;
+      component.width = plan.components[c].width;
+      component.noisy.resize(size);
+      component.basic.resize(size);
+    }
+    for (std::size_t s = 0; s < plan.sets.size(); ++s) {
+      workspace_->sets[s].plan = plan.sets[s];
+      make_jobs(plan, workspace_->sets[s]);
+    }
+    if (!same_tasks) {
+      make_tasks(plan);
+    }
+  }
+  last = std::move(plan);
+}
+
+void Bm3d::make_jobs(const Bm3dPlan& plan, PlaneSet& set) {
+  const int width = set.plan.width;
+  const int height = set.plan.height;
+  const std::size_t size = static_cast<std::size_t>(width) * height;
+  set.matching.resize(size);
+  const auto blocks =
+      static_cast<std::size_t>(block_count(width, kLockedColumns)) * block_count(height, kLockedRows);
+  if (set.locks.size() != blocks) {
+    set.locks = std::vector<std::mutex>(blocks);
+  }
+  for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
+    set.sums[i].numerator.resize(size);
+    set.sums[i].weight.resize(size);
+  }
+  for (int step = 0; step < steps(); ++step) {
+    StepJob& job = set.jobs[step];
+    job.tables = step == 0 ? &hard_ : wiener_.get();
+    job.wiener = step == 1;
+    job.width = width;
+    job.height = height;
+    job.matching = set.matching.data();
+    job.scale = set.plan.guides[step].scale;
+    job.distances = set.plan.guides[step].distances;
+    job.grid_x = reference_grid(width, job.tables->step.patch_size, job.tables->step.spacing);
+    job.grid_y = reference_grid(height, job.tables->step.patch_size, job.tables->step.spacing);
+    job.locks = &set.locks;
+    job.planes.clear();
+    for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
+      const int c = set.plan.components[i];
+      const Component& component = workspace_->components[c];
+      job.planes.push_back({component.noisy.data(), component.basic.data(),
+                            make_coefficient_noise(*job.tables, job.wiener, plan.components[c]),
+                            &set.sums[i]});
+    }
+    const int references = tile_references(job.tables->step.spacing);
+    const int columns = static_cast<int>(job.grid_x.size());
+    const int rows = static_cast<int>(job.grid_y.size());
+    set.tiles[step].clear();
+    for (int y = 0; y < rows; y += references) {
+      for (int x = 0; x < columns; x += references) {
+        set.tiles[step].push_back({x, std::min(x + references, columns), y, std::min(y + references, rows)});
+      }
+    }
+  }
+}
+
+void Bm3d::make_tasks(const Bm3dPlan& plan) {
+  workspace_->tasks.clear();
+  TaskGraph& graph = workspace_->graph;
+  graph = {};
+  const auto add = [&](const Task& task, int luma_row, std::optional<float> place) {
+    workspace_->tasks.push_back(task);
+    return graph.add(luma_row + task.step * kStepLag, place);
+  };
+  const int bands = block_count(plan.components[0].height, kBandRows);
+  // Adds a task for each band; returns the first one's number.
+  const auto add_bands = [&](Task::Kind kind, PlaneSet* set, int step) {
+    const int first = static_cast<int>(workspace_->tasks.size());
+    for (int band = 0; band < bands; ++band) {
+      add({kind, set, step, band}, band * kBandRows, std::nullopt);
+    }
+    return first;
+  };
+  // Makes `task` wait for the tasks of some bands, of which that of the first band has the number `first`.
+  const auto require = [&](int task, int first, Range needed) {
+    for (int band = needed.first; band < needed.last; ++band) {
+      graph.require(task, first + band);
+    }
+  };
+  const auto around = [&](int band) { return Range{std::max(band - 1, 0), std::min(band + 2, bands)}; };
+
+  const int loads = add_bands(Task::Kind::kLoad, nullptr, 0);
+  const std::span<PlaneSet> sets(workspace_->sets.data(), plan.sets.size());
+  // The numbers of the first tasks of a kind, by set and step.
+  std::array<std::array<int, 2>, 2> prepares{};
+  std::array<std::array<int, 2>, 2> estimates{};
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    for (int step = 0; step < steps(); ++step) {
+      prepares[s][step] = add_bands(Task::Kind::kPrepare, &sets[s], step);
+      estimates[s][step] = add_bands(Task::Kind::kEstimate, &sets[s], step);
+    }
+  }
+  for (int step = 0; step < steps(); ++step) {
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      const PlaneSet& set = sets[s];
+      const StepJob& job = set.jobs[step];
+      const int k = job.tables->step.patch_size;
+      for (int i = 0; i < static_cast<int>(set.tiles[step].size()); ++i) {
+        const Area reach = tile_reach(job, set.tiles[step][i]);
+        const int tile = add({Task::Kind::kTile, &sets[s], step, i}, reach.y1 << set.plan.shift_y,
+                             static_cast<float>(reach.x0) / static_cast<float>(set.plan.width));
+        const Range reached = set.bands(reach.y0, reach.y1);
+        require(tile, prepares[s][step], reached);
+        for (int band = reached.first; band < reached.last; ++band) {
+          graph.require(estimates[s][step] + band, tile);
+        }
+      }
+      for (int band = 0; band < bands; ++band) {
+        const Range rows = set.rows(band);
+        // Patches that begin up to k - 1 rows above have their weight there. The tiles that this band waits
+        // for imply it, as they reach those rows; it is stated for what estimates read.
+        const Range weights = set.bands(rows.first - k + 1, rows.last);
+        require(estimates[s][step] + band, prepares[s][step], weights);
+        if (step == 0) {
+          require(prepares[s][0] + band, loads, around(band));
+          continue;
+        }
+        // The second step's sums replace the first's, which the estimates of this band and of those below it
+        // still need; its guide is luma's basic estimate.
+        const int reach = hard_.step.patch_size - 1;
+        require(prepares[s][1] + band, estimates[s][0], set.bands(rows.first, rows.last + reach));
+        graph.require(prepares[s][1] + band, estimates[0][0] + band);
+        // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first.
+        for (std::size_t other = 0; other < sets.size(); ++other) {
+          require(estimates[s][1] + band, prepares[other][0], around(band));
+        }
+      }
+    }
+  }
+}
+
+void Bm3d::load(const Picture& picture, int band) {
+  const auto rows_of = [&](const Plane& plane, int shift) {
+    return Range{std::min((band * kBandRows) >> shift, plane.height),
+                 std::min(((band + 1) * kBandRows) >> shift, plane.height)};
+  };
+  const Bm3dPlan& plan = *workspace_->plan;
+  const int colors = format_.color_plane_count();
+  for (int p = 0; p < format_.plane_count(); ++p) {
+    const Plane& in = picture.in[p];
+    const Range rows = rows_of(in, p == 1 || p == 2 ? format_.chroma_shift_y : 0);
+    if (plan.copied[p]) {
+      copy_plane(format_, part_of(in, rows), part_of(picture.out[p], rows));
+    }
+    if (p < colors && (p == 0 || plan.opponent || !plan.copied[p])) {
+      Component& component = workspace_->components[p];
+      for (int y = rows.first; y < rows.last; ++y) {
+        load_row(format_, in.row<std::byte>(y), component.width, component.noisy_row(y));
+      }
+    }
+  }
+  if (plan.opponent) {
+    auto& components = workspace_->components;
+    const Range rows = rows_of(picture.in[0], 0);
+    for (int y = rows.first; y < rows.last; ++y) {
+      rgb_to_opponent_row(components[0].noisy_row(y), components[1].noisy_row(y), components[2].noisy_row(y),
+                          components[0].width);
+    }
+  }
+}
+
+void Bm3d::prepare(PlaneSet& set, int step, int band) {
+  Component& luma = workspace_->components[0];
+  Scratch& scratch = workspace_->scratch.local();
+  const Bm3dGuide& guide_plan = set.plan.guides[step];
+  const int width = set.plan.width;
+  const int luma_height = workspace_->plan->components[0].height;
+  const auto luma_row = [&](int y) {
+    return guide_plan.basic_estimate ? luma.basic_row(y) : luma.noisy_row(y);
+  };
+  const auto guide_row = [&](int y) -> const float* {
+    if (!set.plan.subsampled()) {
+      return luma_row(y);
+    }
+    std::array<const float*, 4> rows{};
+    int count = 0;
+    for (int i = y << set.plan.shift_y; i < std::min((y + 1) << set.plan.shift_y, luma_height); ++i) {
+      rows[count++] = luma_row(i);
+    }
+    AlignedVector<float>& row = scratch.guide_rows[y % 3];  // three in a row are in use at a time
+    row.resize(width);
+    subsample_row(rows.data(), count, set.plan.shift_x, luma.width, width, row.data());
+    return row.data();
+  };
+  const Range rows = set.rows(band);
+  for (int y = rows.first; y < rows.last; ++y) {
+    const float* guide = guide_row(y);
+    if (guide_plan.smoothed) {
+      const float* above = guide_row(y > 0 ? y - 1 : 1);
+      const float* below = guide_row(y < set.plan.height - 1 ? y + 1 : y - 1);
+      scratch.smoothed_row.resize(width);
+      smooth_row(above, guide, below, width, scratch.smoothed_row.data());
+      guide = scratch.smoothed_row.data();
+    }
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * width;
+    matching_row(guide_plan.scale, guide, width, set.matching.data() + offset);
+    for (const FilteredPlane& plane : set.jobs[step].planes) {
+      std::fill_n(plane.sums->numerator.begin() + offset, width, 0);
+      std::fill_n(plane.sums->weight.begin() + offset, width, 0);
+    }
+  }
+}
+
+void Bm3d::estimate(const Picture& picture, PlaneSet& set, int step, int band) {
+  const Bm3dPlan& plan = *workspace_->plan;
+  const StepJob& job = set.jobs[step];
+  const int k = job.tables->step.patch_size;
+  const int width = set.plan.width;
+  // The first step's estimates go to `basic`; the second step's replace the noisy samples.
+  const auto row_of = [&](int c, int y) {
+    Component& component = workspace_->components[c];
+    return step == 1 || plan.components[c].sigma == 0 ? component.noisy_row(y) : component.basic_row(y);
+  };
+  const Range rows = set.rows(band);
+  for (int y = rows.first; y < rows.last; ++y) {
+    const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * width;
+    for (std::size_t i = 0; i < set.plan.components.size(); ++i) {
+      const AggregationSums& sums = set.sums[i];
+      std::array<const std::int64_t*, 16> weights{};
+      for (int row = 0; row < k; ++row) {
+        const int from = y - k + 1 + row;
+        weights[row] = from >= 0 ? sums.weight.data() + static_cast<std::ptrdiff_t>(from) * width : nullptr;
+      }
+      estimate_row(*job.tables, sums.numerator.data() + offset, weights.data(), width,
+                   row_of(set.plan.components[i], y));
+    }
+    if (step < steps() - 1) {
+      continue;
+    }
+    const auto store = [&](int c) {
+      if (!plan.copied[c]) {
+        store_row(format_, row_of(c, y), width, picture.out[c].row<std::byte>(y));
+      }
+    };
+    if (plan.opponent) {
+      opponent_to_rgb_row(row_of(0, y), row_of(1, y), row_of(2, y), width);
+      for (int p = 0; p < 3; ++p) {
+        store(p);
+      }
+    } else {
+      std::for_each(set.plan.components.begin(), set.plan.components.end(), store);
+    }
+  }
+}
+
+std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format) {
+  if (parameters.transform != GroupTransform::kSeparable) {
+    throw Error("the CPU engine has no transform \"" + std::string(to_string(parameters.transform)) +
+                "\"; it needs a CUDA engine");
+  }
+  return std::make_unique<Bm3d>(parameters, format);
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "core/bm3d/bm3d_plan.h"
+#include "core/bm3d/matching.h"
+#include "core/bm3d/transforms.h"
+#include "cpu/runtime/aligned_vector.h"
+#include "core/filter/filter.h"
+#include "core/noise/noise_model.h"
+
+// The inner part of BM3D: what happens to one tile of reference patches, on one thread. cpu/bm3d/bm3d.h
+// cuts planes into tiles and turns the sums into estimates.
+
+namespace limpid::cpu {
+
+/// Mid-grey. It is subtracted from samples before they are summed, so that sums and their rounding errors
+/// stay small.
+inline constexpr float kSumsOffset = 128;
+
+/// For planes' working memory: new elements are not initialised. So the system maps the memory when tasks on
+/// many threads write it first, not when one thread allocates it.
+template <typename T>
+struct UninitializedAllocator : std::allocator<T> {
+  template <typename U>
+  void construct(U* element) {
+    ::new (static_cast<void*>(element)) U;
+  }
+};
+template <typename T>
+using PlaneBuffer = std::vector<T, UninitializedAllocator<T>>;
+
+/// Numerators and weights of one plane under reconstruction. `weight` holds each patch's weight once, at the
+/// patch's first sample; spreading it by the aggregation window gives the denominators.
+///
+/// Within a tile, sums are floats, added in a fixed order. Once they leave it they are 64-bit fixed-point
+/// numbers with StepTables::sum_fraction_bits, so that they do not depend on the order in which tiles finish.
+struct AggregationSums {
+  PlaneBuffer<std::int64_t> numerator;
+  PlaneBuffer<std::int64_t> weight;
+};
+
+/// What shrinkage has to know of a plane's noise: tables of the 2D transform's coefficients, k x k;
+/// transposed for patches of 8x8, whose coefficients stand so (transforms-inl.h).
+struct CoefficientNoise {
+  std::vector<float> bounds;               ///< the first step's thresholds; the second step's variances
+  std::vector<float> variances;            ///< relative to the plane's
+  std::optional<NoiseShape::Curve> curve;  ///< Bm3dComponent::curve
+  bool curve_by_guide = false;             ///< likewise
+  float least_deviation = 1;               ///< of the curve
+  float sigma = 0;                         ///< the plane's
+
+  /// Of a group of such brightness, relative to the plane's.
+  float deviation_of(float brightness) const { return curve ? deviation_at(curve->data(), brightness) : 1; }
+};
+
+/// One plane that is filtered; all planes of a StepJob have the job's size.
+struct FilteredPlane {
+  const float* noisy = nullptr;  ///< width * height samples in 8-bit code values
+  const float* basic = nullptr;  ///< basic estimate, likewise; null in the first step
+  CoefficientNoise noise;
+  AggregationSums* sums = nullptr;
+};
+
+/// Tables that depend on a step's parameters alone.
+struct StepTables {
+  StepTables(const Bm3dStep& step_parameters, float threshold_factor);
+
+  Bm3dStep step;
+  float lambda = 0;
+  std::vector<float> window;   ///< aggregation window, k x k
+  std::vector<float> forward;  ///< 2D transform along one axis, k x k
+  std::vector<float> inverse;
+
+  /// Fractional bits of AggregationSums: as many as the greatest possible sum leaves of 64. With n the search
+  /// window, at most ((n + k - 2) / p + 2)^2 groups have patches that cover a sample, at most min(N, k^2)
+  /// each. Weights and window are at most 1 and estimates under 2^17 in magnitude: samples are at most 2^8
+  /// code values, float samples clamped to 2^12, and a transform pair overshoots by no more than the patch's
+  /// norm, 2^4. From 24 bits at the extremes of the parameters to 31 for np.
+  int sum_fraction_bits = 0;
+  /// A unit of the numerators, in units of the weights.
+  float numerator_unit = 1;
+};
+
+/// `component` is filtered, so that its sigma is > 0.
+CoefficientNoise make_coefficient_noise(const StepTables& tables, bool wiener,
+                                        const Bm3dComponent& component);
+
+/// One step over planes that share their groups.
+struct StepJob {
+  const StepTables* tables = nullptr;
+  bool wiener = false;
+  int width = 0;
+  int height = 0;
+  const std::int16_t* matching = nullptr;  ///< width * height values as MatchingScale says
+  MatchingScale scale;
+  MatchingDistances distances;
+  std::vector<int> grid_x;  ///< columns of the reference patches, ascending
+  std::vector<int> grid_y;  ///< rows, likewise
+  std::vector<FilteredPlane> planes;
+  /// Locks of the sums, one for each block of kLockedRows x kLockedColumns samples, row by row.
+  std::vector<std::mutex>* locks = nullptr;
+};
+
+inline constexpr int kLockedRows = 32;
+inline constexpr int kLockedColumns = 128;
+
+/// How many blocks of `length` samples a row or column of `size` has.
+inline int block_count(int size, int length) { return (size + length - 1) / length; }
+
+/// Reference patches grid_x[first_x, last_x) x grid_y[first_y, last_y).
+struct Tile {
+  int first_x = 0;
+  int last_x = 0;
+  int first_y = 0;
+  int last_y = 0;
+};
+
+/// The samples [x0, x1) x [y0, y1).
+struct Area {
+  int x0 = 0;
+  int y0 = 0;
+  int x1 = 0;
+  int y1 = 0;
+};
+
+/// What a tile's groups read of the planes and add to the sums.
+Area tile_reach(const StepJob& job, const Tile& tile);
+
+/// Where reference patches are along an axis of `size` samples: 0, spacing, 2 spacing, ... and the last
+/// position.
+std::vector<int> reference_grid(int size, int patch, int spacing);
+
+/// A thread's working memory; grows to what the largest tile needs and is then reused.
+struct TileScratch {
+  AlignedVector<std::uint32_t> words;     ///< matching samples, several to a word; see matching-inl.h
+  AlignedVector<std::int32_t> energy;     ///< sums of squares of the patches
+  AlignedVector<std::int32_t> distances;  ///< of up to four reference patches
+  AlignedVector<float> noisy_group;       ///< patches or coefficients of the group being filtered
+  AlignedVector<float> basic_group;
+  struct Sums {
+    AlignedVector<float> numerator;
+    AlignedVector<float> weight;
+  };
+  std::vector<Sums> sums;  ///< per plane, of the samples that the tile reaches
+};
+
+/// Matches, filters and aggregates one tile into the planes' sums. Thread-safe for different scratches.
+void process_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// The estimate: numerator / denominator, where the denominator is the row's sum of weights spread by the
+/// aggregation window. `weights[i]` is the row y - k + 1 + i of the weights, i < k, null where it is outside
+/// of the plane; each has `width` values.
+void estimate_row(const StepTables& tables, const std::int64_t* numerator, const std::int64_t* const* weights,
+                  int width, float* out);
+
+/// A patch position found by matching, relative to the plane.
+struct Position {
+  int x = 0;
+  int y = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// Matching alone, for tests and benchmarks: the group of the reference patch at each grid position of
+/// `tile`, row by row, not rounded to a power of two.
+std::vector<std::vector<Position>> match_tile(const StepJob& job, const Tile& tile, TileScratch& scratch);
+
+/// Name of the instruction set in use: "AVX3_DL" and so on.
+const char* instruction_set();
+
+}  // namespace limpid::cpu

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "cpu/runtime/frame_filter.h"
+#include "core/edge_preserving/edge_preserving_parameters.h"
+#include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
+
+namespace limpid::cpu {
+
+/// The edge-preserving filters of whole frames: plane after plane, each cut into bands of rows or tiles that
+/// run as oneTBB tasks.
+class EdgePreserving final : public SpatialFilter {
+ public:
+  /// Throws UsageError for illegal parameters, Error for formats that don't make
+  /// sense.
+  EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
+  ~EdgePreserving() override;
+  EdgePreserving(const EdgePreserving&) = delete;
+  EdgePreserving& operator=(const EdgePreserving&) = delete;
+
+  void filter(const Frame& in, const NoiseModel& noise, Frame& out) override;
+
+ private:
+  struct Workspace;
+
+  void filter_plane(const Plane& in, float sigma, const Plane& out);
+
+  EdgePreservingFilter filter_;
+  FrameFormat format_;
+  std::unique_ptr<Workspace> workspace_;
+};
+
+inline std::unique_ptr<FrameFilter> make_frame_filter(const EdgePreservingFilter& filter,
+                                                      const FrameFormat& format) {
+  return std::make_unique<EdgePreserving>(filter, format);
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,141 @@
+#include "cpu/engine/cpu_engine.h"
+
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/base/host_memory.h"
+#include "core/base/parallel.h"
+#include "core/base/thread.h"
+#include "core/frame/combing.h"
+#include "core/frame/frame_pool.h"
+#include "cpu/bm3d/bm3d.h"
+#include "cpu/bm3d/matches.h"
+#include "cpu/edge_preserving/edge_preserving.h"
+#include "cpu/engine/stream_denoiser.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
+#include "cpu/vbm4d/vbm4d.h"
+#include "cpu/vnlb/vnlb.h"
+
+namespace limpid::cpu {
+namespace {
+
+// What tasks run in: shared by the engine and its denoisers, so that these may outlive it.
+using Arena = std::shared_ptr<tbb::task_arena>;
+
+// By the make_frame_filter() of each filter's own folder.
+std::unique_ptr<FrameFilter> make_filter(const Filter& filter, const FrameFormat& format) {
+  return std::visit([&](const auto& parameters) { return make_frame_filter(parameters, format); }, filter);
+}
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "CPU";
+}
+
+// The SIMD code is compiled for SSE4 at the least (core/CMakeLists.txt).
+bool can_run() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  return true;
+#endif
+}
+
+std::string describe(int threads) {
+  return processor_name() + ", " + std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") +
+         instruction_set();
+}
+
+class CpuPatchSearch final : public PatchSearch {
+ public:
+  MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
+                            int x, int y) override {
+    return cpu::find_matches(frame, parameters, noise, x, y);
+  }
+};
+
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads) : arena_(std::make_shared<tbb::task_arena>(threads)) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override { return describe(arena_->max_concurrency()); }
+
+  std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
+                                          const FrameFormat& format) override {
+    validate(filter);
+    noise.validate();
+    format.validate("frame");
+    require_workers();
+    return std::make_unique<StreamDenoiser>(arena_, pool_, make_filter(filter, format), noise, format);
+  }
+
+  Frame allocate_frame(const FrameFormat& format) override { return pool_.allocate(format); }
+
+  NoiseModel estimate_noise(const Frame& frame) override {
+    require_workers();
+    NoiseModel level;
+    run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
+    return level;
+  }
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+    require_workers();
+    noise::NoiseStatistics statistics;
+    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before); });
+    return statistics;
+  }
+  float combed_share(const Frame& frame, const Frame& before) override {
+    return limpid::combed_share(frame, before);
+  }
+  PatchSearch* patch_search() override { return &patch_search_; }
+
+ private:
+  /// oneTBB has no more threads than processors, and the one that calls it is among them.
+  void require_workers() {
+    std::call_once(has_workers_, [this] {
+      require_threads(std::min(arena_->max_concurrency(), tbb::info::default_concurrency()) - 1);
+    });
+  }
+
+  Arena arena_;
+  FramePool pool_;
+  CpuPatchSearch patch_search_;
+  std::once_flag has_workers_;
+};
+
+}  // namespace
+
+EngineInfo describe_cpu() {
+  if (!can_run()) {
+    return {.name = "cpu", .description = "this processor lacks SSE4, which the CPU engine needs"};
+  }
+  return {.name = "cpu",
+          .description = describe(tbb::info::default_concurrency()),
+          .memory_bytes = physical_memory(),
+          .available = true};
+}
+
+std::shared_ptr<Engine> open_cpu(const EngineOptions& options) {
+  const int threads = options.threads > 0 ? options.threads : tbb::info::default_concurrency();
+  return std::make_shared<CpuEngine>(threads);
+}
+
+}  // namespace limpid::cpu

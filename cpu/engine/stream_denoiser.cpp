@@ -1,0 +1,104 @@
+#include "cpu/engine/stream_denoiser.h"
+
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+
+namespace limpid::cpu {
+
+StreamDenoiser::StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool,
+                               std::unique_ptr<FrameFilter> filter, const NoiseModel& noise,
+                               const FrameFormat& format)
+    : arena_(std::move(arena)),
+      pool_(std::move(pool)),
+      format_(format),
+      filter_(std::move(filter)),
+      ring_(filter_->reach()) {
+  set_noise(noise);
+}
+
+void StreamDenoiser::set_noise(const NoiseModel& noise) {
+  noise.validate();
+  noise_ = noise;
+}
+
+void StreamDenoiser::send(Frame frame) {
+  if (frame.format != format_) {
+    throw Error("frame " + std::to_string(frame.index) + " is " + to_string(frame.format) +
+                ", but the filter was set up for " + to_string(format_));
+  }
+  if (!frame.memory.is_host()) {
+    throw Error("frame " + std::to_string(frame.index) +
+                " is in a GPU's memory, which the CPU engine can't read");
+  }
+  const bool begins_anew = frame.begins_anew;
+  const bool context_only = frame.context_only;
+  ring_.push({std::move(frame), noise_, take_state()}, begins_anew, context_only);
+  // Of a stream of nothing but context no result will come that lets go of frames.
+  ring_.retire([this](Kept old) { retire(std::move(old)); });
+}
+
+std::optional<Frame> StreamDenoiser::receive() {
+  if (cancelled_ || !ring_.has_next()) {
+    return std::nullopt;
+  }
+  const auto kept = ring_.next();
+  FilterWindow window;
+  for (const Kept* each : kept.frames) {
+    window.frames.push_back({&each->frame, each->noise, each->state.get()});
+  }
+  window.current = kept.current;
+  Frame out = pool_.allocate(format_);
+  pass_on(*window.frames[window.current].frame, out);
+  run_in(*arena_, [&] {
+    tbb::task_group group(work_);
+    group.run_and_wait([&] {
+      filter_->filter_window(window, out);
+      if (filter_->estimates_means()) {
+        const FilteredFrame& current = window.frames[window.current];
+        undo_clipping(*current.frame, current.noise, clipped_ends_, out);
+      }
+    });
+  });
+  if (!cancelled_) {
+    for (Kept* each : kept.frames) {
+      if (each->state != nullptr && filter_->is_done(*each->state)) {
+        each->frame.samples.reset();
+        each->frame.attachment.reset();
+      }
+    }
+  }
+  ring_.retire([this](Kept old) { retire(std::move(old)); });
+  return cancelled_ ? std::nullopt : std::optional(std::move(out));
+}
+
+void StreamDenoiser::cancel() {
+  cancelled_ = true;
+  work_.cancel_group_execution();  // tasks that have not begun are passed over
+}
+
+void StreamDenoiser::reset() {
+  ring_.reset([this](Kept old) { retire(std::move(old)); });
+  work_.reset();
+  cancelled_ = false;
+}
+
+std::unique_ptr<FrameState> StreamDenoiser::take_state() {
+  if (idle_states_.empty()) {
+    return filter_->make_state();
+  }
+  std::unique_ptr<FrameState> state = std::move(idle_states_.back());
+  idle_states_.pop_back();
+  filter_->renew(*state);
+  return state;
+}
+
+void StreamDenoiser::retire(Kept kept) {
+  if (kept.state != nullptr) {
+    idle_states_.push_back(std::move(kept.state));
+  }
+}
+
+}  // namespace limpid::cpu

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cpu/noise/clipping.h"
+#include "cpu/runtime/frame_filter.h"
+#include "core/engine/denoiser.h"
+#include "core/engine/frame_ring.h"
+#include "core/frame/frame_pool.h"
+
+namespace limpid::cpu {
+
+/// A stream of frames through one filter. Results are computed by receive(), in `arena`: frames whose results
+/// nobody asks for cost nothing.
+class StreamDenoiser final : public Denoiser {
+ public:
+  StreamDenoiser(std::shared_ptr<tbb::task_arena> arena, FramePool pool, std::unique_ptr<FrameFilter> filter,
+                 const NoiseModel& noise, const FrameFormat& format);
+
+  void set_noise(const NoiseModel& noise) override;
+  void send(Frame frame) override;
+  std::optional<Frame> receive() override;
+  void cancel() override;
+  void flush() override { ring_.end(); }
+  void reset() override;
+  Reach reach() const override { return filter_->reach(); }
+  std::vector<std::string> warnings() const override { return filter_->warnings(); }
+
+ private:
+  struct Kept {
+    Frame frame;
+    NoiseModel noise;
+    std::unique_ptr<FrameState> state;
+  };
+
+  std::unique_ptr<FrameState> take_state();
+  void retire(Kept kept);
+
+  std::shared_ptr<tbb::task_arena> arena_;
+  FramePool pool_;
+  FrameFormat format_;
+  std::unique_ptr<FrameFilter> filter_;
+  NoiseModel noise_;
+  ClippedEndsOfPlanes clipped_ends_;
+  FrameRing<Kept> ring_;
+  std::vector<std::unique_ptr<FrameState>> idle_states_;
+  std::atomic<bool> cancelled_ = false;
+  tbb::task_group_context work_;
+};
+
+}  // namespace limpid::cpu

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/runtime/aligned_vector.h"
+#include "core/frame/frame.h"
+#include "core/motion/motion_blocks.h"
+
+namespace limpid::cpu {
+
+/// A picture as matching sees it, in several resolutions. Made once of each picture, on the threads of the
+/// caller's arena, and used for its motion to any other. Keeps its memory from picture to picture.
+class MotionPyramid {
+ public:
+  /// `picture` has the planes of a frame of `format`, or of one of its fields (picture_of()). Throws Error if
+  /// memory does not suffice.
+  void build(const FrameFormat& format, const std::array<Plane, kMaxPlanes>& picture);
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  const motion::Pyramid& layout() const { return layout_; }
+  /// Sample (0, 0) of a level.
+  const std::uint8_t* samples(int level) const { return memory_.data() + layout_.levels[level].origin; }
+
+ private:
+  void smooth(const FrameFormat& format, const std::array<Plane, kMaxPlanes>& picture);
+  void halve(int level);
+
+  int width_ = 0;
+  int height_ = 0;
+  motion::Pyramid layout_;
+  AlignedVector<std::uint8_t> memory_;
+};
+
+}  // namespace limpid::cpu

@@ -1,0 +1,398 @@
+#include "cpu/noise/noise_measurement.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/parallel.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/noise/block_kernels.h"
+#include "cpu/runtime/convert.h"
+#include "cpu/runtime/planes.h"
+#include "core/frame/code_values.h"
+#include "core/noise/measured_blocks.h"
+
+namespace limpid::cpu {
+namespace {
+
+using noise::BlockSamples;
+using noise::ChannelStatistics;
+using noise::kBlock;
+using noise::kCoefficients;
+
+using Picture = std::array<Plane, kMaxPlanes>;
+
+// Reads a picture's channels as 8-bit code values.
+class Channels {
+ public:
+  Channels(const FrameFormat& format, const Picture& picture)
+      : format_(format), picture_(picture), white_(noise::white_level(format)) {}
+
+  // `count` samples of row `y` from column `x` on, and whether the noise of each is cut off. Opponent
+  // channels have that of all planes.
+  void load(int channel, int x, int y, int count, float* samples, std::uint8_t* cut_off) const {
+    if (format_.color_model != ColorModel::kRgb) {
+      load_usable_code_values(picture_[channel], format_, x, y, count, samples);
+      for (int i = 0; i < count; ++i) {
+        cut_off[i] = noise::is_cut_off(samples[i], white_) ? 1 : 0;
+      }
+      return;
+    }
+    constexpr int kMost = 64;
+    for (int first = 0; first < count; first += kMost) {
+      const int some = std::min(kMost, count - first);
+      std::array<std::array<float, kMost>, 3> rgb;
+      std::fill_n(cut_off + first, some, std::uint8_t{0});
+      for (int p = 0; p < 3; ++p) {
+        load_usable_code_values(picture_[p], format_, x + first, y, some, rgb[p].data());
+        for (int i = 0; i < some; ++i) {
+          cut_off[first + i] = cut_off[first + i] != 0 || noise::is_cut_off(rgb[p][i], white_) ? 1 : 0;
+        }
+      }
+      rgb_to_opponent_row(rgb[0].data(), rgb[1].data(), rgb[2].data(), some);
+      std::copy_n(rgb[channel].data(), some, samples + first);
+    }
+  }
+
+  struct LoadedBlock {
+    BlockSamples samples;
+    int cut_off = 0;  // samples
+  };
+  LoadedBlock block(int channel, int x, int y) const {
+    LoadedBlock block;
+    for (int row = 0; row < kBlock; ++row) {
+      std::array<std::uint8_t, kBlock> cut_off;
+      load(channel, x, y + row, kBlock, block.samples[row].data(), cut_off.data());
+      block.cut_off += std::accumulate(cut_off.begin(), cut_off.end(), 0);
+    }
+    return block;
+  }
+
+  // Of luma on which a block of chroma lies.
+  float brightness_by_luma(int x, int y, int shift_x, int shift_y) const {
+    std::array<float, kBlock> columns{};
+    std::array<float, 4 * kBlock> samples;  // of 4:1:1
+    for (int row = 0; row < kBlock; ++row) {
+      load_usable_code_values(picture_[0], format_, x << shift_x, (y + row) << shift_y,
+                              ((kBlock - 1) << shift_x) + 1, samples.data());
+      for (int i = 0; i < kBlock; ++i) {
+        columns[i] += samples[i << shift_x];
+      }
+    }
+    return noise::brightness_by_luma(columns);
+  }
+
+ private:
+  FrameFormat format_;
+  Picture picture_;
+  float white_;
+};
+
+// The eight rows of a channel that a row of blocks has.
+class RowOfBlocks {
+ public:
+  RowOfBlocks(const Channels& channels, int channel, int y, int width)
+      : width_(width), samples_(static_cast<std::size_t>(width) * kBlock), cut_off_(samples_.size()) {
+    for (int row = 0; row < kBlock; ++row) {
+      const std::ptrdiff_t first = std::ptrdiff_t{row} * width;
+      channels.load(channel, 0, y + row, width, samples_.data() + first, cut_off_.data() + first);
+    }
+    any_cut_off_ = std::find(cut_off_.begin(), cut_off_.end(), 1) != cut_off_.end();
+  }
+
+  void take(const Batch<int>& columns, BlockBatch& blocks) const {
+    take_blocks(samples_.data(), width_, columns, blocks);
+  }
+
+  // How many samples of the block whose noise is cut off.
+  int cut_off(int column) const {
+    int count = 0;
+    for (int row = 0; any_cut_off_ && row < kBlock; ++row) {
+      const auto first = cut_off_.begin() + std::ptrdiff_t{row} * width_ + column;
+      count = std::accumulate(first, first + kBlock, count);
+    }
+    return count;
+  }
+
+ private:
+  int width_;
+  std::vector<float> samples_;
+  std::vector<std::uint8_t> cut_off_;
+  bool any_cut_off_;
+};
+
+// The energies of blocks, set in any order and added up in theirs.
+class BlockEnergies {
+ public:
+  explicit BlockEnergies(int blocks)
+      : bins_(static_cast<std::size_t>(blocks), kNone),
+        octaves_(bins_.size()),
+        energies_(std::make_unique_for_overwrite<float[]>(bins_.size() * kCoefficients)) {}
+
+  // Those of one of a batch. Its even coefficients' go into bins[0], its odd ones' into bins[1].
+  void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch,
+           std::int32_t octaves = 0) {
+    bins_[block] = bins;
+    octaves_[block] = octaves;
+    for (int v = 0; v < kBlock; ++v) {
+      float* const row = row_of(block, v);
+      for (int u = 0; u < kBlock; ++u) {
+        row[(u + v) % 2 * kHalfRow + u / 2] = energies.at[v][u][of_batch];
+      }
+    }
+  }
+
+  // Of the even coefficients' bins and of the odd ones'. Blocks that weren't set are in none.
+  std::array<std::vector<noise::Energies>, 2> sums(int bins) const {
+    std::array<std::vector<noise::Energies>, 2> result;
+    result.fill(std::vector<noise::Energies>(static_cast<std::size_t>(bins)));
+    for_each_index(kBlock, 1, [&](int v) {
+      std::array<std::vector<std::array<double, kHalfRow>>, 2> rows;
+      rows.fill(std::vector<std::array<double, kHalfRow>>(static_cast<std::size_t>(bins)));
+      for (int block = 0; block < static_cast<int>(bins_.size()); ++block) {
+        for (int half = 0; half < 2 && bins_[block] != kNone; ++half) {
+          const float* const energies = row_of(block, v) + std::ptrdiff_t{half} * kHalfRow;
+          std::array<double, kHalfRow>& row = rows[half][bins_[block][half]];
+          for (int i = 0; i < kHalfRow; ++i) {
+            row[i] += static_cast<double>(energies[i]);
+          }
+        }
+      }
+      for (int half = 0; half < 2; ++half) {
+        for (int bin = 0; bin < bins; ++bin) {
+          for (int i = 0; i < kHalfRow; ++i) {
+            result[half][bin].energy[v * kBlock + 2 * i + (v + half) % 2] = rows[half][bin][i];
+          }
+        }
+      }
+    });
+    for (std::size_t block = 0; block < bins_.size(); ++block) {
+      for (int half = 0; half < 2 && bins_[block] != kNone; ++half) {
+        noise::Energies& bin = result[half][bins_[block][half]];
+        ++bin.blocks;
+        bin.octaves += octaves_[block] * noise::kOctave;
+      }
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int kHalfRow = kBlock / 2;
+  static constexpr std::array<int, 2> kNone = {-1, -1};
+
+  // Energies of row v, the even coefficients' first. Rows v of all blocks follow each other, as sums() reads
+  // them.
+  float* row_of(int block, int v) const {
+    return energies_.get() + (static_cast<std::ptrdiff_t>(bins_.size()) * v + block) * kBlock;
+  }
+
+  std::vector<std::array<int, 2>> bins_;
+  std::vector<std::int32_t> octaves_;
+  std::unique_ptr<float[]> energies_;
+};
+
+constexpr int kRowsAtATime = 8;
+
+void measure_single(const Channels& channels, int channel, int width, int height, ChannelStatistics& result) {
+  const noise::BlockGrid grid = noise::single_grid(width, height);
+  BlockEnergies energies(grid.blocks());
+  for_each_index(grid.rows, kRowsAtATime, [&](int row) {
+    const RowOfBlocks samples(channels, channel, row * grid.spacing,
+                              (grid.columns - 1) * grid.spacing + kBlock);
+    BlockBatch batch;
+    for (int column = 0; column < grid.columns; column += kBatch) {
+      const int count = std::min(kBatch, grid.columns - column);
+      const Batch<int> columns = columns_of(column * grid.spacing, grid.spacing, count);
+      samples.take(columns, batch);
+      const SampleRange range = range_of(batch);
+      transform(batch);
+      const std::array<Batch<float>, 2> halves = make_energies(batch);
+      for (int b = 0; b < count; ++b) {
+        if (!range.is_constant(b) && samples.cut_off(columns[b]) <= noise::kMostCutOff) {
+          energies.set(row * grid.columns + column + b, noise::single_bins({halves[0][b], halves[1][b]}),
+                       batch, b);
+        }
+      }
+    }
+  });
+  result.single = energies.sums(noise::kActivities);
+}
+
+// A channel of two pictures, and how one becomes the other.
+struct Pair {
+  const Channels& now;
+  const Channels& before;
+  const MotionField& field;  // of luma, to the picture before
+  const MotionField& back;   // from there
+  bool opponent;
+  int channel;
+  int width;
+  int height;
+  int shift_x;  // of the channel, against luma
+  int shift_y;
+  bool by_luma() const { return channel > 0 && !opponent; }
+};
+
+// Pairs of blocks that are measured side by side.
+class PairedBlocks {
+ public:
+  PairedBlocks(const Pair& pair, BlockEnergies& energies) : pair_(pair), energies_(energies) {}
+
+  // Block `number` is at (x, y).
+  void add(int number, int x, int y, const BlockSamples& now, const BlockSamples& before) {
+    numbers_[count_] = number;
+    brightness_[count_] =
+        pair_.by_luma() ? pair_.now.brightness_by_luma(x, y, pair_.shift_x, pair_.shift_y) : 0;
+    for (int row = 0; row < kBlock; ++row) {
+      for (int i = 0; i < kBlock; ++i) {
+        differences_.at[row][i][count_] = noise::difference_sample(now[row][i], before[row][i]);
+        means_.at[row][i][count_] = noise::mean_sample(now[row][i], before[row][i]);
+      }
+    }
+    if (++count_ == kBatch) {
+      measure();
+    }
+  }
+
+  void measure() {
+    if (count_ == 0) {
+      return;
+    }
+    transform(differences_);
+    transform(means_);
+    const Batch<float> dcs = differences_.at[0][0];
+    const std::array<Batch<float>, 2> of_differences = make_energies(differences_);
+    std::transform(dcs.begin(), dcs.end(), differences_.at[0][0].begin(), [](float dc) { return dc * dc; });
+    if (!pair_.by_luma()) {
+      std::transform(means_.at[0][0].begin(), means_.at[0][0].end(), brightness_.begin(),
+                     [&](float dc) { return noise::brightness_by_dc(dc, pair_.opponent); });
+    }
+    const std::array<Batch<float>, 2> halves = make_energies(means_);
+    for (int b = 0; b < count_; ++b) {
+      const noise::HalfEnergies mean = {halves[0][b], halves[1][b]};
+      const noise::HalfEnergies difference = {of_differences[0][b], of_differences[1][b]};
+      if (noise::is_copy(difference)) {
+        ++copied_;
+      } else if (noise::can_be_noise(difference, mean)) {
+        const int bin = noise::difference_bin(brightness_[b], mean);
+        energies_.set(numbers_[b], {bin, bin}, differences_, b, noise::octaves_of(difference));
+      } else {
+        ++lost_;
+      }
+    }
+    count_ = 0;
+  }
+
+  // Pairs that are copies but for their brightness, and that can't be noise.
+  int copied() const { return copied_; }
+  int lost() const { return lost_; }
+
+ private:
+  const Pair& pair_;
+  BlockEnergies& energies_;
+  int copied_ = 0;
+  int lost_ = 0;
+  int count_ = 0;
+  Batch<int> numbers_{};
+  Batch<float> brightness_{};
+  BlockBatch differences_;
+  BlockBatch means_;
+};
+
+bool is_constant(const BlockSamples& samples) {
+  return std::all_of(samples.begin(), samples.end(), [&](const std::array<float, kBlock>& row) {
+    return std::all_of(row.begin(), row.end(), [&](float sample) { return sample == samples[0][0]; });
+  });
+}
+
+void measure_differences(const Pair& pair, ChannelStatistics& result) {
+  const noise::BlockGrid grid = noise::difference_grid(pair.width, pair.height);
+  BlockEnergies energies(grid.blocks());
+  std::atomic<int> copied = 0;
+  std::atomic<int> lost = 0;
+  for_each_index(grid.rows, kRowsAtATime, [&](int row) {
+    PairedBlocks pairs(pair, energies);
+    const MotionField& field = pair.field;
+    const int y = row * grid.spacing;
+    for (int column = 0; column < grid.columns; ++column) {
+      const int x = column * grid.spacing;
+      const MotionVector vector = noise::vector_of_block(field.vectors.data(), field.columns, field.rows, x,
+                                                         y, pair.shift_x, pair.shift_y);
+      const int from_x = x + vector.x;
+      const int from_y = y + vector.y;
+      if (from_x < 0 || from_y < 0 || from_x + kBlock > pair.width || from_y + kBlock > pair.height) {
+        continue;
+      }
+      const Channels::LoadedBlock a = pair.now.block(pair.channel, x, y);
+      const Channels::LoadedBlock b = pair.before.block(pair.channel, from_x, from_y);
+      if (a.samples == b.samples) {
+        copied += is_constant(a.samples) ? 0 : 1;
+      } else if (a.cut_off > noise::kMostCutOff || b.cut_off > noise::kMostCutOff) {
+        continue;
+      } else if (noise::is_followed(field.vectors.data(), pair.back.vectors.data(), field.columns, field.rows,
+                                    x << pair.shift_x, y << pair.shift_y)) {
+        pairs.add(row * grid.columns + column, x, y, a.samples, b.samples);
+      } else {
+        ++lost;
+      }
+    }
+    pairs.measure();
+    copied += pairs.copied();
+    lost += pairs.lost();
+  });
+  result.copied += copied;
+  result.lost += lost;
+  auto [differences, odd] = energies.sums(noise::kClasses * noise::kActivities);
+  for (std::size_t bin = 0; bin < differences.size(); ++bin) {
+    std::transform(differences[bin].energy.begin(), differences[bin].energy.end(), odd[bin].energy.begin(),
+                   differences[bin].energy.begin(), std::plus());
+  }
+  result.differences = std::move(differences);
+}
+
+}  // namespace
+
+noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
+  const FrameFormat& format = frame.format;
+  const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
+  const Picture picture = picture_of(format, frame.planes, rows);
+  const Channels now(format, picture);
+  noise::NoiseStatistics statistics;
+  statistics.rgb = format.color_model == ColorModel::kRgb;
+  statistics.step = noise::quantization_step(format);
+  for (int c = 0; c < format.color_plane_count(); ++c) {
+    measure_single(now, c, picture[c].width, picture[c].height, statistics.channels[c]);
+  }
+  if (before == nullptr) {
+    return statistics;
+  }
+  const Picture reference = picture_of(format, before->planes, rows);
+  std::array<MotionPyramid, 2> pyramids;
+  pyramids[0].build(format, reference);
+  pyramids[1].build(format, picture);
+  MotionField field;
+  MotionField back;
+  MotionEstimator estimator;
+  estimator.estimate(pyramids[0], pyramids[1], field);
+  estimator.estimate(pyramids[1], pyramids[0], back);
+  if (field.empty()) {
+    return statistics;
+  }
+  for (int c = 0; c < format.color_plane_count(); ++c) {
+    const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
+    measure_differences(
+        {now, Channels(format, reference), field, back, statistics.rgb && c > 0, c, picture[c].width,
+         picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0},
+        statistics.channels[c]);
+  }
+  return statistics;
+}
+
+}  // namespace limpid::cpu

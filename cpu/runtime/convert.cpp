@@ -1,0 +1,186 @@
+#include "cpu/runtime/convert.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/runtime/convert.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/frame/code_values.h"
+
+// Plain loops: compiled once per SIMD target, they are vectorised by the compiler.
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+template <typename Sample>
+HWY_ATTR void load_samples(const Sample* HWY_RESTRICT in, float scale, int count, float* HWY_RESTRICT out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = static_cast<float>(in[i]) * scale;
+  }
+}
+
+HWY_ATTR void load_floats(const float* HWY_RESTRICT in, int count, float* HWY_RESTRICT out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = usable_code_value(in[i] * 255.0F);
+  }
+}
+
+template <typename Sample>
+HWY_ATTR void store_samples(const float* HWY_RESTRICT in, float scale, float peak, int count,
+                            Sample* HWY_RESTRICT out) {
+  for (int i = 0; i < count; ++i) {
+    // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
+    out[i] = static_cast<Sample>(static_cast<int>(std::min(std::max(in[i] * scale + 0.5F, 0.0F), peak)));
+  }
+}
+
+HWY_ATTR void load(const FrameFormat& format, const std::byte* samples, int count, float* out) {
+  const auto scale = static_cast<float>(1 / format.code_value());
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return load_samples(reinterpret_cast<const std::uint8_t*>(samples), scale, count, out);
+    case SampleType::kUint16:
+      return load_samples(reinterpret_cast<const std::uint16_t*>(samples), scale, count, out);
+    case SampleType::kFloat32:
+      return load_floats(reinterpret_cast<const float*>(samples), count, out);
+  }
+}
+
+HWY_ATTR void store(const FrameFormat& format, const float* HWY_RESTRICT in, int count, std::byte* samples) {
+  const auto scale = static_cast<float>(format.code_value());
+  const auto peak =
+      static_cast<float>(format.sample_type == SampleType::kFloat32 ? 0 : (1 << format.bit_depth) - 1);
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return store_samples(in, scale, peak, count, reinterpret_cast<std::uint8_t*>(samples));
+    case SampleType::kUint16:
+      return store_samples(in, scale, peak, count, reinterpret_cast<std::uint16_t*>(samples));
+    case SampleType::kFloat32: {
+      float* HWY_RESTRICT out = reinterpret_cast<float*>(samples);
+      for (int i = 0; i < count; ++i) {
+        out[i] = in[i] * scale;
+      }
+      return;
+    }
+  }
+}
+
+HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT row,
+                     const float* HWY_RESTRICT below, int count, float* HWY_RESTRICT out) {
+  constexpr float kSide = kGuideKernelSide;
+  constexpr float kCentre = kGuideKernelCentre;
+  constexpr float kScale = 1.0F / (kGuideKernelSum * kGuideKernelSum);
+  const auto column = [&](int x) HWY_ATTR { return kSide * (above[x] + below[x]) + kCentre * row[x]; };
+  const auto smoothed = [&](int left, int x, int right) HWY_ATTR {
+    return (kSide * (column(left) + column(right)) + kCentre * column(x)) * kScale;
+  };
+  out[0] = smoothed(1, 0, 1);
+  for (int x = 1; x < count - 1; ++x) {
+    out[x] = smoothed(x - 1, x, x + 1);
+  }
+  out[count - 1] = smoothed(count - 2, count - 1, count - 2);
+}
+
+HWY_ATTR void matching(const MatchingScale& scale, const float* HWY_RESTRICT in, int count,
+                       std::int16_t* HWY_RESTRICT out) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<std::int16_t, decltype(d)> d16;
+  const auto factor = static_cast<float>(scale.scale);
+  const auto limit = static_cast<float>(scale.limit);
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto value = hn::Add(hn::Mul(hn::Sub(hn::LoadU(d, in + i), hn::Set(d, 128.0F)), hn::Set(d, factor)),
+                               hn::Set(d, kMatchingBias));
+    const auto clamped = hn::Clamp(value, hn::Set(d, -limit), hn::Set(d, limit));
+    hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out + i);
+  }
+  for (; i < count; ++i) {
+    const float value = (in[i] - 128.0F) * factor + kMatchingBias;
+    out[i] = static_cast<std::int16_t>(std::nearbyintf(std::clamp(value, -limit, limit)));
+  }
+}
+
+HWY_ATTR void to_opponent(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT c, int count) {
+  for (int i = 0; i < count; ++i) {
+    const float red = a[i];
+    const float green = b[i];
+    const float blue = c[i];
+    a[i] = (red + green + blue) / 3.0F;
+    b[i] = (red - blue) * 0.5F;
+    c[i] = (red - 2.0F * green + blue) * 0.25F;
+  }
+}
+
+HWY_ATTR void from_opponent(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT c, int count) {
+  for (int i = 0; i < count; ++i) {
+    const float y = a[i];
+    const float u = b[i];
+    const float v = c[i] * (2.0F / 3.0F);
+    a[i] = y + u + v;
+    b[i] = y - 2.0F * v;
+    c[i] = y - u + v;
+  }
+}
+
+HWY_ATTR void subsample(const float* const* rows, int row_count, int shift_x, int in_count, int out_count,
+                        float* out) {
+  const int merged = 1 << shift_x;
+  for (int i = 0; i < out_count; ++i) {
+    const int first = i * merged;
+    const int last = std::min(first + merged, in_count);
+    float sum = 0;
+    for (int r = 0; r < row_count; ++r) {
+      for (int x = first; x < last; ++x) {
+        sum += rows[r][x];
+      }
+    }
+    out[i] = sum / static_cast<float>(row_count * (last - first));
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::cpu {
+
+HWY_EXPORT(load);
+HWY_EXPORT(store);
+HWY_EXPORT(smooth);
+HWY_EXPORT(matching);
+HWY_EXPORT(to_opponent);
+HWY_EXPORT(from_opponent);
+HWY_EXPORT(subsample);
+
+void load_row(const FrameFormat& format, const std::byte* samples, int count, float* out) {
+  HWY_DYNAMIC_DISPATCH(load)(format, samples, count, out);
+}
+void store_row(const FrameFormat& format, const float* in, int count, std::byte* samples) {
+  HWY_DYNAMIC_DISPATCH(store)(format, in, count, samples);
+}
+void smooth_row(const float* above, const float* row, const float* below, int count, float* out) {
+  HWY_DYNAMIC_DISPATCH(smooth)(above, row, below, count, out);
+}
+void matching_row(const MatchingScale& scale, const float* in, int count, std::int16_t* out) {
+  HWY_DYNAMIC_DISPATCH(matching)(scale, in, count, out);
+}
+void rgb_to_opponent_row(float* r_to_y, float* g_to_u, float* b_to_v, int count) {
+  HWY_DYNAMIC_DISPATCH(to_opponent)(r_to_y, g_to_u, b_to_v, count);
+}
+void opponent_to_rgb_row(float* y_to_r, float* u_to_g, float* v_to_b, int count) {
+  HWY_DYNAMIC_DISPATCH(from_opponent)(y_to_r, u_to_g, v_to_b, count);
+}
+void subsample_row(const float* const* rows, int row_count, int shift_x, int in_count, int out_count,
+                   float* out) {
+  HWY_DYNAMIC_DISPATCH(subsample)(rows, row_count, shift_x, in_count, out_count, out);
+}
+
+}  // namespace limpid::cpu
+#endif

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include "cpu/runtime/frame_filter.h"
+#include "core/vbm3d/vbm3d_parameters.h"
+#include "core/vbm4d/vbm4d_parameters.h"
+
+namespace limpid::cpu {
+
+/// V-BM4D and V-BM3D on the CPU (core/README.md). Throw UsageError for illegal parameters, Error for formats
+/// that don't make sense.
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm4dParameters& parameters, const FrameFormat& format);
+std::unique_ptr<FrameFilter> make_frame_filter(const Vbm3dParameters& parameters, const FrameFormat& format);
+
+}  // namespace limpid::cpu

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "cpu/runtime/frame_filter.h"
+#include "core/vnlb/vnlb_parameters.h"
+
+namespace limpid::cpu {
+
+/// VNLB on the CPU (core/README.md). Throws UsageError for illegal parameters, Error for formats that don't
+/// make sense.
+std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
+
+}  // namespace limpid::cpu
