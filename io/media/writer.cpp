@@ -311,6 +311,8 @@ struct Writer::State {
   void write(const Frame& frame);
   void write(const Packet& packet);
   void drain_encoder();
+  void finish_encoding();
+  void finish_sound();
   void write_encoded(PacketHandle packet);
   void write_sound(AudioTranscoder& transcoder, int index);
   void write_beside_video(PacketHandle packet, AVRational time_base, int index);
@@ -895,6 +897,21 @@ void Writer::State::drain_encoder() {
   }
 }
 
+/// Joined segments come from other encoders: this one has got no frame.
+void Writer::State::finish_encoding() {
+  if (last_joined == AV_NOPTS_VALUE) {
+    encoder->flush();
+    drain_encoder();
+  }
+}
+
+void Writer::State::finish_sound() {
+  for (const auto& [stream, transcoder] : audio_transcoders) {
+    transcoder->flush();
+    write_sound(*transcoder, output_index[stream]);
+  }
+}
+
 void Writer::State::write_encoded(PacketHandle packet) {
   ++frames;
   if (stretch) {
@@ -1039,19 +1056,13 @@ void Writer::State::end_file() {
 }
 
 void Writer::State::finish() {
-  if (last_joined == AV_NOPTS_VALUE) {
-    encoder->flush();
-    drain_encoder();
-  }
+  finish_encoding();
   if (stretch) {
     stretch->finish();
     bytes = stretch->bytes();
     return;
   }
-  for (const auto& [stream, transcoder] : audio_transcoders) {
-    transcoder->flush();
-    write_sound(*transcoder, output_index[stream]);
-  }
+  finish_sound();
   if (muxer != nullptr) {
     end_file();
   } else if (is_sequence(url) && pictures > 0) {
@@ -1070,8 +1081,8 @@ std::string Writer::State::finish_partial() {
   }
   if (!is_full()) {
     try {
-      encoder->flush();
-      drain_encoder();
+      finish_encoding();
+      finish_sound();
     } catch (const DiskFull&) {
       // What has been written until now is worth having.
     }

@@ -289,6 +289,20 @@ TEST_F(AudioTranscoderTest, TheLastSampleIsThereAndNoneIsAdded) {
   }
 }
 
+TEST_F(AudioTranscoderTest, APartialFileHasAllSamplesThatWereWritten) {
+  const std::string source = make("source.mkv", "pcm_s16le", "", 44100);
+  Reader reader(source);
+  Writer writer(path("target.mkv"), reader, {.codec = "mpeg4", .audio_codec = "flac"});
+  for (Reader::Item item = reader.read(); !std::holds_alternative<Reader::End>(item); item = reader.read()) {
+    if (const auto* const frame = std::get_if<Frame>(&item)) {
+      writer.write(*frame);
+    } else {
+      writer.write(*std::get<std::shared_ptr<Packet>>(item));
+    }
+  }
+  EXPECT_EQ(listen_to(writer.finish_partial()).energies.size(), listen_to(source).energies.size());
+}
+
 TEST_F(AudioTranscoderTest, ChannelsAreKeptOrMixedAloud) {
   struct Case {
     std::string from;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -254,6 +255,28 @@ TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {
   }
   EXPECT_EQ(frames, 10);
   EXPECT_THROW(writer.begin_stretch(path("as-asked"), reordering), Error) << "it comes before what is there";
+}
+
+TEST_F(StretchTest, APartialFileHasAllFramesThatWereJoined) {
+  const std::string clip =
+      make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.4 -pix_fmt yuv420p -c:v ffv1");
+  const Clip source = read_clip(clip);
+  for (const std::string codec : {"libx264", "prores_ks"}) {
+    SCOPED_TRACE(codec);
+    const Reader reader(clip);
+    WriterOptions options{.codec = codec};
+    options.stretch_file = path(codec);
+    options.stretch_temporary = path(codec + ".tmp");
+    Writer segment(path("out.mov"), reader, options);
+    std::ranges::for_each(source.frames, [&](const Frame& frame) { segment.write(frame); });
+    segment.finish();
+    Writer writer(path("out.mov"), reader, {.codec = codec});
+    writer.begin_stretch(path(codec), segment.reordering());
+    while (writer.join_frame()) {
+    }
+    EXPECT_EQ(read_clip(writer.finish_partial()).frames.size(), source.frames.size());
+    EXPECT_EQ(writer.frames_written(), std::ssize(source.frames));
+  }
 }
 
 TEST_F(StretchTest, WhereRatesAreControlledStretchesAreNotJoined) {
