@@ -60,7 +60,7 @@ class StretchResults {
     if (input_.joined) {
       while (!joining_ || !writer.join_frame()) {
         next_stretch();
-        writer.begin_stretch(folder_.data(done_.file), most_reordered_);
+        writer.begin_segment(folder_.data(done_.file), most_reordered_);
         joining_ = true;
       }
     } else {
@@ -195,7 +195,7 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   keep_record(folder, plan, input, output, writer_options);
   io::Writer writer(output, reader, writer_options);
   log_warnings(io::texts_of(writer.diagnostics()));
-  if (planned.joined && !writer.joins_stretches()) {
+  if (planned.joined && !writer.joins_segments()) {
     throw Error(fmt::format("{}: stretches that are encoded already can't be joined in a {}; plan with -f {}",
                             output, writer.container(), writer.container()));
   }

@@ -103,9 +103,9 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
 /// Whether stretches can be encoded as they are in the end.
 bool joins(const io::Reader& reader, const io::WriterOptions& settings, const std::string& probe) {
   io::WriterOptions options = stretch_options(settings);
-  options.stretch_file = probe;
-  options.stretch_temporary = probe + ".tmp";
-  return !reader.video().still_picture && io::Writer(probe, reader, options).joins_stretches();
+  options.segment_file = probe;
+  options.segment_temporary = probe + ".tmp";
+  return !reader.video().still_picture && io::Writer(probe, reader, options).joins_segments();
 }
 
 /// What is known once all of it has been read. Throws Error if that could not be.

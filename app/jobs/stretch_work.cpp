@@ -83,8 +83,8 @@ class StretchTarget {
       : lossless_threads_(options.encoder_threads) {
     if (input.joined) {
       options = stretch_options(options);
-      options.stretch_file = path;
-      options.stretch_temporary = temporary;
+      options.segment_file = path;
+      options.segment_temporary = temporary;
       encoded_.emplace(path, reader, options);
     } else {
       lossless_.emplace(path, temporary, reader.video().format, lossless_threads_);

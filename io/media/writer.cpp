@@ -318,7 +318,7 @@ struct Writer::State {
   void write_beside_video(PacketHandle packet, AVRational time_base, int index);
   void write_picture(const AVPacket& packet);
   void mux(PacketHandle packet);
-  void begin_stretch(const std::string& path, int most_reordered);
+  void begin_segment(const std::string& path, int most_reordered);
   bool join_frame();
   std::int64_t decoding_time(std::size_t frame) const;
   void end_file();
@@ -416,10 +416,10 @@ Writer::State::State(std::string target, const Reader::State& source, const Writ
   pixel_format_name = name_of(encoder->target_format());
   counts_source_time = av_cmp_q(encoder->context().time_base, source.video_stream->time_base) == 0;
   has_rate_control = !options.bitrate.empty() || std::ranges::any_of(options.encoder_options, looks_back);
-  if (options.stretch_file.empty()) {
+  if (options.segment_file.empty()) {
     open(source);
   } else {
-    stretch.emplace(options.stretch_file, options.stretch_temporary, encoder->context());
+    stretch.emplace(options.segment_file, options.segment_temporary, encoder->context());
   }
 }
 
@@ -980,7 +980,7 @@ void Writer::State::mux(PacketHandle packet) {
   }
 }
 
-void Writer::State::begin_stretch(const std::string& path, int most_reordered) {
+void Writer::State::begin_segment(const std::string& path, int most_reordered) {
   joined.emplace(path);
   if (joined->parameters() != parameters_text(encoder->context()) ||
       joined->extradata() != extradata_of(encoder->context())) {
@@ -1020,7 +1020,7 @@ bool Writer::State::join_frame() {
     return false;
   }
   if (joined_frames - first_joined >= joined_times.size()) {
-    throw Error(url + ": a stretch's file has changed while it was read");
+    throw Error(url + ": a segment's file has changed while it was read");
   }
   packet->dts = decoding_time(joined_frames++);
   if (joined_frames > reordered) {
@@ -1124,7 +1124,7 @@ void Writer::write(const Packet& packet) { state_->write(packet); }
 void Writer::finish() { state_->finish(); }
 std::string Writer::finish_partial() { return state_->finish_partial(); }
 
-bool Writer::joins_stretches() const {
+bool Writer::joins_segments() const {
   const AVCodecContext& context = state_->encoder->context();
   const AVCodecDescriptor* const codec = avcodec_descriptor_get(context.codec_id);
   const bool is_known = state_->codec_name == "libx264" || state_->codec_name == "libx265" ||
@@ -1150,8 +1150,8 @@ int Writer::reordering() const {
   return static_cast<int>(most);
 }
 
-void Writer::begin_stretch(const std::string& file, int reordering) {
-  state_->begin_stretch(file, reordering);
+void Writer::begin_segment(const std::string& file, int reordering) {
+  state_->begin_segment(file, reordering);
 }
 bool Writer::join_frame() { return state_->join_frame(); }
 

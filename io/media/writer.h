@@ -36,11 +36,11 @@ struct WriterOptions {
   Overwrite overwrite = Overwrite::kNever;
   /// Write to files and pipes alone, as ReaderOptions::local_only.
   bool local_only = false;
-  /// Write the video of a stretch of the source alone, encoded for a file of the url's name, to this file of
-  /// packets, which another Writer joins with others; under the second name until it is whole. Empty: all
-  /// that the source has, to the url.
-  std::string stretch_file;
-  std::string stretch_temporary;
+  /// File of packets that gets the video of one segment of the source, encoded for a file of the url's name;
+  /// another Writer joins it with others. It has the second name until it is complete. Empty: everything is
+  /// written to the url.
+  std::string segment_file;
+  std::string segment_temporary;
   /// Part of the temporary file's name, from new_temporary_mark(). Keeping it allows the file to be removed
   /// after a kill (remove_left_temporary()). Empty: random.
   std::string temporary_mark;
@@ -122,17 +122,17 @@ class Writer {
   /// pipe, and of pictures, each of which is whole.
   std::string finish_partial();
 
-  /// Whether stretches of the source that are encoded each by itself make one stream that is as good: their
-  /// encoder decides on each frame by itself, or by frames nearby, and counts in the source's times.
-  bool joins_stretches() const;
-  /// Of a stretch that is finished: by how many frames decoding is ahead of showing.
+  /// True if segments of the source, each encoded by itself, make one stream that is as good as the whole:
+  /// the encoder decides on each frame by that frame or those nearby, and counts in the source's times.
+  bool joins_segments() const;
+  /// Frames by which decoding is ahead of presentation, in a finished segment.
   int reordering() const;
 
-  /// Takes a stretch's file (WriterOptions::stretch_file) in place of frames: it continues the stretch before
-  /// it. `reordering` is the most that any of the stretches has. Throws Error unless it was encoded as this
-  /// writer would, begins with a key frame and shows nothing before its end that belongs to the next.
-  void begin_stretch(const std::string& file, int reordering);
-  /// Writes the stretch's next frame, in decoding order; false at its end.
+  /// Takes a segment's file (WriterOptions::segment_file) in place of frames. It continues the segment before
+  /// it. `reordering` is the greatest of all segments. Throws Error unless the segment was encoded as this
+  /// writer would encode it, begins with a key frame, and presents no frame before the end of the last one.
+  void begin_segment(const std::string& file, int reordering);
+  /// Writes the segment's next frame, in decoding order; false at its end.
   bool join_frame();
 
   /// May be called from any thread.

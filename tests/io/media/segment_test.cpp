@@ -1,4 +1,4 @@
-// Files of stretches: frames without loss, packets that are joined.
+// Files of segments: lossless frames, and packets that are joined.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -24,7 +24,7 @@
 namespace limpid::io {
 namespace {
 
-using StretchTest = MediaTest;
+using SegmentTest = MediaTest;
 
 Frame noise_frame(const FrameFormat& format, std::uint32_t seed) {
   Frame frame = allocate_frame(format);
@@ -76,7 +76,7 @@ std::vector<FrameFormat> formats() {
   return all;
 }
 
-TEST_F(StretchTest, LosslessFilesKeepEveryFormat) {
+TEST_F(SegmentTest, LosslessFilesKeepEveryFormat) {
   for (const FrameFormat& format : formats()) {
     const std::string file = path("lossless");
     std::vector<std::uint64_t> hashes;
@@ -102,7 +102,7 @@ TEST_F(StretchTest, LosslessFilesKeepEveryFormat) {
   }
 }
 
-TEST_F(StretchTest, AFileThatIsCutOrChangedIsToldAndAnUnfinishedOneIsGone) {
+TEST_F(SegmentTest, AFileThatIsCutOrChangedIsToldAndAnUnfinishedOneIsGone) {
   const FrameFormat format{.width = 64, .height = 64};
   const std::string file = path("lossless");
   {
@@ -162,7 +162,7 @@ class PacketNumbers {
   std::size_t begin_ = kMagicBytes;
 };
 
-TEST_F(StretchTest, SizesAndNumbersOfAFileAreNotNarrowed) {
+TEST_F(SegmentTest, SizesAndNumbersOfAFileAreNotNarrowed) {
   const FrameFormat format{.width = 64, .height = 64};
   const std::string whole = path("whole");
   {
@@ -214,14 +214,14 @@ TEST_F(StretchTest, SizesAndNumbersOfAFileAreNotNarrowed) {
   EXPECT_EQ(refusal(), damaged);
 }
 
-TEST_F(StretchTest, WhatIsNoRegularFileIsRefused) {
+TEST_F(SegmentTest, WhatIsNoRegularFileIsRefused) {
   const FrameFormat format{.width = 64, .height = 64};
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0666), 0);
   EXPECT_THROW(LosslessReader(path("fifo"), format), Error);
   EXPECT_THROW(LosslessReader(path("."), format), Error);
 }
 
-TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {
+TEST_F(SegmentTest, WhatOtherParametersHaveMadeIsNotJoined) {
   const std::string clip =
       make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.4 -pix_fmt yuv420p -c:v ffv1");
   const auto encode = [&](const std::string& name,
@@ -230,8 +230,8 @@ TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {
     WriterOptions options;
     options.codec = "libx264";
     options.encoder_options = more;
-    options.stretch_file = path(name);
-    options.stretch_temporary = path(name + ".tmp");
+    options.segment_file = path(name);
+    options.segment_temporary = path(name + ".tmp");
     Writer writer(path("out.mkv"), reader, options);
     for (const Frame& frame : read_clip(clip).frames) {
       writer.write(frame);
@@ -246,18 +246,18 @@ TEST_F(StretchTest, WhatOtherParametersHaveMadeIsNotJoined) {
   WriterOptions options;
   options.codec = "libx264";
   Writer writer(path("out.mkv"), reader, options);
-  EXPECT_TRUE(writer.joins_stretches());
-  EXPECT_THROW(writer.begin_stretch(path("other"), 0), Error);
-  writer.begin_stretch(path("as-asked"), reordering);
+  EXPECT_TRUE(writer.joins_segments());
+  EXPECT_THROW(writer.begin_segment(path("other"), 0), Error);
+  writer.begin_segment(path("as-asked"), reordering);
   int frames = 0;
   while (writer.join_frame()) {
     ++frames;
   }
   EXPECT_EQ(frames, 10);
-  EXPECT_THROW(writer.begin_stretch(path("as-asked"), reordering), Error) << "it comes before what is there";
+  EXPECT_THROW(writer.begin_segment(path("as-asked"), reordering), Error) << "it comes before what is there";
 }
 
-TEST_F(StretchTest, APartialFileHasAllFramesThatWereJoined) {
+TEST_F(SegmentTest, APartialFileHasAllFramesThatWereJoined) {
   const std::string clip =
       make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.4 -pix_fmt yuv420p -c:v ffv1");
   const Clip source = read_clip(clip);
@@ -265,13 +265,13 @@ TEST_F(StretchTest, APartialFileHasAllFramesThatWereJoined) {
     SCOPED_TRACE(codec);
     const Reader reader(clip);
     WriterOptions options{.codec = codec};
-    options.stretch_file = path(codec);
-    options.stretch_temporary = path(codec + ".tmp");
+    options.segment_file = path(codec);
+    options.segment_temporary = path(codec + ".tmp");
     Writer segment(path("out.mov"), reader, options);
     std::ranges::for_each(source.frames, [&](const Frame& frame) { segment.write(frame); });
     segment.finish();
     Writer writer(path("out.mov"), reader, {.codec = codec});
-    writer.begin_stretch(path(codec), segment.reordering());
+    writer.begin_segment(path(codec), segment.reordering());
     while (writer.join_frame()) {
     }
     EXPECT_EQ(read_clip(writer.finish_partial()).frames.size(), source.frames.size());
@@ -279,13 +279,13 @@ TEST_F(StretchTest, APartialFileHasAllFramesThatWereJoined) {
   }
 }
 
-TEST_F(StretchTest, WhereRatesAreControlledStretchesAreNotJoined) {
+TEST_F(SegmentTest, SegmentsWithRateControlAreNotJoined) {
   const std::string clip =
       make("in.mkv", "-f lavfi -i testsrc2=size=64x48:duration=0.1 -pix_fmt yuv420p -c:v ffv1");
   const Reader reader(clip);
   const auto joins = [&](const std::string& name, WriterOptions options) {
     options.overwrite = Overwrite::kAlways;
-    return Writer(path(name), reader, options).joins_stretches();
+    return Writer(path(name), reader, options).joins_segments();
   };
   EXPECT_TRUE(joins("a.mkv", {.codec = "libx265", .crf = "20"}));
   EXPECT_TRUE(joins("a.mov", {.codec = "prores_ks"}));
