@@ -24,6 +24,7 @@ extern "C" {
 #include "io/media/container.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/pixel_format.h"
+#include "io/media/pixel_format_choice.h"
 
 namespace limpid::io {
 namespace {
@@ -38,14 +39,6 @@ std::vector<std::string> video_encoders() {
   }
   return names;
 }
-
-constexpr std::array kY4mFormats{
-    AV_PIX_FMT_GRAY8,     AV_PIX_FMT_GRAY9,     AV_PIX_FMT_GRAY10,    AV_PIX_FMT_GRAY12,
-    AV_PIX_FMT_GRAY16,    AV_PIX_FMT_YUV411P,   AV_PIX_FMT_YUV420P,   AV_PIX_FMT_YUV422P,
-    AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUV420P9,  AV_PIX_FMT_YUV422P9,  AV_PIX_FMT_YUV444P9,
-    AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P10, AV_PIX_FMT_YUV444P10, AV_PIX_FMT_YUV420P12,
-    AV_PIX_FMT_YUV422P12, AV_PIX_FMT_YUV444P12, AV_PIX_FMT_YUV420P14, AV_PIX_FMT_YUV422P14,
-    AV_PIX_FMT_YUV444P14, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_YUV422P16, AV_PIX_FMT_YUV444P16};
 
 bool is(const AVOutputFormat& container, std::string_view name) { return container.name == name; }
 
@@ -76,16 +69,6 @@ bool has_constant_rate(const AVOutputFormat& container) {
   return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
 }
 
-int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
-
-bool is_rgb(AVPixelFormat format) {
-  return (av_pix_fmt_desc_get(format)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
-}
-
-bool is_hardware(AVPixelFormat format) {
-  return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0;
-}
-
 bool takes(const AVCodec& codec, AVPixelFormat format) {
   const std::span<const AVPixelFormat> formats = pixel_formats_of(codec);
   return formats.empty() || std::ranges::find(formats, format) != formats.end();
@@ -110,52 +93,6 @@ std::string join(const std::vector<std::string>& words, const std::string& separ
 /// JPEG's samples are full range and BT.601, whatever a file says.
 bool is_jpeg(const AVCodec& codec) {
   return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
-}
-
-/// Encoders that turn down sizes which the chroma subsampling doesn't divide.
-bool needs_whole_chroma(const AVCodec& codec) {
-  return codec.id == AV_CODEC_ID_H264 || codec.id == AV_CODEC_ID_HEVC;
-}
-
-bool divides(AVPixelFormat format, int width, int height) {
-  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
-  return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;
-}
-
-bool has_halved_chroma(AVPixelFormat format) {
-  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
-  return descriptor.nb_components >= 3 && descriptor.log2_chroma_w == 1 && descriptor.log2_chroma_h == 1;
-}
-
-/// Containers whose files are meant to be played everywhere.
-bool is_for_players(const AVOutputFormat& container) {
-  constexpr std::array<std::string_view, 7> kNames{"mp4", "mov", "ipod", "3gp", "3g2", "mpegts", "flv"};
-  return std::find(kNames.begin(), kNames.end(), container.name) != kNames.end();
-}
-
-/// The candidates that keep the most of the source, in the order depth, chroma resolution, alpha; libav's own
-/// choice weighs these against the size of the samples.
-std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AVPixelFormat source,
-                                       bool alpha) {
-  std::erase_if(candidates, [](AVPixelFormat f) { return sws_isSupportedOutput(f) == 0; });
-  const auto prefer = [&](int loss) {
-    std::vector<AVPixelFormat> keeping;
-    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(keeping), [&](AVPixelFormat f) {
-      return (av_get_pix_fmt_loss(f, source, alpha ? 1 : 0) & loss) == 0;
-    });
-    if (!keeping.empty()) {
-      candidates = keeping;
-    }
-  };
-  prefer(FF_LOSS_CHROMA | FF_LOSS_COLORQUANT);
-  int depth = 0;
-  for (const AVPixelFormat candidate : candidates) {
-    depth = std::max(depth, std::min(depth_of(candidate), depth_of(source)));
-  }
-  std::erase_if(candidates, [depth](AVPixelFormat f) { return depth_of(f) < depth; });
-  prefer(FF_LOSS_RESOLUTION);
-  prefer(FF_LOSS_ALPHA);
-  return candidates;
 }
 
 /// x264 and x265 share their presets, and print to stderr about others.
@@ -195,8 +132,8 @@ std::string range_of(AVCodecContext& context, const std::string& key) {
   return text.data();
 }
 
-/// x265 writes past the end of its memory for pictures of these widths: 3.5 and 4.2, the newest there is,
-/// have both been seen to. Should a version be known not to, its x265_version_str tells.
+/// x265 writes past the end of its memory for pictures of these widths, in all versions that were tested: 3.5
+/// and 4.2, the newest. No version is known that does not, and libavcodec does not pass on x265_version_str.
 bool is_safe(const AVCodec& codec, int width) {
   return std::string_view(codec.name) != "libx265" || width <= 32 || width > 48;
 }
@@ -409,97 +346,39 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
   }
 }
 
+AVPixelFormat Encoder::requested_pixel_format(const AVOutputFormat& container,
+                                              const std::string& name) const {
+  const AVPixelFormat format = av_get_pix_fmt(name.c_str());
+  if (format == AV_PIX_FMT_NONE) {
+    throw UsageError("no pixel format is called '" + name + "'");
+  }
+  const std::span<const AVPixelFormat> accepted = accepted_pixel_formats(container, *codec_);
+  if (!accepted.empty() && std::ranges::find(accepted, format) == accepted.end()) {
+    std::vector<std::string> names;
+    std::ranges::transform(accepted, std::back_inserter(names),
+                           [](AVPixelFormat accepted_format) { return name_of(accepted_format); });
+    throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take the pixel format '" + name +
+                     "', but " + join(names, ", "));
+  }
+  return format;
+}
+
 void Encoder::choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
                                   std::vector<std::string>& warnings) {
-  const std::span<const AVPixelFormat> taken = pixel_formats_of(*codec_);
-  std::vector<AVPixelFormat> candidates;
-  if (is(container, "yuv4mpegpipe")) {
-    candidates.assign(kY4mFormats.begin(), kY4mFormats.end());
-  } else if (taken.empty()) {
-    candidates.push_back(source_format_);
-  } else {
-    candidates.assign(taken.begin(), taken.end());
-  }
-  const bool any_format = taken.empty() && !is(container, "yuv4mpegpipe");
-
   if (!options.pixel_format.empty()) {
-    target_format_ = av_get_pix_fmt(options.pixel_format.c_str());
-    if (target_format_ == AV_PIX_FMT_NONE) {
-      throw UsageError("no pixel format is called '" + options.pixel_format + "'");
-    }
-    if (!any_format && std::find(candidates.begin(), candidates.end(), target_format_) == candidates.end()) {
-      std::vector<std::string> names;
-      std::ranges::transform(candidates, std::back_inserter(names),
-                             [](AVPixelFormat f) { return name_of(f); });
-      throw UsageError("the encoder " + std::string(codec_->name) + " doesn't take the pixel format '" +
-                       options.pixel_format + "', but " + join(names, ", "));
-    }
+    target_format_ = requested_pixel_format(container, options.pixel_format);
     return;
   }
-
-  const FrameFormat& format = source_.format;
-  const bool rgb_for_players =
-      options.codec.empty() && format.color_model == ColorModel::kRgb && is_for_players(container);
-  const bool odd =
-      needs_whole_chroma(*codec_) && source_format_ != AV_PIX_FMT_NONE &&
-      !divides(rgb_for_players ? AV_PIX_FMT_YUV420P : source_format_, format.width, format.height);
-  std::erase_if(candidates, [&](AVPixelFormat f) {
-    return is_hardware(f) || implies_full_range(f) ||
-           (needs_whole_chroma(*codec_) && !divides(f, format.width, format.height));
-  });
-  const bool is_halved =
-      rgb_for_players && needs_whole_chroma(*codec_) && std::ranges::any_of(candidates, has_halved_chroma);
-  if (is_halved) {
-    std::erase_if(candidates, [](AVPixelFormat f) { return !has_halved_chroma(f); });
-  }
-  // Planar forms first: they can be handed over without a copy.
-  std::stable_partition(candidates.begin(), candidates.end(), is_planar);
-  for (const AVPixelFormat candidate : candidates) {
-    const std::optional<FrameFormat> samples = frame_format(candidate);
-    if (samples && same_samples(*samples, format)) {
-      target_format_ = candidate;
-      return;
-    }
-  }
-
-  int loss = 0;
-  for (const AVPixelFormat candidate : least_lossy(candidates, source_format_, format.has_alpha)) {
-    target_format_ =
-        av_find_best_pix_fmt_of_2(target_format_, candidate, source_format_, format.has_alpha ? 1 : 0, &loss);
-  }
+  const PixelFormatRequest request{container, *codec_, source_.format, options.codec.empty()};
+  target_format_ = best_pixel_format(pixel_format_candidates(request), source_.format);
   if (target_format_ == AV_PIX_FMT_NONE) {
-    throw Error(url_ + ": the encoder " + codec_->name + " has no pixel format for " + to_string(format));
+    throw Error(url_ + ": the encoder " + codec_->name + " has no pixel format for " +
+                to_string(source_.format));
   }
-  loss = av_get_pix_fmt_loss(target_format_, source_format_, format.has_alpha ? 1 : 0);
-  std::vector<std::string> changes;
-  if (odd) {
-    changes.emplace_back(is_for_players(container)
-                             ? "an odd size can't be halved for chroma, and few players show this (-c "
-                               "libvpx-vp9 or an even size would do)"
-                             : "an odd size can't be halved for chroma");
-  }
-  const bool to_gray = av_pix_fmt_desc_get(target_format_)->nb_components <= 2;
-  if (to_gray && format.color_model != ColorModel::kGray) {
-    changes.emplace_back("color is dropped");
-  } else if (format.color_model == ColorModel::kRgb && !is_rgb(target_format_)) {
-    changes.emplace_back("RGB becomes YUV");
-  }
-  if ((loss & FF_LOSS_DEPTH) != 0 && depth_of(target_format_) < format.bit_depth) {
-    changes.push_back((format.sample_type == SampleType::kFloat32
-                           ? "float becomes "
-                           : std::to_string(format.bit_depth) + " bits become ") +
-                      std::to_string(depth_of(target_format_)) + " bits");
-  }
-  if ((loss & FF_LOSS_RESOLUTION) != 0 || is_halved) {
-    changes.emplace_back(is_halved ? "chroma is halved, as players expect (--pix-fmt yuv444p keeps it)"
-                                   : "chroma loses resolution");
-  }
-  if ((loss & FF_LOSS_ALPHA) != 0) {
-    changes.emplace_back("alpha is dropped");
-  }
-  if (!changes.empty()) {
+  const std::vector<std::string> losses = pixel_format_losses(request, target_format_);
+  if (!losses.empty()) {
     warnings.push_back("encoding " + name_of(source_format_) + " as " + name_of(target_format_) + " for " +
-                       codec_->name + ": " + join(changes, ", "));
+                       codec_->name + ": " + join(losses, ", "));
   }
 }
 

@@ -77,6 +77,7 @@ class Encoder {
  private:
   void refuse_ignored_parameters(const WriterOptions& options) const;
   void choose_codec(const AVOutputFormat& container, const WriterOptions& options);
+  AVPixelFormat requested_pixel_format(const AVOutputFormat& container, const std::string& name) const;
   void choose_pixel_format(const AVOutputFormat& container, const WriterOptions& options,
                            std::vector<std::string>& warnings);
   void set_up(const AVOutputFormat& container, const WriterOptions& options,

@@ -122,6 +122,17 @@ AVPixelFormat without_range(AVPixelFormat format) {
 
 bool implies_full_range(AVPixelFormat format) { return without_range(format) != format; }
 
+int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
+
+bool is_rgb(AVPixelFormat format) {
+  return (av_pix_fmt_desc_get(format)->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)) != 0;
+}
+
+bool divides(AVPixelFormat format, int width, int height) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return width % (1 << descriptor.log2_chroma_w) == 0 && height % (1 << descriptor.log2_chroma_h) == 0;
+}
+
 bool same_samples(FrameFormat a, FrameFormat b) {
   for (FrameFormat* const format : {&a, &b}) {
     format->width = 0;

@@ -29,6 +29,13 @@ AVPixelFormat readable_equivalent(AVPixelFormat format, bool transparent);
 AVPixelFormat without_range(AVPixelFormat format);
 bool implies_full_range(AVPixelFormat format);
 
+/// Bits of the first component.
+int depth_of(AVPixelFormat format);
+/// True also for palettes.
+bool is_rgb(AVPixelFormat format);
+/// True if the chroma subsampling divides the size.
+bool divides(AVPixelFormat format, int width, int height);
+
 /// True if the samples mean the same, colour tags aside.
 bool same_samples(FrameFormat a, FrameFormat b);
 
