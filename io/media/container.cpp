@@ -47,6 +47,8 @@ bool is_cover_art(const AVStream& stream) {
 
 bool is_matroska(const AVOutputFormat& container) { return is_one_of<2>(container, {"matroska", "webm"}); }
 
+bool is_webp(const AVOutputFormat& container) { return is_one_of<1>(container, {"webp"}); }
+
 bool holds_display_matrix(const AVOutputFormat& container) { return is_one_of(container, kMovFamily); }
 
 bool holds_chapters(const AVOutputFormat& container) {

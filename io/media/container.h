@@ -1,8 +1,8 @@
 #pragma once
 
 // What containers hold, as far as libav's muxers don't tell themselves. What they do tell is asked of them in
-// writer.cpp: a header with the stream is written to memory, and in mp4 and mov read again, where the stream
-// must come back as the same codec. Private to io.
+// writer/streams.cpp: a header with the stream is written to memory, and in mp4 and mov read again, where the
+// stream must come back as the same codec. Private to io.
 
 #include <string>
 
@@ -14,6 +14,8 @@ bool is_cover_art(const AVStream& stream);
 
 /// Matroska or WebM.
 bool is_matroska(const AVOutputFormat& container);
+/// One picture or an animation, by libav's muxer of WebP.
+bool is_webp(const AVOutputFormat& container);
 
 bool holds_display_matrix(const AVOutputFormat& container);
 bool holds_chapters(const AVOutputFormat& container);

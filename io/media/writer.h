@@ -145,9 +145,9 @@ class Writer {
   std::int64_t copies() const;
 
   /// libav's names of what was chosen.
-  const std::string& codec() const;
-  const std::string& pixel_format() const;
-  const std::string& container() const;
+  std::string codec() const;
+  std::string pixel_format() const;
+  std::string container() const;
 
  private:
   struct State;

@@ -1,0 +1,15 @@
+#pragma once
+
+// Chapters of a source in the file that is made of it. Private to io.
+
+#include <cstdint>
+
+#include "io/media/libav.h"
+#include "io/media/writer/source.h"
+
+namespace limpid::io {
+
+/// Copies the chapters, cut down to the source's range and to the first `frame_limit` frames (0: all).
+void copy_chapters(AVFormatContext& muxer, const Source& source, std::int64_t frame_limit);
+
+}  // namespace limpid::io

@@ -1,0 +1,131 @@
+#include "io/media/writer/losses.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "io/media/container.h"
+#include "io/media/encoder.h"
+#include "io/media/picture_metadata.h"
+
+namespace limpid::io {
+namespace {
+
+using Losses = std::vector<std::string>;
+
+bool has_side_data(const AVFrame& frame, AVFrameSideDataType type) {
+  return av_frame_get_side_data(&frame, type) != nullptr;
+}
+
+Losses lost_chapters(const Source& source, const LossTarget& target) {
+  if (source.input.nb_chapters == 0 || holds_chapters(target.container)) {
+    return {};
+  }
+  return {std::string(target.container.name) + " can't hold the source's chapters"};
+}
+
+Losses lost_timecode(const Source& source, const LossTarget& target) {
+  const AVDictionaryEntry* timecode = av_dict_get(source.video.metadata, "timecode", nullptr, 0);
+  if (timecode == nullptr) {
+    timecode = av_dict_get(source.input.metadata, "timecode", nullptr, 0);
+  }
+  if (timecode == nullptr || holds_timecode(target.container)) {
+    return {};
+  }
+  return {std::string(target.container.name) + " can't hold the source's timecode (" + timecode->value + ")"};
+}
+
+Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
+  if (!has_dynamic_hdr(source.first) && find_side_data(source.video, AV_PKT_DATA_DOVI_CONF) == nullptr) {
+    return {};
+  }
+  return {"the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept"};
+}
+
+Losses lost_stereo(const Source& source, const LossTarget& target) {
+  const std::string_view codec = target.codec.name;
+  const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
+  const bool of_container = find_side_data(source.video, AV_PKT_DATA_STEREO3D) != nullptr;
+  // These encoders write what frames have; what only the container has, they do not see.
+  const bool is_encoded = of_frames && (codec == "libx264" || codec == "mpeg2video");
+  const bool is_kept =
+      is_encoded || holds_stereo(target.container) || (of_container && is_matroska(target.container));
+  if (is_kept || !(of_frames || of_container)) {
+    return {};
+  }
+  return {"how the source's pictures for two eyes are packed (3D) is not kept: " +
+          std::string(target.container.name) + " with " + target.codec.name + " can't tell it"};
+}
+
+/// ": png can't hold it"
+std::string refusal(const LossTarget& target) {
+  return std::string(": ") + (target.is_picture_file ? target.codec.name : target.container.name) +
+         " can't hold it";
+}
+
+Losses lost_exif(const Source& source, const LossTarget& target) {
+  const Bytes& exif = kept_metadata(source.first).exif;
+  if (!exif.empty() && !(target.is_picture_file && holds_exif(target.codec.id, exif))) {
+    return {"the source's EXIF data (camera, time, place, rights) is not kept" + refusal(target)};
+  }
+  if (target.codec.id == AV_CODEC_ID_TIFF && has_maker_note(exif)) {
+    return {"the source's maker's note (in EXIF) is not kept" + refusal(target)};
+  }
+  return {};
+}
+
+Losses lost_xmp(const Source& source, const LossTarget& target) {
+  const Bytes& xmp = kept_metadata(source.first).xmp;
+  if (xmp.empty() || (target.is_picture_file && holds_xmp(target.codec.id, xmp))) {
+    return {};
+  }
+  return {"the source's XMP data (rights, rating, keywords) is not kept" + refusal(target)};
+}
+
+Losses lost_other_metadata(const Source& source, const LossTarget& /*target*/) {
+  Losses lost;
+  std::ranges::transform(kept_metadata(source.first).others, std::back_inserter(lost),
+                         [](const std::string& other) { return "the source's " + other + " is not kept"; });
+  return lost;
+}
+
+Losses lost_profile(const Source& source, const LossTarget& target) {
+  const AVCodecID codec = target.codec.id;
+  const bool is_held = target.is_picture_file && (holds_metadata(codec) || codec == AV_CODEC_ID_JPEGXL);
+  if (!has_side_data(source.first, AV_FRAME_DATA_ICC_PROFILE) || (is_held && target.keeps_profile)) {
+    return {};
+  }
+  return {"the source's color profile (ICC) is not kept" +
+          (is_held ? ": it isn't for " + name_of(target.pixel_format) : refusal(target))};
+}
+
+}  // namespace
+
+void report_loss(Diagnostics& diagnostics, std::string text) {
+  diagnostics.push_back({.kind = Diagnostic::Kind::kLoss, .text = std::move(text)});
+}
+
+void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text) {
+  diagnostics.push_back({.kind = Diagnostic::Kind::kLeftOut, .text = std::move(text), .stream = stream});
+}
+
+std::vector<std::string> losses(const Source& source, const LossTarget& target) {
+  std::vector<std::string> all;
+  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_stereo, lost_exif, lost_xmp,
+                           lost_other_metadata, lost_profile}) {
+    std::ranges::move(find(source, target), std::back_inserter(all));
+  }
+  return all;
+}
+
+void report_losses(Diagnostics& diagnostics, const Source& source, const Target& target,
+                   bool is_picture_file) {
+  const LossTarget kept{target.container, *target.encoder.context().codec, target.encoder.target_format(),
+                        target.encoder.keeps_profile(), is_picture_file};
+  for (std::string& loss : losses(source, kept)) {
+    report_loss(diagnostics, std::move(loss));
+  }
+}
+
+}  // namespace limpid::io

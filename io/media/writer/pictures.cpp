@@ -1,0 +1,86 @@
+#include "io/media/writer/pictures.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/writer.h"
+#include "io/media/writer/losses.h"
+#include "io/media/writer/rotation.h"
+#include "io/media/writer/tracks.h"
+
+namespace limpid::io {
+
+PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation) {
+  const auto* const properties = static_cast<const AVFrame*>(frame.attachment.get());
+  const AVCodecContext& context = encoder.context();
+  PictureMetadata metadata;
+  if (properties == nullptr || !holds_metadata(context.codec_id)) {
+    return metadata;
+  }
+  const PictureMetadata& source = kept_metadata(*properties);
+  const bool is_upright = !rotation.is_lost();
+  metadata.exif = updated_exif(source.exif, context.width, context.height, is_upright);
+  metadata.xmp = updated_xmp(source.xmp, is_upright);
+  const AVFrameSideData* const profile = av_frame_get_side_data(properties, AV_FRAME_DATA_ICC_PROFILE);
+  if (profile != nullptr && encoder.keeps_profile()) {
+    metadata.profile.assign(profile->data, profile->data + profile->size);
+  }
+  return metadata;
+}
+
+Pictures::Pictures(const Target& target, const Source& source, Diagnostics& diagnostics)
+    : url_(target.url),
+      source_url_(source.url),
+      encoder_(target.encoder),
+      rotation_(target.rotation),
+      overwrite_(target.options.overwrite),
+      when_whole_(target.options.when_whole),
+      file_(std::make_unique<OutputFile>(is_sequence(url_) ? picture_name(url_, 1) : url_, source_url_,
+                                         overwrite_, target.options.temporary_mark)) {
+  if (!encoder_.muxer_options().empty()) {
+    throw UsageError(std::string("the encoder ") + encoder_.context().codec->name + " has no option '" +
+                     encoder_.muxer_options().front().first + "'");
+  }
+  for (const AVStream* const stream : streams_of(source.input)) {
+    if (stream != &source.video && is_wanted(source, *stream, diagnostics)) {
+      report_not_held(target.container.name, *stream, "", diagnostics);
+    }
+  }
+  report_losses(diagnostics, source, target, true);
+}
+
+void Pictures::expect(const Frame& frame) { waiting_.push_back(metadata_of(frame, encoder_, rotation_)); }
+
+void Pictures::write_frame(PacketHandle frame) {
+  ++written_;
+  if (!is_sequence(url_)) {
+    if (written_ > 1) {
+      throw Error(url_ + ": holds one picture only; name a sequence such as picture_%04d.png");
+    }
+  } else if (file_ == nullptr) {
+    file_ = std::make_unique<OutputFile>(picture_name(url_, written_), source_url_, overwrite_);
+  }
+  const Bytes encoded = with_metadata(encoder_.context().codec_id,
+                                      {frame->data, static_cast<std::size_t>(frame->size)}, waiting_.front());
+  waiting_.pop_front();
+  write_bytes(*file_->bytes(), encoded);
+  bytes_ += std::ssize(encoded);
+  if (is_sequence(url_)) {
+    std::exchange(file_, nullptr)->commit(false);  // all are synchronised in the end
+  }
+}
+
+void Pictures::finish() {
+  if (is_sequence(url_) && written_ > 0) {
+    sync_file_system(std::filesystem::path(picture_name(url_, 1)).parent_path());
+  }
+  if (file_ != nullptr && written_ > 0) {
+    file_->commit(true, when_whole_);
+  }
+  file_.reset();
+}
+
+}  // namespace limpid::io

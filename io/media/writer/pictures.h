@@ -1,0 +1,47 @@
+#pragma once
+
+// Pictures, each a file. Private to io.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "io/media/diagnostic.h"
+#include "io/media/encoder.h"
+#include "io/media/output_file.h"
+#include "io/media/picture_metadata.h"
+#include "io/media/writer/sink.h"
+#include "io/media/writer/source.h"
+
+namespace limpid::io {
+
+/// What a picture file holds beside the pixels of a frame that `encoder` gets.
+PictureMetadata metadata_of(const Frame& frame, const Encoder& encoder, const Rotation& rotation);
+
+/// One picture, or a numbered sequence of them ("img_%03d.png"). Each is put in place when it is complete.
+class Pictures : public Sink {
+ public:
+  Pictures(const Target& target, const Source& source, Diagnostics& diagnostics);
+
+  void expect(const Frame& frame) override;
+  void write_frame(PacketHandle frame) override;
+  void finish() override;
+  std::int64_t bytes() const override { return bytes_; }
+
+ private:
+  std::string url_;
+  std::string source_url_;
+  const Encoder& encoder_;
+  const Rotation& rotation_;
+  Overwrite overwrite_;
+  std::function<void(const std::string&)> when_whole_;
+  std::unique_ptr<OutputFile> file_;     ///< the next one; null between the pictures of a sequence
+  std::deque<PictureMetadata> waiting_;  ///< of frames that are with the encoder
+  std::int64_t written_ = 0;
+  std::atomic<std::int64_t> bytes_ = 0;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,43 @@
+#include "io/media/writer/rotation.h"
+
+#include <optional>
+#include <string>
+
+#include "io/media/container.h"
+#include "io/media/orientation.h"
+#include "io/media/writer/losses.h"
+
+namespace limpid::io {
+namespace {
+
+bool has_display_matrix(const Source& source) {
+  return find_side_data(source.video, AV_PKT_DATA_DISPLAYMATRIX) != nullptr ||
+         av_frame_get_side_data(&source.first, AV_FRAME_DATA_DISPLAYMATRIX) != nullptr;
+}
+
+}  // namespace
+
+Rotation::Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics) {
+  const std::optional<Orientation> wanted = orientation_of(source.video, source.first);
+  const bool is_held = has_display_matrix(source) && holds_display_matrix(container);
+  if (is_held || (wanted && wanted->is_upright())) {
+    return;
+  }
+  const std::string lost = std::string(container.name) + " can't hold the source's rotation: ";
+  const bool breaks_fields =
+      is_interlaced(source.first) && wanted && (wanted->transposed || wanted->mirrored_y);
+  is_lost_ = !wanted || breaks_fields || !turned(source.format, *wanted);
+  if (is_lost_) {
+    report_loss(diagnostics, lost + "players will show the picture as it is stored");
+  } else {
+    report_loss(diagnostics, lost + "the picture itself is turned");
+    applied_ = *wanted;
+  }
+}
+
+Frame Rotation::turn(const Frame& frame) {
+  ++copies_;
+  return turned(frame, applied_, pool_);
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,46 @@
+#pragma once
+
+// Segments of a source, each encoded by itself, as one stream. Private to io.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "io/media/libav.h"
+#include "io/media/packet_file.h"
+#include "io/media/writer.h"
+
+namespace limpid::io {
+
+/// See Writer::joins_segments().
+bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& container,
+                    const WriterOptions& options, AVRational source_time_base);
+
+/// Reads the files of segments one after the other, and gives their packets decoding times for the whole.
+class SegmentJoiner {
+ public:
+  /// `encoder` is the one that would have encoded the whole; it outlives this. Errors name `url`.
+  SegmentJoiner(std::string url, const AVCodecContext& encoder) : url_(std::move(url)), encoder_(encoder) {}
+
+  /// See Writer::begin_segment().
+  void begin(const std::string& path, int reordering);
+  /// The segment's next packet, in decoding order; null at its end.
+  PacketHandle read();
+
+ private:
+  std::int64_t decoding_time(std::size_t frame) const;
+
+  std::string url_;
+  const AVCodecContext& encoder_;
+  std::optional<PacketFileReader> segment_;
+  std::deque<std::int64_t> times_;  ///< of presentation, of the frames from `first_` on, in order
+  std::size_t first_ = 0;
+  std::size_t frames_ = 0;              ///< that have been read
+  std::size_t reordering_ = 0;          ///< frames by which decoding is ahead
+  std::int64_t last_ = AV_NOPTS_VALUE;  ///< when the last frame of the segments so far is shown
+  std::int64_t lead_ = 0;               ///< of the first frame's decoding, in the encoder's time base
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,59 @@
+#pragma once
+
+// Where a Writer puts what it has encoded. Private to io.
+
+#include <cstdint>
+#include <string>
+
+#include "core/frame/frame.h"
+#include "io/media/libav.h"
+#include "io/media/packet.h"
+
+namespace limpid::io {
+
+class Encoder;
+class Rotation;
+struct WriterOptions;
+
+/// What a sink is made for. The encoder outlives the sink.
+struct Target {
+  std::string url;
+  const AVOutputFormat& container;
+  const Encoder& encoder;
+  const Rotation& rotation;
+  const WriterOptions& options;
+};
+
+/// Takes the packets of an encoder. Without finish() or finish_partial(), nothing remains.
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  Sink(Sink&&) = delete;
+  Sink& operator=(Sink&&) = delete;
+  virtual ~Sink() = default;
+
+  /// Called with each frame before the encoder gets it.
+  virtual void expect(const Frame& /*frame*/) {}
+  /// An encoded frame, in decoding order; its times are in the encoder's time base.
+  virtual void write_frame(PacketHandle frame) = 0;
+  /// A packet of another stream. Those that have no place here are ignored.
+  virtual void write_packet(const Packet& /*packet*/) {}
+
+  virtual void finish() = 0;
+  /// Finishes what breaks off before its end. Returns its name; empty if that is the Writer's url.
+  virtual std::string finish_partial() {
+    finish();
+    return "";
+  }
+
+  /// True once the disk is full but for what is kept free for the end of the file.
+  virtual bool is_full() const { return false; }
+  /// May be called from any thread.
+  virtual std::int64_t bytes() const = 0;
+  /// Packets of other streams that turned out to be damaged.
+  virtual std::int64_t damaged_packets() const { return 0; }
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,48 @@
+#pragma once
+
+// Streams of a container that is written. Private to io.
+
+#include <span>
+#include <string>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// All streams, in the order of their indices.
+inline std::span<AVStream* const> streams_of(const AVFormatContext& context) {
+  return {context.streams, context.nb_streams};
+}
+
+/// A muxer without streams, and without a file to write to.
+MuxerHandle make_muxer(const AVOutputFormat& container, const std::string& url);
+
+/// Throws Error if memory does not suffice.
+AVStream& add_stream(AVFormatContext& muxer);
+
+/// A stream with the parameters, tags and side data of `from`. The muxer chooses the tag that names the codec
+/// if the source's is not its own.
+AVStream& add_copied_stream(AVFormatContext& muxer, const AVStream& from);
+
+/// A stream for the packets of `encoder`, otherwise a copy of `from`.
+AVStream& add_transcoded_stream(AVFormatContext& muxer, const AVStream& from, const AVCodecContext& encoder);
+
+/// Adds cover art as the attachment that Matroska has for it.
+void attach_cover(AVFormatContext& muxer, const AVStream& cover);
+
+/// Such as "the audio stream #1 (aac)".
+std::string describe_stream(const AVStream& stream);
+
+/// A file of that name, with the video that it holds beside other streams.
+struct FileKind {
+  const AVOutputFormat& container;
+  const std::string& url;
+  const AVCodecContext& video;
+};
+
+/// Asks the muxer, by writing a header to memory, and the demuxer of the mp4 family, by reading it again.
+bool can_hold_stream(const FileKind& file, const AVStream& stream);
+/// Asks for a stream of the packets that `encoder` makes.
+bool can_hold_stream(const FileKind& file, const AVCodecContext& encoder);
+
+}  // namespace limpid::io

@@ -1,0 +1,123 @@
+#include "io/media/writer/tags.h"
+
+extern "C" {
+#include <libavutil/avstring.h>
+#include <libavutil/opt.h>
+#include <libavutil/timecode.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "io/media/container.h"
+#include "io/media/memory_file.h"
+#include "io/media/writer/streams.h"
+
+namespace limpid::io {
+namespace {
+
+/// Tags that describe the source's container or its encoded video, not its content.
+bool is_stale(std::string_view key) {
+  constexpr std::array<std::string_view, 8> kNames{"major_brand", "minor_version", "compatible_brands",
+                                                   "encoder",     "rotate",        "DURATION",
+                                                   "BPS",         "_STATISTICS"};
+  return key.starts_with("NUMBER_OF_") || key.starts_with("DURATION-") || key.starts_with("BPS-") ||
+         key.starts_with("_STATISTICS_") || std::find(kNames.begin(), kNames.end(), key) != kNames.end();
+}
+
+/// Tags that do not come back from a file in memory.
+std::vector<std::string> lost_tags(const AVOutputFormat& container, const AVDictionary* tags) {
+  const MuxerHandle muxer = make_muxer(container, "memory");
+  AVStream& stream = add_stream(*muxer);
+  stream.time_base = {1, 25};
+  AVCodecParameters& pictures = *stream.codecpar;
+  pictures.codec_type = AVMEDIA_TYPE_VIDEO;
+  pictures.codec_id = AV_CODEC_ID_MPEG4;
+  pictures.width = pictures.height = 16;
+  copy_tags(&muxer->metadata, tags);
+  MemoryOutput memory(*muxer);
+  const PacketHandle packet = make_packet();
+  constexpr int kSize = 8;
+  check(av_new_packet(packet.get(), kSize), "memory", "can't make a packet");
+  std::fill_n(packet->data, kSize, std::uint8_t{0});
+  packet->pts = packet->dts = 0;
+  packet->flags = AV_PKT_FLAG_KEY;
+  if (avformat_write_header(muxer.get(), nullptr) < 0 || av_write_frame(muxer.get(), packet.get()) < 0 ||
+      av_write_trailer(muxer.get()) < 0) {
+    return {};
+  }
+  const MemoryInput input(memory.bytes(), container.name);
+  std::vector<std::string> lost;
+  const AVDictionaryEntry* tag = nullptr;
+  while (input.get() != nullptr && (tag = av_dict_get(tags, "", tag, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    if (av_dict_get(input.get()->metadata, tag->key, nullptr, 0) == nullptr) {
+      lost.emplace_back(tag->key);
+    }
+  }
+  return lost;
+}
+
+}  // namespace
+
+void set_tag(AVDictionary** tags, const std::string& key, const std::string& value, int flags) {
+  check(av_dict_set(tags, key.c_str(), value.c_str(), flags), key, "can't set the tag");
+}
+
+void copy_tags(AVDictionary** to, const AVDictionary* from) {
+  const AVDictionaryEntry* entry = nullptr;
+  while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    set_tag(to, entry->key, entry->value);
+  }
+}
+
+void copy_lasting_tags(AVDictionary** to, const AVDictionary* from) {
+  const AVDictionaryEntry* entry = nullptr;
+  while ((entry = av_dict_get(from, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    if (!is_stale(entry->key)) {
+      set_tag(to, entry->key, entry->value);
+    }
+  }
+}
+
+void advance_timecode(AVDictionary** tags, const Source& source) {
+  const AVDictionaryEntry* const entry = av_dict_get(*tags, "timecode", nullptr, 0);
+  AVTimecode timecode{};
+  if (entry == nullptr || source.skipped_frames == 0 ||
+      av_timecode_init_from_string(&timecode, source.average_rate, entry->value, nullptr) < 0) {
+    return;
+  }
+  std::array<char, AV_TIMECODE_STR_SIZE> text{};
+  av_timecode_make_string(&timecode, text.data(), source.skipped_frames);
+  set_tag(tags, entry->key, text.data());
+}
+
+std::string keep_tags(AVFormatContext& muxer,
+                      const std::vector<std::pair<std::string, std::string>>& options) {
+  const AVOutputFormat& container = *muxer.oformat;
+  const bool is_asked_for = std::ranges::any_of(options, [](const auto& option) {
+    return option.first == "movflags" && option.second.find("use_metadata_tags") != std::string::npos;
+  });
+  if (!holds_display_matrix(container) || muxer.metadata == nullptr || is_asked_for) {
+    return "";
+  }
+  std::vector<std::string> lost = lost_tags(container, muxer.metadata);
+  if (std::ranges::any_of(lost, [](const std::string& tag) { return tag.starts_with("com."); })) {
+    av_opt_set(&muxer, "movflags", "+use_metadata_tags", AV_OPT_SEARCH_CHILDREN);
+    return "";
+  }
+  // libav's note about its muxer is no loss, and a timecode gets a track of its own.
+  std::erase_if(lost, [](const std::string& tag) {
+    return av_strcasecmp(tag.c_str(), "encoder") == 0 || av_strcasecmp(tag.c_str(), "timecode") == 0;
+  });
+  std::string names;
+  for (const std::string& tag : lost) {
+    names += (names.empty() ? "" : ", ") + tag;
+  }
+  return names.empty() ? ""
+                       : std::string(container.name) + " can't hold the source's tags " + names +
+                             " beside those that all players read (-e movflags=use_metadata_tags keeps all)";
+}
+
+}  // namespace limpid::io

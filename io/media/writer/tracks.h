@@ -1,0 +1,64 @@
+#pragma once
+
+// The streams of a source beside its video, on their way into a file. Private to io.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "io/media/audio_transcoder.h"
+#include "io/media/diagnostic.h"
+#include "io/media/libav.h"
+#include "io/media/packet.h"
+#include "io/media/subtitle_converter.h"
+#include "io/media/writer/audio.h"
+#include "io/media/writer/muxer.h"
+#include "io/media/writer/source.h"
+#include "io/media/writer/streams.h"
+
+namespace limpid::io {
+
+/// True for a stream beside the video that is wanted in the file. Reports those that no file has: other
+/// videos, and what libav does not know.
+bool is_wanted(const Source& source, const AVStream& stream, Diagnostics& diagnostics);
+
+/// Reports that a container called `container` cannot hold the stream.
+void report_not_held(const std::string& container, const AVStream& stream, const std::string& reason,
+                     Diagnostics& diagnostics);
+
+class Tracks {
+ public:
+  explicit Tracks(std::string url, Audio audio) : url_(std::move(url)), audio_(std::move(audio)) {}
+
+  /// Adds a stream for `stream` of the source: copied, transcoded or converted to what the container holds.
+  /// Reports changes, and why there is no stream.
+  void add(const AVStream& stream, const AVCodecContext& video, Muxer& muxer, Diagnostics& diagnostics);
+
+  /// Packets of streams that have not been added are ignored.
+  void write(const Packet& packet, Muxer& muxer);
+  /// Writes what the transcoders still have. No more packets will be written.
+  void flush(Muxer& muxer);
+
+  /// Packets that could not be transcoded.
+  std::int64_t damaged_packets() const;
+
+ private:
+  /// Copied without a transcoder or converter.
+  struct Track {
+    int output;  ///< index of the file's stream
+    std::unique_ptr<AudioTranscoder> audio;
+    std::unique_ptr<SubtitleConverter> subtitles;
+  };
+
+  bool add_transcoded(const AVStream& stream, AudioRoute route, Muxer& muxer, Diagnostics& diagnostics);
+  bool add_converted(const AVStream& stream, Muxer& muxer, Diagnostics& diagnostics);
+  static void write_transcoded(const Track& track, Muxer& muxer);
+
+  std::string url_;
+  Audio audio_;
+  std::map<int, Track> tracks_;  ///< by index of the source's stream
+};
+
+}  // namespace limpid::io
