@@ -19,13 +19,14 @@ struct AudioRoute {
   std::string refusal;                          ///< why it is not transcoded, in brackets; may be empty
 };
 
-/// The user's choice for all sound. Without one, only what the container cannot hold is transcoded.
+/// The user's choice for all sound. Without it, sound that the container cannot hold is transcoded, and other
+/// sound is copied.
 class Audio {
  public:
   /// Throws UsageError for an encoder or a bitrate that does not exist.
   Audio(const std::string& url, const AVOutputFormat& container, const WriterOptions& options);
 
-  /// Throws UsageError if the container can't hold what the user's encoder makes.
+  /// Throws UsageError if the container cannot hold what the user's encoder makes.
   AudioRoute route(const FileKind& file, const AVStream& stream) const;
 
  private:
@@ -34,7 +35,7 @@ class Audio {
   AudioRoute suitable_route(const FileKind& file, const AVStream& stream) const;
 
   const AVCodec* codec_ = nullptr;  ///< of all sound, if the user has named one
-  bool transcodes_;                 ///< at all
+  bool transcodes_;                 ///< false: sound that the container cannot hold is left out
   std::string bitrate_;             ///< empty: what suits the codec
 };
 

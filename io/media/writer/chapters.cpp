@@ -13,14 +13,13 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
-/// Memory of libav's own allocator, as libav frees it together with the muxer.
+/// For memory of libav's own allocator, as libav frees it together with the muxer.
 template <typename T>
-T* allocate_for_libav(std::size_t count) {
-  auto* const memory = static_cast<T*>(av_calloc(count, sizeof(T)));
+T* required(void* memory) {
   if (memory == nullptr) {
     throw Error("out of memory");
   }
-  return memory;
+  return static_cast<T*>(memory);
 }
 
 struct Span {
@@ -58,14 +57,14 @@ void copy_chapters(AVFormatContext& muxer, const Source& source, std::int64_t fr
   if (input.nb_chapters == 0) {
     return;
   }
-  muxer.chapters = allocate_for_libav<AVChapter*>(input.nb_chapters);
+  muxer.chapters = required<AVChapter*>(av_calloc(input.nb_chapters, sizeof(AVChapter*)));
   for (unsigned i = 0; i < input.nb_chapters; ++i) {
     const AVChapter& from = *input.chapters[i];
     const std::optional<Span> part = written_part(from, source, frame_limit);
     if (!part) {
       continue;
     }
-    AVChapter& to = *allocate_for_libav<AVChapter>(1);
+    AVChapter& to = *required<AVChapter>(av_mallocz(sizeof(AVChapter)));
     muxer.chapters[muxer.nb_chapters++] = &to;
     to.id = from.id;
     to.time_base = from.time_base;

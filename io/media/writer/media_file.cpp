@@ -9,6 +9,7 @@
 #include "io/media/writer.h"
 #include "io/media/writer/chapters.h"
 #include "io/media/writer/losses.h"
+#include "io/media/writer/pictures.h"
 #include "io/media/writer/rotation.h"
 #include "io/media/writer/streams.h"
 #include "io/media/writer/tags.h"

@@ -18,7 +18,7 @@ namespace limpid::io {
 /// Writes header, packets and trailer. Streams, tags and chapters are put into context() before begin().
 class Muxer {
  public:
-  /// `file` is where the bytes go; null for muxers that open what they write to.
+  /// `file` gets the bytes; null for muxers that open their output themselves.
   Muxer(std::string url, const AVOutputFormat& container, std::unique_ptr<OutputFile> file);
 
   AVFormatContext& context() { return *context_; }
@@ -30,8 +30,8 @@ class Muxer {
   /// Writes the header.
   void begin();
 
-  /// Both throw DiskFull once what follows has to go into the space that is kept for the end. write() counts
-  /// damaged packets and leaves them out.
+  /// Both throw DiskFull once the disk is full but for the space that is kept for the end of the file.
+  /// write() counts damaged packets and leaves them out.
   void write_video(PacketHandle packet, AVRational time_base);
   void write(PacketHandle packet, AVRational time_base, int stream);
 
@@ -40,7 +40,7 @@ class Muxer {
   void end(const std::function<Bytes(BytesView)>& edit = {});
   /// Gives an ended file its name, see OutputFile::commit().
   void commit(const std::function<void(const std::string&)>& when_whole);
-  /// Gives it the name of a partial file, which it returns; empty if the muxer has opened what it writes to.
+  /// Gives an ended file the name of a partial one, which is returned; empty if there is no OutputFile.
   std::string commit_partial();
 
   bool is_full() const { return file_ != nullptr && file_->is_full(); }
@@ -58,14 +58,14 @@ class Muxer {
   std::string url_;
   std::unique_ptr<OutputFile> file_;
   MuxerHandle context_;
-  int video_ = -1;                      ///< index of the stream
+  int video_ = -1;                      ///< index of the stream of write_video()
   std::vector<std::int64_t> last_dts_;  ///< by stream
   std::int64_t damaged_packets_ = 0;
   std::atomic<std::int64_t> bytes_ = 0;
 };
 
-/// Gives a packet the times that muxers insist on: those of decoding known and increasing, from `last` on,
-/// which becomes the packet's. Containers may allow that they repeat.
+/// Gives a packet the times that muxers require: a decoding time greater than `last`, or equal to it if times
+/// may repeat, and no earlier presentation. The decoding time becomes `last`.
 void set_increasing_times(AVPacket& packet, std::int64_t& last, bool may_repeat);
 
 }  // namespace limpid::io

@@ -15,8 +15,8 @@ namespace limpid::io {
 
 class Rotation {
  public:
-  /// Turns the pictures themselves if the container can't hold the rotation, which is reported; or nothing,
-  /// if they can't be turned either.
+  /// If the container cannot hold the rotation, the pictures themselves are turned, or stay as they are if
+  /// they cannot be turned. Reports either.
   Rotation(const Source& source, const AVOutputFormat& container, Diagnostics& diagnostics);
 
   /// What is applied to the pictures; upright if they are stored as they came.

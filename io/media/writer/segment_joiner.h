@@ -21,7 +21,7 @@ bool joins_segments(const AVCodecContext& encoder, const AVOutputFormat& contain
 /// Reads the files of segments one after the other, and gives their packets decoding times for the whole.
 class SegmentJoiner {
  public:
-  /// `encoder` is the one that would have encoded the whole; it outlives this. Errors name `url`.
+  /// `encoder` would have encoded the whole, and outlives this. Errors name `url`.
   SegmentJoiner(std::string url, const AVCodecContext& encoder) : url_(std::move(url)), encoder_(encoder) {}
 
   /// See Writer::begin_segment().
@@ -35,12 +35,12 @@ class SegmentJoiner {
   std::string url_;
   const AVCodecContext& encoder_;
   std::optional<PacketFileReader> segment_;
-  std::deque<std::int64_t> times_;  ///< of presentation, of the frames from `first_` on, in order
+  std::deque<std::int64_t> times_;  ///< presentation times of the frames from `first_` on, in order
   std::size_t first_ = 0;
-  std::size_t frames_ = 0;              ///< that have been read
+  std::size_t frames_ = 0;              ///< number of frames that have been read
   std::size_t reordering_ = 0;          ///< frames by which decoding is ahead
-  std::int64_t last_ = AV_NOPTS_VALUE;  ///< when the last frame of the segments so far is shown
-  std::int64_t lead_ = 0;               ///< of the first frame's decoding, in the encoder's time base
+  std::int64_t last_ = AV_NOPTS_VALUE;  ///< presentation time of the last frame of the segments so far
+  std::int64_t lead_ = 0;               ///< time by which the first frame is decoded before it is shown
 };
 
 }  // namespace limpid::io

@@ -14,9 +14,8 @@
 
 namespace limpid::io {
 
-/// Frames by which decoding is ahead of presentation: `presented` and `decoded` are the times of frames in
-/// decoding order. The first frame is decoded so many frames before it is shown. In a short segment, the
-/// frames' order may need more.
+/// Frames by which decoding is ahead of presentation: for the first frame as the encoder has it, but at least
+/// as many as the order of the frames requires. `presented` and `decoded` are their times, in decoding order.
 int reordering_of(std::span<const std::int64_t> presented, std::span<const std::int64_t> decoded);
 
 class SegmentWriter : public Sink {

@@ -36,13 +36,13 @@ class Sink {
 
   /// Called with each frame before the encoder gets it.
   virtual void expect(const Frame& /*frame*/) {}
-  /// An encoded frame, in decoding order; its times are in the encoder's time base.
+  /// Takes the next frame in decoding order. Its times are in the encoder's time base.
   virtual void write_frame(PacketHandle frame) = 0;
-  /// A packet of another stream. Those that have no place here are ignored.
+  /// Takes a packet of another stream. Streams that the sink does not hold are ignored.
   virtual void write_packet(const Packet& /*packet*/) {}
 
   virtual void finish() = 0;
-  /// Finishes what breaks off before its end. Returns its name; empty if that is the Writer's url.
+  /// Finishes an interrupted output. Returns the name of its file; empty if that is the Writer's url.
   virtual std::string finish_partial() {
     finish();
     return "";

@@ -33,7 +33,7 @@ void attach_cover(AVFormatContext& muxer, const AVStream& cover);
 /// Such as "the audio stream #1 (aac)".
 std::string describe_stream(const AVStream& stream);
 
-/// A file of that name, with the video that it holds beside other streams.
+/// A container, the name of its file, and the encoder of the video in it.
 struct FileKind {
   const AVOutputFormat& container;
   const std::string& url;

@@ -45,7 +45,7 @@ class Tracks {
   std::int64_t damaged_packets() const;
 
  private:
-  /// Copied without a transcoder or converter.
+  /// The way of a stream's packets, which are copied if there is neither transcoder nor converter.
   struct Track {
     int output;  ///< index of the file's stream
     std::unique_ptr<AudioTranscoder> audio;
