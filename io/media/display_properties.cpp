@@ -10,7 +10,7 @@ extern "C" {
 #include "io/media/orientation.h"
 #include "io/media/pixel_format.h"
 #include "io/media/reader.h"
-#include "io/media/reader_state.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 namespace {
@@ -39,8 +39,9 @@ double chroma_position(bool centred, int shift) { return centred ? ((1 << shift)
 }  // namespace
 
 DisplayProperties Reader::display() const {
-  const AVFrame& first = *state_->first_properties;
-  const FrameFormat& format = state_->video.format;
+  const Source from = source();
+  const AVFrame& first = from.first;
+  const FrameFormat& format = from.format;
   DisplayProperties properties;
 
   properties.matrix = format.matrix;
@@ -70,13 +71,12 @@ DisplayProperties Reader::display() const {
   properties.wide_gamut = first.color_primaries == AVCOL_PRI_BT2020;
   properties.peak = peak_luminance(first);
 
-  const AVRational aspect =
-      av_guess_sample_aspect_ratio(state_->input.get(), state_->video_stream, state_->first_properties.get());
+  const AVRational aspect = from.sample_aspect_ratio;
   constexpr double kGreatestAspect = 8;  // beyond that it is a mistake
   if (aspect.num > 0 && aspect.den > 0 && std::abs(std::log(av_q2d(aspect))) < std::log(kGreatestAspect)) {
     properties.pixel_aspect = av_q2d(aspect);
   }
-  properties.orientation = orientation_of(*state_->video_stream, first).value_or(Orientation{});
+  properties.orientation = orientation_of(from.video, first).value_or(Orientation{});
   return properties;
 }
 

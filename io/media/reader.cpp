@@ -24,6 +24,7 @@ extern "C" {
 #include "io/media/pixel_format.h"
 #include "io/media/reader_state.h"
 #include "io/media/references.h"
+#include "io/media/source.h"
 #include "io/media/writer.h"
 
 namespace limpid::io {
@@ -1001,5 +1002,22 @@ int Reader::decoder_threads() const { return state_->decoder->thread_count; }
 std::int64_t Reader::decoded_packets() const { return state_->decoded_packets; }
 std::int64_t Reader::decoded_frames() const { return state_->decoded_frames; }
 std::int64_t Reader::copies() const { return state_->copies; }
+
+Source Reader::source() const {
+  return {.url = state_->url,
+          .input = *state_->input,
+          .video = *state_->video_stream,
+          .first = *state_->first_properties,
+          .format = state_->video.format,
+          .copied = state_->copied,
+          .average_rate = state_->average_rate(),
+          .base_rate = state_->base_rate(),
+          .sample_aspect_ratio = av_guess_sample_aspect_ratio(state_->input.get(), state_->video_stream,
+                                                              state_->first_properties.get()),
+          .range = state_->range,
+          .skipped_frames = state_->skipped_frames(),
+          .time_offset = state_->time_offset,
+          .is_pipe = state_->pipe.has_value()};
+}
 
 }  // namespace limpid::io

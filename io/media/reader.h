@@ -76,6 +76,7 @@ struct VideoProperties {
 
 /// A packet of a stream that is copied without decoding.
 class Packet;
+struct Source;
 
 /// Presentation time of a frame that a Reader delivered, in seconds from the source's zero or
 /// ReaderOptions::start; nothing for other frames.
@@ -146,6 +147,7 @@ class Reader {
  private:
   friend class AudioOutput;
   friend class Writer;
+  Source source() const;
   std::unique_ptr<State> state_;
 };
 

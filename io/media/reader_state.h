@@ -1,6 +1,6 @@
 #pragma once
 
-// What Reader holds; Writer reads the source's streams, chapters and metadata from it. Private to io.
+// What Reader holds. Private to io.
 
 #include <deque>
 #include <map>

@@ -10,8 +10,8 @@
 #include "io/media/encoder.h"
 #include "io/media/orientation.h"
 #include "io/media/packet.h"
-#include "io/media/reader_state.h"
 #include "io/media/references.h"
+#include "io/media/source.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/media_file.h"
@@ -20,26 +20,9 @@
 #include "io/media/writer/segment_joiner.h"
 #include "io/media/writer/segment_writer.h"
 #include "io/media/writer/sink.h"
-#include "io/media/writer/source.h"
 
 namespace limpid::io {
 namespace {
-
-Source source_of(const Reader::State& reader) {
-  return {.url = reader.url,
-          .input = *reader.input,
-          .video = *reader.video_stream,
-          .first = *reader.first_properties,
-          .format = reader.video.format,
-          .copied = reader.copied,
-          .average_rate = reader.average_rate(),
-          .base_rate = reader.base_rate(),
-          .sample_aspect_ratio = av_guess_sample_aspect_ratio(reader.input.get(), reader.video_stream,
-                                                              reader.first_properties.get()),
-          .skipped_frames = reader.skipped_frames(),
-          .time_offset = reader.time_offset,
-          .range = reader.range};
-}
 
 EncoderSource encoder_source(const Source& source, const Orientation& applied) {
   EncoderSource description;
@@ -181,7 +164,7 @@ bool Writer::State::join_frame() {
 }
 
 Writer::Writer(const std::string& url, const Reader& source, const WriterOptions& options)
-    : state_(std::make_unique<State>(local_name(url), source_of(*source.state_), options)) {}
+    : state_(std::make_unique<State>(local_name(url), source.source(), options)) {}
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;

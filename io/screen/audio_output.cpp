@@ -26,7 +26,7 @@ extern "C" {
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "io/media/libav.h"
-#include "io/media/reader_state.h"
+#include "io/media/source.h"
 #include "io/screen/sdl.h"
 
 namespace limpid::io {
@@ -352,14 +352,15 @@ AudioOutput::~AudioOutput() {
 
 std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const ReaderOptions& options,
                                                std::string& why) {
-  const AVFormatContext& original = *source.state_->input;
-  const int index = av_find_best_stream(source.state_->input.get(), AVMEDIA_TYPE_AUDIO, -1,
-                                        source.state_->video_stream->index, nullptr, 0);
+  const Source opened = source.source();
+  const AVFormatContext& original = opened.input;
+  const int index =
+      av_find_best_stream(&opened.input, AVMEDIA_TYPE_AUDIO, -1, opened.video.index, nullptr, 0);
   why.clear();
   if (index < 0) {
     return nullptr;
   }
-  if (source.state_->pipe) {
+  if (opened.is_pipe) {
     why = "the sound of a pipe isn't played";
     return nullptr;
   }
@@ -401,7 +402,7 @@ std::unique_ptr<AudioOutput> AudioOutput::open(const Reader& source, const Reade
           "can't decode its sound");
     state->decoder->pkt_timebase = state->stream->time_base;
     check(avcodec_open2(state->decoder.get(), codec, nullptr), source.url(), "can't decode its sound");
-    state->source_offset = static_cast<double>(source.state_->time_offset) / AV_TIME_BASE;
+    state->source_offset = static_cast<double>(opened.time_offset) / AV_TIME_BASE;
     return std::unique_ptr<AudioOutput>(new AudioOutput(std::move(state)));
   } catch (const std::exception& error) {
     why = error.what();

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "io/media/libav.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

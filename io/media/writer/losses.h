@@ -8,7 +8,7 @@
 #include "io/media/diagnostic.h"
 #include "io/media/libav.h"
 #include "io/media/writer/sink.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

@@ -13,7 +13,7 @@
 #include "io/media/writer/audio.h"
 #include "io/media/writer/muxer.h"
 #include "io/media/writer/sink.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 #include "io/media/writer/tracks.h"
 
 namespace limpid::io {

@@ -14,7 +14,7 @@
 #include "io/media/output_file.h"
 #include "io/media/picture_metadata.h"
 #include "io/media/writer/sink.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

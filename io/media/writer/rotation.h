@@ -9,7 +9,7 @@
 #include "io/media/diagnostic.h"
 #include "io/media/display_properties.h"
 #include "io/media/libav.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

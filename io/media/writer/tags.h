@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/media/libav.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 

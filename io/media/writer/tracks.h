@@ -15,7 +15,7 @@
 #include "io/media/subtitle_converter.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/muxer.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 #include "io/media/writer/streams.h"
 
 namespace limpid::io {

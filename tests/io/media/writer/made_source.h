@@ -13,7 +13,7 @@ extern "C" {
 #include <vector>
 
 #include "io/media/libav.h"
-#include "io/media/writer/source.h"
+#include "io/media/source.h"
 
 namespace limpid::io {
 
