@@ -47,11 +47,12 @@ struct InputCloser {
 };
 using InputHandle = std::unique_ptr<AVFormatContext, InputCloser>;
 
-/// Frees a muxer; its AVIOContext belongs to somebody else.
+/// Frees a muxer, or a demuxer that isn't open; its AVIOContext belongs to somebody else.
 struct MuxerDeleter {
   void operator()(AVFormatContext* context) const { avformat_free_context(context); }
 };
 using MuxerHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
+using UnopenedInputHandle = std::unique_ptr<AVFormatContext, MuxerDeleter>;
 
 /// Throw Error if memory does not suffice.
 FrameHandle make_frame();

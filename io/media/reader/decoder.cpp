@@ -1,0 +1,175 @@
+#include "io/media/reader/decoder.h"
+
+extern "C" {
+#include <libavutil/opt.h>
+}
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "io/media/cuda_decoding.h"
+#include "io/media/reader/input_format.h"
+
+namespace limpid::io {
+
+Decoder::Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options,
+                 Dictionary& unused, Health& health)
+    : url_(url), source_(source), health_(health), times_(source) {
+  open(options, unused);
+}
+
+/// The decoder for the memory that is asked for, or else libavcodec's own; says why.
+const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
+  const AVCodecID id = source_.stream.codecpar->codec_id;
+  if (!options.memory.is_host()) {
+    const AVCodec* const of_cuda = find_cuda_decoder(id);
+    if (of_cuda != nullptr && (!options.same_samples || has_exact_samples(id))) {
+      return *of_cuda;
+    }
+    const std::string name = avcodec_get_name(id);
+    why_not_on_cuda_ =
+        of_cuda == nullptr ? "no GPU decodes " + name : "GPUs decode " + name + ", maybe to other samples";
+  }
+  const AVCodec* const codec = avcodec_find_decoder(id);
+  if (codec == nullptr) {
+    throw Error(url_ + ": there is no decoder for its video (" + avcodec_get_name(id) + ")");
+  }
+  return *codec;
+}
+
+void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
+  const AVCodecParameters& parameters = *source_.stream.codecpar;
+  const AVCodec& codec = choose_codec(options);
+  const bool on_cuda = !options.memory.is_host() && why_not_on_cuda_.empty();
+  codec_.reset(avcodec_alloc_context3(&codec));
+  if (codec_ == nullptr) {
+    throw Error("out of memory");
+  }
+  check(avcodec_parameters_to_context(codec_.get(), &parameters), url_, "can't set up the decoder");
+  codec_->pkt_timebase = source_.stream.time_base;
+  codec_->framerate = source_.stream.avg_frame_rate;
+  codec_->thread_count = options.decoder_threads;
+  if (on_cuda) {
+    why_not_on_cuda_ = decode_on_cuda(*codec_, options.memory.ordinal);
+  }
+  // Some have a meaning for the demuxer too, which has taken them.
+  std::vector<std::pair<std::string, std::string>> own_options;
+  for (const auto& [key, value] : options.options) {
+    if (av_opt_find(codec_.get(), key.c_str(), nullptr, AV_OPT_FLAG_DECODING_PARAM, AV_OPT_SEARCH_CHILDREN) !=
+        nullptr) {
+      own_options.emplace_back(key, value);
+      unused.set(key, value);
+    }
+  }
+  if (!on_cuda && PictureMender::is_for(*codec_, own_options)) {
+    mender_.emplace(*codec_, parameters, std::move(own_options));
+  }
+  if (!on_cuda && ChecksumErrors::is_for(parameters.codec_id)) {
+    checksums_.watch(*codec_);
+  }
+  forget_logged_messages();
+  if (const int code = avcodec_open2(codec_.get(), &codec, unused.get()); code < 0) {
+    throw Error(url_ + ": can't open the decoder " + codec.name + ": " + error_text(code) + logged_reason());
+  }
+  skip_frame_ = codec_->skip_frame;
+  if (const std::string unknown = unused.any_key(); !unknown.empty()) {
+    throw UsageError(url_ + ": neither the input format " + source_.container.name + " nor the decoder " +
+                     codec.name + " has an option '" + unknown + "'");
+  }
+}
+
+void Decoder::send(const AVPacket& packet, bool is_shown) {
+  ++packets_;
+  const bool is_skipped = !is_shown && !mender_;
+  codec_->skip_frame = is_skipped ? std::max(skip_frame_, AVDISCARD_NONREF) : skip_frame_;
+  if (mender_) {
+    mender_->sent(packet);
+  }
+  note_metadata(packet);
+  // MPEG streams have the mark also where they were cut and joined, which does no harm.
+  if ((packet.flags & AV_PKT_FLAG_CORRUPT) != 0 && packet.pts != AV_NOPTS_VALUE &&
+      !has_jumps(source_.container)) {
+    damaged_times_.insert(packet.pts);
+  }
+  const int sent = avcodec_send_packet(codec_.get(), &packet);
+  if (sent == AVERROR(ENOMEM)) {
+    check(sent, url_, "can't decode");
+  }
+  if (sent < 0) {
+    lose_packet();
+  }
+}
+
+void Decoder::note_metadata(const AVPacket& packet) {
+  if (!reads_pictures(source_.container)) {
+    return;
+  }
+  PictureMetadata metadata =
+      find_metadata(source_.stream.codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});
+  if (!metadata.empty()) {
+    metadata_[packet.pts] = std::move(metadata);
+  }
+}
+
+void Decoder::drain() { avcodec_send_packet(codec_.get(), nullptr); }
+
+Decoder::Status Decoder::receive(DecodedFrame& decoded, std::int64_t index) {
+  while (!times_.has_frame()) {
+    FrameHandle frame = make_frame();
+    const int code = avcodec_receive_frame(codec_.get(), frame.get());
+    if (code >= 0) {
+      if (mender_) {
+        mender_->received(*frame);
+      }
+      times_.push(inspected(std::move(frame)));
+    } else if (code == AVERROR(EAGAIN)) {
+      return Status::kNeedsPacket;
+    } else if (code == AVERROR_EOF) {
+      if (!times_.end()) {
+        return Status::kEnded;
+      }
+    } else if (code == AVERROR(ENOMEM)) {
+      check(code, url_, "can't decode frame " + std::to_string(index));
+    } else {
+      // A frame thread reports a damaged packet here, after it was taken.
+      lose_packet();
+    }
+  }
+  ++frames_;
+  decoded = times_.pop(codec_->framerate);
+  return Status::kFrame;
+}
+
+void Decoder::lose_packet() {
+  if (FrameHandle frame = mender_ ? mender_->mend() : nullptr) {
+    times_.push(inspected(std::move(frame)));
+  } else {
+    health_.note_damaged_packet();
+  }
+}
+
+DecodedFrame Decoder::inspected(FrameHandle frame) {
+  const bool has_wrong_checksum = checksums_.take(*frame);
+  const bool is_damaged = damaged_times_.erase(frame->pts) > 0 ||
+                          (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0;
+  if (auto metadata = metadata_.extract(frame->pts)) {
+    keep_metadata(*frame, std::move(metadata.mapped()));
+  }
+  return {std::move(frame), is_damaged, has_wrong_checksum};
+}
+
+void Decoder::flush() {
+  avcodec_flush_buffers(codec_.get());
+  if (mender_) {
+    mender_->forget();
+  }
+  times_.forget_position();
+  metadata_.clear();
+  damaged_times_.clear();
+}
+
+AVPixelFormat Decoder::sample_format(const AVFrame& frame) const {
+  return frame.format == AV_PIX_FMT_CUDA ? codec_->sw_pix_fmt : static_cast<AVPixelFormat>(frame.format);
+}
+
+}  // namespace limpid::io

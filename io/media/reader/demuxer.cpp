@@ -1,0 +1,266 @@
+#include "io/media/reader/demuxer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/reader/input_format.h"
+#include "io/media/reader/open_input.h"
+
+namespace limpid::io {
+namespace {
+
+/// ffmpeg's own order: streams with content first, then the default stream, then the largest; cover art last.
+std::int64_t preference(const AVStream& stream) {
+  const AVCodecParameters& parameters = *stream.codecpar;
+  const bool has_packets = (stream.event_flags & AVSTREAM_EVENT_FLAG_NEW_PACKETS) != 0;
+  const bool is_default = (stream.disposition & AV_DISPOSITION_DEFAULT) != 0;
+  return std::int64_t{parameters.width} * parameters.height + (has_packets ? 100'000'000 : 0) +
+         (is_default ? 5'000'000 : 0);
+}
+
+/// Data whose samples all have one time is data all the same, but newer versions of libav set it aside, as
+/// they do with QuickTime's tracks of chapter titles. Before the first packet is read, or it is lost.
+void take_up_data_of_one_time(AVFormatContext& input) {
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    AVStream& stream = *input.streams[i];
+    const std::uint32_t tag = stream.codecpar->codec_tag;
+    const bool may_be_titles = tag == MKTAG('t', 'e', 'x', 't') || tag == MKTAG('t', 'x', '3', 'g');
+    const int samples = avformat_index_get_entries_count(&stream);
+    if (stream.codecpar->codec_type == AVMEDIA_TYPE_DATA && stream.discard == AVDISCARD_ALL &&
+        !may_be_titles && samples > 0 &&
+        avformat_index_get_entry(&stream, 0)->timestamp ==
+            avformat_index_get_entry(&stream, samples - 1)->timestamp) {
+      stream.discard = AVDISCARD_DEFAULT;
+    }
+  }
+}
+
+/// QuickTime's tracks of chapter titles, which libav sets aside, and of timecode: libav delivers both as
+/// chapters and tags, of which muxers make such tracks anew.
+bool is_told_otherwise(const AVStream& stream) {
+  return stream.discard == AVDISCARD_ALL || stream.codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
+}
+
+/// True if a stream, other than the video that is decoded, is to be copied.
+bool is_wanted(const AVStream& stream, const ReaderOptions& options) {
+  switch (stream.codecpar->codec_type) {
+    case AVMEDIA_TYPE_AUDIO:
+      return options.audio;
+    case AVMEDIA_TYPE_SUBTITLE:
+      return options.subtitles;
+    case AVMEDIA_TYPE_DATA:
+      return options.data && !is_told_otherwise(stream);
+    case AVMEDIA_TYPE_ATTACHMENT:
+    case AVMEDIA_TYPE_UNKNOWN:  // Writer says that it is left out
+      return options.data;
+    case AVMEDIA_TYPE_VIDEO:
+      // Cover art belongs to the file; a second video would be a second, noisy version of it.
+      return options.data && (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+    default:
+      return false;
+  }
+}
+
+AVStream& best_video(const std::string& url, const AVFormatContext& input) {
+  AVStream* best = nullptr;
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    AVStream* const stream = input.streams[i];
+    if (stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+        (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0 &&
+        (best == nullptr || preference(*stream) > preference(*best))) {
+      best = stream;
+    }
+  }
+  if (best == nullptr) {
+    throw NoVideo(url + ": has no video stream", true);
+  }
+  return *best;
+}
+
+/// Marks the streams to copy, by index, and has the demuxer discard those that are not read.
+std::vector<bool> choose_copied(const AVFormatContext& input, const AVStream& video,
+                                const ReaderOptions& options) {
+  std::vector<bool> copied;
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    AVStream& stream = *input.streams[i];
+    copied.push_back(is_wanted(stream, options));
+    if (!copied.back() && &stream != &video) {
+      stream.discard = AVDISCARD_ALL;
+    }
+  }
+  return copied;
+}
+
+AVRational plausible_rate(AVRational rate) {
+  return rate.num > 0 && rate.den > 0 && av_q2d(rate) <= kGreatestRate ? rate : AVRational{0, 1};
+}
+
+/// Neither the end of the source, nor an interrupt, nor a device that has nothing yet.
+bool is_failure(int code) {
+  return code < 0 && code != AVERROR_EOF && code != AVERROR_EXIT && code != AVERROR(EAGAIN);
+}
+
+}  // namespace
+
+Demuxer::Demuxer(std::string url, const ReaderOptions& options, Dictionary& unused, Health& health)
+    : url_(std::move(url)),
+      interrupted_(options.interrupted),
+      health_(health),
+      input_(open(options, unused)),
+      video_(best_video(url_, *input_)),
+      copied_(choose_copied(*input_, video_, options)),
+      clock_(*input_) {}
+
+InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
+  const AVInputFormat* const requested = requested_format(url_, options);
+  if (PipeInput::is_pipe(url_)) {
+    pipe_.emplace(url_, interrupted_);
+  }
+  InputHandle input =
+      open_input(url_, options, requested, pipe_ ? pipe_->bytes() : nullptr, interrupt_callback(), unused);
+  declared_.note(*input);
+  take_up_data_of_one_time(*input);
+  // Streams whose parameters can't be found may still decode, so a failure here isn't one yet.
+  avformat_find_stream_info(input.get(), nullptr);
+  return input;
+}
+
+AVIOInterruptCB Demuxer::interrupt_callback() {
+  if (!interrupted_) {
+    return {};
+  }
+  return {.callback = [](void* demuxer) { return static_cast<Demuxer*>(demuxer)->interrupted_() ? 1 : 0; },
+          .opaque = this};
+}
+
+bool Demuxer::is_still_picture() const { return reads_pictures(format()) && !pipe_ && !is_sequence(url_); }
+
+bool Demuxer::can_seek() const {
+  return !is_device(format()) &&
+         (input_->pb == nullptr || (input_->pb->seekable & AVIO_SEEKABLE_NORMAL) != 0);
+}
+
+AVRational Demuxer::base_rate() const {
+  return plausible_rate(av_guess_frame_rate(input_.get(), &video_, nullptr));
+}
+
+AVRational Demuxer::average_rate() const {
+  // Raw streams have no times to average: from FFmpeg 7 on it is what libav takes any of them to have.
+  const AVRational rate = is_raw(format()) ? AVRational{0, 1} : plausible_rate(video_.avg_frame_rate);
+  return rate.num > 0 ? rate : base_rate();
+}
+
+std::int64_t Demuxer::begin() const {
+  // Devices' times become those since the first frame that is read, which isn't the first one of probing.
+  const bool begins_at_zero = is_device(format()) || input_->start_time == AV_NOPTS_VALUE;
+  return begins_at_zero ? 0 : input_->start_time + clock_.offset();
+}
+
+PacketHandle Demuxer::read(bool times_are_guesses) {
+  PacketHandle packet = make_packet();
+  take_demuxer_error();
+  int code = av_read_frame(input_.get(), packet.get());
+  std::string error = take_demuxer_error();
+  if (code >= 0) {
+    health_.note_container_error(std::move(error));  // what ends the source is told otherwise
+  }
+  if (code >= 0 && is_interrupted()) {
+    code = AVERROR_EXIT;  // the packet may have been cut short
+  }
+  if (code == AVERROR(EAGAIN) && !is_interrupted()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return nullptr;
+  }
+  if (code < 0) {
+    end(code);
+    return nullptr;
+  }
+  if (static_cast<std::size_t>(packet->stream_index) >= copied_.size()) {
+    return nullptr;  // a stream that appeared after the header
+  }
+  clock_.shift(*packet, stream(packet->stream_index), times_are_guesses);
+  if (packet->stream_index == video_.index) {
+    video_end_ = packet->pos < 0 ? -1 : packet->pos + packet->size;
+  }
+  return packet;
+}
+
+/// The frames before the end are worth having, whatever its cause. Demuxers have many codes for damage and
+/// for files that are cut, and some report a failure to read as the end.
+void Demuxer::end(int code) {
+  const int of_reading = input_->pb != nullptr ? input_->pb->error : code;  // devices read by themselves
+  if (is_failure(of_reading)) {
+    health_.note_failure(error_text(of_reading));
+  } else if (is_failure(code)) {
+    // Of a pipe, the program that writes to it has failed.
+    is_pipe() ? health_.note_failure(error_text(code)) : health_.note_damage(error_text(code));
+  }
+  // The demuxer of y4m reports no error.
+  const bool is_y4m = std::string_view(format().name) == "yuv4mpegpipe";
+  const bool in_mid_frame = is_y4m && video_end_ >= 0 && avio_tell(input_->pb) > video_end_;
+  health_.note_end(is_interrupted(), in_mid_frame, is_pipe());
+  has_ended_ = true;
+}
+
+std::shared_ptr<Packet> Demuxer::to_copy(PacketHandle packet) {
+  if (!copied_[packet->stream_index]) {
+    return nullptr;
+  }
+  const AVRational time_base = stream(packet->stream_index).time_base;
+  if (packet->pts != AV_NOPTS_VALUE) {
+    copied_end_ =
+        std::max(copied_end_, av_rescale_q(packet->pts + packet->duration, time_base, kMicrosecond));
+  }
+  return std::make_shared<Packet>(std::move(packet), time_base);
+}
+
+bool Demuxer::seek(std::int64_t time) {
+  const std::int64_t target = av_rescale_q(time - clock_.first_offset(), kMicrosecond, video_.time_base);
+  if (avformat_seek_file(input_.get(), video_.index, INT64_MIN, target, target, 0) < 0) {
+    return false;
+  }
+  forget_position();
+  return true;
+}
+
+void Demuxer::rewind() {
+  // Where there is no index, "not later than the first frame is shown" may be behind the key frame that comes
+  // first. Others know no time before the first.
+  constexpr std::int64_t kWellBefore = 10 * AV_TIME_BASE;
+  const std::int64_t first = input_->start_time == AV_NOPTS_VALUE ? 0 : input_->start_time;
+  // Raw streams have no times to go to, but begin with the first byte.
+  if (avformat_seek_file(input_.get(), -1, INT64_MIN, first - kWellBefore, first, 0) < 0 &&
+      avformat_seek_file(input_.get(), -1, INT64_MIN, first, first, 0) < 0) {
+    check(avformat_seek_file(input_.get(), -1, 0, 0, 0, AVSEEK_FLAG_BYTE), url_,
+          "can't go back to its beginning");
+  }
+  forget_position();
+}
+
+void Demuxer::forget_position() {
+  clock_.forget_position();
+  has_ended_ = false;
+}
+
+std::optional<DeclaredLength::Length> Demuxer::declared_length() const {
+  std::optional<DeclaredLength::Length> length = declared_.of(*input_, video_);
+  if (!length || !length->of_container) {
+    return length;
+  }
+  // The longest stream may be another.
+  for (std::size_t i = 0; i < copied_.size(); ++i) {
+    const AVMediaType type = stream(i).codecpar->codec_type;
+    const bool has_length =
+        type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_SUBTITLE;
+    if (!copied_[i] && &stream(i) != &video_ && has_length) {
+      return std::nullopt;
+    }
+  }
+  return length;
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,96 @@
+#pragma once
+
+// The demuxer of a source. Private to io.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/media/declared_length.h"
+#include "io/media/libav.h"
+#include "io/media/packet.h"
+#include "io/media/pipe_input.h"
+#include "io/media/reader.h"
+#include "io/media/reader/health.h"
+#include "io/media/reader/source_clock.h"
+
+namespace limpid::io {
+
+/// Opens a file, pipe, device or image sequence, chooses its streams and reads their packets. The cause of
+/// its end and errors of the container are reported to the Health.
+class Demuxer {
+ public:
+  /// `unused`: all options; those that remain are for the decoder. Throws as Reader does.
+  Demuxer(std::string url, const ReaderOptions& options, Dictionary& unused, Health& health);
+  Demuxer(const Demuxer&) = delete;
+  Demuxer& operator=(const Demuxer&) = delete;
+  Demuxer(Demuxer&&) = delete;
+  Demuxer& operator=(Demuxer&&) = delete;
+  ~Demuxer() = default;
+
+  const std::string& url() const { return url_; }
+  AVFormatContext& input() const { return *input_; }
+  const AVInputFormat& format() const { return *input_->iformat; }
+  /// The video that is decoded.
+  AVStream& video() const { return video_; }
+  const AVStream& stream(std::size_t index) const { return *input_->streams[index]; }
+  /// Streams whose packets are copied, by index.
+  const std::vector<bool>& copied() const { return copied_; }
+  bool is_pipe() const { return pipe_.has_value(); }
+  /// One picture, not a video.
+  bool is_still_picture() const;
+  /// True if the source can go to another position.
+  bool can_seek() const;
+  /// Frames per second of the video: on average, and of a grid of times that libav has found. 0/1 if not
+  /// known.
+  AVRational average_rate() const;
+  AVRational base_rate() const;
+  /// The source's first time, in microseconds on its clock.
+  std::int64_t begin() const;
+
+  SourceClock& clock() { return clock_; }
+  const SourceClock& clock() const { return clock_; }
+
+  /// The next packet of a stream that was there at the beginning, with the times of the source's clock. Null
+  /// at the end, or if there is none yet. `times_are_guesses`: as behind a seek.
+  PacketHandle read(bool times_are_guesses);
+  bool has_ended() const { return has_ended_; }
+  /// A packet for the caller to copy; null if that isn't wanted.
+  std::shared_ptr<Packet> to_copy(PacketHandle packet);
+
+  /// Goes to a key frame that is shown at `time` or before, in microseconds as the clock has them before any
+  /// jump, as far as the container knows. False if it can't.
+  bool seek(std::int64_t time);
+  /// Goes to the beginning. Throws Error if that is not possible.
+  void rewind();
+
+  /// The length according to the header; nothing if it may be that of a stream that is not read.
+  std::optional<DeclaredLength::Length> declared_length() const;
+  /// The end of the packets that were copied, in microseconds.
+  std::int64_t copied_end() const { return copied_end_; }
+
+ private:
+  bool is_interrupted() const { return interrupted_ && interrupted_(); }
+  AVIOInterruptCB interrupt_callback();
+  InputHandle open(const ReaderOptions& options, Dictionary& unused);
+  void end(int code);
+  void forget_position();
+
+  std::string url_;
+  std::function<bool()> interrupted_;
+  Health& health_;
+  std::optional<PipeInput> pipe_;  ///< what `input_` reads if the source is a pipe
+  DeclaredLength declared_;
+  InputHandle input_;
+  AVStream& video_;
+  std::vector<bool> copied_;
+  SourceClock clock_;
+  std::int64_t video_end_ = -1;  ///< position in the file behind the last packet of the video
+  std::int64_t copied_end_ = 0;
+  bool has_ended_ = false;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,126 @@
+#include "io/media/reader/frame_converter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/cuda_decoding.h"
+#include "io/media/pixel_format.h"
+
+namespace limpid::io {
+namespace {
+
+bool has_transparent_palette(const AVFrame& frame) {
+  constexpr int kEntries = 256;
+  const auto* const palette = reinterpret_cast<const std::uint32_t*>(frame.data[1]);
+  return std::any_of(palette, palette + kEntries, [](std::uint32_t argb) { return (argb >> 24) != 0xFF; });
+}
+
+/// True if core can work on the rows where they are: top to bottom and aligned to the samples.
+bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
+  const auto bytes = static_cast<std::uintptr_t>(format.bytes_per_sample());
+  for (int p = 0; p < format.plane_count(); ++p) {
+    if (frame.linesize[p] <= 0 || frame.linesize[p] % bytes != 0 ||
+        reinterpret_cast<std::uintptr_t>(frame.data[p]) % bytes != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_full_range(const AVFrame& frame, AVPixelFormat samples) {
+  return implies_full_range(samples) || frame.color_range == AVCOL_RANGE_JPEG;
+}
+
+}  // namespace
+
+FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first,
+                               AVPixelFormat samples)
+    : url_(std::move(url)),
+      device_(options.memory.ordinal),
+      source_format_(without_range(samples)),
+      readable_format_(source_format_),
+      allocate_(options.allocate) {
+  if (first.format == AV_PIX_FMT_CUDA && !has_chroma_of(samples, first)) {
+    throw Error(url_ + ": the GPU gives it less chroma than " + name_of(samples) + " has");
+  }
+  choose_format(first, samples);
+}
+
+void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) {
+  const bool full = is_full_range(first, samples);
+  const int width = visible_width(first);
+  const int height = visible_height(first);
+  std::optional<FrameFormat> format = frame_format(source_format_);
+  if (!format || pixel_format(*format) == AV_PIX_FMT_NONE) {
+    const bool transparent = samples == AV_PIX_FMT_PAL8 && has_transparent_palette(first);
+    readable_format_ = readable_equivalent(source_format_, transparent);
+    if (readable_format_ == AV_PIX_FMT_NONE) {
+      throw Error(url_ + ": its pixel format " + name_of(samples) + " is not supported");
+    }
+    const ColorCoding coding{.matrix = first.colorspace, .full_range = full};
+    scaler_.emplace(url_, PictureLayout{width, height, source_format_, coding},
+                    PictureLayout{width, height, readable_format_, coding});
+    format = frame_format(readable_format_);
+  }
+  format->width = width;
+  format->height = height;
+  format->matrix = color_matrix(first.colorspace);
+  format->range =
+      full || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(first.color_range);
+  format->validate(url_);
+  format_ = *format;
+}
+
+bool FrameConverter::fits(const AVFrame& frame, AVPixelFormat samples) const {
+  return visible_width(frame) == format_.width && visible_height(frame) == format_.height &&
+         without_range(samples) == source_format_;
+}
+
+FrameHandle FrameConverter::adapted(const AVFrame& other, std::int64_t index) {
+  const FrameHandle host = other.format == AV_PIX_FMT_CUDA ? copy_to_host(other, url_) : nullptr;
+  const AVFrame& from = host != nullptr ? *host : other;
+  const auto format = static_cast<AVPixelFormat>(from.format);
+  const PictureLayout layout{from.width,
+                             from.height,
+                             without_range(format),
+                             {.matrix = from.colorspace, .full_range = is_full_range(from, format)}};
+  PictureLayout wanted = layout;
+  wanted.width = format_.width;
+  wanted.height = format_.height;
+  wanted.format = source_format_;
+  wanted.coding.full_range = format_.range == ColorRange::kFull;
+  FrameHandle converted = adapted_pool_.take(wanted.format, wanted.width, wanted.height);
+  Scaler(url_ + ": frame " + std::to_string(index), layout, wanted).convert(from, *converted);
+  check(av_frame_copy_props(converted.get(), &from), url_, "can't copy a frame's properties");
+  ++copies_;
+  return converted;
+}
+
+Frame FrameConverter::convert(FrameHandle decoded) {
+  if (decoded->format == AV_PIX_FMT_CUDA) {
+    return device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_, device_);
+  }
+  if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, format_)) {
+    const Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_);
+    if (!allocate_) {
+      return view;
+    }
+    const Frame own = allocate_(format_);
+    copy_samples(view, own);
+    ++copies_;
+    return own;
+  }
+  FrameHandle scaled;
+  if (scaler_) {
+    scaled = scaled_pool_.take(readable_format_, decoded->width, decoded->height);
+    scaler_->convert(*decoded, *scaled);
+    ++copies_;
+  }
+  const Frame frame = allocated();
+  unpack(scaled != nullptr ? *scaled : *decoded, frame);
+  ++copies_;
+  return frame;
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,54 @@
+#pragma once
+
+// Decoded frames as core's. Private to io.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/frame/frame.h"
+#include "core/frame/frame_pool.h"
+#include "io/media/libav.h"
+#include "io/media/reader.h"
+#include "io/media/samples.h"
+
+namespace limpid::io {
+
+/// Makes Frames of one format of all that a decoder gives. Where the samples are laid out as core's are, they
+/// stay where they are. `samples` is the pixel format of a frame's samples, which may be in a GPU's memory.
+class FrameConverter {
+ public:
+  /// Everything becomes as the `first` frame is. Throws Error that begins with `url` for formats that are not
+  /// supported.
+  FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first, AVPixelFormat samples);
+
+  const FrameFormat& format() const { return format_; }
+  /// True if a frame has the size and the pixel format of the first.
+  bool fits(const AVFrame& frame, AVPixelFormat samples) const;
+  /// A frame that doesn't fit, converted to one that does, like ffmpeg does it. `index` names it in errors.
+  FrameHandle adapted(const AVFrame& other, std::int64_t index);
+  /// The samples of a frame that fits.
+  Frame convert(FrameHandle decoded);
+
+  /// Times that samples were copied or converted.
+  std::int64_t copies() const { return copies_; }
+
+ private:
+  void choose_format(const AVFrame& first, AVPixelFormat samples);
+  Frame allocated() { return allocate_ ? allocate_(format_) : pool_.allocate(format_); }
+
+  std::string url_;
+  int device_;  ///< ordinal of the GPU that decodes
+  FrameFormat format_;
+  AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
+  AVPixelFormat readable_format_;  ///< source_format_, or what the scaler makes of it
+  std::optional<Scaler> scaler_;
+  std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: pool_'s
+  FramePool pool_;
+  LibavFramePool scaled_pool_;
+  LibavFramePool adapted_pool_;  ///< of source_format_
+  std::int64_t copies_ = 0;
+};
+
+}  // namespace limpid::io

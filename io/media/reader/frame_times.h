@@ -1,0 +1,57 @@
+#pragma once
+
+// When decoded frames are shown. Private to io.
+
+#include <cstdint>
+#include <deque>
+
+#include "io/media/libav.h"
+#include "io/media/reader/health.h"
+
+namespace limpid::io {
+
+/// The source of a decoder's packets.
+struct VideoSource {
+  const AVInputFormat& container;
+  const AVStream& stream;
+  AVRational rate;     ///< average frames per second; 0/1 if not known
+  std::int64_t begin;  ///< microseconds: the time of the first frame if no frame has one
+};
+
+/// A queue of decoded frames, in presentation order, that gives them their times: those of the source, but
+/// increasing. Matroska can't tell all times before its zero: the first frames may have none, and wait for
+/// the first that has, to be counted back from it.
+class FrameTimes {
+ public:
+  explicit FrameTimes(const VideoSource& source);
+
+  void push(DecodedFrame decoded);
+  /// No frame follows that others may wait for. False if none has waited.
+  bool end();
+  bool has_frame() const;
+  /// The next frame. `rate`: the decoder's, in frames per second, 0/1 if not known.
+  DecodedFrame pop(AVRational rate);
+  /// The next frame does not continue the last one.
+  void forget_position();
+
+  /// False if no frame has been taken since then.
+  bool has_begun() const { return last_pts_ != AV_NOPTS_VALUE; }
+  /// The end of the last frame, in microseconds.
+  std::int64_t end_time() const;
+
+ private:
+  bool waits(const AVFrame& frame) const;
+  void count_back_from(const AVFrame& timed);
+  void set_time(AVFrame& frame, AVRational rate);
+
+  AVRational time_base_;
+  AVRational rate_;
+  std::int64_t first_time_;
+  std::int64_t least_duration_;
+  bool may_wait_;  ///< false also once no time has come for so many that none is waited for
+  std::deque<DecodedFrame> frames_;
+  std::int64_t last_pts_ = AV_NOPTS_VALUE;
+  std::int64_t last_duration_ = 0;
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,110 @@
+#include "io/media/reader/health.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace limpid::io {
+namespace {
+
+std::string length_text(std::int64_t microseconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", static_cast<double>(microseconds) / AV_TIME_BASE);
+  return text.data();
+}
+
+}  // namespace
+
+void Health::note_container_error(std::string line) {
+  if (pending_error_.empty()) {
+    pending_error_ = std::move(line);
+  }
+}
+
+void Health::note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside) {
+  if (has_clock) {
+    gaps_.add(packet, time_base, !pending_error_.empty(), is_inside);
+  }
+  if (is_inside) {
+    count_container_error();
+  }
+  pending_error_.clear();
+}
+
+void Health::count_container_error() {
+  const std::string error = std::exchange(pending_error_, {});
+  if (error.empty()) {
+    return;
+  }
+  first_container_error_ = container_errors_ == 0 ? error : first_container_error_;
+  ++container_errors_;
+}
+
+void Health::note_end(bool interrupted, bool in_mid_frame, bool is_pipe) {
+  at_true_end_ = failure_.empty() && !interrupted;
+  if (at_true_end_ && damage_.empty() && in_mid_frame) {
+    (is_pipe ? failure_ : shortfall_) = "it ends in the middle of a frame";
+  }
+  count_container_error();
+}
+
+void Health::note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance) {
+  if (at_true_end_ && failure_.empty() && shortfall_.empty() && length + tolerance < declared) {
+    shortfall_ = "it ends after " + length_text(length) + " of the " + length_text(declared) +
+                 " that its header tells";
+  }
+}
+
+void Health::forget_position() {
+  shortfall_.clear();
+  pending_error_.clear();
+  gaps_.forget_position();
+  at_true_end_ = false;
+}
+
+void Health::note_frame(const DecodedFrame& decoded) {
+  damaged_frames_ += decoded.is_damaged ? 1 : 0;
+  wrong_checksums_ += decoded.has_wrong_checksum ? 1 : 0;
+}
+
+void Health::note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index) {
+  if (!scan_change_.empty() || !is_interlaced(frame)) {
+    return;
+  }
+  const bool is_as_begun = is_interlaced(first) && is_top_field_first(first) == is_top_field_first(frame);
+  if (!is_as_begun) {
+    scan_change_ = "from frame " + std::to_string(index) + " on it is interlaced, " +
+                   (is_top_field_first(frame) ? "top" : "bottom") + " field first";
+  }
+}
+
+Diagnostics Health::diagnostics(bool is_complete) const {
+  using Kind = Diagnostic::Kind;
+  Diagnostics all;
+  for (const auto& [kind, text] : {std::pair{Kind::kFailure, &failure_},
+                                   {Kind::kDamage, &damage_},
+                                   {Kind::kShortfall, &shortfall_},
+                                   {Kind::kScanChange, &scan_change_}}) {
+    if (!text->empty()) {
+      all.push_back({.kind = kind, .text = *text});
+    }
+  }
+  if (const FrameGaps::Missing missing = gaps_.missing(at_true_end_ || is_complete); missing.places > 0) {
+    all.push_back({.kind = Kind::kMissingFrames, .text = text_of(missing), .count = missing.frames});
+  }
+  if (container_errors_ > 0) {
+    all.push_back(
+        {.kind = Kind::kContainerErrors, .text = first_container_error_, .count = container_errors_});
+  }
+  for (const auto& [kind, count] : {std::pair{Kind::kDamagedPackets, damaged_packets_},
+                                    {Kind::kDamagedFrames, damaged_frames_},
+                                    {Kind::kWrongChecksums, wrong_checksums_},
+                                    {Kind::kConvertedFrames, converted_frames_}}) {
+    if (count > 0) {
+      all.push_back({.kind = kind, .text = {}, .count = count});
+    }
+  }
+  return all;
+}
+
+}  // namespace limpid::io

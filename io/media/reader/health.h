@@ -1,0 +1,74 @@
+#pragma once
+
+// Faults of a source. Private to io.
+
+#include <cstdint>
+#include <string>
+
+#include "io/media/diagnostic.h"
+#include "io/media/frame_gaps.h"
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// A decoded frame with what the decoder noticed about it.
+struct DecodedFrame {
+  FrameHandle frame;
+  bool is_damaged = false;
+  bool has_wrong_checksum = false;
+};
+
+/// Collects what the demuxer and the decoder report, and makes the Diagnostics of it.
+class Health {
+ public:
+  // From the demuxer.
+
+  /// An error that the demuxer has logged and read on behind. It counts with the next packet of the video.
+  void note_container_error(std::string line);
+  /// A packet of the video, in decoding order. Only packets inside the range count. Gaps need a steady clock.
+  void note_packet(const AVPacket& packet, AVRational time_base, bool has_clock, bool is_inside);
+  /// The cause that has ended the source early: the input itself, or damage in the file.
+  void note_failure(std::string text) { failure_ = std::move(text); }
+  void note_damage(std::string text) { damage_ = std::move(text); }
+  /// The end of the source, after its cause. `in_mid_frame`: a frame is incomplete, through the fault of the
+  /// program that writes if the source is a pipe.
+  void note_end(bool interrupted, bool in_mid_frame, bool is_pipe);
+  /// Compares the length of a source that has ended with the one in its header, in microseconds.
+  void note_length(std::int64_t length, std::int64_t declared, std::int64_t tolerance);
+  /// The next packet does not continue the last one.
+  void forget_position();
+
+  // From the decoder and the converter.
+
+  void note_damaged_packet() { ++damaged_packets_; }
+  std::int64_t damaged_packets() const { return damaged_packets_; }
+  /// Drops the damaged packets since damaged_packets() was `count`: they lie before what is read.
+  void restore_damaged_packets(std::int64_t count) { damaged_packets_ = count; }
+  void note_frame(const DecodedFrame& decoded);
+  void note_converted_frame() { ++converted_frames_; }
+  /// Encoders are set up for the fields of the `first` frame. Progressive frames among interlaced ones do no
+  /// harm.
+  void note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index);
+
+  /// `is_complete`: the video has been read up to the end of the range.
+  Diagnostics diagnostics(bool is_complete) const;
+
+ private:
+  void count_container_error();
+
+  std::string failure_;
+  std::string damage_;
+  std::string shortfall_;
+  std::string scan_change_;
+  FrameGaps gaps_;
+  std::string pending_error_;  ///< error of the demuxer since the last packet of the video
+  std::string first_container_error_;
+  std::int64_t container_errors_ = 0;
+  std::int64_t damaged_packets_ = 0;
+  std::int64_t damaged_frames_ = 0;
+  std::int64_t wrong_checksums_ = 0;
+  std::int64_t converted_frames_ = 0;
+  bool at_true_end_ = false;  ///< the source has ended by itself
+};
+
+}  // namespace limpid::io

@@ -1,0 +1,32 @@
+#pragma once
+
+// Packets from a key frame on. Private to io.
+
+#include <cstdint>
+#include <deque>
+
+#include "io/media/libav.h"
+
+namespace limpid::io {
+
+/// Gathers packets of the video from the last key frame on that is shown by a certain time, before any of
+/// them is decoded.
+class KeyFrameQueue {
+ public:
+  /// Begins anew. `latest`: when the key frame is shown at last, in the packets' time base.
+  void begin(std::int64_t latest);
+  /// Takes a packet. False if no key frame can follow that is shown early enough, or enough is gathered.
+  bool add(PacketHandle packet);
+  /// The next packet to decode; null if there is none.
+  PacketHandle take();
+  bool is_empty() const { return packets_.empty(); }
+  std::int64_t latest() const { return latest_; }
+  void clear();
+
+ private:
+  std::deque<PacketHandle> packets_;
+  std::int64_t bytes_ = 0;
+  std::int64_t latest_ = AV_NOPTS_VALUE;
+};
+
+}  // namespace limpid::io

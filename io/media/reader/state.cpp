@@ -1,0 +1,464 @@
+#include "io/media/reader/state.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/media/cuda_decoding.h"
+#include "io/media/pixel_format.h"
+#include "io/media/reader/input_format.h"
+
+namespace limpid::io {
+namespace {
+
+std::shared_ptr<AVFrame> properties_of(const AVFrame& frame, AVRational time_base) {
+  FrameHandle properties = make_frame();
+  check(av_frame_copy_props(properties.get(), &frame), "frame", "can't copy its properties");
+  properties->time_base = time_base;
+  return properties;
+}
+
+/// HDR10's metadata may be told by the container alone.
+void inherit_from_stream(AVFrame& properties, const AVStream& stream) {
+  constexpr std::array<std::pair<AVPacketSideDataType, AVFrameSideDataType>, 2> kTypes{
+      {{AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA},
+       {AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL}}};
+  for (const auto& [from, to] : kTypes) {
+    const AVPacketSideData* const data = find_side_data(stream, from);
+    if (data == nullptr || av_frame_get_side_data(&properties, to) != nullptr) {
+      continue;
+    }
+    AVFrameSideData* const added = av_frame_new_side_data(&properties, to, data->size);
+    if (added == nullptr) {
+      throw Error("out of memory");
+    }
+    std::copy_n(data->data, data->size, added->data);
+  }
+}
+
+/// Microseconds that `frames` last; 0 if the rate is not known.
+std::int64_t duration_of(int frames, AVRational rate) {
+  return rate.num > 0 ? av_rescale_q(frames, av_inv_q(rate), kMicrosecond) : 0;
+}
+
+}  // namespace
+
+Reader::State::State(std::string url, const ReaderOptions& options, Dictionary&& unused)
+    : options_(options),
+      demuxer_(std::move(url), options, unused, health_),
+      range_(options, demuxer_.begin(), demuxer_.input(), demuxer_.video()),
+      decoder_(demuxer_.url(),
+               {demuxer_.format(), demuxer_.video(), demuxer_.average_rate(), -range_.times().shift}, options,
+               unused, health_) {
+  demuxer_.clock().set_zero(range_.times().shift);
+  describe();
+  read_first_frame();
+}
+
+void Reader::State::describe() {
+  const AVStream& stream = demuxer_.video();
+  video_.why_not_on_cuda = decoder_.why_not_on_cuda();
+  video_.frames_per_second = av_q2d(demuxer_.average_rate());
+  if (stream.duration > 0) {
+    video_.duration = static_cast<double>(stream.duration) * av_q2d(stream.time_base);
+  } else if (demuxer_.input().duration > 0) {
+    video_.duration = static_cast<double>(demuxer_.input().duration) / AV_TIME_BASE;
+  }
+  video_.still_picture = demuxer_.is_still_picture();
+  if (video_.still_picture) {
+    video_.frame_count = 1;
+    video_.duration = 0;
+  } else if (stream.nb_frames > 0) {
+    video_.frame_count = stream.nb_frames;
+  } else {
+    video_.frame_count = std::llround(video_.duration * video_.frames_per_second);
+  }
+  range_.describe(video_);
+}
+
+Source Reader::State::source() const {
+  const AVRational rate = demuxer_.average_rate();
+  return {.url = demuxer_.url(),
+          .input = demuxer_.input(),
+          .video = demuxer_.video(),
+          .first = *first_properties_,
+          .format = video_.format,
+          .copied = demuxer_.copied(),
+          .average_rate = rate,
+          .base_rate = demuxer_.base_rate(),
+          .sample_aspect_ratio = av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(),
+                                                              first_properties_.get()),
+          .range = range_.times(),
+          .skipped_frames = range_.skipped_frames(rate),
+          .time_offset = demuxer_.clock().offset(),
+          .is_pipe = demuxer_.is_pipe()};
+}
+
+void Reader::State::read_first_frame() {
+  Found found = range_.times().has_begin() ? seek_first_frame() : Found::kNoKeyFrame;
+  if (found == Found::kNoKeyFrame && find_first_frame()) {
+    found = Found::kFrame;
+  }
+  if (found != Found::kFrame) {
+    throw_no_first_frame();
+  }
+  if (range_.times().has_begin()) {
+    health_.restore_damaged_packets(0);
+  }
+}
+
+void Reader::State::throw_no_first_frame() const {
+  const std::string& url = demuxer_.url();
+  if (decoder_.times().has_begun()) {
+    range_.throw_no_frame(url, decoder_.times().end_time(), demuxer_.input().duration);
+  }
+  if (demuxer_.is_pipe() && decoder_.packets() == 0 && is_mp4(demuxer_.format())) {
+    throw Error(
+        url +
+        ": the index that tells where its frames are comes behind them, and a pipe can't go back: open "
+        "the file itself, or move the index with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
+  }
+  throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
+}
+
+Reader::Item Reader::State::read() {
+  if (!first_packets_.empty()) {
+    std::shared_ptr<Packet> packet = std::move(first_packets_.front());
+    first_packets_.pop_front();
+    return packet;
+  }
+  if (first_frame_) {
+    return *std::exchange(first_frame_, std::nullopt);
+  }
+  return read_next();
+}
+
+Reader::Item Reader::State::read_next() {
+  while (!is_given_up()) {
+    if (std::optional<Frame> frame = next_of_context()) {
+      return *std::move(frame);
+    }
+    DecodedFrame decoded;
+    switch (decoder_.receive(decoded, frame_index_)) {
+      case Decoder::Status::kFrame:
+        if (std::optional<Frame> frame = take(std::move(decoded))) {
+          return *std::move(frame);
+        }
+        break;
+      case Decoder::Status::kNeedsPacket:
+        if (std::shared_ptr<Packet> packet = feed_decoder()) {
+          return packet;
+        }
+        break;
+      case Decoder::Status::kEnded:
+        if (std::shared_ptr<Packet> packet = rest_of_range()) {
+          return packet;
+        }
+        look_for_shortfall();
+        return End{};
+    }
+  }
+  return End{};
+}
+
+/// A frame before the range, or behind these the first of the range.
+std::optional<Frame> Reader::State::next_of_context() {
+  if (FrameHandle before = range_.context().take()) {
+    return deliver(std::move(before), -range_.context().count() - 1, true);
+  }
+  return range_.context().take_held();
+}
+
+/// Places a decoded frame in the range, and delivers it if its turn has come.
+std::optional<Frame> Reader::State::take(DecodedFrame decoded) {
+  ContextFrames& context = range_.context();
+  switch (range_.place(*decoded.frame)) {
+    case Range::Place::kBefore:
+      if (context.wanted() > 0) {
+        // A GPU's decoder has few frames to spare.
+        const bool on_gpu = decoded.frame->format == AV_PIX_FMT_CUDA;
+        context.keep(on_gpu ? copy_to_host(*decoded.frame, demuxer_.url()) : std::move(decoded.frame));
+      }
+      return std::nullopt;
+    case Range::Place::kBehind:
+      if (first_properties_ == nullptr || !range_.take_behind()) {
+        range_.end_video();
+        return std::nullopt;
+      }
+      return deliver(std::move(decoded.frame), frame_index_++, true);
+    case Range::Place::kInside:
+      break;
+  }
+  health_.note_frame(decoded);
+  Frame inside = deliver(std::move(decoded.frame), frame_index_++, false);
+  if (context.is_empty()) {
+    return inside;
+  }
+  context.hold(std::move(inside));
+  return std::nullopt;
+}
+
+/// Gives the decoder a packet or the end of the video. Returns a packet to copy if that comes first.
+std::shared_ptr<Packet> Reader::State::feed_decoder() {
+  if (const PacketHandle packet = range_.take_gathered()) {
+    decode(*packet);
+  } else if (demuxer_.has_ended() || range_.has_video_ended()) {
+    decoder_.drain();
+  } else {
+    return read_packet();
+  }
+  return nullptr;
+}
+
+/// Reads a packet, and gives it to the decoder or, if it is to be copied, to the caller.
+std::shared_ptr<Packet> Reader::State::read_packet() {
+  PacketHandle packet = demuxer_.read(range_.is_gathering());
+  if (packet == nullptr || !range_.take(*packet, demuxer_.stream(packet->stream_index))) {
+    return nullptr;
+  }
+  const AVStream& video = demuxer_.video();
+  if (packet->stream_index != video.index) {
+    return demuxer_.to_copy(std::move(packet));
+  }
+  health_.note_packet(*packet, video.time_base, has_steady_clock(demuxer_.format()),
+                      range_.contains(*packet));
+  if (range_.is_gathering()) {
+    range_.gather(std::move(packet));
+  } else {
+    decode(*packet);
+  }
+  return nullptr;
+}
+
+/// After the last frame: a packet of the sound that belongs to the range but lies behind the frames in the
+/// file. Null at the end.
+std::shared_ptr<Packet> Reader::State::rest_of_range() {
+  const auto is_outstanding = [this](std::size_t stream) {
+    return demuxer_.copied()[stream] && !range_.is_past_end(stream) &&
+           demuxer_.stream(stream).codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+  };
+  while (!demuxer_.has_ended()) {
+    bool outstanding = false;
+    for (std::size_t i = 0; i < demuxer_.copied().size(); ++i) {
+      outstanding = outstanding || is_outstanding(i);
+    }
+    if (!outstanding) {
+      break;
+    }
+    if (std::shared_ptr<Packet> packet = read_packet()) {
+      return packet;
+    }
+  }
+  return nullptr;
+}
+
+/// Compares the length of what was read with the header's.
+void Reader::State::look_for_shortfall() {
+  const std::optional<DeclaredLength::Length> length = demuxer_.declared_length();
+  if (!length || !decoder_.times().has_begun() || video_.still_picture) {
+    return;
+  }
+  const TimeRange& times = range_.times();
+  std::int64_t end = decoder_.times().end_time();
+  end = length->of_container ? std::max(end, demuxer_.copied_end()) : end;
+  end += times.shift - range_.source_begin();
+  const std::int64_t declared = times.has_end()
+                                    ? std::min(length->microseconds, times.end - range_.source_begin())
+                                    : length->microseconds;
+  // Containers differ in the duration of the last frame.
+  constexpr std::int64_t kLeast = AV_TIME_BASE / 5;
+  constexpr int kFrames = 3;
+  health_.note_length(end, declared, std::max(kLeast, duration_of(kFrames, demuxer_.average_rate())));
+}
+
+void Reader::State::set_up_converter(const AVFrame& first) {
+  const AVPixelFormat samples = decoder_.sample_format(first);
+  video_.decoded_on_cuda = first.format == AV_PIX_FMT_CUDA;
+  if (decoder_.uses_gpu() && !video_.decoded_on_cuda) {
+    video_.why_not_on_cuda = "the GPU can't decode such a stream";
+  }
+  converter_.emplace(demuxer_.url(), options_, first, samples);
+  video_.format = converter_->format();
+  video_.pixel_format = name_of(samples);
+}
+
+Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool context_only) {
+  if (!converter_) {
+    set_up_converter(*decoded);
+  }
+  if (decoded->format == AV_PIX_FMT_CUDA && decoded->data[0] == nullptr) {
+    // libavcodec gives such frames once all of the decoder's surfaces are held.
+    throw Error(demuxer_.url() + ": frame " + std::to_string(index) +
+                ": the GPU's decoder had no memory left for it");
+  }
+  if (!converter_->fits(*decoded, decoder_.sample_format(*decoded))) {
+    decoded = converter_->adapted(*decoded, index);
+    if (!context_only) {
+      health_.note_converted_frame();
+    }
+  }
+  if (const AVPixelFormat samples = decoder_.sample_format(*decoded); implies_full_range(samples)) {
+    decoded->color_range = AVCOL_RANGE_JPEG;
+    decoded->format = decoded->format == AV_PIX_FMT_CUDA ? decoded->format : without_range(samples);
+  }
+  std::shared_ptr<AVFrame> properties = properties_of(*decoded, demuxer_.video().time_base);
+  if (first_properties_ == nullptr) {
+    inherit_from_stream(*properties, demuxer_.video());
+    first_properties_ = properties;
+  }
+  Frame frame = converter_->convert(std::move(decoded));
+  if (!context_only) {
+    health_.note_scan(*first_properties_, *properties, index);
+  }
+  frame.interlaced = is_interlaced(*properties);
+  frame.index = index;
+  frame.context_only = context_only;
+  frame.attachment = std::move(properties);
+  return frame;
+}
+
+bool Reader::State::find_first_frame() {
+  while (!first_frame_) {
+    Item item = read_next();
+    if (auto* const packet = std::get_if<std::shared_ptr<Packet>>(&item)) {
+      first_packets_.push_back(std::move(*packet));
+    } else if (auto* const frame = std::get_if<Frame>(&item)) {
+      first_frame_ = std::move(*frame);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// True if the container can be asked for the target's time.
+bool Reader::State::may_seek_to_target() const {
+  // The times that libav counts for raw streams would begin at zero again.
+  const bool has_times = !is_raw(demuxer_.format()) && demuxer_.video().start_time != AV_NOPTS_VALUE;
+  // Behind a jump of the clock, the container's times are others than ours.
+  const std::int64_t target = range_.target() - range_.times().shift;
+  return demuxer_.can_seek() && has_times && target < demuxer_.clock().first_jump();
+}
+
+/// Finds the last key frame that is shown so many microseconds before the target, or earlier. Packets from it
+/// on are to be decoded next. False if there is none, or the source can't do it.
+bool Reader::State::begin_at_key_frame(std::int64_t margin) {
+  // How exactly containers find what they are asked for differs: some know of key frames and when they are
+  // shown, others only roughly of times of packets. What they skip costs no decoding.
+  constexpr std::array<std::int64_t, 5> kEarlier{0, AV_TIME_BASE, 4 * AV_TIME_BASE, 15 * AV_TIME_BASE,
+                                                 60 * AV_TIME_BASE};
+  const std::int64_t latest = range_.before_target(margin);
+  for (const std::int64_t earlier : kEarlier) {
+    if (range_.target() - margin - earlier <= range_.source_begin() || !demuxer_.seek(latest - earlier)) {
+      return false;
+    }
+    forget_position();
+    range_.begin_gathering(latest);
+    if (gather_from_key_frame() || is_given_up()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Reads until no key frame can follow that is shown early enough.
+bool Reader::State::gather_from_key_frame() {
+  while (range_.is_gathering() && !demuxer_.has_ended() && !is_given_up()) {
+    if (std::shared_ptr<Packet> packet = read_packet()) {
+      first_packets_.push_back(std::move(packet));
+    }
+  }
+  return range_.end_gathering();
+}
+
+void Reader::State::rewind() {
+  demuxer_.rewind();
+  forget_position();
+}
+
+void Reader::State::forget_position() {
+  decoder_.flush();
+  health_.forget_position();
+  range_.forget_position();
+  first_packets_.clear();
+}
+
+/// Some encoders tell only there who they are, and decoders go by that: x264 before build 151 coded 4:4:4
+/// otherwise than the standard has it, XviD has a transform of its own. A GPU's decoder doesn't, and would
+/// have to be made twice. False if the decoder has seen a packet before.
+bool Reader::State::show_first_packet() {
+  if (decoder_.packets() > 0 || decoder_.uses_gpu()) {
+    return false;
+  }
+  while (decoder_.packets() == 0 && !demuxer_.has_ended() && !is_given_up()) {
+    read_packet();
+  }
+  return true;
+}
+
+/// Finds the first frame of the range by seeking to the target. kNoKeyFrame, at the beginning of the source,
+/// if it has to be read from there.
+Reader::State::Found Reader::State::seek_first_frame() {
+  if (!may_seek_to_target()) {
+    return Found::kNoKeyFrame;
+  }
+  bool moved = show_first_packet();
+  // Sound may lie before the key frame of its time in the file. What comes out must begin before the time
+  // that was asked for: what is called a key frame may be none, or one that is shown or complete only later.
+  const std::vector<bool>& copied = demuxer_.copied();
+  const bool with_others = std::find(copied.begin(), copied.end(), true) != copied.end();
+  const std::array<std::int64_t, 4> margins{with_others ? AV_TIME_BASE / 2 : 0, AV_TIME_BASE,
+                                            10 * AV_TIME_BASE, 60 * AV_TIME_BASE};
+  const int context = range_.context().wanted();
+  const std::int64_t of_context = context > 0 ? duration_of(context + 1, demuxer_.average_rate()) : 0;
+  for (const std::int64_t least : margins) {
+    const std::int64_t margin = least + of_context;
+    moved = moved || range_.target() - margin > range_.source_begin();
+    if (!begin_at_key_frame(margin)) {
+      break;
+    }
+    const bool found = find_first_frame();
+    const bool is_whole = range_.begun_in_time() && (!found || range_.context().are_complete());
+    if (is_whole || is_given_up()) {
+      return found ? Found::kFrame : Found::kNothing;
+    }
+    first_frame_.reset();
+  }
+  if (moved) {
+    rewind();
+  }
+  return Found::kNoKeyFrame;
+}
+
+void Reader::State::seek(double seconds, double before, const std::function<bool()>& given_up) {
+  struct Restore {
+    State& state;
+    std::int64_t damaged_packets;
+    explicit Restore(State& of) : state(of), damaged_packets(of.health_.damaged_packets()) {}
+    Restore(const Restore&) = delete;
+    Restore& operator=(const Restore&) = delete;
+    ~Restore() {
+      state.given_up_ = nullptr;
+      state.health_.restore_damaged_packets(damaged_packets);
+    }
+  };
+  const Restore restore(*this);
+  given_up_ = given_up;
+  first_frame_.reset();
+  range_.set_target(seconds, before);
+  if (seek_first_frame() == Found::kNoKeyFrame && !is_given_up()) {
+    rewind();
+    find_first_frame();
+  }
+  if (first_frame_) {
+    const double rate = av_q2d(demuxer_.average_rate());
+    const double begin = static_cast<double>(range_.source_begin() - range_.times().shift) / AV_TIME_BASE;
+    first_frame_->index = std::max<std::int64_t>(
+        0, std::llround((presentation_time(*first_frame_).value_or(0) - begin) * rate));
+    frame_index_ = first_frame_->index + 1;
+  }
+}
+
+}  // namespace limpid::io

@@ -1,0 +1,91 @@
+#pragma once
+
+// How the parts of Reader work together. Private to io.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/media/libav.h"
+#include "io/media/reader.h"
+#include "io/media/reader/decoder.h"
+#include "io/media/reader/demuxer.h"
+#include "io/media/reader/frame_converter.h"
+#include "io/media/reader/health.h"
+#include "io/media/reader/range.h"
+#include "io/media/source.h"
+
+namespace limpid::io {
+
+/// Packets go from the demuxer, as far as they belong to the range, to the decoder or the caller; frames from
+/// the decoder, as far as they belong to the range, to the converter and the caller.
+///
+/// A seek begins to decode at the last key frame that is shown by the time that is asked for; a range half a
+/// second earlier, since sound may lie ahead of the pictures of its time. Packets are read without decoding
+/// until that key frame is certain, from further back where the container finds times only roughly. If what
+/// is decoded then begins too late, an earlier key frame is tried, and in the end decoding starts at the
+/// beginning. So it does for sources that can't seek or have no times, and for seeks beyond a jump of the
+/// clock that was taken out. Sound is cut between its packets.
+struct Reader::State {
+  State(std::string url, const ReaderOptions& options)
+      : State(std::move(url), options, Dictionary(options.options)) {}
+
+  Item read();
+  void seek(double seconds, double before, const std::function<bool()>& given_up);
+
+  const std::string& url() const { return demuxer_.url(); }
+  const VideoProperties& video() const { return video_; }
+  void set_why_not_on_cuda(std::string why) { video_.why_not_on_cuda = std::move(why); }
+  Source source() const;
+  bool can_seek() const { return demuxer_.can_seek(); }
+  Diagnostics diagnostics() const { return health_.diagnostics(range_.has_video_ended()); }
+  const Decoder& decoder() const { return decoder_; }
+  std::int64_t copies() const { return converter_->copies(); }
+
+ private:
+  enum class Found { kFrame, kNothing, kNoKeyFrame };
+
+  State(std::string url, const ReaderOptions& options, Dictionary&& unused);
+  void describe();
+  void read_first_frame();
+  [[noreturn]] void throw_no_first_frame() const;
+
+  Item read_next();
+  std::optional<Frame> next_of_context();
+  std::shared_ptr<Packet> feed_decoder();
+  std::shared_ptr<Packet> read_packet();
+  void decode(const AVPacket& packet) { decoder_.send(packet, range_.is_shown(packet)); }
+  std::optional<Frame> take(DecodedFrame decoded);
+  void set_up_converter(const AVFrame& first);
+  Frame deliver(FrameHandle decoded, std::int64_t index, bool context_only);
+  std::shared_ptr<Packet> rest_of_range();
+  void look_for_shortfall();
+
+  bool find_first_frame();
+  Found seek_first_frame();
+  bool may_seek_to_target() const;
+  bool show_first_packet();
+  bool begin_at_key_frame(std::int64_t margin);
+  bool gather_from_key_frame();
+  void rewind();
+  void forget_position();
+  bool is_given_up() const { return given_up_ && given_up_(); }
+
+  const ReaderOptions options_;
+  Health health_;
+  Demuxer demuxer_;
+  Range range_;
+  Decoder decoder_;
+  std::optional<FrameConverter> converter_;  ///< made for the first frame
+  VideoProperties video_;
+  std::shared_ptr<AVFrame> first_properties_;          ///< tags and side data of the first frame
+  std::int64_t frame_index_ = 0;                       ///< index of the next frame
+  std::deque<std::shared_ptr<Packet>> first_packets_;  ///< read while looking for the first frame
+  std::optional<Frame> first_frame_;
+  std::function<bool()> given_up_;  ///< seek()'s, while it runs
+};
+
+}  // namespace limpid::io
