@@ -25,6 +25,7 @@ class FrameTimes {
  public:
   explicit FrameTimes(const VideoSource& source);
 
+  /// The next frame of the decoder, while has_frame() is false.
   void push(DecodedFrame decoded);
   /// No frame follows that others may wait for. False if none has waited.
   bool end();
