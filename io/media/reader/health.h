@@ -42,7 +42,7 @@ class Health {
 
   void note_damaged_packet() { ++damaged_packets_; }
   std::int64_t damaged_packets() const { return damaged_packets_; }
-  /// Drops the damaged packets since damaged_packets() was `count`: they lie before what is read.
+  /// Sets the count back to `count`: later packets lie before the frames that are wanted.
   void restore_damaged_packets(std::int64_t count) { damaged_packets_ = count; }
   void note_frame(const DecodedFrame& decoded);
   void note_converted_frame() { ++converted_frames_; }

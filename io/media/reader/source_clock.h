@@ -9,8 +9,8 @@
 
 namespace limpid::io {
 
-/// Moves the timestamps of packets to the source's zero and takes out jumps of the clock. All times without a
-/// time base are microseconds, those that leave it with the offset added.
+/// Moves the timestamps of packets to the source's zero and takes out jumps of the clock. Times without a
+/// time base are microseconds.
 class SourceClock {
  public:
   /// The offset is that of the first packet. MPEG streams (AVFMT_TS_DISCONT) begin at zero; the clocks of
@@ -29,7 +29,7 @@ class SourceClock {
   /// The offset that is added now, and the one before any jump.
   std::int64_t offset() const { return offset_; }
   std::int64_t first_offset() const { return first_offset_; }
-  /// The time of the first jump that has been found; TimeRange::kOpen for none.
+  /// The time of the first jump that has been found, with the offset added; TimeRange::kOpen for none.
   std::int64_t first_jump() const { return first_jump_; }
 
  private:

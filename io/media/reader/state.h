@@ -46,6 +46,7 @@ struct Reader::State {
   std::int64_t copies() const { return converter_->copies(); }
 
  private:
+  /// Outcome of a search for the first frame. kNothing: decoding began early enough, but no frame follows.
   enum class Found { kFrame, kNothing, kNoKeyFrame };
 
   State(std::string url, const ReaderOptions& options, Dictionary&& unused);
