@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Jobs that many workers share (app/jobs), where it hurts: workers killed at random, a full disk, two workers on one stretch, clocks
+# Jobs that many workers share (app/jobs), where it hurts: workers killed at random, a full disk, two workers on one segment, clocks
 # that differ, slow file systems, and a Slurm of three nodes of which one dies; and limpid denoise --resume killed at random and
 # at each of its steps. Minutes; not a part of CI.
 # Usage: tests/jobs.sh [PART...]    parts: kills resume steps two disk clocks slow parallel slurm; without, all
@@ -49,13 +49,13 @@ install() {
   touch /installed
 }
 plan() { limpid plan "$clip" -o "$1" "${options[@]}" -q; }
-stretches() { find "$1/stretches" -name '*.json' | wc -l; }
+segments() { find "$1/segments" -name '*.json' | wc -l; }
 finished() { find "$1/done" -name '*.json' | wc -l; }
 # Merges, compares with one run, and sees that nothing is left that should not be.
 check() {
   limpid merge "$1" -o "$1.mkv" -q -y
   cmp -s <(content "$1.mkv") one.txt || fail "$1 differs from one run"
-  [[ $(finished "$1") -eq $(stretches "$1") ]] || fail "$1 has other stretches than planned"
+  [[ $(finished "$1") -eq $(segments "$1") ]] || fail "$1 has other segments than planned"
   local claims
   claims=$(find "$1/claims" -type f | wc -l)
   [[ $claims -eq 0 ]] || fail "$1 still has $claims claims"
@@ -72,7 +72,7 @@ part_kills() {
     plan kills
     jobs=$((jobs + 1))
     workers=(0 0 0)
-    while [[ $(finished kills) -lt $(stretches kills) ]]; do
+    while [[ $(finished kills) -lt $(segments kills) ]]; do
       for i in 0 1 2; do
         if ! kill -0 "${workers[i]}" 2>/dev/null || [[ ${workers[i]} -eq 0 ]]; then
           limpid work kills -q --threads 1 --claim-timeout 5 &
@@ -88,7 +88,7 @@ part_kills() {
     done
     wait
     limpid work kills -q --claim-timeout 1  # removes the claims of the dead
-    rm -f kills/claims/*                    # of those that were killed between the end of a stretch and giving it back
+    rm -f kills/claims/*                    # of those that were killed between the end of a segment and giving it back
     check kills
   done
   echo "kills: 50 workers killed in $jobs jobs, $((SECONDS - seconds)) s: identical; left half: $(find kills/data -name '*.tmp' | wc -l)"
@@ -181,11 +181,11 @@ part_two() {
   plan two
   limpid work two -q --index 0 & local first=$!
   limpid work two -q --index 0 & local second=$!
-  wait "$first" || fail "the first of two workers on a stretch"
-  wait "$second" || fail "the second of two workers on a stretch"
+  wait "$first" || fail "the first of two workers on a segment"
+  wait "$second" || fail "the second of two workers on a segment"
   limpid work two -q
   check two
-  echo "two: two workers on one stretch: identical"
+  echo "two: two workers on one segment: identical"
 }
 
 part_disk() {
@@ -193,7 +193,7 @@ part_disk() {
   mount -t tmpfs -o size=300k tmpfs disk
   plan disk/job
   if limpid work disk/job -q 2>disk.txt; then fail "a full disk was not noticed"; fi
-  echo "disk: $(finished disk/job) of $(stretches disk/job) done; $(grep -m1 'No space' disk.txt)"
+  echo "disk: $(finished disk/job) of $(segments disk/job) done; $(grep -m1 'No space' disk.txt)"
   [[ $(find disk/job/data -name '*.tmp' | wc -l) -eq 0 ]] || fail "half files on a full disk"
   mount -o remount,size=64m disk
   limpid work disk/job -q
@@ -206,14 +206,14 @@ part_disk() {
 part_clocks() {
   install
   plan clocks
-  # One lives an hour ahead, one an hour behind; the one in the middle dies with a stretch.
+  # One lives an hour ahead, one an hour behind; the one in the middle dies with a segment.
   FAKE_UTIME=0 NO_FAKE_STAT=1 DONT_FAKE_MONOTONIC=1 faketime -f +1h limpid work clocks -q --threads 1 --claim-timeout 20 & local ahead=$!
   FAKE_UTIME=0 NO_FAKE_STAT=1 DONT_FAKE_MONOTONIC=1 faketime -f -1h limpid work clocks -q --threads 1 --claim-timeout 20 & local behind=$!
   wait "$ahead" "$behind"
-  [[ $(finished clocks) -eq $(stretches clocks) ]] || fail "clocks: not all is done"
-  [[ $(find clocks/data -name '*.packets' | wc -l) -eq $(stretches clocks) ]] || fail "clocks: stretches were done twice"
+  [[ $(finished clocks) -eq $(segments clocks) ]] || fail "clocks: not all is done"
+  [[ $(find clocks/data -name '*.packets' | wc -l) -eq $(segments clocks) ]] || fail "clocks: segments were done twice"
   check clocks
-  echo "clocks: workers two hours apart: identical, each stretch once"
+  echo "clocks: workers two hours apart: identical, each segment once"
 }
 
 part_slow() {
@@ -252,7 +252,7 @@ C
   limpid work slow -q
   check slow
   echo "slow: renames, removals and syncs that take up to a second, claims that die after two: identical," \
-    "$(find slow/data -name '*.packets' | wc -l) files for $(stretches slow) stretches"
+    "$(find slow/data -name '*.packets' | wc -l) files for $(segments slow) segments"
 }
 
 part_parallel() {
@@ -310,7 +310,7 @@ C
   steps=$(pgrep -f 'slurmstepd: \[' | tail -n 1)
   local node
   node=$(squeue -h -t R -o %N | tail -n 1)
-  echo "killing node $node and all that runs on it, with $(finished slurm.mkv.job) of $(stretches slurm.mkv.job) stretches done"
+  echo "killing node $node and all that runs on it, with $(finished slurm.mkv.job) of $(segments slurm.mkv.job) segments done"
   # shellcheck disable=SC2046  # several numbers
   kill -KILL "$(cat "/run/slurm/slurmd.$node.pid")" $(for steps in $(pgrep -f 'slurmstepd: \['); do
     if tr '\0' '\n' <"/proc/$(pgrep -P "$steps" | head -n 1)/environ" | grep -q "SLURMD_NODENAME=$node"; then

@@ -50,7 +50,7 @@ struct DenoiseOptions {
   bool never_overwrite = false;
   bool strict = false;
   bool resume = false;
-  std::int64_t stretch_frames = 0;  // 0: not asked for
+  std::int64_t segment_frames = 0;  // 0: not asked for
   bool quiet = false;
   bool stats = false;
   bool json = false;
@@ -108,8 +108,8 @@ JobResult run(const Job& job, const DenoiseOptions& options, const Session& sess
   if (!options.resume) {
     return run_job(job, session);
   }
-  const std::int64_t stretch = options.stretch_frames > 0 ? options.stretch_frames : kStretchFrames;
-  return run_resumed_job(job, options.denoising, stretch, session);
+  const std::int64_t segment = options.segment_frames > 0 ? options.segment_frames : kSegmentFrames;
+  return run_resumed_job(job, options.denoising, segment, session);
 }
 
 /// One job after the other; one that fails doesn't keep the others from being done.
@@ -185,7 +185,7 @@ Job settle_job(const DenoiseOptions& options) {
                  : options.never_overwrite ? Existing::kSkip
                                            : Existing::kAsk;
   job.strict = options.strict;
-  if (options.stretch_frames > 0 && !options.resume) {
+  if (options.segment_frames > 0 && !options.resume) {
     throw UsageError("--segment-frames needs --resume");
   }
   return job;
@@ -289,7 +289,7 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
       ->group(kGroup);
   command
       .add_option(
-          "--segment-frames", options.stretch_frames,
+          "--segment-frames", options.segment_frames,
           "Length of the segments of --resume, in frames; segments end at scene cuts where possible [250]")
       ->type_name("N")
       ->positive()

@@ -26,10 +26,10 @@ struct JobMessageOptions {
   void set_up(Console& console) const;
 };
 
-/// Of stretches, more or less, unless asked otherwise: ten seconds of a film.
-inline constexpr std::int64_t kStretchFrames = 250;
+/// Of segments, more or less, unless asked otherwise: ten seconds of a film.
+inline constexpr std::int64_t kSegmentFrames = 250;
 
-/// What options ask for, for a job's plan; with what doesn't depend on the machine that does a stretch.
+/// What options ask for, for a job's plan; with what doesn't depend on the machine that does a segment.
 JobSettings job_settings(const DenoisingOptions& options, const Engine& engine);
 
 /// Shows on a terminal how many frames `what` has done; says no once an interrupt has come.

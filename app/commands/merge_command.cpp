@@ -30,7 +30,7 @@ int merge(const MergeOptions& options, Console& console) {
   options.messages.set_up(console);
   const JobFolder folder(options.folder);
   const Plan plan = read_plan(folder);
-  if (const std::string missing = missing_stretches(folder, plan); !missing.empty()) {
+  if (const std::string missing = missing_segments(folder, plan); !missing.empty()) {
     throw Error(fmt::format("{}: {}; limpid work {} does them", folder.path(), missing, folder.path()));
   }
   const InterruptWatch interrupts;
@@ -75,7 +75,7 @@ int merge(const MergeOptions& options, Console& console) {
                      {"dropped_streams", io::streams_left_out(merged.diagnostics)}});
   }
   if (options.messages.json) {
-    print_report({{"job", folder.path()}, {"stretches", plan.stretches.size()}, {"files", files}});
+    print_report({{"job", folder.path()}, {"segments", plan.segments.size()}, {"files", files}});
   }
   return kExitDone;
 }
@@ -83,7 +83,7 @@ int merge(const MergeOptions& options, Console& console) {
 }  // namespace
 
 void add_merge_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("merge", "Make files of a job whose stretches are done");
+  CommandLine* command = program.add_subcommand("merge", "Make files of a job whose segments are done");
   command->take_last();
   auto options = std::make_shared<MergeOptions>();
   command->add_option("JOB", options->folder, "The job's folder")->required();

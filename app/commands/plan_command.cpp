@@ -25,7 +25,7 @@ namespace {
 struct PlanOptions {
   std::vector<std::string> inputs;
   std::string folder;
-  std::int64_t stretch_frames = kStretchFrames;
+  std::int64_t segment_frames = kSegmentFrames;
   DenoisingOptions denoising;
   EngineChoice engine;
   JobMessageOptions messages;
@@ -67,7 +67,7 @@ int plan(const PlanOptions& options, Console& console) {
     }
     return is_other;
   };
-  const bool whole = plan_job(folder, names, settings, noise, engine, options.stretch_frames, hooks);
+  const bool whole = plan_job(folder, names, settings, noise, engine, options.segment_frames, hooks);
   console.set_status("");
   if (!whole) {
     return kExitInterrupted;
@@ -80,12 +80,10 @@ int plan(const PlanOptions& options, Console& console) {
     files.push_back({{"input", input.path}, {"frames", input.frames}, {"joined", input.joined}});
   }
   spdlog::info(
-      fmt::format("{}: stretches: {}, frames in all: {}", folder.path(), made.stretches.size(), frames));
+      fmt::format("{}: segments: {}, frames in all: {}", folder.path(), made.segments.size(), frames));
   if (options.messages.json) {
-    print_report({{"job", folder.path()},
-                  {"stretches", made.stretches.size()},
-                  {"frames", frames},
-                  {"inputs", files}});
+    print_report(
+        {{"job", folder.path()}, {"segments", made.segments.size()}, {"frames", frames}, {"inputs", files}});
   }
   return kExitDone;
 }
@@ -105,7 +103,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->required()
       ->group(kGroup);
   command
-      ->add_option("--segment-frames", options->stretch_frames,
+      ->add_option("--segment-frames", options->segment_frames,
                    "Length of the segments, in frames; segments end at scene cuts where possible [250]")
       ->type_name("N")
       ->positive()
@@ -125,8 +123,7 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->group("Engine");
   options->denoising.add_encoding_to(*command);
   options->messages.add_to(*command);
-  command->footer(
-      "limpid work FOLDER then does the stretches, and limpid merge FOLDER -o OUTPUT joins them.");
+  command->footer("limpid work FOLDER then does the segments, and limpid merge FOLDER -o OUTPUT joins them.");
   command->callback(
       [&selected, options] { selected = [options](Console& console) { return plan(*options, console); }; });
 }

@@ -39,14 +39,14 @@ std::string planned_name(const std::string& input) {
 
 /// False if an interrupt came first; nothing is left then.
 bool plan_it(const ResumableFolder& folder, const Job& job, const JobSettings& settings,
-             std::int64_t stretch_frames, const Session& session) {
+             std::int64_t segment_frames, const Session& session) {
   PlanningHooks hooks;
   hooks.progress = [&](std::int64_t, std::int64_t) { return !session.interrupts.interrupted(); };
   hooks.leaves_out = [](const std::string&, const std::exception&) { return false; };
   folder.clear();  // results of a killed run may belong to another plan
   bool planned = false;
   try {
-    planned = plan_job(folder.job(), {job.input}, settings, job.noise, session.engine, stretch_frames, hooks);
+    planned = plan_job(folder.job(), {job.input}, settings, job.noise, session.engine, segment_frames, hooks);
   } catch (...) {
     folder.remove();
     throw;
@@ -85,15 +85,15 @@ JobResult completed_before(const Job& job, const ResumableFolder& folder) {
   return {Outcome::kDone, {{"input", job.input}, {"output", job.output}, {"complete", true}}};
 }
 
-/// Does the missing stretches and merges all. Nothing after an interrupt.
+/// Does the missing segments and merges all. Nothing after an interrupt.
 std::optional<MergedFile> work_and_merge(const JobFolder& folder, const Plan& plan, const Job& job,
                                          const Session& session, WorkReport& work) {
   WorkOptions how;
   how.waits = true;
   work = work_on(folder, plan, how, session.engine, session.interrupts.stop());
   if (!work.failed.empty()) {
-    throw Error(fmt::format("{}: {} of {} stretches failed; --resume tries them again", job.input,
-                            work.failed.size(), plan.stretches.size()));
+    throw Error(fmt::format("{}: {} of {} segments failed; --resume tries them again", job.input,
+                            work.failed.size(), plan.segments.size()));
   }
   MergedFile merged;
   if (!work.stopped) {
@@ -109,7 +109,7 @@ std::optional<MergedFile> work_and_merge(const JobFolder& folder, const Plan& pl
   return merged;
 }
 
-JobResult merged_result(const Job& job, const MergedFile& merged, int stretches, int stretches_done,
+JobResult merged_result(const Job& job, const MergedFile& merged, int segments, int segments_done,
                         const Engine& engine) {
   spdlog::info(fmt::format("{} frames to {}, {:.1f} MB", merged.frames, job.output,
                            static_cast<double>(merged.bytes) / 1e6));
@@ -120,15 +120,15 @@ JobResult merged_result(const Job& job, const MergedFile& merged, int stretches,
            {"frames", merged.frames},
            {"samples", to_hex(merged.hash)},
            {"bytes", merged.bytes},
-           {"stretches", stretches},
-           {"stretches_done_before", stretches - stretches_done},
+           {"segments", segments},
+           {"segments_done_before", segments - segments_done},
            {"complete", true},
            {"dropped_streams", io::streams_left_out(merged.diagnostics)}}};
 }
 
 }  // namespace
 
-JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t stretch_frames,
+JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t segment_frames,
                           const Session& session) {
   check_resumable(job);
   if (session.names != nullptr) {
@@ -163,7 +163,7 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
     folder.remove();
     return skipped(job);
   }
-  if (!began && !plan_it(folder, job, settings, stretch_frames, session)) {
+  if (!began && !plan_it(folder, job, settings, segment_frames, session)) {
     return {};
   }
   const Plan plan = read_plan(folder.job());
@@ -174,7 +174,7 @@ JobResult run_resumed_job(Job job, const DenoisingOptions& options, std::int64_t
     return {};
   }
   folder.remove();
-  return merged_result(job, *merged, static_cast<int>(plan.stretches.size()), work.done, *session.engine);
+  return merged_result(job, *merged, static_cast<int>(plan.segments.size()), work.done, *session.engine);
 }
 
 }  // namespace limpid::app

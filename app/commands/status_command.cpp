@@ -25,10 +25,10 @@ struct StatusOptions {
 nlohmann::ordered_json report_of(const JobStatus& status, const std::string& folder) {
   nlohmann::ordered_json failed = nlohmann::ordered_json::array();
   for (const JobStatus::Failure& failure : status.failed) {
-    failed.push_back({{"stretch", failure.stretch}, {"error", failure.sentence}});
+    failed.push_back({{"segment", failure.segment}, {"error", failure.sentence}});
   }
   return {{"job", folder},
-          {"stretches", status.stretches},
+          {"segments", status.segments},
           {"done", status.done},
           {"running", status.running},
           {"failed", failed},
@@ -58,11 +58,11 @@ int show_status(const StatusOptions& options, Console& console) {
     print_report(report_of(status, folder.path()));
     return kExitDone;
   }
-  std::cout << fmt::format("stretches: {} of {} done, {} running, {} failed\n", status.done, status.stretches,
+  std::cout << fmt::format("segments: {} of {} done, {} running, {} failed\n", status.done, status.segments,
                            status.running.size(), status.failed.size())
             << fmt::format("frames: {} of {}{}\n", status.frames_done, status.frames, rate_text(status));
   for (const JobStatus::Failure& failure : status.failed) {
-    std::cout << fmt::format("stretch {}: {}\n", failure.stretch, printable(failure.sentence));
+    std::cout << fmt::format("segment {}: {}\n", failure.segment, printable(failure.sentence));
   }
   return kExitDone;
 }

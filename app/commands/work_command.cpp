@@ -47,7 +47,7 @@ int work(const WorkCommandOptions& options, Console& console) {
   }
   const Plan plan = read_plan(folder);
   if (how.share) {
-    static_cast<void>(stretches_of(*how.share, static_cast<int>(plan.stretches.size())));
+    static_cast<void>(segments_of(*how.share, static_cast<int>(plan.segments.size())));
   }
   const InterruptWatch interrupts;
   const std::shared_ptr<Engine> engine = options.engine.open();
@@ -56,7 +56,7 @@ int work(const WorkCommandOptions& options, Console& console) {
   if (options.messages.json) {
     print_report({{"job", folder.path()},
                   {"engine", engine->name()},
-                  {"stretches", plan.stretches.size()},
+                  {"segments", plan.segments.size()},
                   {"done", report.done},
                   {"frames", report.frames},
                   {"failed", report.failed},
@@ -64,10 +64,10 @@ int work(const WorkCommandOptions& options, Console& console) {
                   {"interrupted", report.stopped}});
   }
   if (!report.failed.empty()) {
-    throw Error(fmt::format("{}: {} of {} stretches failed here, {} were done", folder.path(),
-                            report.failed.size(), plan.stretches.size(), report.done));
+    throw Error(fmt::format("{}: {} of {} segments failed here, {} were done", folder.path(),
+                            report.failed.size(), plan.segments.size(), report.done));
   }
-  spdlog::info(fmt::format("stretches done here: {}{}", report.done,
+  spdlog::info(fmt::format("segments done here: {}{}", report.done,
                            report.with_others > 0 && !report.stopped
                                ? fmt::format("; with other workers: {}", report.with_others)
                                : ""));
@@ -77,14 +77,14 @@ int work(const WorkCommandOptions& options, Console& console) {
 }  // namespace
 
 void add_work_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("work", "Do stretches of a job, beside any number of others");
+  CommandLine* command = program.add_subcommand("work", "Do segments of a job, beside any number of others");
   command->take_last();
   auto options = std::make_shared<WorkCommandOptions>();
   constexpr const char* kGroup = "Job";
   command->add_option("JOB", options->folder, "The job's folder")->required();
   command
       ->add_option("--index", options->index,
-                   "Do this stretch, from 0 on, or with --of every K-th from it on [from the scheduler: "
+                   "Do this segment, from 0 on, or with --of every K-th from it on [from the scheduler: "
                    "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, BATCH_TASK_INDEX, "
                    "CLOUD_RUN_TASK_INDEX or PBS_ARRAY_INDEX; outside of arrays, any that nobody does]")
       ->type_name("N")
@@ -96,11 +96,11 @@ void add_work_command(CommandLine& program, Command& selected) {
       ->group(kGroup);
   command
       ->add_option("--claim-timeout", options->patience,
-                   "Seconds without a sign of life after which a worker's stretch is taken over [120]")
+                   "Seconds without a sign of life after which a worker's segment is taken over [120]")
       ->type_name("S")
       ->in_range(0.5, 1e6)
       ->group(kGroup);
-  command->add_flag("--wait", options->waits, "Wait for the stretches of other workers, should these die")
+  command->add_flag("--wait", options->waits, "Wait for the segments of other workers, should these die")
       ->group(kGroup);
   options->engine.add_to(*command);
   options->messages.add_to(*command);

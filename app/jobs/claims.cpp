@@ -96,8 +96,8 @@ void Claims::touch_now_and_then(const std::stop_token& stop) {
   }
 }
 
-bool Claims::create(int stretch) const {
-  const std::string path = folder_.claim(stretch);
+bool Claims::create(int segment) const {
+  const std::string path = folder_.claim(segment);
   const FileDescriptor claim = opened(path, O_WRONLY | O_CREAT | O_EXCL);
   if (claim.get() < 0) {
     if (errno != EEXIST) {
@@ -109,7 +109,7 @@ bool Claims::create(int stretch) const {
       nlohmann::ordered_json{{"worker", worker_name()}, {"process", ::getpid()}, {"space", process_space()}}
           .dump() +
       "\n";
-  // A claim that can't be written is one without a name: others do the stretch as well.
+  // A claim that can't be written is one without a name: others do the segment as well.
   static_cast<void>(::write(claim.get(), text.data(), text.size()) < 0);
   return true;
 }
@@ -145,9 +145,9 @@ std::optional<Claims::Content> Claims::content_of(int descriptor) {
 }
 
 /// `name`: the worker's, if it is known.
-Claims::Holder Claims::holder_of(int stretch, std::string& name) {
+Claims::Holder Claims::holder_of(int segment, std::string& name) {
   const FileDescriptor claim =
-      opened(folder_.claim(stretch), O_RDONLY);  // which network file systems ask the server for
+      opened(folder_.claim(segment), O_RDONLY);  // which network file systems ask the server for
   if (claim.get() < 0) {
     return Holder::kNobody;
   }
@@ -167,35 +167,35 @@ Claims::Holder Claims::holder_of(int stretch, std::string& name) {
   return std::abs(seconds_since_touched(claim.get())) > patience ? Holder::kDead : Holder::kAlive;
 }
 
-bool Claims::is_taken(int stretch) {
+bool Claims::is_taken(int segment) {
   std::string ignored;
-  return holder_of(stretch, ignored) == Holder::kAlive;
+  return holder_of(segment, ignored) == Holder::kAlive;
 }
 
-bool Claims::take(int stretch, bool from_anybody) {
-  if (!create(stretch)) {
+bool Claims::take(int segment, bool from_anybody) {
+  if (!create(segment)) {
     std::string name;
-    const Holder holder = holder_of(stretch, name);
+    const Holder holder = holder_of(segment, name);
     if (holder == Holder::kAlive && !from_anybody) {
       return false;
     }
-    // Who renames it has it; others find nothing to rename, or rename a new claim and both do the stretch.
-    const std::string path = folder_.claim(stretch);
+    // Who renames it has it; others find nothing to rename, or rename a new claim and both do the segment.
+    const std::string path = folder_.claim(segment);
     const std::string taken = path + "." + worker_name() + ".taken";
     const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;
     if (is_mine) {
       std::error_code ignored;
       std::filesystem::remove(taken, ignored);
       if (holder == Holder::kDead && !name.empty()) {  // what it had begun to write
-        ::unlink(folder_.data(number_text(stretch) + "-" + name + ".tmp").c_str());
+        ::unlink(folder_.data(number_text(segment) + "-" + name + ".tmp").c_str());
       }
     }
-    if (!create(stretch)) {
+    if (!create(segment)) {
       return false;
     }
   }
   const std::scoped_lock lock(mutex_);
-  taken_ = stretch;
+  taken_ = segment;
   return true;
 }
 
@@ -213,8 +213,8 @@ void Claims::give_back() noexcept {
   try {
     const bool lost = is_lost();
     const std::scoped_lock lock(mutex_);
-    if (const std::optional<int> stretch = std::exchange(taken_, std::nullopt); stretch && !lost) {
-      ::unlink(folder_.claim(*stretch).c_str());
+    if (const std::optional<int> segment = std::exchange(taken_, std::nullopt); segment && !lost) {
+      ::unlink(folder_.claim(*segment).c_str());
     }
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): others take it over when it is old
   }

@@ -11,9 +11,9 @@
 
 namespace limpid::app {
 
-/// Which worker does which stretch. A claim is a file that only one worker can create, and that is touched
+/// Which worker does which segment. A claim is a file that only one worker can create, and that is touched
 /// while the worker lives. How old it is tells the file system's own clock, by a file that has just been
-/// touched there: machines' clocks don't matter. Claims save work: should two workers do one stretch, as when
+/// touched there: machines' clocks don't matter. Claims save work: should two workers do one segment, as when
 /// one was held up for long, both make the same.
 class Claims {
  public:
@@ -26,14 +26,14 @@ class Claims {
   /// Gives back what is claimed.
   ~Claims();
 
-  /// Whether this worker has the stretch now: nobody else had it, or is dead, or `from_anybody`. One at a
+  /// Whether this worker has the segment now: nobody else had it, or is dead, or `from_anybody`. One at a
   /// time.
-  bool take(int stretch, bool from_anybody = false);
+  bool take(int segment, bool from_anybody = false);
   void give_back() noexcept;
   /// Whether another worker has taken over what this one has claimed, believing it dead.
   bool is_lost();
   /// Whether somebody works on it.
-  bool is_taken(int stretch);
+  bool is_taken(int segment);
 
  private:
   enum class Holder { kNobody, kDead, kAlive };
@@ -44,9 +44,9 @@ class Claims {
   };
   /// Nothing if the worker has not written the claim yet, or if it is damaged.
   static std::optional<Content> content_of(int descriptor);
-  Holder holder_of(int stretch, std::string& name);
+  Holder holder_of(int segment, std::string& name);
   double seconds_since_touched(int descriptor);
-  bool create(int stretch) const;
+  bool create(int segment) const;
   void touch_now_and_then(const std::stop_token& stop);
 
   JobFolder folder_;

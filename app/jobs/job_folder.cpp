@@ -93,8 +93,8 @@ bool is_plain_name(const std::string& name) {
 
 std::string number_text(int number) { return fmt::format("{:05}", number); }
 
-std::string JobFolder::stretch(int number) const {
-  return path_ + "/stretches/" + number_text(number) + ".json";
+std::string JobFolder::segment(int number) const {
+  return path_ + "/segments/" + number_text(number) + ".json";
 }
 std::string JobFolder::done(int number) const {
   return path_ + "/done/" + number_text(number) + ".done.json";
@@ -110,7 +110,7 @@ std::string JobFolder::beacon(const std::string& worker) const {
 std::string JobFolder::data(const std::string& name) const { return path_ + "/data/" + require_plain(name); }
 
 void JobFolder::create() const {
-  for (const char* part : {"stretches", "done", "failed", "claims", "workers", "data", "merged"}) {
+  for (const char* part : {"segments", "done", "failed", "claims", "workers", "data", "merged"}) {
     std::error_code failure;
     fs::create_directories(fs::path(path_) / part, failure);
     if (failure) {
@@ -149,8 +149,8 @@ const std::string& worker_name() {
 void write_durably(const std::string& path, const std::string& text) {
   if (text.size() > kMostJobFile) {
     throw Error(
-        fmt::format("{}: would be larger than {} MiB; plan fewer frames at a time, or shorter stretches",
-                    path, kMostJobFile >> 20));
+        fmt::format("{}: would be larger than {} MiB; plan fewer frames at a time, or shorter segments", path,
+                    kMostJobFile >> 20));
   }
   const std::string temporary = path + "." + worker_name() + ".tmp";
   ::unlink(temporary.c_str());

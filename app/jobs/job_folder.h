@@ -15,7 +15,7 @@ class JobFolder {
 
   const std::string& path() const { return path_; }
   std::string plan() const { return path_ + "/plan.json"; }
-  std::string stretch(int number) const;
+  std::string segment(int number) const;
   std::string done(int number) const;
   std::string failed(int number) const;
   std::string claim(int number) const;
@@ -27,14 +27,14 @@ class JobFolder {
 
   /// Makes the folders in it. Throws Error.
   void create() const;
-  /// The stretches that have a file of that kind: "done", "failed" or "claims". Throws Error.
+  /// The segments that have a file of that kind: "done", "failed" or "claims". Throws Error.
   std::set<int> numbers_in(const std::string& kind) const;
 
  private:
   std::string path_;
 };
 
-/// Size limits of a job's files, in bytes. 64 MiB hold a stretch of 4 million frames.
+/// Size limits of a job's files, in bytes. 64 MiB hold a segment of 4 million frames.
 inline constexpr std::size_t kMostJobFile = std::size_t{1} << 26;
 inline constexpr std::size_t kMostFailure = std::size_t{1} << 20;
 inline constexpr std::size_t kMostClaim = std::size_t{1} << 12;

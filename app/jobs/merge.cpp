@@ -37,18 +37,18 @@ std::string ranges_text(const std::vector<int>& numbers) {
   return text;
 }
 
-/// The results of an input's stretches, one after the other.
-class StretchResults {
+/// The results of an input's segments, one after the other.
+class SegmentResults {
  public:
-  StretchResults(const JobFolder& folder, const Plan& plan, int input)
+  SegmentResults(const JobFolder& folder, const Plan& plan, int input)
       : folder_(folder), input_(plan.inputs.at(static_cast<std::size_t>(input))) {
-    for (std::size_t number = 0; number < plan.stretches.size(); ++number) {
-      if (plan.stretches[number].input == input) {
+    for (std::size_t number = 0; number < plan.segments.size(); ++number) {
+      if (plan.segments[number].input == input) {
         numbers_.push_back(static_cast<int>(number));
-        const DoneStretch done = done_of(numbers_.back());
+        const DoneSegment done = done_of(numbers_.back());
         most_reordered_ = std::max(most_reordered_, done.reordering);
         engines_.insert(done.engine);
-        if (std::ssize(done.hashes) != plan.stretches[number].frames) {
+        if (std::ssize(done.hashes) != plan.segments[number].frames) {
           fail(numbers_.back(), "has not as many frames as it should");
         }
       }
@@ -59,14 +59,14 @@ class StretchResults {
   void write_next(io::Writer& writer, const Frame& source) {
     if (input_.joined) {
       while (!joining_ || !writer.join_frame()) {
-        next_stretch();
+        next_segment();
         writer.begin_segment(folder_.data(done_.file), most_reordered_);
         joining_ = true;
       }
     } else {
       std::optional<Frame> result = lossless_ ? lossless_->read() : std::nullopt;
       while (!result) {
-        next_stretch();
+        next_segment();
         lossless_ = std::make_unique<io::LosslessReader>(folder_.data(done_.file), source.format);
         result = lossless_->read();
       }
@@ -92,16 +92,16 @@ class StretchResults {
 
  private:
   [[noreturn]] void fail(int number, const char* what) const {
-    throw Error(fmt::format("{}: stretch {} {}; delete {}, and limpid work {} repeats it", folder_.path(),
+    throw Error(fmt::format("{}: segment {} {}; delete {}, and limpid work {} repeats it", folder_.path(),
                             number, what, folder_.done(number), folder_.path()));
   }
 
-  DoneStretch done_of(int number) const {
-    std::optional<DoneStretch> done;
+  DoneSegment done_of(int number) const {
+    std::optional<DoneSegment> done;
     try {
       done = read_done(folder_, number);
     } catch (const Error& damage) {
-      throw Error(fmt::format("{}; delete this file, and limpid work {} repeats the stretch", damage.what(),
+      throw Error(fmt::format("{}; delete this file, and limpid work {} repeats the segment", damage.what(),
                               folder_.path()));
     }
     if (!done) {
@@ -110,7 +110,7 @@ class StretchResults {
     return *std::move(done);
   }
 
-  void next_stretch() {
+  void next_segment() {
     if (next_ == numbers_.size()) {
       throw Error(input_.path + ": has more frames than limpid plan saw");
     }
@@ -125,8 +125,8 @@ class StretchResults {
   std::set<std::string> engines_;
   int most_reordered_ = 0;
   std::size_t next_ = 0;  // of `numbers_`
-  DoneStretch done_;
-  std::size_t frame_ = 0;  // of the stretch under way
+  DoneSegment done_;
+  std::size_t frame_ = 0;  // of the segment under way
   bool joining_ = false;
   std::unique_ptr<io::LosslessReader> lossless_;
   std::vector<std::uint64_t> hashes_;
@@ -169,17 +169,17 @@ void keep_record(const JobFolder& folder, const Plan& plan, int input, const std
 
 }  // namespace
 
-std::string missing_stretches(const JobFolder& folder, const Plan& plan) {
+std::string missing_segments(const JobFolder& folder, const Plan& plan) {
   const std::set<int> done = folder.numbers_in("done");
   std::vector<int> missing;
-  for (int number = 0; number < std::ssize(plan.stretches); ++number) {
+  for (int number = 0; number < std::ssize(plan.segments); ++number) {
     if (!done.contains(number)) {
       missing.push_back(number);
     }
   }
   return missing.empty() ? ""
-                         : fmt::format("{} of {} stretches are missing: {}", missing.size(),
-                                       plan.stretches.size(), ranges_text(missing));
+                         : fmt::format("{} of {} segments are missing: {}", missing.size(),
+                                       plan.segments.size(), ranges_text(missing));
 }
 
 MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, const std::string& output,
@@ -196,12 +196,12 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
   io::Writer writer(output, reader, writer_options);
   log_warnings(io::texts_of(writer.diagnostics()));
   if (planned.joined && !writer.joins_segments()) {
-    throw Error(fmt::format("{}: stretches that are encoded already can't be joined in a {}; plan with -f {}",
+    throw Error(fmt::format("{}: segments that are encoded already can't be joined in a {}; plan with -f {}",
                             output, writer.container(), writer.container()));
   }
   MergedFile merged;
   merged.joined = planned.joined;
-  StretchResults results(folder, plan, input);
+  SegmentResults results(folder, plan, input);
   while (plan.settings.frames == 0 || merged.frames < plan.settings.frames) {
     io::Reader::Item item = reader.read();
     if (std::holds_alternative<io::Reader::End>(item)) {
@@ -227,7 +227,7 @@ MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, con
       names += (names.empty() ? "" : ", ") + name;
     }
     spdlog::warn(
-        fmt::format("{}: stretches were done by different engines ({}), whose results differ by rounding",
+        fmt::format("{}: segments were done by different engines ({}), whose results differ by rounding",
                     planned.path, names));
   }
   merged.bytes = writer.bytes_written();

@@ -20,10 +20,10 @@ struct MergedFile {
   io::Diagnostics diagnostics;
 };
 
-/// "3 of 240 stretches are missing: 5, 17 to 18"; empty if none is.
-std::string missing_stretches(const JobFolder& folder, const Plan& plan);
+/// "3 of 240 segments are missing: 5, 17 to 18"; empty if none is.
+std::string missing_segments(const JobFolder& folder, const Plan& plan);
 
-/// Writes what one run over the input would, of its stretches, which must all be done. Throws Error. Nothing,
+/// Writes what one run over the input would, of its segments, which must all be done. Throws Error. Nothing,
 /// with 0 frames, if `goes_on` says no after a frame.
 MergedFile merge_input(const JobFolder& folder, const Plan& plan, int input, const std::string& output,
                        io::Overwrite overwrite,

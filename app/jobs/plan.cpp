@@ -185,6 +185,7 @@ std::uint64_t hash_from(const JsonValue& json) {
 }
 
 constexpr int kMostThreads = 1024;
+constexpr std::int64_t kPlanVersion = 2;
 constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;  // of which a few can be added
 
 }  // namespace
@@ -215,44 +216,44 @@ JobSettings settings_from(const JsonValue& json) {
   return settings;
 }
 
-nlohmann::ordered_json to_json(const StretchPlan& stretch) {
+nlohmann::ordered_json to_json(const SegmentPlan& segment) {
   Json levels = Json::array();
-  for (const auto& [from, level] : stretch.levels) {
+  for (const auto& [from, level] : segment.levels) {
     levels.push_back({from, level_to_json(level)});
   }
-  return {{"position", stretch.position}, {"seek", optional_to_json(stretch.seek)},
-          {"before", stretch.before},     {"frames", stretch.frames},
-          {"after", stretch.after},       {"checks", hashes_to_text(stretch.checks)},
-          {"levels", std::move(levels)},  {"fields", stretch.fields}};
+  return {{"position", segment.position}, {"seek", optional_to_json(segment.seek)},
+          {"before", segment.before},     {"frames", segment.frames},
+          {"after", segment.after},       {"checks", hashes_to_text(segment.checks)},
+          {"levels", std::move(levels)},  {"fields", segment.fields}};
 }
 
-StretchPlan stretch_plan_from(const JsonValue& json) {
-  StretchPlan stretch;
-  stretch.position = json.at("position").integer<std::int64_t>(0, kMostFrames);
-  stretch.seek = time_from(json, "seek");
-  stretch.before = json.at("before").integer<std::int64_t>(0, kMostFrames);
-  stretch.frames = json.at("frames").integer<std::int64_t>(1, kMostFrames);
-  stretch.after = json.at("after").integer<std::int64_t>(0, kMostFrames);
-  stretch.checks = hashes_from(json.at("checks"));
-  if (std::ssize(stretch.checks) != stretch.before + stretch.frames + stretch.after) {
+SegmentPlan segment_plan_from(const JsonValue& json) {
+  SegmentPlan segment;
+  segment.position = json.at("position").integer<std::int64_t>(0, kMostFrames);
+  segment.seek = time_from(json, "seek");
+  segment.before = json.at("before").integer<std::int64_t>(0, kMostFrames);
+  segment.frames = json.at("frames").integer<std::int64_t>(1, kMostFrames);
+  segment.after = json.at("after").integer<std::int64_t>(0, kMostFrames);
+  segment.checks = hashes_from(json.at("checks"));
+  if (std::ssize(segment.checks) != segment.before + segment.frames + segment.after) {
     json.at("checks").fail("must have a hash of each frame");
   }
   json.at("fields").for_each(
-      [&stretch](const JsonValue& field) { stretch.fields.push_back(field.boolean()); });
-  if (stretch.fields.size() != stretch.checks.size()) {
+      [&segment](const JsonValue& field) { segment.fields.push_back(field.boolean()); });
+  if (segment.fields.size() != segment.checks.size()) {
     json.at("fields").fail("must have a value for each frame");
   }
-  json.at("levels").for_each([&stretch](const JsonValue& level) {
+  json.at("levels").for_each([&segment](const JsonValue& level) {
     const std::vector<JsonValue> parts = level.items(2);
-    stretch.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
+    segment.levels.emplace_back(parts[0].integer<std::int64_t>(0, kMostFrames), level_from(parts[1]));
   });
-  if (stretch.levels.empty()) {
+  if (segment.levels.empty()) {
     json.at("levels").fail("must have a noise level");
   }
-  return stretch;
+  return segment;
 }
 
-nlohmann::ordered_json to_json(const DoneStretch& done) {
+nlohmann::ordered_json to_json(const DoneSegment& done) {
   return {{"file", done.file},
           {"bytes", done.bytes},
           {"frames", done.hashes.size()},
@@ -264,9 +265,9 @@ nlohmann::ordered_json to_json(const DoneStretch& done) {
           {"seconds", done.seconds}};
 }
 
-DoneStretch done_stretch_from(const JsonValue& json) {
+DoneSegment done_segment_from(const JsonValue& json) {
   constexpr int kMostReordering = 64;
-  DoneStretch done{.file = json.at("file").text(),
+  DoneSegment done{.file = json.at("file").text(),
                    .bytes = json.at("bytes").integer<std::int64_t>(0),
                    .hashes = hashes_from(json.at("hashes")),
                    .reordering = json.at("reordering").integer(0, kMostReordering),
@@ -293,15 +294,15 @@ void write_plan(const JobFolder& folder, const Plan& plan) {
                       {"still_picture", input.still_picture},
                       {"joined", input.joined}});
   }
-  Json stretches = Json::array();
-  for (const Stretch& stretch : plan.stretches) {
-    stretches.push_back({stretch.input, stretch.first, stretch.frames});
+  Json segments = Json::array();
+  for (const Segment& segment : plan.segments) {
+    segments.push_back({segment.input, segment.first, segment.frames});
   }
-  const Json json{{"limpid_plan", 1},
+  const Json json{{"limpid_plan", kPlanVersion},
                   {"program", plan.program},
                   {"settings", to_json(plan.settings)},
                   {"inputs", std::move(inputs)},
-                  {"stretches", std::move(stretches)}};
+                  {"segments", std::move(segments)}};
   try {
     write_durably(folder.plan(), json.dump(1) + "\n");
   } catch (const nlohmann::json::exception&) {
@@ -322,14 +323,14 @@ PlannedInput input_from(const JsonValue& json) {
           .joined = json.at("joined").boolean()};
 }
 
-Stretch stretch_from(const JsonValue& json, const std::vector<PlannedInput>& inputs) {
+Segment segment_from(const JsonValue& json, const std::vector<PlannedInput>& inputs) {
   const std::vector<JsonValue> parts = json.items(3);
-  Stretch stretch;
-  stretch.input = parts[0].integer(0, static_cast<int>(inputs.size()) - 1);
-  const std::int64_t frames = inputs[static_cast<std::size_t>(stretch.input)].frames;
-  stretch.first = parts[1].integer<std::int64_t>(0, frames - 1);
-  stretch.frames = parts[2].integer<std::int64_t>(1, frames - stretch.first);
-  return stretch;
+  Segment segment;
+  segment.input = parts[0].integer(0, static_cast<int>(inputs.size()) - 1);
+  const std::int64_t frames = inputs[static_cast<std::size_t>(segment.input)].frames;
+  segment.first = parts[1].integer<std::int64_t>(0, frames - 1);
+  segment.frames = parts[2].integer<std::int64_t>(1, frames - segment.first);
+  return segment;
 }
 
 }  // namespace
@@ -341,6 +342,10 @@ Plan read_plan(const JobFolder& folder) {
   }
   const JsonDocument document = JsonDocument::read(path, kMostJobFile);
   const JsonValue json = document.root();
+  if (json.at("limpid_plan").integer() != kPlanVersion) {
+    throw Error(path +
+                ": was made by another version of limpid; finish the job with that version, or plan anew");
+  }
   Plan plan;
   plan.program = json.at("program").text();
   if (plan.program != program_version()) {
@@ -351,27 +356,27 @@ Plan read_plan(const JobFolder& folder) {
   if (plan.inputs.empty()) {
     json.at("inputs").fail("must have an input");
   }
-  json.at("stretches").for_each([&plan](const JsonValue& stretch) {
-    plan.stretches.push_back(stretch_from(stretch, plan.inputs));
+  json.at("segments").for_each([&plan](const JsonValue& segment) {
+    plan.segments.push_back(segment_from(segment, plan.inputs));
   });
   return plan;
 }
 
-StretchPlan read_stretch_plan(const JobFolder& folder, int number, std::int64_t frames) {
-  const JsonDocument document = JsonDocument::read(folder.stretch(number), kMostJobFile);
-  StretchPlan stretch = stretch_plan_from(document.root());
-  if (stretch.frames != frames) {
+SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t frames) {
+  const JsonDocument document = JsonDocument::read(folder.segment(number), kMostJobFile);
+  SegmentPlan segment = segment_plan_from(document.root());
+  if (segment.frames != frames) {
     document.root().at("frames").fail(fmt::format("must be {}, as in plan.json", frames));
   }
-  return stretch;
+  return segment;
 }
 
-std::optional<DoneStretch> read_done(const JobFolder& folder, int number) {
+std::optional<DoneSegment> read_done(const JobFolder& folder, int number) {
   const std::string path = folder.done(number);
   if (!file_exists(path)) {
     return std::nullopt;
   }
-  DoneStretch done = done_stretch_from(JsonDocument::read(path, kMostJobFile).root());
+  DoneSegment done = done_segment_from(JsonDocument::read(path, kMostJobFile).root());
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(folder.data(done.file), failure);
   if (failure || bytes != static_cast<std::uintmax_t>(done.bytes)) {
@@ -418,7 +423,7 @@ bool is_merged(const MergeRecord& record, const std::string& output) {
          io::file_fingerprint(output.c_str()) == record.whole->fingerprint;
 }
 
-io::WriterOptions stretch_options(io::WriterOptions options) {
+io::WriterOptions segment_options(io::WriterOptions options) {
   if (options.container.empty()) {
     options.container = "matroska";
   }

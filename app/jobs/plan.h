@@ -44,10 +44,10 @@ struct PlannedInput {
   int decoder_threads = 0;      ///< 0: libavcodec's choice
   bool decoded_on_gpu = false;  ///< for the plan
   bool still_picture = false;
-  bool joined = false;  ///< stretches are encoded as they are in the end
+  bool joined = false;  ///< segments are encoded as they are in the end
 };
 
-struct Stretch {
+struct Segment {
   int input = 0;
   std::int64_t first = 0;  ///< of the input's results
   std::int64_t frames = 0;
@@ -58,11 +58,11 @@ struct Plan {
   std::string program;  ///< that made it: version()
   JobSettings settings;
   std::vector<PlannedInput> inputs;
-  std::vector<Stretch> stretches;
+  std::vector<Segment> segments;
 };
 
-/// What a worker has to know of a stretch: all frames that it reads, those around it too.
-struct StretchPlan {
+/// What a worker has to know of a segment: all frames that it reads, those around it too.
+struct SegmentPlan {
   std::int64_t position = 0;   ///< frames that a reader gives before them, from the beginning
   std::optional<double> seek;  ///< the time of the first, if that may be sought
   std::int64_t before = 0;
@@ -74,11 +74,11 @@ struct StretchPlan {
   std::vector<bool> fields;  ///< whether each is filtered by field
 };
 
-nlohmann::ordered_json to_json(const StretchPlan& stretch);
-StretchPlan stretch_plan_from(const JsonValue& json);
+nlohmann::ordered_json to_json(const SegmentPlan& segment);
+SegmentPlan segment_plan_from(const JsonValue& json);
 
 /// What a worker leaves.
-struct DoneStretch {
+struct DoneSegment {
   std::string file;  ///< in the folder of data
   std::int64_t bytes = 0;
   std::vector<std::uint64_t> hashes;  ///< io::sample_hash() of each result
@@ -88,8 +88,8 @@ struct DoneStretch {
   double seconds = 0;
 };
 
-nlohmann::ordered_json to_json(const DoneStretch& done);
-DoneStretch done_stretch_from(const JsonValue& json);
+nlohmann::ordered_json to_json(const DoneSegment& done);
+DoneSegment done_segment_from(const JsonValue& json);
 
 /// Of this program and the libraries that decode and encode.
 std::string program_version();
@@ -98,9 +98,9 @@ void write_plan(const JobFolder& folder, const Plan& plan);
 /// Throws Error if there is none, or if another version has made it.
 Plan read_plan(const JobFolder& folder);
 /// `frames`: results, of the plan. Throws Error.
-StretchPlan read_stretch_plan(const JobFolder& folder, int number, std::int64_t frames);
-/// Nothing if the stretch isn't done, or its file is gone or not whole. Throws Error for a damaged file.
-std::optional<DoneStretch> read_done(const JobFolder& folder, int number);
+SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t frames);
+/// Nothing if the segment isn't done, or its file is gone or not whole. Throws Error for a damaged file.
+std::optional<DoneSegment> read_done(const JobFolder& folder, int number);
 
 /// Record of a merge, for the next process after a kill.
 // NOLINTNEXTLINE(bugprone-exception-escape): likewise
@@ -122,8 +122,8 @@ std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input)
 /// True if `output` is the complete file of that record.
 bool is_merged(const MergeRecord& record, const std::string& output);
 
-/// For encoding stretches: of a container that nobody has chosen, the most usual.
-io::WriterOptions stretch_options(io::WriterOptions options);
+/// For encoding segments: of a container that nobody has chosen, the most usual.
+io::WriterOptions segment_options(io::WriterOptions options);
 
 /// Throws Error unless the input is the file that was planned.
 void check_input(const PlannedInput& input);

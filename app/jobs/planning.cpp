@@ -20,7 +20,7 @@
 namespace limpid::app {
 namespace {
 
-/// An analyzed source, divided into stretches.
+/// An analyzed source, divided into segments.
 class PlannedSource {
  public:
   PlannedSource(AnalyzedSource source, const FilterSettings& filter)
@@ -36,12 +36,12 @@ class PlannedSource {
 
   std::int64_t results() const { return results_; }
 
-  /// Stretches of about `length` frames, and what is to be known of each.
-  std::vector<std::pair<Stretch, StretchPlan>> stretches(std::int64_t length) const {
-    std::vector<std::pair<Stretch, StretchPlan>> all;
+  /// Segments of about `length` frames, and what is to be known of each.
+  std::vector<std::pair<Segment, SegmentPlan>> segments(std::int64_t length) const {
+    std::vector<std::pair<Segment, SegmentPlan>> all;
     std::int64_t begin = 0;
-    for (const std::int64_t end : ends_of_stretches(results_, length, cuts_)) {
-      all.emplace_back(Stretch{.input = 0, .first = begin, .frames = end - begin}, plan_of(begin, end));
+    for (const std::int64_t end : ends_of_segments(results_, length, cuts_)) {
+      all.emplace_back(Segment{.input = 0, .first = begin, .frames = end - begin}, plan_of(begin, end));
       begin = end;
     }
     return all;
@@ -50,11 +50,11 @@ class PlannedSource {
   const io::Reader& reader() const { return *source_.reader; }
 
  private:
-  StretchPlan plan_of(std::int64_t begin, std::int64_t end) const {
+  SegmentPlan plan_of(std::int64_t begin, std::int64_t end) const {
     const std::int64_t first = std::max<std::int64_t>(first_result_ + begin - reach_.before, 0);
     const std::int64_t last =
         std::min<std::int64_t>(first_result_ + end + reach_.after, std::ssize(source_.frames));
-    StretchPlan plan{.position = first,
+    SegmentPlan plan{.position = first,
                      .seek = {},
                      .before = first_result_ + begin - first,
                      .frames = end - begin,
@@ -100,9 +100,9 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
   return options;
 }
 
-/// Whether stretches can be encoded as they are in the end.
+/// Whether segments can be encoded as they are in the end.
 bool joins(const io::Reader& reader, const io::WriterOptions& settings, const std::string& probe) {
-  io::WriterOptions options = stretch_options(settings);
+  io::WriterOptions options = segment_options(settings);
   options.segment_file = probe;
   options.segment_temporary = probe + ".tmp";
   return !reader.video().still_picture && io::Writer(probe, reader, options).joins_segments();
@@ -136,8 +136,8 @@ PlannedInput describe(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::int64_t> ends_of_stretches(std::int64_t frames, std::int64_t length,
-                                            const std::vector<std::int64_t>& cuts) {
+std::vector<std::int64_t> ends_of_segments(std::int64_t frames, std::int64_t length,
+                                           const std::vector<std::int64_t>& cuts) {
   std::vector<std::int64_t> ends;
   const std::int64_t slack = length / 4;
   for (std::int64_t begin = 0; frames - begin > length + slack;) {
@@ -159,10 +159,10 @@ std::vector<std::int64_t> ends_of_stretches(std::int64_t frames, std::int64_t le
 }
 
 bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
-              const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t stretch_frames,
+              const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks) {
   folder.create();
-  Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .stretches = {}};
+  Plan plan{.program = program_version(), .settings = settings, .inputs = {}, .segments = {}};
   for (const std::string& name : inputs) {
     try {
       PlannedInput input = describe(name);
@@ -181,10 +181,10 @@ bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, c
       }
       tell_of_source(source.reader(), input);
       input.joined = joins(source.reader(), settings.writer, folder.data("probe-" + worker_name()));
-      for (auto& [stretch, own] : source.stretches(stretch_frames)) {
-        stretch.input = static_cast<int>(plan.inputs.size());
-        write_durably(folder.stretch(static_cast<int>(plan.stretches.size())), to_json(own).dump() + "\n");
-        plan.stretches.push_back(stretch);
+      for (auto& [segment, own] : source.segments(segment_frames)) {
+        segment.input = static_cast<int>(plan.inputs.size());
+        write_durably(folder.segment(static_cast<int>(plan.segments.size())), to_json(own).dump() + "\n");
+        plan.segments.push_back(segment);
       }
       plan.inputs.push_back(std::move(input));
     } catch (const io::NoVideo& failure) {

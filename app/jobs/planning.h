@@ -20,16 +20,16 @@ struct PlanningHooks {
 };
 
 /// Makes the plan of a job: estimates noise and detects scene cuts in the inputs with `engine`, and writes
-/// how each stretch is to be done; the plan itself last. `stretch_frames`: how long stretches are, more or
+/// how each segment is to be done; the plan itself last. `segment_frames`: how long segments are, more or
 /// less, as scenes are. False, with nothing that another command would take for a job, if it was stopped.
 /// Throws Error.
 bool plan_job(const JobFolder& folder, const std::vector<std::string>& inputs, const JobSettings& settings,
-              const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t stretch_frames,
+              const NoiseSettings& noise, const std::shared_ptr<Engine>& engine, std::int64_t segment_frames,
               const PlanningHooks& hooks);
 
-/// Where stretches of about `length` frames end, given before which frames scenes begin, in order; the last
+/// Where segments of about `length` frames end, given before which frames scenes begin, in order; the last
 /// is `frames`.
-std::vector<std::int64_t> ends_of_stretches(std::int64_t frames, std::int64_t length,
-                                            const std::vector<std::int64_t>& cuts);
+std::vector<std::int64_t> ends_of_segments(std::int64_t frames, std::int64_t length,
+                                           const std::vector<std::int64_t>& cuts);
 
 }  // namespace limpid::app

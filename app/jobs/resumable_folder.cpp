@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMarkText = "{\"limpid_resume\": 1}\n";
 constexpr std::size_t kMostMark = std::size_t{1} << 12;
 /// Subfolders, except "merged", which shows whether the output is complete and so is removed last.
-constexpr std::array<std::string_view, 6> kParts{"stretches", "done", "failed", "claims", "workers", "data"};
+constexpr std::array<std::string_view, 6> kParts{"segments", "done", "failed", "claims", "workers", "data"};
 
 std::string mark_in(const std::string& folder) { return folder + "/resume.json"; }
 std::string lock_in(const std::string& folder) { return folder + "/lock"; }

@@ -11,16 +11,16 @@ namespace limpid::app {
 
 JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience) {
   JobStatus status;
-  status.stretches = static_cast<int>(plan.stretches.size());
+  status.segments = static_cast<int>(plan.segments.size());
   const std::set<int> claimed = folder.numbers_in("claims");
   const std::set<int> failed = folder.numbers_in("failed");
   Claims claims(folder, patience);
   double seconds = 0;
-  for (int number = 0; number < status.stretches; ++number) {
-    const std::int64_t frames = plan.stretches[static_cast<std::size_t>(number)].frames;
+  for (int number = 0; number < status.segments; ++number) {
+    const std::int64_t frames = plan.segments[static_cast<std::size_t>(number)].frames;
     status.frames += frames;
     try {
-      if (const std::optional<DoneStretch> done = read_done(folder, number)) {
+      if (const std::optional<DoneSegment> done = read_done(folder, number)) {
         ++status.done;
         status.frames_done += frames;
         seconds += done->seconds;

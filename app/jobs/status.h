@@ -11,10 +11,10 @@ namespace limpid::app {
 
 struct JobStatus {
   struct Failure {
-    int stretch = 0;
+    int segment = 0;
     std::string sentence;
   };
-  int stretches = 0;
+  int segments = 0;
   std::int64_t frames = 0;
   int done = 0;
   std::int64_t frames_done = 0;

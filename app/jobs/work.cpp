@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "app/jobs/claims.h"
-#include "app/jobs/stretch_work.h"
+#include "app/jobs/segment_work.h"
 #include "core/base/error.h"
 
 namespace limpid::app {
@@ -49,7 +49,7 @@ class Worker {
 
   WorkReport run() {
     if (options_.share) {
-      for (const int number : stretches_of(*options_.share, static_cast<int>(plan_.stretches.size()))) {
+      for (const int number : segments_of(*options_.share, static_cast<int>(plan_.segments.size()))) {
         if (!stop_.stop_requested()) {
           // The scheduler knows who does what: who had it before is not running any more.
           do_one(number, true);
@@ -66,7 +66,7 @@ class Worker {
  private:
   /// In an order of this worker's own: others begin elsewhere.
   void do_what_is_free() {
-    std::vector<int> order(plan_.stretches.size());
+    std::vector<int> order(plan_.segments.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(std::random_device()()));
     // Those that go on with a job on their own take them as they come.
@@ -131,10 +131,10 @@ class Worker {
     }
     try {
       check_input_once(number);
-      const DoneStretch done = do_stretch(folder_, plan_, number, engine_, stop_);
+      const DoneSegment done = do_segment(folder_, plan_, number, engine_, stop_);
       ++report_.done;
       report_.frames += std::ssize(done.hashes);
-      spdlog::info(fmt::format("stretch {} of {}: {} frames in {:.1f} s", number, plan_.stretches.size(),
+      spdlog::info(fmt::format("segment {} of {}: {} frames in {:.1f} s", number, plan_.segments.size(),
                                done.hashes.size(), done.seconds));
       std::error_code ignored;
       std::filesystem::remove(folder_.failed(number), ignored);
@@ -142,7 +142,7 @@ class Worker {
       return false;
     } catch (const Error& failure) {
       if (claims_.is_lost()) {
-        spdlog::warn(fmt::format("stretch {}: another worker has taken it over", number));
+        spdlog::warn(fmt::format("segment {}: another worker has taken it over", number));
         return false;
       }
       failed(number, failure.what());
@@ -154,20 +154,20 @@ class Worker {
     return true;
   }
 
-  /// A stretch with a damaged result is not done: it is repeated, with a warning.
+  /// A segment with a damaged result is not done: it is repeated, with a warning.
   bool is_done(int number) {
     try {
       return read_done(folder_, number).has_value();
     } catch (const Error& damage) {
       if (damaged_.insert(number).second) {
-        spdlog::warn(fmt::format("{}; stretch {} is repeated", damage.what(), number));
+        spdlog::warn(fmt::format("{}; segment {} is repeated", damage.what(), number));
       }
       return false;
     }
   }
 
   void check_input_once(int number) {
-    const int input = plan_.stretches[static_cast<std::size_t>(number)].input;
+    const int input = plan_.segments[static_cast<std::size_t>(number)].input;
     if (!checked_.contains(input)) {
       check_input(plan_.inputs[static_cast<std::size_t>(input)]);
       checked_.insert(input);
@@ -179,7 +179,7 @@ class Worker {
       ++report_.there;  // by another worker, which may have taken it over
       return;
     }
-    spdlog::error(fmt::format("stretch {}: {}", number, sentence));
+    spdlog::error(fmt::format("segment {}: {}", number, sentence));
     report_.failed.push_back(number);
     try {
       write_durably(folder_.failed(number),
@@ -198,7 +198,7 @@ class Worker {
   std::stop_token stop_;
   Claims claims_;
   std::set<int> checked_;  // inputs
-  std::set<int> damaged_;  // stretches with a damaged result that has been logged
+  std::set<int> damaged_;  // segments with a damaged result that has been logged
   WorkReport report_;
 };
 
@@ -227,14 +227,14 @@ std::optional<Share> share_of_array(const std::function<const char*(const char* 
   return std::nullopt;
 }
 
-std::vector<int> stretches_of(const Share& share, int stretches) {
-  const int of = share.of > 0 ? share.of : stretches;
+std::vector<int> segments_of(const Share& share, int segments) {
+  const int of = share.of > 0 ? share.of : segments;
   if (share.index < 0 || share.index >= of) {
     throw UsageError(fmt::format("--index: there is no {}: the job has {} {}, and the first is 0",
-                                 share.index, of, share.of > 0 ? "shares" : "stretches"));
+                                 share.index, of, share.of > 0 ? "shares" : "segments"));
   }
   std::vector<int> numbers;
-  for (int number = share.index; number < stretches; number += of) {
+  for (int number = share.index; number < segments; number += of) {
     numbers.push_back(number);
   }
   return numbers;

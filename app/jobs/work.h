@@ -12,18 +12,18 @@
 
 namespace limpid::app {
 
-/// Which stretches of `count` a worker of an array does: every `of`-th from `index` on.
+/// Which segments of `count` a worker of an array does: every `of`-th from `index` on.
 struct Share {
   int index = 0;
-  int of = 0;  ///< 0: as many as there are stretches
+  int of = 0;  ///< 0: as many as there are segments
 };
 
 /// From the variables by which schedulers number the tasks of an array; nothing outside of one. `value_of`
 /// tells a variable's value, null if there is none.
 std::optional<Share> share_of_array(const std::function<const char*(const char* name)>& value_of);
 
-/// The numbers of a worker's stretches. Throws UsageError for an index that is none.
-std::vector<int> stretches_of(const Share& share, int stretches);
+/// The numbers of a worker's segments. Throws UsageError for an index that is none.
+std::vector<int> segments_of(const Share& share, int segments);
 
 struct WorkReport {
   int done = 0;   ///< by this worker
@@ -35,12 +35,12 @@ struct WorkReport {
 };
 
 struct WorkOptions {
-  std::optional<Share> share;  ///< nothing: any stretch that nobody does
+  std::optional<Share> share;  ///< nothing: any segment that nobody does
   double patience = 120;       ///< seconds after which a claim is that of the dead
-  bool waits = false;          ///< for the stretches of others, should these die
+  bool waits = false;          ///< for the segments of others, should these die
 };
 
-/// Does stretches until there are none left, or a stop is asked for. Failures of stretches are logged, and
+/// Does segments until there are none left, or a stop is asked for. Failures of segments are logged, and
 /// kept in the folder; others throw Error.
 WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
                    const std::shared_ptr<Engine>& engine, const std::stop_token& stop);

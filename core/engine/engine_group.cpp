@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/host_memory.h"
 #include "core/base/thread.h"
-#include "core/engine/stretch_dealer.h"
+#include "core/engine/segment_dealer.h"
 
 namespace limpid {
 namespace {
@@ -34,7 +34,7 @@ struct SharedStream {
     bool has_come() const { return frame.has_value() || failure != nullptr; }
   };
 
-  explicit SharedStream(StretchDealer dealing) : dealer(std::move(dealing)) {}
+  explicit SharedStream(SegmentDealer dealing) : dealer(std::move(dealing)) {}
 
   /// Of those that are still there.
   template <typename T>
@@ -54,7 +54,7 @@ struct SharedStream {
   }
 
   std::mutex mutex;  // of all that follows
-  StretchDealer dealer;
+  SegmentDealer dealer;
   std::deque<Sent> frames;               // of the last that were sent, those that may still be dealt
   std::deque<Result> results;            // of the last that were sent, those that haven't been received
   std::function<void()> ready_listener;  // called without the mutex
@@ -170,7 +170,7 @@ class Worker {
     tell_of_results();
   }
 
-  void send(const StretchDealer::Dealt& dealt, Lock& lock) {
+  void send(const SegmentDealer::Dealt& dealt, Lock& lock) {
     const SharedStream::Sent& sent = stream_.sent_frame(dealt.frame);
     Frame frame = sent.frame;
     const NoiseModel noise = sent.noise;
@@ -251,19 +251,19 @@ class Worker {
 };
 
 // How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
-// is then a twentieth of a stretch. But what waits for its turn takes an eighth of the memory at most.
+// is then a twentieth of a segment. But what waits for its turn takes an eighth of the memory at most.
 std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
   constexpr std::int64_t kContexts = 20;
   constexpr std::uint64_t kShare = 8;
   const auto count = static_cast<std::int64_t>(engines);
-  // Of `count` engines, stretches are count / (count - 1) times as long.
+  // Of `count` engines, segments are count / (count - 1) times as long.
   const std::int64_t context = reach.before + reach.after;
   const std::int64_t wished = kContexts * context * (count - 1) / count;
   const auto most = static_cast<std::int64_t>(usable_memory() / kShare / (bytes * engines));
   return std::min(wished, most);
 }
 
-// Deals a stream to the engines in stretches (stretch_dealer.h): of filters that look at one frame a frame or
+// Deals a stream to the engines in segments (segment_dealer.h): of filters that look at one frame a frame or
 // two each.
 class DenoiserGroup final : public Denoiser {
  public:
@@ -274,9 +274,9 @@ class DenoiserGroup final : public Denoiser {
         reach_(denoisers.front()->reach()),
         warnings_(denoisers.front()->warnings()) {
     const std::size_t count = denoisers.size();
-    const StretchDealer dealer(count, reach_, frames_ahead(reach_, count, frame_bytes(format)));
+    const SegmentDealer dealer(count, reach_, frames_ahead(reach_, count, frame_bytes(format)));
     stream_ = std::make_unique<SharedStream>(dealer);
-    // As far as the last but one, and the stretch that an engine takes next, of which the frames are to be
+    // As far as the last but one, and the segment that an engine takes next, of which the frames are to be
     // there by then.
     concurrency_ = static_cast<int>(count > 1 ? static_cast<std::int64_t>(count) * dealer.ahead() : 0);
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {

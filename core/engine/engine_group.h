@@ -14,9 +14,9 @@ namespace limpid {
 /// engine twice or name none.
 std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines);
 
-/// Several engines of one family as one. They share a stream's frames in stretches, with the context that the
+/// Several engines of one family as one. They share a stream's frames in segments, with the context that the
 /// filter's reach asks for; results come out in order, with the bits that each engine alone would give. For
-/// stretches to be long, many frames are under way (Denoiser::concurrency()). Each engine's denoiser has a
+/// segments to be long, many frames are under way (Denoiser::concurrency()). Each engine's denoiser has a
 /// thread of its own; what it throws, receive() throws when it is the turn of a frame that has no result by
 /// that. `name` is the user's.
 std::shared_ptr<Engine> make_engine_group(std::string name, std::vector<std::shared_ptr<Engine>> engines);

@@ -21,7 +21,7 @@ class TaskGraph {
  public:
   /// Adds a task that needs no other and returns its number: 0, 1, 2, ... Of several tasks that could start,
   /// the one with the lowest `turn` starts. A task may have a `place`, from 0 to less than 1. Each thread
-  /// prefers the tasks of one stretch of places, since its cache holds what they work on, and takes other
+  /// prefers the tasks of one segment of places, since its cache holds what they work on, and takes other
   /// tasks when it has none there.
   int add(int turn, std::optional<float> place = std::nullopt) {
     tasks_.push_back({turn, place, {}, 0});

@@ -1,6 +1,6 @@
 #pragma once
 
-// The stretch of a source that is wanted. Private to io.
+// The segment of a source that is wanted. Private to io.
 
 #include <cstdint>
 #include <limits>

@@ -38,7 +38,7 @@
 #include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
 /* The version of the library that this header is of, as of limpid_version(). */
-#define LIMPID_VERSION "0.1.0"
+#define LIMPID_VERSION "0.2.0"
 
 /* Only grows, by one with everything that is added to this header; what was added:
  *   1  all
@@ -67,7 +67,7 @@ typedef enum limpid_status {
 } limpid_status;
 
 /* Versions of the library that is running. */
-LIMPID_API const char* limpid_version(void); /* "0.1.0" */
+LIMPID_API const char* limpid_version(void); /* "0.2.0" */
 LIMPID_API int32_t limpid_api_version(void); /* its LIMPID_API_VERSION */
 
 /* ---- Formats and frames ---- */
@@ -234,7 +234,7 @@ LIMPID_API limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_fo
 
 typedef struct limpid_stream_info {
   size_t struct_size;
-  /* How many frames before and after its own a result depends on. Any stretch of a stream that is sent with
+  /* How many frames before and after its own a result depends on. Any segment of a stream that is sent with
    * so many frames of context gives the same bits as the whole, if the noise is given. */
   int32_t reach_before;
   int32_t reach_after;

@@ -15,7 +15,7 @@ job=$output.job
 if [[ ! -f $job/plan.json ]]; then
   limpid plan "$input" -o "$job" "$@"
 fi
-# Each worker does every WORKERS-th stretch. One whose node dies is put back into the queue and goes on where it was.
+# Each worker does every WORKERS-th segment. One whose node dies is put back into the queue and goes on where it was.
 array=$(sbatch --parsable --job-name=limpid-work --array="0-$((workers - 1))" --requeue --signal=B:TERM@60 \
   --open-mode=append --output="$job/work-%a.log" --wrap="exec limpid work '$job' --of $workers")
 merge=$(sbatch --parsable --job-name=limpid-merge --dependency="afterok:$array" --open-mode=append \

@@ -55,8 +55,8 @@ void read(unsigned kind, const JobFolder& job, Claims& claims, const std::string
       static_cast<void>(to_json(read_plan(job).settings).dump());
       break;
     case 1:
-      write(job.stretch(0), content);
-      static_cast<void>(to_json(read_stretch_plan(job, 0, 2)).dump());
+      write(job.segment(0), content);
+      static_cast<void>(to_json(read_segment_plan(job, 0, 2)).dump());
       break;
     case 2:
       write(job.done(0), content);

@@ -712,7 +712,7 @@ TEST(Library, GivesEachResultAtOnceWhenLive) {
   EXPECT_GT(stream.latency, 0) << "as it was asked for";
 }
 
-TEST(Library, AnyStretchWithContextGivesTheBitsOfTheWhole) {
+TEST(Library, AnySegmentWithContextGivesTheBitsOfTheWhole) {
   const FrameFormat format = oracle::yuv(48, 40, 1, 1);
   const std::vector<Frame> frames = noisy_frames(format, 9);
   const Handle denoiser;

@@ -31,16 +31,16 @@ std::vector<std::int64_t> guide_samples(const Picture& guide) {
   return result;
 }
 
-std::vector<std::vector<Picture>> denoise_stretch(const Stretch& stretch, const Vbm4dParameters& parameters,
+std::vector<std::vector<Picture>> denoise_segment(const Segment& segment, const Vbm4dParameters& parameters,
                                                   const MakeStep& make_step) {
   const auto fits = [&](std::size_t plane) {
-    return stretch.planes[0][plane].width >= kPatch && stretch.planes[0][plane].height >= kPatch;
+    return segment.planes[0][plane].width >= kPatch && segment.planes[0][plane].height >= kPatch;
   };
   const auto filtered = [&](bool second, const std::vector<std::vector<Picture>>& basic) {
-    std::vector<std::vector<Picture>> result = stretch.planes;
-    for (std::size_t plane = 0; plane < stretch.planes[0].size(); ++plane) {
+    std::vector<std::vector<Picture>> result = segment.planes;
+    for (std::size_t plane = 0; plane < segment.planes[0].size(); ++plane) {
       if (fits(0) && fits(plane)) {
-        const std::vector<Picture> estimates = make_step(stretch, parameters, second)->run(plane, basic);
+        const std::vector<Picture> estimates = make_step(segment, parameters, second)->run(plane, basic);
         for (std::size_t t = 0; t < estimates.size(); ++t) {
           result[t][plane] = estimates[t];
         }
@@ -123,8 +123,8 @@ bool has_nothing_in_common(const MotionField& field, const FrameFormat& format, 
 
 }  // namespace
 
-StepAlongMotion::StepAlongMotion(const Stretch& stretch, const Vbm4dParameters& parameters, bool second)
-    : stretch_(stretch),
+StepAlongMotion::StepAlongMotion(const Segment& segment, const Vbm4dParameters& parameters, bool second)
+    : segment_(segment),
       parameters_(parameters),
       span_(temporal_span(parameters)),
       second_(second),
@@ -133,9 +133,9 @@ StepAlongMotion::StepAlongMotion(const Stretch& stretch, const Vbm4dParameters& 
 
 std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<std::vector<Picture>>& basic) {
   plane_ = plane;
-  shift_x_ = plane > 0 ? stretch_.format.chroma_shift_x : 0;
-  shift_y_ = plane > 0 ? stretch_.format.chroma_shift_y : 0;
-  const int count = stretch_.size();
+  shift_x_ = plane > 0 ? segment_.format.chroma_shift_x : 0;
+  shift_y_ = plane > 0 ? segment_.format.chroma_shift_y : 0;
+  const int count = segment_.size();
   const Bm3dStep grid = {.patch_size = kPatchSide, .spacing = step_.spacing};
   guides_.clear();
   noisy_guides_.clear();
@@ -144,29 +144,29 @@ std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<s
   std::vector<Sums> sums;
   std::vector<Picture> estimates;
   for (int t = 0; t < count; ++t) {
-    const Picture& noisy = stretch_.planes[t][plane];
-    const Picture& luma = second_ ? basic[t][0] : stretch_.planes[t][0];
+    const Picture& noisy = segment_.planes[t][plane];
+    const Picture& luma = second_ ? basic[t][0] : segment_.planes[t][0];
     const bool shrinks = shift_x_ > 0 || shift_y_ > 0;
-    const Picture guide = shrinks ? shrunk(luma, stretch_.format, noisy.width, noisy.height) : luma;
+    const Picture guide = shrinks ? shrunk(luma, segment_.format, noisy.width, noisy.height) : luma;
     guides_.push_back(guide_samples(guide));
-    const Picture& noisy_luma = stretch_.planes[t][0];
+    const Picture& noisy_luma = segment_.planes[t][0];
     noisy_guides_.push_back(
-        guide_samples(shrinks ? shrunk(noisy_luma, stretch_.format, noisy.width, noisy.height) : noisy_luma));
+        guide_samples(shrinks ? shrunk(noisy_luma, segment_.format, noisy.width, noisy.height) : noisy_luma));
     Picture empty = noisy;
     std::fill(empty.samples.begin(), empty.samples.end(), 0.0);
     sums.push_back({empty, empty});
     estimates.push_back(noisy);
-    const PlaneNoise& noise = stretch_.noise[t][0];
+    const PlaneNoise& noise = segment_.noise[t][0];
     guide_variances_.push_back(std::pow(double{noise.sigma}, 2) / (1 << (shift_x_ + shift_y_)) *
                                left_of(noise.shape, shift_x_, shift_y_, false) /
                                left_of({}, shift_x_, shift_y_, false));
     coefficient_variances_.push_back(
-        oracle::coefficient_variances(stretch_.noise[t][plane], {.patch_size = kPatchSide}));
+        oracle::coefficient_variances(segment_.noise[t][plane], {.patch_size = kPatchSide}));
   }
-  width_ = stretch_.planes[0][plane].width;
-  height_ = stretch_.planes[0][plane].height;
+  width_ = segment_.planes[0][plane].width;
+  height_ = segment_.planes[0][plane].height;
   for (int t = 0; t < count; ++t) {
-    if (stretch_.noise[t][plane].sigma > 0) {
+    if (segment_.noise[t][plane].sigma > 0) {
       for (const int y : reference_positions(height_, grid)) {
         for (const int x : reference_positions(width_, grid)) {
           filter_group(t, {x, y}, basic, sums);
@@ -175,7 +175,7 @@ std::vector<Picture> StepAlongMotion::run(std::size_t plane, const std::vector<s
     }
   }
   for (int t = 0; t < count; ++t) {
-    if (stretch_.noise[t][plane].sigma > 0) {
+    if (segment_.noise[t][plane].sigma > 0) {
       for (std::size_t i = 0; i < estimates[t].samples.size(); ++i) {
         estimates[t].samples[i] = sums[t].numerator.samples[i] / sums[t].denominator.samples[i];
       }
@@ -216,7 +216,7 @@ Position StepAlongMotion::confined(int x, int y) const {
 double StepAlongMotion::variances(int t, double factor) const {
   return factor * guide_variances_[t] * kPatchSide * kPatchSide;
 }
-bool StepAlongMotion::guide_is_clean(int t) const { return second_ && stretch_.noise[t][0].sigma > 0; }
+bool StepAlongMotion::guide_is_clean(int t) const { return second_ && segment_.noise[t][0].sigma > 0; }
 
 Trajectory StepAlongMotion::follow(int t, Position reference) const {
   constexpr int kSamples = kPatchSide * kPatchSide;
@@ -229,11 +229,11 @@ Trajectory StepAlongMotion::follow(int t, Position reference) const {
     Position place = reference;
     for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
       const int u = t + direction * i;
-      if (u < 0 || u >= stretch_.size()) {
+      if (u < 0 || u >= segment_.size()) {
         break;
       }
-      const MotionField& field = direction < 0 ? stretch_.back[u - direction] : stretch_.ahead[u - direction];
-      if ((direction < 0 ? stretch_.cut_back[u - direction] : stretch_.cut_ahead[u - direction])) {
+      const MotionField& field = direction < 0 ? segment_.back[u - direction] : segment_.ahead[u - direction];
+      if ((direction < 0 ? segment_.cut_back[u - direction] : segment_.cut_ahead[u - direction])) {
         break;
       }
       const MotionVector& vector = field.vectors[field.block_at((place.x + kPatchSide / 2) << shift_x_,
@@ -413,8 +413,8 @@ std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const 
       }
     }
     for (int parity = 0; parity < fields; ++parity) {
-      Stretch stretch;
-      stretch.format = format;
+      Segment segment;
+      segment.format = format;
       for (std::size_t t = begin; t < end; ++t) {
         std::vector<Picture> planes = whole[t - begin];
         if (fields == 2) {
@@ -423,22 +423,22 @@ std::vector<Frame> denoise_along_motion(const std::vector<Frame>& frames, const 
           }
         }
         const NoiseModel& model = noise[noise.size() == 1 ? 0 : t];
-        stretch.planes.push_back(rgb ? to_opponent(planes) : planes);
-        stretch.noise.push_back(
+        segment.planes.push_back(rgb ? to_opponent(planes) : planes);
+        segment.noise.push_back(
             rgb ? opponent_noise(model)
                 : std::vector<PlaneNoise>{model.plane(0), model.plane(1), model.plane(2)});
-        stretch.guides.push_back(motion_guide(frames[t], parity, fields));
+        segment.guides.push_back(motion_guide(frames[t], parity, fields));
       }
-      for (std::size_t t = 0; t < stretch.guides.size(); ++t) {
-        stretch.back.push_back(t > 0 ? find_motion(stretch.guides[t - 1], stretch.guides[t]) : MotionField());
-        stretch.ahead.push_back(t + 1 < stretch.guides.size()
-                                    ? find_motion(stretch.guides[t + 1], stretch.guides[t])
+      for (std::size_t t = 0; t < segment.guides.size(); ++t) {
+        segment.back.push_back(t > 0 ? find_motion(segment.guides[t - 1], segment.guides[t]) : MotionField());
+        segment.ahead.push_back(t + 1 < segment.guides.size()
+                                    ? find_motion(segment.guides[t + 1], segment.guides[t])
                                     : MotionField());
         const NoiseModel& model = noise[noise.size() == 1 ? 0 : begin + t];
-        stretch.cut_back.push_back(has_nothing_in_common(stretch.back.back(), format, model));
-        stretch.cut_ahead.push_back(has_nothing_in_common(stretch.ahead.back(), format, model));
+        segment.cut_back.push_back(has_nothing_in_common(segment.back.back(), format, model));
+        segment.cut_ahead.push_back(has_nothing_in_common(segment.ahead.back(), format, model));
       }
-      const std::vector<std::vector<Picture>> filtered = denoise_stretch(stretch, parameters, make_step);
+      const std::vector<std::vector<Picture>> filtered = denoise_segment(segment, parameters, make_step);
       for (std::size_t t = begin; t < end; ++t) {
         const std::vector<Picture>& planes = filtered[t - begin];
         const std::vector<Picture> back = rgb ? from_opponent(planes) : planes;

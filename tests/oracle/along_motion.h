@@ -17,8 +17,8 @@
 
 namespace limpid::oracle {
 
-/// A stretch of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
-struct Stretch {
+/// A segment of pictures of one size, without a cut. All that is said of pictures is by their numbers in it.
+struct Segment {
   FrameFormat format;
   std::vector<std::vector<Picture>> planes;  // of each picture
   std::vector<std::vector<PlaneNoise>> noise;
@@ -55,7 +55,7 @@ struct Sums {
 /// plain code. `parameters` must outlive it.
 class StepAlongMotion {
  public:
-  StepAlongMotion(const Stretch& stretch, const Vbm4dParameters& parameters, bool second);
+  StepAlongMotion(const Segment& segment, const Vbm4dParameters& parameters, bool second);
   StepAlongMotion(const StepAlongMotion&) = delete;
   StepAlongMotion& operator=(const StepAlongMotion&) = delete;
   virtual ~StepAlongMotion() = default;
@@ -94,7 +94,7 @@ class StepAlongMotion {
   /// The variances of the noise's coefficients in picture t.
   const std::vector<double>& coefficient_variances(int t) const { return coefficient_variances_[t]; }
 
-  const Stretch& stretch_;
+  const Segment& segment_;
   const Vbm4dParameters& parameters_;
   TemporalSpan span_;
   bool second_;
@@ -116,7 +116,7 @@ class StepAlongMotion {
 };
 
 using MakeStep = std::function<std::unique_ptr<StepAlongMotion>(
-    const Stretch& stretch, const Vbm4dParameters& parameters, bool second)>;
+    const Segment& segment, const Vbm4dParameters& parameters, bool second)>;
 
 /// A whole stream: the results of all frames, context or not. Frames may begin anew. `noise`: a model for all
 /// frames, or for each its own.

@@ -69,7 +69,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
   // where it is.
   using Candidate = std::tuple<std::int64_t, int, int, int>;  // of picture, y and x
 
-  // V-BM3D's group: the patches of a stretch that are most like the reference patch, as far as they are
+  // V-BM3D's group: the patches of a segment that are most like the reference patch, as far as they are
   // found.
   std::vector<std::pair<int, Position>> search_predictively(int t, Position reference) const {
     const vbm4d::PredictiveSearch& search = *step_.predictive;
@@ -111,8 +111,8 @@ class Vbm4dOracleStep final : public StepAlongMotion {
       std::vector<Position> centres = best(own);
       for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
         const int u = t + direction * i;
-        if (u < 0 || u >= stretch_.size() ||
-            (direction < 0 ? stretch_.cut_back[u - direction] : stretch_.cut_ahead[u - direction])) {
+        if (u < 0 || u >= segment_.size() ||
+            (direction < 0 ? segment_.cut_back[u - direction] : segment_.cut_ahead[u - direction])) {
           break;
         }
         const std::set<Candidate> found = candidates(u, centres, search.predictive_window);
@@ -212,7 +212,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
       }
       return group;
     };
-    Spectrum noisy = load([&](int u) -> const Picture& { return stretch_.planes[u][plane_]; });
+    Spectrum noisy = load([&](int u) -> const Picture& { return segment_.planes[u][plane_]; });
     Spectrum guide = second_ ? load([&](int u) -> const Picture& { return basic[u][plane_]; }) : noisy;
     double mean = 0;
     for (const auto& patch : guide) {
@@ -222,7 +222,7 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     }
     transform(noisy, frames, true);
     transform(guide, frames, true);
-    const PlaneNoise& noise = stretch_.noise[t][plane_];
+    const PlaneNoise& noise = segment_.noise[t][plane_];
     const std::vector<double>& variance = coefficient_variances(t);
     const double deviation = curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : mean);
     const double sigma2 = std::pow(double{noise.sigma}, 2);
@@ -282,8 +282,8 @@ class Vbm4dOracleStep final : public StepAlongMotion {
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const Vbm4dParameters& parameters,
                            const std::vector<NoiseModel>& noise) {
   return denoise_along_motion(frames, parameters, noise,
-                              [](const Stretch& stretch, const Vbm4dParameters& its_parameters, bool second) {
-                                return std::make_unique<Vbm4dOracleStep>(stretch, its_parameters, second);
+                              [](const Segment& segment, const Vbm4dParameters& its_parameters, bool second) {
+                                return std::make_unique<Vbm4dOracleStep>(segment, its_parameters, second);
                               });
 }
 

@@ -79,9 +79,9 @@ double factor_of(double x, const vnlb::EigenvalueFilter& filter) {
 
 class VnlbOracleStep final : public StepAlongMotion {
  public:
-  VnlbOracleStep(const Stretch& stretch, const Vbm4dParameters& followed, bool second,
+  VnlbOracleStep(const Segment& segment, const Vbm4dParameters& followed, bool second,
                  const VnlbParameters& parameters)
-      : StepAlongMotion(stretch, followed, second),
+      : StepAlongMotion(segment, followed, second),
         before_(parameters.before),
         after_(parameters.after),
         own_(second ? *parameters.second : parameters.first) {}
@@ -90,7 +90,7 @@ class VnlbOracleStep final : public StepAlongMotion {
   // Whether the patch at `place` of picture t may have a slice in picture t + direction.
   bool has_slice(int t, Position place, int direction, int earliest, int latest) const {
     const int u = t + direction;
-    if (u < earliest || u > latest || (direction < 0 ? stretch_.cut_back[t] : stretch_.cut_ahead[t])) {
+    if (u < earliest || u > latest || (direction < 0 ? segment_.cut_back[t] : segment_.cut_ahead[t])) {
       return false;
     }
     return !repeats({u, place}, {t, place});
@@ -99,7 +99,7 @@ class VnlbOracleStep final : public StepAlongMotion {
   void filter_group(int t, Position reference, const std::vector<std::vector<Picture>>& basic,
                     std::vector<Sums>& sums) override {
     const int earliest = std::max(t - span_.before, 0);
-    const int latest = std::min(t + span_.after, stretch_.size() - 1);
+    const int latest = std::min(t + span_.after, segment_.size() - 1);
     const std::vector<std::pair<int, Position>> trajectory = follow(t, reference).places;
     int direction = 0;
     if (has_slice(t, reference, 1, earliest, latest)) {
@@ -152,7 +152,7 @@ class VnlbOracleStep final : public StepAlongMotion {
       }
       return patches;
     };
-    Rows noisy = load([&](int u) -> const Picture& { return stretch_.planes[u][plane_]; });
+    Rows noisy = load([&](int u) -> const Picture& { return segment_.planes[u][plane_]; });
     Rows guide = second_ ? load([&](int u) -> const Picture& { return basic[u][plane_]; }) : noisy;
     const std::vector<double> mean = subtract_mean(noisy);
     const std::vector<double> guide_mean = subtract_mean(guide);
@@ -160,7 +160,7 @@ class VnlbOracleStep final : public StepAlongMotion {
     for (const double value : guide_mean) {
       brightness += value / static_cast<double>(guide_mean.size());
     }
-    const PlaneNoise& noise = stretch_.noise[t][plane_];
+    const PlaneNoise& noise = segment_.noise[t][plane_];
     const double deviation =
         curve_at(noise.shape, plane_ > 0 ? brightness_in_guide(t, reference) : brightness);
     // Both are made such that the noise is white, and the estimate is made what it was.
@@ -325,8 +325,8 @@ std::vector<double> make_products(int size, int rank, double greatest, std::mt19
 std::vector<Frame> denoise(const std::vector<Frame>& frames, const VnlbParameters& parameters,
                            const std::vector<NoiseModel>& noise) {
   return denoise_along_motion(frames, followed_like(parameters), noise,
-                              [&](const Stretch& stretch, const Vbm4dParameters& followed, bool second) {
-                                return std::make_unique<VnlbOracleStep>(stretch, followed, second,
+                              [&](const Segment& segment, const Vbm4dParameters& followed, bool second) {
+                                return std::make_unique<VnlbOracleStep>(segment, followed, second,
                                                                         parameters);
                               });
 }

@@ -171,7 +171,7 @@ def test_stream_gives_results_in_order_and_anew():
         denoiser.reset()
 
 
-def test_context_frames_make_any_stretch_of_a_stream():
+def test_context_frames_make_any_segment_of_a_stream():
     video = noisy((9, 24, 32))
     denoiser = limpid.Denoiser(sigma=10, profile="fast", reach=1, fields="progressive")
     denoiser.start(video[0])

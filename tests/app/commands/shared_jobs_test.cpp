@@ -1,4 +1,4 @@
-// limpid plan, work, merge and status: as many workers and stretches as there may be, the result is one
+// limpid plan, work, merge and status: as many workers and segments as there may be, the result is one
 // run's.
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ class SharedJobsTest : public ProgramTest {
   }
 };
 
-TEST_F(SharedJobsTest, AnyNumberOfStretchesGivesWhatOneRunGives) {
+TEST_F(SharedJobsTest, AnyNumberOfSegmentsGivesWhatOneRunGives) {
   const std::string film = make_film();
   const Arguments quick{"--profile", "fast", "--reach", "2", "-c", "ffv1"};
   expect_success(limpid(joined({"denoise", film, "-o", path("one.mkv")}, quick)));
@@ -136,7 +136,7 @@ TEST_F(SharedJobsTest, EstimatedNoiseIsThatOfOneRunInSegmentsAndResumed) {
                                      quick);
     {
       Process killed(limpid_command(resumed));
-      EXPECT_TRUE(killed.wait_for_err("stretch "));
+      EXPECT_TRUE(killed.wait_for_err("segment "));
       killed.send_signal(SIGKILL);
       killed.wait();
     }
@@ -173,11 +173,11 @@ TEST_F(SharedJobsTest, EditListsOddRatesFieldsAndDepthsMakeNoDifference) {
   for (const std::string name : {"cut", "deep_fields", "late", "telecine", "uneven"}) {
     EXPECT_EQ(content_of(path("merged/" + name + ".mkv")), content_of(path("one/" + name + ".mkv"))) << name;
   }
-  const Outcome stretches = limpid({"status", path("job"), "--json"});
-  EXPECT_GE(nlohmann::json::parse(stretches.out)["done"], 12) << "some of each";
+  const Outcome segments = limpid({"status", path("job"), "--json"});
+  EXPECT_GE(nlohmann::json::parse(segments.out)["done"], 12) << "some of each";
 }
 
-TEST_F(SharedJobsTest, StretchesThatCantBeJoinedAreEncodedOnce) {
+TEST_F(SharedJobsTest, SegmentsThatCantBeJoinedAreEncodedOnce) {
   const std::string film = make_film();
   // Not x264: how it meets a bitrate depends on when its threads are ready, and on memory that nobody has
   // written to (MALLOC_PERTURB_ changes its streams).
@@ -228,7 +228,7 @@ TEST_F(SharedJobsTest, WorkersShareAJob) {
     expect_success(outcome);
     done += nlohmann::json::parse(outcome.out)["done"].get<int>();
   }
-  EXPECT_EQ(done, 12) << "each stretch once";
+  EXPECT_EQ(done, 12) << "each segment once";
   const Outcome status = limpid({"status", job, "--json"});
   EXPECT_EQ(nlohmann::json::parse(status.out)["done"], 12);
   EXPECT_EQ(nlohmann::json::parse(status.out)["seconds_left"], nullptr);
@@ -236,14 +236,14 @@ TEST_F(SharedJobsTest, WorkersShareAJob) {
   EXPECT_TRUE(std::filesystem::is_empty(job + "/workers"));
 }
 
-TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
+TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedSegmentCostsNothing) {
   const std::string job =
       plan(make_clip("a.mkv", 6), "job", {"--filter", "bilateral", "--segment-frames", "1", "-c", "ffv1"});
-  expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "there is no 6", "6 stretches"});
+  expect_failure(limpid({"work", job, "--index", "6"}), 2, {"--index", "there is no 6", "6 segments"});
   expect_failure(limpid({"work", job, "--of", "2"}), 2, {"--of", "--index"});
   expect_success(limpid({"work", job, "--index", "4"}));
   expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1,
-                 {"5 of 6 stretches are missing: 0 to 3, 5", "limpid work"});
+                 {"5 of 6 segments are missing: 0 to 3, 5", "limpid work"});
   const auto done_by = [&](const Arguments& more) {
     const Outcome outcome = limpid(joined({"work", job, "--json"}, more));
     expect_success(outcome);
@@ -254,7 +254,7 @@ TEST_F(SharedJobsTest, IndicesDivideAJobAndAFinishedStretchCostsNothing) {
   EXPECT_EQ(done_by({"--index", "1", "--of", "2"}), 3);
   std::filesystem::remove_all(job + "/data");
   std::filesystem::create_directory(job + "/data");
-  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"stretch 0", "has no file"});
+  expect_failure(limpid({"merge", job, "-o", path("out.mkv")}), 1, {"segment 0", "has no file"});
   EXPECT_EQ(done_by({"--index", "0", "--of", "1"}), 6) << "files that are gone are made again";
   expect_success(limpid({"merge", job, "-o", path("out.mkv")}));
   EXPECT_EQ(frame_count(path("out.mkv")), 6U);
@@ -289,11 +289,11 @@ TEST_F(SharedJobsTest, AWorkerThatIsToldToEndLeavesNothingHalf) {
 TEST_F(SharedJobsTest, AnotherFrameThanThePlanHasSeenIsRefused) {
   const std::string clip = make_clip("a.mkv", 4);
   const std::string job = plan(clip, "job", {"--filter", "bilateral", "-c", "ffv1", "--sigma", "5"});
-  nlohmann::json stretch = nlohmann::json::parse(read_file(job + "/stretches/00000.json"));
-  auto checks = stretch["checks"].get<std::string>();
+  nlohmann::json segment = nlohmann::json::parse(read_file(job + "/segments/00000.json"));
+  auto checks = segment["checks"].get<std::string>();
   checks.back() = checks.back() == '0' ? '1' : '0';
-  stretch["checks"] = checks;
-  write_file(job + "/stretches/00000.json", stretch.dump());
+  segment["checks"] = checks;
+  write_file(job + "/segments/00000.json", segment.dump());
   const std::string why = "a.mkv: its frame 3 is not the one that limpid plan saw";
   const auto expect_told = [&](const std::string& sentence) {
     const Outcome outcome = limpid({"work", job});
@@ -355,7 +355,7 @@ TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
                                    {"--filter", "nlm", "--threads", "1", "-c", "ffv1", "--json"});
   {
     Process killed(limpid_command(resumed));
-    EXPECT_TRUE(killed.wait_for_err("stretch "));
+    EXPECT_TRUE(killed.wait_for_err("segment "));
     killed.send_signal(SIGKILL);
     killed.wait();
   }
@@ -364,9 +364,9 @@ TEST_F(SharedJobsTest, AKilledRunGoesOnWhereItWas) {
   const Outcome outcome = limpid(resumed);
   expect_success(outcome);
   const nlohmann::json report = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(report["stretches"], 2);
+  EXPECT_EQ(report["segments"], 2);
   EXPECT_EQ(report["frames"], 40);
-  EXPECT_GE(report["stretches_done_before"], 1);
+  EXPECT_GE(report["segments_done_before"], 1);
   EXPECT_EQ(files(), (std::vector<std::string>{"film.mkv", "out.mkv"}));
   expect_success(limpid({"denoise", film, "-o", path("one.mkv"), "--filter", "nlm", "-c", "ffv1"}));
   EXPECT_EQ(content_of(output), content_of(path("one.mkv")));
@@ -389,15 +389,15 @@ TEST_F(SharedJobsTest, DamagedFilesOfAJobAreNamedAndStopNobody) {
   write_file(job + "/claims/00000.claim", R"({"worker": 5})");
   std::filesystem::last_write_time(job + "/claims/00000.claim",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  const std::string stretch = read_file(job + "/stretches/00001.json");
-  change(job + "/stretches/00001.json", "/before", -1);
+  const std::string segment = read_file(job + "/segments/00001.json");
+  change(job + "/segments/00001.json", "/before", -1);
   expect_success(limpid({"status", job}));
   const Outcome worked = limpid({"work", job});
   EXPECT_EQ(worked.exit_code, 1);
-  EXPECT_NE(worked.err.find("stretches/00001.json: \"before\" must be an integer from 0"), std::string::npos)
+  EXPECT_NE(worked.err.find("segments/00001.json: \"before\" must be an integer from 0"), std::string::npos)
       << worked.err;
   EXPECT_EQ(nlohmann::json::parse(limpid({"status", job, "--json"}).out)["done"], 3) << "all others";
-  write_file(job + "/stretches/00001.json", stretch);
+  write_file(job + "/segments/00001.json", segment);
   write_file(job + "/failed/00001.failed.json", R"({"error": 5})");
   change(job + "/done/00002.done.json", "/file", "../../a.mkv");
   const nlohmann::json status = nlohmann::json::parse(limpid({"status", job, "--json"}).out);
@@ -506,7 +506,7 @@ TEST_F(ResumeTest, TheRestOfAFolderThatWasBeingRemovedGoesToo) {
   const std::string job = completed();
   write_file(job + "/resume.json", R"({"limpid_resume": 1})");
   std::filesystem::remove(job + "/plan.json");
-  std::filesystem::remove_all(job + "/stretches");
+  std::filesystem::remove_all(job + "/segments");
   for (const Arguments& more : {Arguments{"-y"}, Arguments{}}) {
     std::filesystem::copy(job, path("copy"), std::filesystem::copy_options::recursive);
     const Outcome outcome = limpid(resumed(more));
@@ -558,7 +558,7 @@ TEST_F(ResumeTest, TheSecondOfTwoSaysSo) {
   const Arguments both = {"denoise",   film, "-o", path("out.mkv"), "--resume",         "--filter", "nlm",
                           "--threads", "1",  "-c", "ffv1",          "--segment-frames", "10"};
   Process first(limpid_command(both));
-  ASSERT_TRUE(first.wait_for_err("stretch "));
+  ASSERT_TRUE(first.wait_for_err("segment "));
   expect_failure(limpid(both), 1,
                  {"out.mkv.limpid-job: another limpid denoise --resume works in this folder"});
   expect_success(first.wait());

@@ -33,23 +33,23 @@ namespace {
 
 using test::TemporaryFolder;
 
-TEST(Stretches, EndWhereScenesDoAndCoverAll) {
+TEST(Segments, EndWhereScenesDoAndCoverAll) {
   using Ends = std::vector<std::int64_t>;
-  EXPECT_EQ(ends_of_stretches(100, 25, {}), (Ends{25, 50, 75, 100}));
-  EXPECT_EQ(ends_of_stretches(100, 40, {}), (Ends{40, 80, 100}));
-  EXPECT_EQ(ends_of_stretches(50, 40, {}), (Ends{50})) << "a short rest belongs to the stretch before";
-  EXPECT_EQ(ends_of_stretches(100, 40, {31, 38, 45, 90}), (Ends{38, 78, 100}))
+  EXPECT_EQ(ends_of_segments(100, 25, {}), (Ends{25, 50, 75, 100}));
+  EXPECT_EQ(ends_of_segments(100, 40, {}), (Ends{40, 80, 100}));
+  EXPECT_EQ(ends_of_segments(50, 40, {}), (Ends{50})) << "a short rest belongs to the segment before";
+  EXPECT_EQ(ends_of_segments(100, 40, {31, 38, 45, 90}), (Ends{38, 78, 100}))
       << "the nearest cut, not farther than a quarter";
-  EXPECT_EQ(ends_of_stretches(3, 1, {}), (Ends{1, 2, 3}));
-  EXPECT_EQ(ends_of_stretches(1, 250, {}), (Ends{1}));
+  EXPECT_EQ(ends_of_segments(3, 1, {}), (Ends{1, 2, 3}));
+  EXPECT_EQ(ends_of_segments(1, 250, {}), (Ends{1}));
 }
 
-TEST(Shares, EveryStretchHasOneWorker) {
-  EXPECT_EQ(stretches_of({.index = 3}, 5), (std::vector<int>{3}));
-  EXPECT_EQ(stretches_of({.index = 1, .of = 3}, 8), (std::vector<int>{1, 4, 7}));
-  EXPECT_TRUE(stretches_of({.index = 7, .of = 9}, 5).empty());
-  EXPECT_THROW(stretches_of({.index = 5}, 5), UsageError);
-  EXPECT_THROW(stretches_of({.index = 3, .of = 3}, 5), UsageError);
+TEST(Shares, EverySegmentHasOneWorker) {
+  EXPECT_EQ(segments_of({.index = 3}, 5), (std::vector<int>{3}));
+  EXPECT_EQ(segments_of({.index = 1, .of = 3}, 8), (std::vector<int>{1, 4, 7}));
+  EXPECT_TRUE(segments_of({.index = 7, .of = 9}, 5).empty());
+  EXPECT_THROW(segments_of({.index = 5}, 5), UsageError);
+  EXPECT_THROW(segments_of({.index = 3, .of = 3}, 5), UsageError);
 }
 
 TEST(Shares, AreToldBySchedulers) {
@@ -95,7 +95,7 @@ TEST_F(JobFolderTest, APlanComesBackToTheBit) {
                   .decoder_threads = 3,
                   .still_picture = false,
                   .joined = true}};
-  plan.stretches = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
+  plan.segments = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
   write_plan(job, plan);
   const Plan read = read_plan(job);
   EXPECT_EQ(to_json(read.settings), to_json(plan.settings));
@@ -105,8 +105,8 @@ TEST_F(JobFolderTest, APlanComesBackToTheBit) {
   ASSERT_EQ(read.inputs.size(), 1U);
   EXPECT_EQ(read.inputs[0].fingerprint, plan.inputs[0].fingerprint);
   EXPECT_TRUE(read.inputs[0].joined);
-  ASSERT_EQ(read.stretches.size(), 2U);
-  EXPECT_EQ(read.stretches[1].first, 7);
+  ASSERT_EQ(read.segments.size(), 2U);
+  EXPECT_EQ(read.segments[1].first, 7);
 }
 
 TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
@@ -114,7 +114,7 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
   level.shape[1].spectrum[5] = 1.0F / 3;
   level.shape[2].curve[0] = -0.0F;
   level.shape[2].repetition = 0.3F;
-  StretchPlan plan{.position = 3,
+  SegmentPlan plan{.position = 3,
                    .seek = 0.1 + 0.2,
                    .before = 1,
                    .frames = 1,
@@ -124,8 +124,8 @@ TEST_F(JobFolderTest, LevelsOfNoiseComeBackToTheBit) {
                    .fields = {true, false, true}};
   level.opponent[1] = {.sigma = 0.7F, .shape = level.shape[1]};
   plan.levels[1].second = level;
-  write_durably(job.stretch(4), to_json(plan).dump());
-  const StretchPlan read = read_stretch_plan(job, 4, 1);
+  write_durably(job.segment(4), to_json(plan).dump());
+  const SegmentPlan read = read_segment_plan(job, 4, 1);
   EXPECT_EQ(read.seek, plan.seek);
   EXPECT_EQ(read.checks, plan.checks);
   EXPECT_EQ(read.levels, plan.levels);
@@ -138,9 +138,9 @@ TEST_F(JobFolderTest, FilesThatAreNoneAreNamed) {
   EXPECT_THROW(read_plan(job), Error);
   std::ofstream(job.plan()) << "{}";
   EXPECT_THROW(read_plan(job), Error);
-  std::ofstream(job.stretch(0)) << R"({"position": 0, "seek": null, "before": 0, "frames": 2, "after": 0,)"
+  std::ofstream(job.segment(0)) << R"({"position": 0, "seek": null, "before": 0, "frames": 2, "after": 0,)"
                                 << R"( "checks": "00", "levels": []})";
-  EXPECT_THROW(read_stretch_plan(job, 0, 2), Error);
+  EXPECT_THROW(read_segment_plan(job, 0, 2), Error);
 }
 
 /// The sentence that `read` fails with.
@@ -155,10 +155,10 @@ std::string sentence_of(const Read& read) {
 }
 
 Plan small_plan() {
-  Plan plan{.program = program_version(), .settings = {}, .inputs = {}, .stretches = {}};
+  Plan plan{.program = program_version(), .settings = {}, .inputs = {}, .segments = {}};
   plan.settings.filter = {.name = "bilateral", .profile = {}, .parameters = {{"radius", 3}}};
   plan.inputs = {{.path = "/a.mkv", .bytes = 5, .fingerprint = 1, .frames = 12}};
-  plan.stretches = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
+  plan.segments = {{.input = 0, .first = 0, .frames = 7}, {.input = 0, .first = 7, .frames = 5}};
   return plan;
 }
 
@@ -173,11 +173,11 @@ TEST_F(JobFolderTest, WhatIsWrongWithAPlanIsSaidInOneSentence) {
     EXPECT_TRUE(sentence.starts_with(job.plan() + ": ")) << sentence;
     return sentence.substr(std::min(sentence.size(), job.plan().size() + 2));
   };
-  EXPECT_EQ(refusal("/stretches/1/0", "-1"), R"("stretches[1][0]" must be an integer from 0 to 0)");
-  EXPECT_EQ(refusal("/stretches/1/0", "1.5e+78"), R"("stretches[1][0]" must be an integer from 0 to 0)");
-  EXPECT_EQ(refusal("/stretches/1", "[0, 7]"), R"("stretches[1]" must be an array of 3 elements)");
-  EXPECT_EQ(refusal("/stretches/1/1", "12"), R"("stretches[1][1]" must be an integer from 0 to 11)");
-  EXPECT_EQ(refusal("/stretches/1/2", "6"), R"("stretches[1][2]" must be an integer from 1 to 5)");
+  EXPECT_EQ(refusal("/segments/1/0", "-1"), R"("segments[1][0]" must be an integer from 0 to 0)");
+  EXPECT_EQ(refusal("/segments/1/0", "1.5e+78"), R"("segments[1][0]" must be an integer from 0 to 0)");
+  EXPECT_EQ(refusal("/segments/1", "[0, 7]"), R"("segments[1]" must be an array of 3 elements)");
+  EXPECT_EQ(refusal("/segments/1/1", "12"), R"("segments[1][1]" must be an integer from 0 to 11)");
+  EXPECT_EQ(refusal("/segments/1/2", "6"), R"("segments[1][2]" must be an integer from 1 to 5)");
   EXPECT_EQ(refusal("/inputs", "[]"), R"("inputs" must have an input)");
   EXPECT_EQ(refusal("/inputs/0/path", "5"), R"("inputs[0].path" must be a text)");
   EXPECT_EQ(refusal("/inputs/0/decoder_threads", "2000000000"),
@@ -207,8 +207,8 @@ TEST_F(JobFolderTest, PlansAreRegularFiles) {
   EXPECT_EQ(sentence_of([&] { read_plan(job); }), job.plan() + ": is not a regular file");
 }
 
-TEST_F(JobFolderTest, WhatIsWrongWithAStretchIsSaidInOneSentence) {
-  const StretchPlan plan{.position = 0,
+TEST_F(JobFolderTest, WhatIsWrongWithASegmentIsSaidInOneSentence) {
+  const SegmentPlan plan{.position = 0,
                          .seek = {},
                          .before = 0,
                          .frames = 2,
@@ -219,10 +219,10 @@ TEST_F(JobFolderTest, WhatIsWrongWithAStretchIsSaidInOneSentence) {
   const auto refusal = [&](const char* place, const char* value) {
     nlohmann::ordered_json changed = to_json(plan);
     changed[nlohmann::ordered_json::json_pointer(place)] = nlohmann::ordered_json::parse(value);
-    std::ofstream(job.stretch(0)) << changed;
-    return sentence_of([&] { read_stretch_plan(job, 0, 2); });
+    std::ofstream(job.segment(0)) << changed;
+    return sentence_of([&] { read_segment_plan(job, 0, 2); });
   };
-  const std::string file = job.stretch(0) + ": ";
+  const std::string file = job.segment(0) + ": ";
   EXPECT_EQ(refusal("/before", "0"), "none");
   EXPECT_EQ(refusal("/before", "9223372036854775807"),
             file + R"("before" must be an integer from 0 to 281474976710656)");
@@ -233,8 +233,8 @@ TEST_F(JobFolderTest, WhatIsWrongWithAStretchIsSaidInOneSentence) {
             file + R"("levels[0][1].sigma" must be 3 finite numbers of 8 hexadecimal digits)");
   EXPECT_EQ(refusal("/levels/0/1/shapes", "[]"),
             file + R"("levels[0][1].shapes" must be an array of 3 elements)");
-  std::ofstream(job.stretch(0)) << to_json(plan);
-  EXPECT_EQ(sentence_of([&] { read_stretch_plan(job, 0, 3); }),
+  std::ofstream(job.segment(0)) << to_json(plan);
+  EXPECT_EQ(sentence_of([&] { read_segment_plan(job, 0, 3); }),
             file + R"("frames" must be 3, as in plan.json)");
 }
 
@@ -250,7 +250,7 @@ TEST_F(JobFolderTest, NamesFromFilesStayInTheFolder) {
     EXPECT_THROW(static_cast<void>(job.data(name)), Error) << name;
     EXPECT_THROW(static_cast<void>(job.beacon(name)), Error) << name;
   }
-  DoneStretch done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
+  DoneSegment done{.file = "../plan.json", .hashes = {1}, .engine = "cpu", .worker = "w"};
   write_durably(job.done(3), to_json(done).dump());
   EXPECT_EQ(sentence_of([&] { read_done(job, 3); }),
             job.done(3) + R"(: "file" must be the name of a file in the folder data)");
@@ -266,8 +266,8 @@ TEST_F(JobFolderTest, OnlyNamesThatLimpidGivesAreNumbers) {
   EXPECT_TRUE(job.numbers_in("claims").empty()) << "copying a job may lose empty folders";
 }
 
-TEST_F(JobFolderTest, AStretchWhoseFileIsGoneIsNotDone) {
-  const DoneStretch done{.file = "f",
+TEST_F(JobFolderTest, ASegmentWhoseFileIsGoneIsNotDone) {
+  const DoneSegment done{.file = "f",
                          .bytes = 4,
                          .hashes = {1, 2},
                          .reordering = 2,
@@ -285,17 +285,17 @@ TEST_F(JobFolderTest, AStretchWhoseFileIsGoneIsNotDone) {
 
 TEST_F(JobFolderTest, GapsAreNamed) {
   Plan plan;
-  plan.stretches.resize(9);
+  plan.segments.resize(9);
   for (const int number : {0, 3, 8}) {
     write_durably(job.done(number), "{}");
   }
-  EXPECT_EQ(missing_stretches(job, plan), "6 of 9 stretches are missing: 1 to 2, 4 to 7");
+  EXPECT_EQ(missing_segments(job, plan), "6 of 9 segments are missing: 1 to 2, 4 to 7");
   for (const int number : {1, 4, 5, 6, 7}) {
     write_durably(job.done(number), "{}");
   }
-  EXPECT_EQ(missing_stretches(job, plan), "1 of 9 stretches are missing: 2");
+  EXPECT_EQ(missing_segments(job, plan), "1 of 9 segments are missing: 2");
   write_durably(job.done(2), "{}");
-  EXPECT_EQ(missing_stretches(job, plan), "");
+  EXPECT_EQ(missing_segments(job, plan), "");
 }
 
 TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
@@ -310,16 +310,16 @@ TEST_F(JobFolderTest, NothingIsLeftOfAFileThatCantBeWritten) {
 class ClaimsTest : public JobFolderTest {
  protected:
   /// Another worker's, whose process is not on this machine, last touched so many seconds ago.
-  void claim_as_other(int stretch, int seconds_ago,
+  void claim_as_other(int segment, int seconds_ago,
                       const char* text = R"({"worker": "other", "process": 1, "space": "elsewhere"})") const {
-    std::ofstream(job.claim(stretch)) << text;
+    std::ofstream(job.claim(segment)) << text;
     const timespec time{::time(nullptr) - seconds_ago, 0};
     const std::array<timespec, 2> times{time, time};
-    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(stretch).c_str(), times.data(), 0), 0);
+    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(segment).c_str(), times.data(), 0), 0);
   }
 };
 
-TEST_F(ClaimsTest, OneWorkerHasAStretchUntilItGivesItBack) {
+TEST_F(ClaimsTest, OneWorkerHasASegmentUntilItGivesItBack) {
   Claims one(job, 60);
   Claims other(job, 60);
   EXPECT_TRUE(one.take(5));
@@ -409,14 +409,14 @@ TEST_F(ClaimsTest, WhatIsNoFileIsNotWaitedFor) {
   std::filesystem::create_directory(job.claim(2));
   std::filesystem::create_symlink(victim, job.claim(3));
   const std::array<timespec, 2> old{timespec{1000, 0}, timespec{1000, 0}};
-  for (const int stretch : {1, 2}) {
-    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(stretch).c_str(), old.data(), 0), 0);
+  for (const int segment : {1, 2}) {
+    ASSERT_EQ(::utimensat(AT_FDCWD, job.claim(segment).c_str(), old.data(), 0), 0);
   }
-  for (const int stretch : {1, 2, 3}) {
-    EXPECT_FALSE(claims.is_taken(stretch)) << stretch;
-    EXPECT_TRUE(claims.take(stretch)) << stretch;
+  for (const int segment : {1, 2, 3}) {
+    EXPECT_FALSE(claims.is_taken(segment)) << segment;
+    EXPECT_TRUE(claims.take(segment)) << segment;
     claims.give_back();
-    EXPECT_FALSE(file_exists(job.claim(stretch))) << stretch;
+    EXPECT_FALSE(file_exists(job.claim(segment))) << segment;
   }
   EXPECT_EQ(std::filesystem::file_size(victim), 8U);
 }

@@ -33,7 +33,7 @@ class ResumableFolderTest : public testing::Test {
     const JobFolder job(path);
     job.create();
     for (const std::string& file :
-         {job.plan(), job.stretch(0), job.done(0), job.failed(1), job.claim(1), job.beacon("worker"),
+         {job.plan(), job.segment(0), job.done(0), job.failed(1), job.claim(1), job.beacon("worker"),
           job.data("00000-worker.packets"), job.data("00001-worker.tmp"), job.merged(0),
           job.plan() + ".worker.tmp", job.claim(1) + ".worker.taken"}) {
       write(file);
@@ -107,8 +107,8 @@ TEST_F(ResumableFolderTest, FilesOfOthersAndFoldersBehindLinksStay) {
   write(path + "/notes.txt", "mine");
   write(path + "/data/notes.txt", "mine");
   fs::create_directory(path + "/done/00007.done.json");
-  fs::remove_all(path + "/stretches");
-  fs::create_directory_symlink(other, path + "/stretches");
+  fs::remove_all(path + "/segments");
+  fs::create_directory_symlink(other, path + "/segments");
   folder.remove();
   EXPECT_EQ(text_of(path + "/notes.txt"), "mine");
   EXPECT_EQ(text_of(path + "/data/notes.txt"), "mine");

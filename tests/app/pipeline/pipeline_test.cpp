@@ -545,7 +545,7 @@ TEST(Pipeline, ResultsWaitUpToANumberAndAnAmountOfMemory) {
   }
 }
 
-TEST(Pipeline, LongStretchesOfPacketsDontBlock) {
+TEST(Pipeline, LongSegmentsOfPacketsDontBlock) {
   Script script;
   constexpr int kPackets = 20000;
   for (int i = 0; i < kPackets; ++i) {

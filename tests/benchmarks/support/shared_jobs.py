@@ -55,7 +55,7 @@ def main():
             report, run, run_memory = ended(start(arguments.limpid, "denoise", clip, "-o", out, "-y", *options))
             for count in map(int, arguments.workers.split(",")):
                 shutil.rmtree(job, ignore_errors=True)
-                _, plan, _ = ended(start(arguments.limpid, "plan", clip, "-o", job, "--segment-frames", arguments.stretch_frames,
+                _, plan, _ = ended(start(arguments.limpid, "plan", clip, "-o", job, "--segment-frames", arguments.segment_frames,
                                          *options))
                 begin = time.monotonic()
                 workers = [start(arguments.limpid, "work", job, "--threads", 1, "--json") for _ in range(count)]

@@ -187,8 +187,8 @@ inline void expect_every_stream_as_defined(const Maker& make) {
   }
 }
 
-/// Any stretch of a stream, with its reach of context, gives the bits of the whole.
-inline void expect_stretches_to_give_the_whole(const Maker& make) {
+/// Any segment of a stream, with its reach of context, gives the bits of the whole.
+inline void expect_segments_to_give_the_whole(const Maker& make) {
   std::mt19937 random(4);
   std::vector<Sent> all = random_frames(random, 30);
   all[17].begins_anew = true;
@@ -197,15 +197,15 @@ inline void expect_stretches_to_give_the_whole(const Maker& make) {
   const auto denoiser = make();
   for (int first = 0; first < 30; first += 3) {
     for (int last = first + 1; last <= 30; last += 7) {
-      std::vector<Sent> stretch;
+      std::vector<Sent> segment;
       const int begin = std::max(first - kReach.before, 0);
       const int end = std::min(last + kReach.after, 30);
       for (int i = begin; i < end; ++i) {
-        stretch.push_back(all[i]);
-        stretch.back().context_only = i < first || i >= last;
+        segment.push_back(all[i]);
+        segment.back().context_only = i < first || i >= last;
       }
       denoiser->reset();
-      const std::vector<Frame> results = run(*denoiser, stretch, begin);
+      const std::vector<Frame> results = run(*denoiser, segment, begin);
       ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
       for (int i = first; i < last; ++i) {
         ASSERT_TRUE(oracle::same_bits(results[i - first], whole[i])) << first << " to " << last << ", " << i;

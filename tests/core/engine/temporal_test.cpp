@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cpu/engine/stream_denoiser.h"
-#include "cpu/runtime/frame_filter.h"
 #include "core/engine/engine_group.h"
 #include "core/frame/frame_pool.h"
+#include "cpu/engine/stream_denoiser.h"
+#include "cpu/runtime/frame_filter.h"
 #include "tests/core/engine/temporal_suite.h"
 
 namespace limpid {
@@ -105,7 +105,7 @@ class TemporalTest : public testing::Test {
 };
 
 TEST_F(TemporalTest, EveryStreamIsAsDefined) { temporal::expect_every_stream_as_defined(maker_); }
-TEST_F(TemporalTest, StretchesGiveTheWhole) { temporal::expect_stretches_to_give_the_whole(maker_); }
+TEST_F(TemporalTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(maker_); }
 TEST_F(TemporalTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(maker_); }
 
 TEST_F(TemporalTest, WhatIsKeptOfFramesIsMadeOnceAndUsedAgain) {
@@ -175,16 +175,14 @@ class TemporalGroupTest : public TemporalTest, public testing::WithParamInterfac
 };
 
 TEST_P(TemporalGroupTest, EveryStreamIsAsDefined) { temporal::expect_every_stream_as_defined(group_maker_); }
-TEST_P(TemporalGroupTest, StretchesGiveTheWhole) {
-  temporal::expect_stretches_to_give_the_whole(group_maker_);
-}
+TEST_P(TemporalGroupTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(group_maker_); }
 TEST_P(TemporalGroupTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(group_maker_); }
 
 TEST_P(TemporalGroupTest, TheEnginesShareTheWork) {
   const auto denoiser = group_maker_();
   const int frames = 20 * GetParam() * 4;
   temporal::run(*denoiser, std::vector<temporal::Sent>(static_cast<std::size_t>(frames), {.value = 50}));
-  // Beside its stretch of eight an engine computes the basic estimates of a frame on either side.
+  // Beside its segment of eight an engine computes the basic estimates of a frame on either side.
   EXPECT_LE(counts_.basics, frames + (GetParam() > 1 ? frames / 8 * 2 : 0));
 }
 

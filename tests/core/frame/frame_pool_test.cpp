@@ -70,7 +70,7 @@ TEST_F(FramePoolTest, WhatNoStreamNeedsAnyMoreIsFreed) {
   EXPECT_EQ(frames_alive(), 1);
 }
 
-// As several GPUs do, whose results wait for those of one that has the stretch before theirs.
+// As several GPUs do, whose results wait for those of one that has the segment before theirs.
 TEST_F(FramePoolTest, AStreamThatNeedsManyNowAndThenMakesThemOnce) {
   constexpr int kMany = 500;
   for (int round = 0; round < 3; ++round) {

@@ -109,9 +109,9 @@ inline Frame relit(const Frame& clean, double gain, double brighter) {
   return result;
 }
 
-/// Any stretch of the frames, given with its context, has the bits that it has in the whole.
-inline void expect_stretches_as_the_whole(Engine& engine, const Filter& filter,
-                                          const std::vector<Frame>& frames) {
+/// Any segment of the frames, given with its context, has the bits that it has in the whole.
+inline void expect_segments_as_the_whole(Engine& engine, const Filter& filter,
+                                         const std::vector<Frame>& frames) {
   const int count = static_cast<int>(frames.size());
   const std::unique_ptr<Denoiser> denoiser =
       engine.make_denoiser(filter, white_noise(), frames.front().format);
@@ -121,13 +121,13 @@ inline void expect_stretches_as_the_whole(Engine& engine, const Filter& filter,
   EXPECT_EQ(denoiser->reach(), reach);
   for (int first = 0; first < count; first += 3) {
     for (int last = first + 1; last <= count; last += 5) {
-      std::vector<Frame> stretch;
+      std::vector<Frame> segment;
       for (int t = std::max(first - reach.before, 0); t < std::min(last + reach.after, count); ++t) {
-        stretch.push_back(frames[t]);
-        stretch.back().context_only = t < first || t >= last;
+        segment.push_back(frames[t]);
+        segment.back().context_only = t < first || t >= last;
       }
       denoiser->reset();
-      const std::vector<Frame> results = run_stream(*denoiser, stretch);
+      const std::vector<Frame> results = run_stream(*denoiser, segment);
       ASSERT_EQ(results.size(), static_cast<std::size_t>(last - first));
       for (int t = first; t < last; ++t) {
         EXPECT_TRUE(oracle::same_bits(results[t - first], whole[t])) << first << " to " << last << ", " << t;

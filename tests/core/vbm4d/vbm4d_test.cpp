@@ -19,9 +19,9 @@
 #include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 #include "core/vbm4d/vbm4d_plan.h"
-#include "tests/cpu/simd_level.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/clips.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {
@@ -473,13 +473,13 @@ TEST_P(Vbm4dTest, RepeatedPicturesAreNoEvidence) {
   }
 }
 
-TEST_P(Vbm4dTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
+TEST_P(Vbm4dTest, AnySegmentWithItsContextGivesTheBitsOfTheWhole) {
   const std::vector<Frame> frames = noisy_clip(yuv(40, 36, 1, 1), 16, static_cast<double>(kSigma));
   std::vector<Vbm4dParameters> all = {small_parameters(), small_parameters(), predictive_parameters()};
   all[1].delay = 0;
   for (Vbm4dParameters& parameters : all) {
     parameters.before = 1;
-    test::expect_stretches_as_the_whole(engine(), parameters, frames);
+    test::expect_segments_as_the_whole(engine(), parameters, frames);
   }
 }
 

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/vnlb/patch_groups.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/filter/filter.h"
 #include "core/frame/metrics.h"
 #include "core/vnlb/space_time_patches.h"
 #include "core/vnlb/vnlb_parameters.h"
-#include "tests/cpu/simd_level.h"
+#include "cpu/vnlb/patch_groups.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/vbm4d/clips.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid {
@@ -167,12 +167,12 @@ TEST_P(VnlbTest, RepeatedPicturesAreNoEvidence) {
   }
 }
 
-TEST_P(VnlbTest, AnyStretchWithItsContextGivesTheBitsOfTheWhole) {
+TEST_P(VnlbTest, AnySegmentWithItsContextGivesTheBitsOfTheWhole) {
   const std::vector<Frame> frames = noisy_clip(yuv(32, 30, 1, 1), 14, static_cast<double>(kSigma));
   for (const std::optional<int> delay : {std::optional<int>(), std::optional<int>(0)}) {
     VnlbParameters parameters = small_vnlb();
     parameters.delay = delay;
-    test::expect_stretches_as_the_whole(engine(), parameters, frames);
+    test::expect_segments_as_the_whole(engine(), parameters, frames);
   }
 }
 

@@ -43,7 +43,7 @@ class TemporalHostTest : public testing::Test {
 };
 
 TEST_F(TemporalHostTest, EveryStreamIsAsDefined) { temporal::expect_every_stream_as_defined(maker_); }
-TEST_F(TemporalHostTest, StretchesGiveTheWhole) { temporal::expect_stretches_to_give_the_whole(maker_); }
+TEST_F(TemporalHostTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(maker_); }
 TEST_F(TemporalHostTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(maker_); }
 
 TEST_F(TemporalHostTest, FramesAreUploadedOnceAndAllMemoryIsUsedAgain) {

@@ -30,7 +30,7 @@ class TemporalCudaTest : public CudaTest {
 };
 
 TEST_F(TemporalCudaTest, EveryStreamIsAsDefined) { temporal::expect_every_stream_as_defined(maker_); }
-TEST_F(TemporalCudaTest, StretchesGiveTheWhole) { temporal::expect_stretches_to_give_the_whole(maker_); }
+TEST_F(TemporalCudaTest, SegmentsGiveTheWhole) { temporal::expect_segments_to_give_the_whole(maker_); }
 TEST_F(TemporalCudaTest, ResetBeginsAnew) { temporal::expect_reset_to_begin_anew(maker_); }
 
 // As many as there are, two at least: those that are missing are the first once more.
@@ -47,7 +47,7 @@ TEST_F(TemporalCudaTest, SeveralGpusGiveTheBitsOfOne) {
     return group->make_denoiser(Bm3dParameters{}, {}, temporal::format());
   };
   temporal::expect_every_stream_as_defined(maker);
-  temporal::expect_stretches_to_give_the_whole(maker);
+  temporal::expect_segments_to_give_the_whole(maker);
   temporal::expect_reset_to_begin_anew(maker);
 }
 

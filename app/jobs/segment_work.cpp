@@ -1,4 +1,4 @@
-#include "app/jobs/stretch_work.h"
+#include "app/jobs/segment_work.h"
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/spdlog.h>
@@ -25,19 +25,19 @@ class OtherFrame : public Error {
   using Error::Error;
 };
 
-/// The frames of a stretch and around it, each checked to be the one that one run would see.
-class StretchSource {
+/// The frames of a segment and around it, each checked to be the one that one run would see.
+class SegmentSource {
  public:
-  StretchSource(const PlannedInput& input, const StretchPlan& stretch, std::int64_t first_index,
+  SegmentSource(const PlannedInput& input, const SegmentPlan& segment, std::int64_t first_index,
                 io::Reader& reader, bool sought)
       : input_(input),
-        stretch_(stretch),
+        segment_(segment),
         first_index_(first_index),
         reader_(reader),
-        skip_(sought ? 0 : stretch.position) {}
+        skip_(sought ? 0 : segment.position) {}
 
   io::Reader::Item read() {
-    if (next_ == std::ssize(stretch_.checks)) {
+    if (next_ == std::ssize(segment_.checks)) {
       return io::Reader::End{};
     }
     for (;;) {
@@ -49,12 +49,12 @@ class StretchSource {
       if (frame == nullptr || skip_-- > 0) {
         continue;
       }
-      if (io::frame_hash(*frame) != stretch_.checks[static_cast<std::size_t>(next_)]) {
+      if (io::frame_hash(*frame) != segment_.checks[static_cast<std::size_t>(next_)]) {
         fail();
       }
-      frame->interlaced = stretch_.fields[static_cast<std::size_t>(next_)];
-      frame->index = first_index_ + next_ - stretch_.before;
-      frame->context_only = next_ < stretch_.before || next_ >= stretch_.before + stretch_.frames;
+      frame->interlaced = segment_.fields[static_cast<std::size_t>(next_)];
+      frame->index = first_index_ + next_ - segment_.before;
+      frame->context_only = next_ < segment_.before || next_ >= segment_.before + segment_.frames;
       ++next_;
       return item;
     }
@@ -63,12 +63,12 @@ class StretchSource {
  private:
   [[noreturn]] void fail() const {
     throw OtherFrame(fmt::format("{}: its frame {} is not the one that limpid plan saw{}", input_.path,
-                                 first_index_ + next_ - stretch_.before,
+                                 first_index_ + next_ - segment_.before,
                                  input_.decoded_on_gpu ? " (if it is damaged, plan without --hwaccel)" : ""));
   }
 
   const PlannedInput& input_;
-  const StretchPlan& stretch_;
+  const SegmentPlan& segment_;
   std::int64_t first_index_;
   io::Reader& reader_;
   std::int64_t skip_;
@@ -76,13 +76,13 @@ class StretchSource {
 };
 
 /// Where the results go.
-class StretchTarget {
+class SegmentTarget {
  public:
-  StretchTarget(const std::string& path, const std::string& temporary, const PlannedInput& input,
+  SegmentTarget(const std::string& path, const std::string& temporary, const PlannedInput& input,
                 const io::Reader& reader, io::WriterOptions options)
       : lossless_threads_(options.encoder_threads) {
     if (input.joined) {
-      options = stretch_options(options);
+      options = segment_options(options);
       options.segment_file = path;
       options.segment_temporary = temporary;
       encoded_.emplace(path, reader, options);
@@ -101,8 +101,8 @@ class StretchTarget {
   }
 
   /// What is in the file, which is there from now on.
-  DoneStretch finish() {
-    DoneStretch done;
+  DoneSegment finish() {
+    DoneSegment done;
     if (encoded_) {
       encoded_->finish();
       done.bytes = encoded_->bytes_written();
@@ -122,20 +122,20 @@ class StretchTarget {
   std::vector<std::uint64_t> hashes_;
 };
 
-class StretchRun {
+class SegmentRun {
  public:
-  StretchRun(const JobFolder& folder, const Plan& plan, int number, const std::shared_ptr<Engine>& engine,
+  SegmentRun(const JobFolder& folder, const Plan& plan, int number, const std::shared_ptr<Engine>& engine,
              const std::stop_token& stop)
       : folder_(folder),
         plan_(plan),
         number_(number),
         engine_(engine),
         stop_(stop),
-        stretch_(plan.stretches.at(static_cast<std::size_t>(number))),
-        input_(plan.inputs.at(static_cast<std::size_t>(stretch_.input))),
-        frames_(read_stretch_plan(folder, number, stretch_.frames)) {}
+        segment_(plan.segments.at(static_cast<std::size_t>(number))),
+        input_(plan.inputs.at(static_cast<std::size_t>(segment_.input))),
+        frames_(read_segment_plan(folder, number, segment_.frames)) {}
 
-  DoneStretch run() {
+  DoneSegment run() {
     if (frames_.seek) {
       try {
         return run_from(frames_.seek);
@@ -152,7 +152,7 @@ class StretchRun {
   }
 
  private:
-  DoneStretch run_from(std::optional<double> seek) {
+  DoneSegment run_from(std::optional<double> seek) {
     io::ReaderOptions options = plan_.settings.reader;
     const Filter filter = make_filter(plan_.settings.filter, input_.still_picture);
     const Reach reach = FieldControl::reach_with(plan_.settings.fields, reach_of(filter));
@@ -164,21 +164,21 @@ class StretchRun {
     options.interrupted = [this] { return stop_.stop_requested(); };
     io::Reader reader(input_.path, options);
     const std::string name = number_text(number_) + "-" + worker_name();
-    StretchTarget target(folder_.data(name + ".packets"), folder_.data(name + ".tmp"), input_, reader,
+    SegmentTarget target(folder_.data(name + ".packets"), folder_.data(name + ".tmp"), input_, reader,
                          plan_.settings.writer);
     if (seek) {
       reader.seek(*seek);
     }
-    StretchSource source(input_, frames_, stretch_.first, reader, seek.has_value());
+    SegmentSource source(input_, frames_, segment_.first, reader, seek.has_value());
     denoise(source, target, filter);
-    DoneStretch done = target.finish();
+    DoneSegment done = target.finish();
     done.file = name + ".packets";
     done.engine = std::string(engine_->name().substr(0, engine_->name().find(':')));
     done.worker = worker_name();
     return done;
   }
 
-  void denoise(StretchSource& source, StretchTarget& target, const Filter& filter) {
+  void denoise(SegmentSource& source, SegmentTarget& target, const Filter& filter) {
     std::int64_t asked = 0;
     std::size_t level = 0;
     GivenLevels levels([&](const Frame&) {
@@ -215,7 +215,7 @@ class StretchRun {
     run_pipeline(stages, options, counters, {});
     end_if_stopped();
     if (written != frames_.frames) {
-      throw Error(fmt::format("{}: stretch {} came out with {} frames instead of {}", input_.path, number_,
+      throw Error(fmt::format("{}: segment {} came out with {} frames instead of {}", input_.path, number_,
                               written, frames_.frames));
     }
   }
@@ -225,19 +225,19 @@ class StretchRun {
   int number_;
   const std::shared_ptr<Engine>& engine_;
   std::stop_token stop_;
-  const Stretch& stretch_;
+  const Segment& segment_;
   const PlannedInput& input_;
-  StretchPlan frames_;
+  SegmentPlan frames_;
 };
 
 }  // namespace
 
-DoneStretch do_stretch(const JobFolder& folder, const Plan& plan, int number,
+DoneSegment do_segment(const JobFolder& folder, const Plan& plan, int number,
                        const std::shared_ptr<Engine>& engine, const std::stop_token& stop) {
   const auto begin = std::chrono::steady_clock::now();
-  DoneStretch done;
+  DoneSegment done;
   try {
-    done = StretchRun(folder, plan, number, engine, stop).run();
+    done = SegmentRun(folder, plan, number, engine, stop).run();
   } catch (const Error&) {
     if (stop.stop_requested()) {
       throw Stopped();

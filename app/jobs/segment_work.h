@@ -9,12 +9,12 @@
 
 namespace limpid::app {
 
-/// Thrown when a stop was asked for: nothing of the stretch is left.
+/// Thrown when a stop was asked for: nothing of the segment is left.
 struct Stopped {};
 
-/// Denoises a stretch: its file and then the file that says that it is done are there afterwards, whole, or
+/// Denoises a segment: its file and then the file that says that it is done are there afterwards, whole, or
 /// nothing is. Throws Error, and Stopped.
-DoneStretch do_stretch(const JobFolder& folder, const Plan& plan, int number,
+DoneSegment do_segment(const JobFolder& folder, const Plan& plan, int number,
                        const std::shared_ptr<Engine>& engine, const std::stop_token& stop);
 
 }  // namespace limpid::app

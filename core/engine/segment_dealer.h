@@ -10,15 +10,15 @@
 
 namespace limpid {
 
-/// Deals the frames of a stream to workers in stretches, each with the context that a filter's reach asks
+/// Deals the frames of a stream to workers in segments, each with the context that a filter's reach asks
 /// for. A worker that has nothing to do takes a part of what is before another, so none waits for a slower
-/// one, and the stretches at the stream's end are shorter. Counts frames from 0. Not thread-safe.
-class StretchDealer {
+/// one, and the segments at the stream's end are shorter. Counts frames from 0. Not thread-safe.
+class SegmentDealer {
  public:
-  /// `ahead`: a worker begins so many frames ahead of the one whose stretch it cuts short, at least as many
+  /// `ahead`: a worker begins so many frames ahead of the one whose segment it cuts short, at least as many
   /// as the reach has, but no further ahead than frames have come. Where each of two workers is as fast,
-  /// stretches have twice that length, but for the first ones and those of a slow source.
-  StretchDealer(std::size_t workers, Reach reach, std::int64_t ahead);
+  /// segments have twice that length, but for the first ones and those of a slow source.
+  SegmentDealer(std::size_t workers, Reach reach, std::int64_t ahead);
 
   std::int64_t ahead() const { return ahead_; }
 
@@ -33,9 +33,9 @@ class StretchDealer {
   struct Dealt {
     std::int64_t frame = 0;
     bool wanted = false;  ///< not context for others only
-    bool begins = false;  ///< a stretch: nothing that the worker had before goes on here
+    bool begins = false;  ///< a segment: nothing that the worker had before goes on here
   };
-  /// The next frame for a worker, in the order of its stretch; nothing if that hasn't come, or none is left.
+  /// The next frame for a worker, in the order of its segment; nothing if that hasn't come, or none is left.
   std::optional<Dealt> next(std::size_t worker);
   /// Whether a worker has had the last frame of the stream, so that it waits for none behind it.
   bool has_had_the_last(std::size_t worker) const;

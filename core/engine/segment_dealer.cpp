@@ -1,17 +1,17 @@
-#include "core/engine/stretch_dealer.h"
+#include "core/engine/segment_dealer.h"
 
 #include <algorithm>
 
 namespace limpid {
 
-StretchDealer::StretchDealer(std::size_t workers, Reach reach, std::int64_t ahead)
+SegmentDealer::SegmentDealer(std::size_t workers, Reach reach, std::int64_t ahead)
     : reach_(reach),
       ahead_(std::max<std::int64_t>({ahead, reach.before + reach.after, 1})),
       shares_(workers) {
   reset();
 }
 
-void StretchDealer::reset() {
+void SegmentDealer::reset() {
   count_ = 0;
   ended_ = false;
   shares_.assign(shares_.size(), Share());
@@ -19,28 +19,28 @@ void StretchDealer::reset() {
 }
 
 // The end of what has results, as far as it is known.
-std::int64_t StretchDealer::end_of(const Share& share) const {
+std::int64_t SegmentDealer::end_of(const Share& share) const {
   return ended_ ? std::min(share.end, count_) : share.end;
 }
 
 // The end of what is dealt: of its context behind.
-std::int64_t StretchDealer::end_of_context(const Share& share) const {
+std::int64_t SegmentDealer::end_of_context(const Share& share) const {
   const std::int64_t end = share.end == kOpen ? kOpen : share.end + reach_.after;
   return ended_ ? std::min(end, count_) : end;
 }
 
-bool StretchDealer::is_done(const Share& share) const {
+bool SegmentDealer::is_done(const Share& share) const {
   return share.begin >= end_of(share) || share.next >= end_of_context(share);
 }
 
 // Frames with results that haven't been dealt, of a stream that has ended.
-std::int64_t StretchDealer::left_of(const Share& share) const {
+std::int64_t SegmentDealer::left_of(const Share& share) const {
   return is_done(share) ? 0 : end_of(share) - std::max(share.next, share.begin);
 }
 
 // While the stream goes on, what comes far behind the frames of the share that has no end: all else is in
 // work by then. Later the half of what another has left, if that is worth the context that both will need.
-void StretchDealer::take_over(Share& idle) {
+void SegmentDealer::take_over(Share& idle) {
   const std::int64_t context = reach_.before + reach_.after;
   const auto left = [this](const Share& share) { return left_of(share); };
   Share& from =
@@ -49,7 +49,7 @@ void StretchDealer::take_over(Share& idle) {
     return;
   }
   // What is taken begins with context, which takes about half as long as frames with results.
-  // Of a stream that goes on, stretches end with what has come, so that no worker waits for its first frame,
+  // Of a stream that goes on, segments end with what has come, so that no worker waits for its first frame,
   // unless their context would be most of them.
   const std::int64_t least = std::min(std::max<std::int64_t>(2 * context, 1), ahead_);
   const std::int64_t kept =
@@ -62,7 +62,7 @@ void StretchDealer::take_over(Share& idle) {
   from.end = begin;
 }
 
-std::optional<StretchDealer::Dealt> StretchDealer::next(std::size_t worker) {
+std::optional<SegmentDealer::Dealt> SegmentDealer::next(std::size_t worker) {
   Share& share = shares_[worker];
   if (is_done(share)) {
     take_over(share);
@@ -78,12 +78,12 @@ std::optional<StretchDealer::Dealt> StretchDealer::next(std::size_t worker) {
   return dealt;
 }
 
-bool StretchDealer::has_had_the_last(std::size_t worker) const {
+bool SegmentDealer::has_had_the_last(std::size_t worker) const {
   const Share& share = shares_[worker];
   return ended_ && !share.begins && share.next == count_;
 }
 
-std::int64_t StretchDealer::first_needed() const {
+std::int64_t SegmentDealer::first_needed() const {
   std::int64_t first = count_;
   for (const Share& share : shares_) {
     if (!is_done(share)) {

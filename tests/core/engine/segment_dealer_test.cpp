@@ -1,5 +1,5 @@
 // Which frames of a stream the workers of a group are dealt.
-#include "core/engine/stretch_dealer.h"
+#include "core/engine/segment_dealer.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 namespace limpid {
 namespace {
 
-using Dealt = StretchDealer::Dealt;
+using Dealt = SegmentDealer::Dealt;
 
 // Workers that take a frame when it is their turn.
 class Workers {
@@ -34,7 +34,7 @@ class Workers {
     return dealt.has_value();
   }
 
-  StretchDealer dealer;
+  SegmentDealer dealer;
   std::vector<std::vector<Dealt>> all;
 };
 
@@ -72,7 +72,7 @@ std::int64_t results_of(const std::vector<Dealt>& dealt) {
   return std::ranges::count(dealt, true, &Dealt::wanted);
 }
 
-TEST(StretchDealer, EachFrameHasOneResultWithAllOfItsContext) {
+TEST(SegmentDealer, EachFrameHasOneResultWithAllOfItsContext) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 400; ++trial) {
     const std::size_t count = 1 + random() % 4;
@@ -112,9 +112,9 @@ TEST(StretchDealer, EachFrameHasOneResultWithAllOfItsContext) {
   }
 }
 
-// A long stream, frames ahead so that context is a tenth of a stretch: the workers spend no more on it, and
+// A long stream, frames ahead so that context is a tenth of a segment: the workers spend no more on it, and
 // are done at the same time.
-TEST(StretchDealer, SharesTheWorkWithLittleContext) {
+TEST(SegmentDealer, SharesTheWorkWithLittleContext) {
   constexpr Reach kReach{16, 16};
   for (const std::int64_t count : {2, 4, 8}) {
     const std::int64_t ahead = 320 * (count - 1) / count;
@@ -176,15 +176,15 @@ double time_of_two(double interval, std::int64_t frames) {
   return static_cast<double>(ticks) / static_cast<double>(kTicks * frames);
 }
 
-// Of a source that is little quicker than they are, no worker waits until another's whole stretch has come.
-TEST(StretchDealer, StretchesAreAsLongAsWhatHasCome) {
+// Of a source that is little quicker than they are, no worker waits until another's whole segment has come.
+TEST(SegmentDealer, SegmentsAreAsLongAsWhatHasCome) {
   constexpr std::int64_t kFrames = 2400;
   EXPECT_LE(time_of_two(0.01, kFrames), 0.52);
   EXPECT_LE(time_of_two(0.45, kFrames), 0.54);
   EXPECT_LE(time_of_two(0.6, kFrames), 0.62);
 }
 
-TEST(StretchDealer, DealsFramesWithoutReachInTurn) {
+TEST(SegmentDealer, DealsFramesWithoutReachInTurn) {
   Workers workers(3, {}, 0);
   for (int i = 0; i < 30; ++i) {
     workers.dealer.add();
@@ -201,7 +201,7 @@ TEST(StretchDealer, DealsFramesWithoutReachInTurn) {
 }
 
 // A source as slow as a camera: each frame is dealt as soon as it comes.
-TEST(StretchDealer, NoFrameWaitsForTheNext) {
+TEST(SegmentDealer, NoFrameWaitsForTheNext) {
   Workers workers(2, {2, 0}, 5);
   for (std::int64_t i = 0; i < 100; ++i) {
     workers.dealer.add();
@@ -215,7 +215,7 @@ TEST(StretchDealer, NoFrameWaitsForTheNext) {
   }
 }
 
-TEST(StretchDealer, TellsWhoHasHadTheLastFrame) {
+TEST(SegmentDealer, TellsWhoHasHadTheLastFrame) {
   Workers workers(2, {1, 1}, 4);
   for (int i = 0; i < 40; ++i) {
     workers.dealer.add();
