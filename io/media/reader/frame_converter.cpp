@@ -102,11 +102,11 @@ Frame FrameConverter::convert(FrameHandle decoded) {
     return device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_, device_);
   }
   if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, format_)) {
-    const Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_);
+    Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_);
     if (!allocate_) {
       return view;
     }
-    const Frame own = allocate_(format_);
+    Frame own = allocate_(format_);
     copy_samples(view, own);
     ++copies_;
     return own;
@@ -117,7 +117,7 @@ Frame FrameConverter::convert(FrameHandle decoded) {
     scaler_->convert(*decoded, *scaled);
     ++copies_;
   }
-  const Frame frame = allocated();
+  Frame frame = allocated();
   unpack(scaled != nullptr ? *scaled : *decoded, frame);
   ++copies_;
   return frame;
