@@ -87,11 +87,13 @@ void draw_curve(const PlaneNoise& noise, int top, SvgPicture& svg) {
     svg.line(kPlotX, height_of(i * step), kPlotX + kPlotSide, height_of(i * step));
     svg.text(kPlotX - 8, height_of(i * step) + 4, fmt::format("{:.3g}", i * step), Anchor::kEnd);
   }
-  constexpr int kBrightnessTick = 64;
-  for (int brightness = 0; brightness <= 256; brightness += kBrightnessTick) {
-    const double x = kPlotX + brightness * kPlotSide / 256.0;
+  constexpr int kTicks = 4;
+  for (int tick = 0; tick <= kTicks; ++tick) {
+    const double x = kPlotX + tick * kPlotSide / static_cast<double>(kTicks);
+    const float steps = static_cast<float>(tick * BrightnessScale::kSteps) / kTicks;
     svg.line(x, top, x, top + kPlotSide);
-    svg.text(x, top + kPlotSide + kSmallLine, std::to_string(brightness));
+    svg.text(x, top + kPlotSide + kSmallLine,
+             fmt::format("{:.4g}", curve.scale.origin + steps * curve.scale.spacing));
   }
   svg.begin_curve();
   for (std::size_t i = 0; i < curve.size(); ++i) {

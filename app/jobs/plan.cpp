@@ -111,16 +111,20 @@ float float_of_bits(const JsonValue& json) {
 Json shape_to_json(const NoiseShape& shape) {
   return shape == NoiseShape()
              ? Json()
-             : Json{bits_of(shape.spectrum), bits_of(shape.curve), bits_of(std::array{shape.repetition})};
+             : Json{bits_of(shape.spectrum), bits_of(shape.curve), bits_of(std::array{shape.repetition}),
+                    bits_of(std::array{shape.curve.scale.origin, shape.curve.scale.spacing})};
 }
 
 NoiseShape shape_from(const JsonValue& json) {
   NoiseShape shape;
   if (!json.is_null()) {
-    const std::vector<JsonValue> parts = json.items(3);
+    const std::vector<JsonValue> parts = json.items(4);
     set_bits(shape.spectrum, parts[0]);
     set_bits(shape.curve, parts[1]);
     shape.repetition = float_of_bits(parts[2]);
+    std::array<float, 2> scale{};
+    set_bits(scale, parts[3]);
+    shape.curve.scale = {scale[0], scale[1]};
   }
   return shape;
 }

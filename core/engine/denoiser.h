@@ -152,7 +152,10 @@ class Engine {
   virtual NoiseModel estimate_noise(const Frame& frame) = 0;
   /// What `frame` tells of its noise, and what its differences from the frame before it tell, unless that is
   /// null. Both have one format. Nothing if the engine doesn't measure.
-  virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/) { return {}; }
+  virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/,
+                                               const BrightnessScale& /*scale*/) {
+    return {};
+  }
   virtual BrightnessHistogram brightness_histogram(const Frame& frame) {
     return limpid::brightness_histogram(in_host_memory(frame));
   }

@@ -55,7 +55,7 @@ NoiseTracker::Measurement NoiseTracker::measure(const Frame& frame) {
   for (std::size_t p = 0; p < own.white_variances.size(); ++p) {
     own.white_variances[p] = std::pow(double{white.sigma[p]}, 2);
   }
-  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr);
+  own.statistics = engine_.measure_noise(frame, before_ ? &*before_ : nullptr, scale_);
   return own;
 }
 
@@ -85,6 +85,8 @@ void NoiseTracker::observe(const Frame& frame) {
   if (cut) {
     frames_of_scene_ = 0;
     before_.reset();
+    scale_ = has_brightness_scale(frame.format) ? brightness_scale(engine_.in_host_memory(frame))
+                                                : BrightnessScale();
     if (!scene_numbers_.empty()) {
       ended_.emplace_back(scene_number_, model_);
     }

@@ -67,6 +67,7 @@ class NoiseTracker {
   float strength_ = 1;  ///< ResidualCheck's of the scene
   int frames_to_average_;
   BrightnessHistogram brightness_{};
+  BrightnessScale scale_;  ///< of the scene
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
   std::optional<Frame> before_;           ///< the frame before, if it is of this scene

@@ -5,16 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <vector>
 
 namespace limpid {
 namespace {
 
+using CellMeans = std::vector<float>;
+
 // `Sum` is exact for integers.
 template <typename Sample, typename Sum>
-BrightnessHistogram brightness_of_cells(const Plane& plane, float scale) {
+CellMeans means_of_cells(const Plane& plane, float scale) {
   const int width = std::min(plane.width, kBrightnessCellSide);
   const int height = std::min(plane.height, kBrightnessCellSide);
-  BrightnessHistogram shares{};
+  CellMeans means;
   for (int i = 0; i < kBrightnessCells; ++i) {
     const int top = brightness_cell(plane.height, height, i);
     for (int j = 0; j < kBrightnessCells; ++j) {
@@ -24,27 +27,56 @@ BrightnessHistogram brightness_of_cells(const Plane& plane, float scale) {
         const Sample* const row = plane.row<const Sample>(y) + left;
         sum = std::accumulate(row, row + width, sum);
       }
-      const float mean = static_cast<float>(sum) * scale / static_cast<float>(width * height);
-      shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
+      means.push_back(static_cast<float>(sum) * scale / static_cast<float>(width * height));
     }
   }
-  return shares;
+  return means;
+}
+
+// Of a plane of the frame, in 8-bit code values.
+CellMeans means_of_cells(const Frame& frame, int number) {
+  const Plane& plane = frame.planes[number];
+  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
+  switch (frame.format.sample_type) {
+    case SampleType::kUint8:
+      return means_of_cells<std::uint8_t, int>(plane, scale);
+    case SampleType::kUint16:
+      return means_of_cells<std::uint16_t, int>(plane, scale);
+    case SampleType::kFloat32:
+      return means_of_cells<float, float>(plane, scale);
+  }
+  return {};
 }
 
 }  // namespace
 
 BrightnessHistogram brightness_histogram(const Frame& frame) {
-  const Plane& plane = frame.planes[brightness_plane(frame.format)];
-  const auto scale = static_cast<float>(1.0 / frame.format.code_value());
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return brightness_of_cells<std::uint8_t, int>(plane, scale);
-    case SampleType::kUint16:
-      return brightness_of_cells<std::uint16_t, int>(plane, scale);
-    case SampleType::kFloat32:
-      return brightness_of_cells<float, float>(plane, scale);
+  BrightnessHistogram shares{};
+  for (const float mean : means_of_cells(frame, brightness_plane(frame.format))) {
+    shares[brightness_level(mean)] += 1.0F / (kBrightnessCells * kBrightnessCells);
   }
-  return {};
+  return shares;
+}
+
+bool has_brightness_scale(const FrameFormat& format) {
+  return format.color_plane_count() == 1 && format.sample_type != SampleType::kUint8;
+}
+
+BrightnessScale brightness_scale(const Frame& frame) {
+  constexpr float kFilled = 64;    // code values
+  constexpr float kUsedSteps = 8;  // more classes have too few blocks each
+  if (!has_brightness_scale(frame.format)) {
+    return {};
+  }
+  CellMeans means = means_of_cells(frame, 0);
+  if (!std::ranges::all_of(means, [](float mean) { return std::isfinite(mean); })) {
+    return {};
+  }
+  const auto [least, most] = std::ranges::minmax(means);
+  if (most - least > kFilled || !(most > least)) {
+    return {};
+  }
+  return {.origin = least, .spacing = (most - least) / kUsedSteps};
 }
 
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/frame/frame.h"
+#include "core/noise/noise_model.h"
 
 namespace limpid {
 
@@ -15,6 +16,14 @@ using BrightnessHistogram = std::array<float, 32>;
 
 /// The histogram of a frame in host memory.
 BrightnessHistogram brightness_histogram(const Frame& frame);
+
+/// The scale for the noise of a scene that begins with this frame in host memory. Gray samples of more than 8
+/// bits often fill a small part of their range, as those of microscopes do: their scale spans the
+/// brightnesses of the frame. It is the usual one for other formats, and where the frame fills more than a
+/// quarter of the range.
+BrightnessScale brightness_scale(const Frame& frame);
+/// Whether brightness_scale() depends on the samples of frames in this format.
+bool has_brightness_scale(const FrameFormat& format);
 
 /// Whether a scene ends between two frames with these histograms.
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after);

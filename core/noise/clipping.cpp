@@ -65,7 +65,7 @@ std::optional<ClippedEnds> clipped_ends(const FrameFormat& format, int plane, co
   const double greatest = ((1 << format.bit_depth) - 1) * sample;
   const auto sigma_at = [&](double brightness_there) {
     return static_cast<double>(noise.sigma) *
-           static_cast<double>(deviation_at(noise.shape.curve.data(), static_cast<float>(brightness_there)));
+           static_cast<double>(deviation_at(noise.shape.curve, static_cast<float>(brightness_there)));
   };
   return ClippedEnds{end_of(sigma_at, sample),
                      end_of([&](double distance) { return sigma_at(greatest - distance); }, sample)};

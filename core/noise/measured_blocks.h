@@ -144,8 +144,9 @@ constexpr float brightness_by_luma(const std::array<float, kBlock>& columns) {
 }
 
 /// The bin in which the difference of two blocks goes that are so bright and whose mean has these energies.
-constexpr int difference_bin(float brightness, const HalfEnergies& energies) {
-  return class_of(brightness) * kActivities + activity_of((energies[0] + energies[1]) / (kCoefficients - 1));
+constexpr int difference_bin(float brightness, const BrightnessScale& scale, const HalfEnergies& energies) {
+  return class_of(brightness, scale) * kActivities +
+         activity_of((energies[0] + energies[1]) / (kCoefficients - 1));
 }
 
 }  // namespace limpid::noise

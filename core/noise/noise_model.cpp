@@ -101,6 +101,11 @@ void validate_shape(const NoiseShape& shape) {
       !std::all_of(shape.curve.begin(), shape.curve.end(), positive)) {
     throw UsageError("a noise model's spectrum and curve must be of positive numbers");
   }
+  const BrightnessScale& scale = shape.curve.scale;
+  if (!std::isfinite(scale.origin) || !positive(scale.spacing)) {
+    throw UsageError(
+        "the brightness scale of a noise model must have a finite origin and a positive spacing");
+  }
   if (!(shape.repetition >= 0 && shape.repetition < 1)) {
     throw UsageError("a noise model's repetition must be 0 to less than 1");
   }

@@ -8,19 +8,32 @@
 
 namespace limpid {
 
+/// The brightnesses at which the noise of a plane is told apart, in 8-bit code values.
+struct BrightnessScale {
+  static constexpr int kSteps = 16;
+  float origin = 0;
+  float spacing = 16;
+  bool operator==(const BrightnessScale&) const = default;
+
+  /// Where a brightness is on the scale, in steps. For device code, too.
+  constexpr float position_of(float brightness) const { return (brightness - origin) * (1.0F / spacing); }
+};
+
 /// How a plane's noise differs from noise that is white and the same at every brightness, which is what a
 /// NoiseShape that nobody has changed tells.
 struct NoiseShape {
   static constexpr int kFrequencies = 8;
-  static constexpr int kBrightnessSpacing = 16;
 
   /// Relative variances of the coefficients of the orthonormal 8x8 DCT-II of the noise, [8 v + u] for the
   /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
   /// samples depends on each other, which demosaicking, scaling and codecs bring about.
   std::array<float, kFrequencies * kFrequencies> spectrum;
-  /// Deviations at the brightnesses 0, 16, ... 256 (8-bit code values of the plane; of luma, for YUV's
-  /// chroma) relative to the plane's (deviation_at()).
-  using Curve = std::array<float, 256 / kBrightnessSpacing + 1>;
+  /// Deviations by brightness (of the plane; of luma, for YUV's chroma), relative to the plane's, at the
+  /// points of the scale (deviation_at()).
+  struct Curve : std::array<float, BrightnessScale::kSteps + 1> {
+    BrightnessScale scale;
+    bool operator==(const Curve&) const = default;
+  };
   Curve curve;
   /// How much of it is common to successive frames: the correlation of the noise of a frame with that of the
   /// frame before, along motion, 0 to less than 1. Codecs and cameras' own filters bring that about. The
@@ -36,11 +49,10 @@ struct NoiseShape {
   bool is_white() const;
 };
 
-/// What a curve tells of a brightness: linear between its points, the nearest point's value beyond them. For
-/// device code, too.
-constexpr float deviation_at(const float* curve, float brightness) {
-  constexpr int kLast = std::tuple_size_v<NoiseShape::Curve> - 1;
-  const float position = brightness * (1.0F / NoiseShape::kBrightnessSpacing);
+/// The value of a curve at BrightnessScale::position_of() a brightness: linear between its points, the value
+/// of the nearest point beyond them. For device code, too.
+constexpr float deviation_at(const float* curve, float position) {
+  constexpr int kLast = BrightnessScale::kSteps;
   if (!(position > 0)) {
     return curve[0];
   }
@@ -49,6 +61,9 @@ constexpr float deviation_at(const float* curve, float brightness) {
   }
   const int i = static_cast<int>(position);
   return curve[i] + (position - static_cast<float>(i)) * (curve[i + 1] - curve[i]);
+}
+inline float deviation_at(const NoiseShape::Curve& curve, float brightness) {
+  return deviation_at(curve.data(), curve.scale.position_of(brightness));
 }
 
 /// The noise of one plane or channel.

@@ -415,6 +415,7 @@ void ChannelStatistics::add(const ChannelStatistics& other) {
 
 void NoiseStatistics::add(const NoiseStatistics& other) {
   rgb = rgb || other.rgb;
+  scale = other.scale;
   step = std::max(step, other.step);
   for (std::size_t c = 0; c < channels.size(); ++c) {
     channels[c].add(other.channels[c]);
@@ -465,6 +466,9 @@ NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white) 
   for (std::size_t c = 0; c < channels.size(); ++c) {
     model.sigma[c] = channels[c].noise.sigma;
     model.shape[c] = channels[c].noise.shape;
+    if (model.shape[c].curve != NoiseShape().curve) {
+      model.shape[c].curve.scale = statistics.scale;
+    }
     if (channels[c].white && c > 0 && model.sigma[c] > 0) {
       model.chroma_strength[c] = chroma_strength(statistics.channels[c], static_cast<double>(model.sigma[c]));
     }

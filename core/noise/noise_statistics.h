@@ -24,16 +24,14 @@ namespace limpid::noise {
 
 inline constexpr int kCoefficients = kBlock * kBlock;
 
-/// Blocks are told apart by brightness, in classes of so many code values,
-inline constexpr int kClassWidth = NoiseShape::kBrightnessSpacing;
-inline constexpr int kClasses = 256 / kClassWidth;
+/// Blocks are told apart by brightness, in classes between the points of a scale,
+inline constexpr int kClasses = BrightnessScale::kSteps;
 /// and by how much texture they have: its mean energy per coefficient, from 2^-13 on in half octaves.
 inline constexpr int kActivities = 52;
 inline constexpr int kLeastActivityExponent = -13;
 
-constexpr int class_of(float mean) {
-  const int index = static_cast<int>(std::min(std::max(mean, 0.0F), 255.0F)) / kClassWidth;
-  return std::min(index, kClasses - 1);
+constexpr int class_of(float mean, const BrightnessScale& scale) {
+  return static_cast<int>(std::min(std::max(scale.position_of(mean), 0.0F), kClasses - 0.5F));
 }
 
 /// By the bits of the number, so that all engines agree.
@@ -105,6 +103,7 @@ struct ChannelStatistics {
 struct NoiseStatistics {
   bool rgb = false;  ///< channels are the opponent ones
   float step = 0;    ///< quantization_step()
+  BrightnessScale scale;
   std::array<ChannelStatistics, 3> channels;
 
   bool operator==(const NoiseStatistics&) const = default;

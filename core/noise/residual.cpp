@@ -89,7 +89,7 @@ double residual_ratio(const Frame& noisy, const Frame& denoised, const NoiseMode
         std::transform(given[y].begin(), given[y].end(), residual[y].begin(), residual[y].begin(),
                        [](float sample, float result) { return sample - result; });
       }
-      const float deviation = noise.sigma * deviation_at(noise.shape.curve.data(), shown.mean);
+      const float deviation = noise.sigma * deviation_at(noise.shape.curve, shown.mean);
       const float expected = deviation * deviation;
       const float removed = moments_of(residual).variance / expected;
       blocks.push_back(

@@ -44,6 +44,9 @@ Json plane_to_json(const PlaneNoise& noise) {
     for (const float deviation : noise.shape.curve) {
       json["curve"].push_back(to_four_decimals(static_cast<double>(deviation)));
     }
+    if (const BrightnessScale& scale = noise.shape.curve.scale; scale != BrightnessScale()) {
+      json["brightness"] = {scale.origin, scale.spacing};
+    }
   }
   if (noise.shape.repetition > 0) {
     json["repetition"] = to_four_decimals(static_cast<double>(noise.shape.repetition));
@@ -85,6 +88,9 @@ PlaneNoise plane_from(const JsonValue& plane, float* strength = nullptr) {
     } else if (key == "curve") {
       const std::vector<JsonValue> deviations = value.items(noise.shape.curve.size());
       std::transform(deviations.begin(), deviations.end(), noise.shape.curve.begin(), positive);
+    } else if (key == "brightness") {
+      const std::vector<JsonValue> scale = value.items(2);
+      noise.shape.curve.scale = {static_cast<float>(scale[0].number(-65536, 65536)), positive(scale[1])};
     } else if (key == "repetition") {
       noise.shape.repetition = static_cast<float>(value.number(0, 1));
       if (!(noise.shape.repetition < 1)) {

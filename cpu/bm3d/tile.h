@@ -11,9 +11,9 @@
 #include "core/bm3d/bm3d_plan.h"
 #include "core/bm3d/matching.h"
 #include "core/bm3d/transforms.h"
-#include "cpu/runtime/aligned_vector.h"
 #include "core/filter/filter.h"
 #include "core/noise/noise_model.h"
+#include "cpu/runtime/aligned_vector.h"
 
 // The inner part of BM3D: what happens to one tile of reference patches, on one thread. cpu/bm3d/bm3d.h
 // cuts planes into tiles and turns the sums into estimates.
@@ -57,7 +57,7 @@ struct CoefficientNoise {
   float sigma = 0;                         ///< the plane's
 
   /// Of a group of such brightness, relative to the plane's.
-  float deviation_of(float brightness) const { return curve ? deviation_at(curve->data(), brightness) : 1; }
+  float deviation_of(float brightness) const { return curve ? deviation_at(*curve, brightness) : 1; }
 };
 
 /// One plane that is filtered; all planes of a StepJob have the job's size.

@@ -96,10 +96,11 @@ class CpuEngine final : public Engine {
     run_in(*arena_, [&] { level = cpu::estimate_noise(frame); });
     return level;
   }
-  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
+                                       const BrightnessScale& scale) override {
     require_workers();
     noise::NoiseStatistics statistics;
-    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before); });
+    run_in(*arena_, [&] { statistics = cpu::measure_noise(frame, before, scale); });
     return statistics;
   }
   float combed_share(const Frame& frame, const Frame& before) override {

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/frame/code_values.h"
+#include "core/noise/measured_blocks.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/noise/block_kernels.h"
 #include "cpu/runtime/convert.h"
 #include "cpu/runtime/planes.h"
-#include "core/frame/code_values.h"
-#include "core/noise/measured_blocks.h"
 
 namespace limpid::cpu {
 namespace {
@@ -237,6 +237,7 @@ struct Pair {
   int height;
   int shift_x;  // of the channel, against luma
   int shift_y;
+  BrightnessScale scale;
   bool by_luma() const { return channel > 0 && !opponent; }
 };
 
@@ -281,7 +282,7 @@ class PairedBlocks {
       if (noise::is_copy(difference)) {
         ++copied_;
       } else if (noise::can_be_noise(difference, mean)) {
-        const int bin = noise::difference_bin(brightness_[b], mean);
+        const int bin = noise::difference_bin(brightness_[b], pair_.scale, mean);
         energies_.set(numbers_[b], {bin, bin}, differences_, b, noise::octaves_of(difference));
       } else {
         ++lost_;
@@ -359,7 +360,7 @@ void measure_differences(const Pair& pair, ChannelStatistics& result) {
 
 }  // namespace
 
-noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
+noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before, const BrightnessScale& scale) {
   const FrameFormat& format = frame.format;
   const PictureRows rows = pictures_of(frame.interlaced || frame.combed).front();
   const Picture picture = picture_of(format, frame.planes, rows);
@@ -367,6 +368,7 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
   noise::NoiseStatistics statistics;
   statistics.rgb = format.color_model == ColorModel::kRgb;
   statistics.step = noise::quantization_step(format);
+  statistics.scale = scale;
   for (int c = 0; c < format.color_plane_count(); ++c) {
     measure_single(now, c, picture[c].width, picture[c].height, statistics.channels[c]);
   }
@@ -389,7 +391,7 @@ noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) {
     const bool chroma = c > 0 && format.color_model == ColorModel::kYuv;
     measure_differences(
         {now, Channels(format, reference), field, back, statistics.rgb && c > 0, c, picture[c].width,
-         picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0},
+         picture[c].height, chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0, scale},
         statistics.channels[c]);
   }
   return statistics;

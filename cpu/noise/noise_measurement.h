@@ -9,6 +9,7 @@ namespace limpid::cpu {
 /// before it tell, unless that is null. Both have one format and are in host memory. Of interlaced frames the
 /// first fields are used. On the threads of the caller's arena; the result does not depend on how many these
 /// are.
-noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before);
+noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
+                                     const BrightnessScale& scale = {});
 
 }  // namespace limpid::cpu

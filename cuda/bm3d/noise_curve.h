@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <tuple>
 
 #include "core/noise/noise_model.h"
 
@@ -12,10 +11,13 @@ namespace limpid::cuda {
 
 /// Bm3dComponent::curve as kernels take it, all 1 if there is none.
 struct NoiseCurve {
-  float deviations[std::tuple_size_v<NoiseShape::Curve>];
+  float deviations[BrightnessScale::kSteps + 1];
+  BrightnessScale scale;
   float least;
 
-  __device__ float at(float brightness) const { return deviation_at(deviations, brightness); }
+  __device__ float at(float brightness) const {
+    return deviation_at(deviations, scale.position_of(brightness));
+  }
   /// At the brightness that was found for a group (find_brightness()) or, where that is null, at its mean.
   __device__ float at(const float* found, float mean) const {
     return at(found == nullptr ? mean : __ldg(found));
@@ -31,6 +33,7 @@ inline NoiseCurve make_curve(const std::optional<NoiseShape::Curve>& given) {
   const NoiseShape::Curve deviations = given.value_or(NoiseShape().curve);
   NoiseCurve curve{};
   std::copy(deviations.begin(), deviations.end(), curve.deviations);
+  curve.scale = deviations.scale;
   curve.least = *std::min_element(deviations.begin(), deviations.end());
   return curve;
 }

@@ -216,7 +216,8 @@ class CudaEngine final : public Engine {
     return level;
   }
 
-  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
+                                       const BrightnessScale& scale) override {
     const DeviceScope scope(device_);
     const AnalysisScope analysis(analyses_, frame);
     noise::NoiseStatistics statistics;
@@ -233,7 +234,7 @@ class CudaEngine final : public Engine {
         }
         samples_before = &upload(*before, *work.before, *analysis).planes();
       }
-      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed,
+      statistics = work.measurer->measure(samples, samples_before, frame.interlaced || frame.combed, scale,
                                           analysis->stream.get());
     });
     return statistics;

@@ -234,6 +234,7 @@ struct Vectors {
   int rows;
   int shift_x;
   int shift_y;
+  BrightnessScale scale;
 };
 
 struct Sizes {
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   const float brightness = by_luma ? brightness_by_luma(now, x, y, motion.shift_x, motion.shift_y)
                                    : noise::brightness_by_dc(dc, kRgb && channel > 0);
   const noise::HalfEnergies of_mean = sum_of_block(energies_of(texture));
-  const int bin = noise::difference_bin(brightness, of_mean);
+  const int bin = noise::difference_bin(brightness, motion.scale, of_mean);
   if (!inside || number != block_number() || (copied ? constant : cut_off_now || cut_off_before)) {
     return;
   }
@@ -399,7 +400,8 @@ NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
 
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
-                                              bool interlaced, cudaStream_t stream) {
+                                              bool interlaced, const BrightnessScale& scale,
+                                              cudaStream_t stream) {
   const PictureRows rows = pictures_of(interlaced).front();
   const int channels = format_.color_plane_count();
   const auto picture_of = [&](std::array<SamplePlane, kMaxPlanes> planes) {
@@ -449,7 +451,8 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
                              motion->field.columns(),
                              motion->field.rows(),
                              chroma ? format_.chroma_shift_x : 0,
-                             chroma ? format_.chroma_shift_y : 0};
+                             chroma ? format_.chroma_shift_y : 0,
+                             scale};
     with_variant(format_, [&](auto sample, auto rgb) {
       using Sample = decltype(sample);
       launch(difference_kernel<Sample, rgb()>, launch_grid(differences, channels), kMeasuringThreads, 0,
@@ -463,6 +466,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
   noise::NoiseStatistics statistics;
   statistics.rgb = format_.color_model == ColorModel::kRgb;
   statistics.step = noise::quantization_step(format_);
+  statistics.scale = scale;
   for (int c = 0; c < channels; ++c) {
     add_single(found.single[c], statistics.channels[c]);
     if (compared) {

@@ -26,7 +26,7 @@ class NoiseMeasurer {
   /// `stream`, which does all the work and for which this waits.
   noise::NoiseStatistics measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                  const std::array<SamplePlane, kMaxPlanes>* before, bool interlaced,
-                                 cudaStream_t stream);
+                                 const BrightnessScale& scale, cudaStream_t stream);
 
  private:
   struct Motion {

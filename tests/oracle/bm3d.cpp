@@ -142,7 +142,8 @@ double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed)
 }
 
 double curve_at(const NoiseShape& noise, double mean) {
-  const double position = std::clamp(mean / 16, 0.0, 16.0);
+  const BrightnessScale& scale = noise.curve.scale;
+  const double position = std::clamp((mean - double{scale.origin}) / double{scale.spacing}, 0.0, 16.0);
   const auto below = static_cast<std::size_t>(std::min(position, 15.0));
   return std::lerp(double{noise.curve[below]}, double{noise.curve[below + 1]},
                    position - static_cast<double>(below));

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "cpu/noise/noise_estimation.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/engine/illegal_filters.h"
 #include "tests/oracle/pictures.h"
@@ -216,7 +216,7 @@ TEST_P(EngineTest, SeveralThreadsMayLookAtFramesAtOnce) {
     bool operator==(const Look&) const = default;
   };
   const auto look_at = [this](const Frame& frame, const Frame& before) {
-    return Look{engine().estimate_noise(frame), engine().measure_noise(frame, &before),
+    return Look{engine().estimate_noise(frame), engine().measure_noise(frame, &before, {}),
                 engine().brightness_histogram(frame)};
   };
   std::vector<std::jthread> threads(4);

@@ -56,8 +56,9 @@ class ForwardingEngine : public Engine {
   }
   Frame allocate_frame(const FrameFormat& format) override { return limpid::allocate_frame(format); }
   NoiseModel estimate_noise(const Frame& frame) override { return cpu_->estimate_noise(frame); }
-  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before) override {
-    return cpu_->measure_noise(frame, before);
+  noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
+                                       const BrightnessScale& scale) override {
+    return cpu_->measure_noise(frame, before, scale);
   }
   BrightnessHistogram brightness_histogram(const Frame& frame) override {
     return cpu_->brightness_histogram(frame);

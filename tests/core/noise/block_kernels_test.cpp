@@ -144,7 +144,7 @@ TEST_P(NoiseBlockKernels, MeasureWhatTheBestLevelDoes) {
     const Frame before = oracle::add_noise(oracle::draw_picture(format), 15, 1);
     const Frame frame = oracle::add_noise(oracle::draw_picture(format), 15, 2);
     const auto measured = [&] {
-      return std::pair(engine().estimate_noise(frame).sigma, engine().measure_noise(frame, &before));
+      return std::pair(engine().estimate_noise(frame).sigma, engine().measure_noise(frame, &before, {}));
     };
     const auto at_level = measured();
     TearDown();

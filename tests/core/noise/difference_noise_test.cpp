@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
+#include "core/noise/brightness_histogram.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid::noise {
@@ -135,6 +136,53 @@ TEST(DifferenceNoise, AChangeOfAStillPageIsNoEvidence) {
   EXPECT_EQ(model.evidence.source, NoiseSource::kRepeatedFrames);
 }
 
+// A camera of 16 bits that writes 2.2 numbers a photon, with an offset of 100.
+TEST(DifferenceNoise, TheCurveSpansThePartOfTheRangeThatIsFilled) {
+  constexpr double kNumber = 1.0 / 257;  // in 8-bit code values
+  const auto level = [](double brightness) {
+    return std::sqrt(2.2 * std::max(brightness / kNumber - 100, 4.0)) * kNumber;
+  };
+  const FrameFormat format = gray_format(kPictureWidth, kPictureHeight, 16);
+  const auto frame_of = [&](int i) {
+    return render(
+        format,
+        [=, noise = make_noise(kPictureWidth, kPictureHeight, 1, false, static_cast<unsigned>(i))](int, int x,
+                                                                                                   int y) {
+          const double brightness = (120 + 400.0 * x / kPictureWidth) * kNumber;
+          return brightness + level(brightness) * noise[y * kPictureWidth + x];
+        },
+        0);
+  };
+  const BrightnessScale scale = brightness_scale(frame_of(0));
+  EXPECT_NEAR(scale.origin, 120 * kNumber, 10 * kNumber);
+  EXPECT_NEAR(scale.spacing, 50 * kNumber, 6 * kNumber);
+  NoiseStatistics statistics;
+  Frame before = frame_of(0);
+  for (int i = 1; i < 6; ++i) {
+    const Frame frame = frame_of(i);
+    statistics.add(cpu::measure_noise(frame, &before, scale));
+    before = frame;
+  }
+  const NoiseModel model = model_of(statistics, cpu::estimate_noise(before));
+  for (const int number : {160, 250, 350, 480}) {
+    const auto brightness = static_cast<float>(number * kNumber);
+    const double found = double{model.sigma[0]} * double{deviation_at(model.shape[0].curve, brightness)};
+    EXPECT_NEAR(found / level(double{brightness}), 1, 0.15) << number;
+  }
+}
+
+TEST(DifferenceNoise, OnlyDeepGrayPicturesHaveAScaleOfTheirOwn) {
+  const auto picture = [](const FrameFormat& format, double most) {
+    return render(
+        format, [=](int, int x, int) { return most * x / 64; }, 0);
+  };
+  EXPECT_EQ(brightness_scale(picture(gray_format(64, 64, 8), 10)), BrightnessScale());
+  EXPECT_EQ(brightness_scale(picture(gray_format(64, 64, 16), 200)), BrightnessScale());
+  EXPECT_NE(brightness_scale(picture(gray_format(64, 64, 16), 10)), BrightnessScale());
+  EXPECT_NE(brightness_scale(picture(gray_format(64, 64, 32), 10)), BrightnessScale());
+  EXPECT_EQ(brightness_scale(picture(gray_format(64, 64, 16), 0)), BrightnessScale());
+}
+
 // Photon noise rises with brightness, and log and PQ bend it.
 TEST(DifferenceNoise, TheCurveHasAnyShape) {
   for (const bool rises : {true, false}) {
@@ -152,7 +200,7 @@ TEST(DifferenceNoise, TheCurveHasAnyShape) {
     const NoiseModel model = clip.model();
     for (const int brightness : {48, 80, 128, 176, 208}) {
       const double found = static_cast<double>(
-          model.sigma[0] * deviation_at(model.shape[0].curve.data(), static_cast<float>(brightness)));
+          model.sigma[0] * deviation_at(model.shape[0].curve, static_cast<float>(brightness)));
       EXPECT_NEAR(found / level(brightness), 1, 0.15) << brightness;
     }
   }

@@ -133,9 +133,9 @@ TEST(NoiseModel, DeviationsBetweenBrightnessesAreInterpolated) {
                                               {252.0F, 248.25F},
                                               {256.0F, 256.0F},
                                               {1e9F, 256.0F}}) {
-    EXPECT_EQ(deviation_at(curve.data(), brightness), deviation) << brightness;
+    EXPECT_EQ(deviation_at(curve, brightness), deviation) << brightness;
   }
-  EXPECT_EQ(deviation_at(curve.data(), std::numeric_limits<float>::quiet_NaN()), 0);
+  EXPECT_EQ(deviation_at(curve, std::numeric_limits<float>::quiet_NaN()), 0);
 }
 
 TEST(NoiseModel, ImpossibleOnesAreRefused) {

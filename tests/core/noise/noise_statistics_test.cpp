@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/oracle/pictures.h"
 
@@ -59,10 +59,10 @@ TEST(NoiseStatistics, ActivitiesAreHalfOctaves) {
     EXPECT_EQ(activity_of(static_cast<float>(limit * 0.9999)), i - 1);
   }
   EXPECT_EQ(activity_of(1e30F), kActivities - 1);
-  EXPECT_EQ(class_of(-5), 0);
-  EXPECT_EQ(class_of(15.9F), 0);
-  EXPECT_EQ(class_of(16), 1);
-  EXPECT_EQ(class_of(1000), kClasses - 1);
+  EXPECT_EQ(class_of(-5, {}), 0);
+  EXPECT_EQ(class_of(15.9F, {}), 0);
+  EXPECT_EQ(class_of(16, {}), 1);
+  EXPECT_EQ(class_of(1000, {}), kClasses - 1);
 }
 
 TEST(NoiseStatistics, NothingTellsNothing) {

@@ -251,6 +251,10 @@ TEST_P(Vbm4dTest, AgreesWithTheOracleForNoiseOfAnyShape) {
   }
   expect_as_defined(frames, small_parameters(), noise);
   expect_as_defined(frames, with_noise_over_time(small_parameters()), noise);
+  for (NoiseShape& shape : noise.shape) {
+    shape.curve.scale = {.origin = 70, .spacing = 5};
+  }
+  expect_as_defined(frames, small_parameters(), noise);
   // That repeats from frame to frame.
   noise.shape[0].repetition = 0.6F;
   noise.shape[1].repetition = 0.9F;

@@ -584,7 +584,7 @@ class Filter : public CudaTest {
       }
       mean /= static_cast<double>(offsets.size() * k * k);
       const double deviation =
-          job.curve ? static_cast<double>(deviation_at(job.curve->data(), static_cast<float>(mean))) : 1;
+          job.curve ? static_cast<double>(deviation_at(*job.curve, static_cast<float>(mean))) : 1;
       const double sigma = static_cast<double>(job.sigma) * deviation;
       const double threshold = static_cast<double>(coefficient_threshold(job.lambda, job.sigma)) * deviation;
       if (wiener) {

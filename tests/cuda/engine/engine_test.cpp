@@ -139,8 +139,8 @@ TEST_F(CudaEngine, WaitsForTheEventThatSaysThatSamplesAreThere) {
   EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(late_frame()), host));
   EXPECT_EQ(engine_->estimate_noise(late_frame()), engine_->estimate_noise(host));
   const Frame before = late_frame();
-  EXPECT_EQ(engine_->measure_noise(picture, &before), engine_->measure_noise(picture, &host));
-  EXPECT_EQ(engine_->measure_noise(late_frame(), &picture), engine_->measure_noise(host, &picture));
+  EXPECT_EQ(engine_->measure_noise(picture, &before, {}), engine_->measure_noise(picture, &host, {}));
+  EXPECT_EQ(engine_->measure_noise(late_frame(), &picture, {}), engine_->measure_noise(host, &picture, {}));
   EXPECT_EQ(engine_->brightness_histogram(late_frame()), brightness_histogram(host));
   const Bm3dParameters fast = bm3d_profile(Profile::kFast);
   EXPECT_TRUE(oracle::same_bits(run_filter(*engine_, late_frame(), fast, {{15}}),
@@ -183,8 +183,8 @@ TEST_F(CudaEngine, TakesFramesInItsDevicesMemory) {
     EXPECT_TRUE(oracle::same_bits(engine_->in_host_memory(frame), host));
     EXPECT_EQ(engine_->estimate_noise(frame), engine_->estimate_noise(host));
     const Frame other = oracle::add_noise(host, 3, 6);
-    EXPECT_EQ(engine_->measure_noise(frame, &other), engine_->measure_noise(host, &other));
-    EXPECT_EQ(engine_->measure_noise(other, &frame), engine_->measure_noise(other, &host));
+    EXPECT_EQ(engine_->measure_noise(frame, &other, {}), engine_->measure_noise(host, &other, {}));
+    EXPECT_EQ(engine_->measure_noise(other, &frame, {}), engine_->measure_noise(other, &host, {}));
     EXPECT_EQ(engine_->brightness_histogram(frame), brightness_histogram(host));
     const Bm3dParameters fast = bm3d_profile(Profile::kFast);
     const NoiseModel noise{{15, 0, 15}};  // a plane that passes through, too

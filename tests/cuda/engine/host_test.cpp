@@ -173,7 +173,7 @@ TEST_F(HostTest, NoiseIsMeasuredOfAFrameAndTheOneBefore) {
     Frame before = fill(engine->allocate_frame(format_), 9);
     frame.memory = on_device ? cuda_memory(0) : kHostMemory;
     const auto measured = [&](const Frame* one_before) {
-      const noise::NoiseStatistics statistics = engine->measure_noise(frame, one_before);
+      const noise::NoiseStatistics statistics = engine->measure_noise(frame, one_before, {});
       return std::pair{statistics.channels[0].copied, statistics.channels[1].copied};
     };
     EXPECT_EQ(measured(&before), (std::pair{7.0, 9.0}));
@@ -204,7 +204,7 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
     for (int i = 0; i < 3; ++i) {
       const Frame frame = fill(engine->allocate_frame(yuv(64 + 2 * i, 48)), i);
       engine->estimate_noise(frame);
-      engine->measure_noise(frame, &frame);
+      engine->measure_noise(frame, &frame, {});
       denoisers[i]->send(frame);
       if (round > 0) {
         EXPECT_TRUE(is_filled(denoisers[i]->receive().value(), i));
@@ -218,7 +218,7 @@ TEST_F(HostTest, StreamsOfSeveralSizesAllocateNothingOnceUnderWay) {
   // What single frames were looked at with is bounded.
   for (int i = 0; i < 40; ++i) {
     const Frame frame = allocate_frame(yuv(128 + 2 * i, 48));
-    engine->measure_noise(frame, &frame);
+    engine->measure_noise(frame, &frame, {});
   }
   constexpr int kMemoryOfAFormat = 3;  // two frames' and what is measured
   EXPECT_LE(stand_in::counts().memory_blocks, before.memory_blocks + kMemoryOfAFormat);
@@ -240,7 +240,7 @@ TEST_F(HostTest, ThreadsThatLookAtFramesHaveMemoryOfTheirOwn) {
         frame.ready = {event, event->get()};
       }
       for (int repeat = 0; repeat < 50; ++repeat) {
-        const noise::NoiseStatistics statistics = engine->measure_noise(frame, &before);
+        const noise::NoiseStatistics statistics = engine->measure_noise(frame, &before, {});
         EXPECT_EQ(statistics.channels[0].copied, i);
         EXPECT_EQ(statistics.channels[1].copied, 100 + i);
         EXPECT_TRUE(is_filled(engine->in_host_memory(frame), i));

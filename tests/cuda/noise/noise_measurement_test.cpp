@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "cuda/engine/cuda_engine.h"
 #include "tests/core/noise/scenes.h"
 #include "tests/cuda/cuda_test.h"
@@ -81,10 +81,10 @@ class NoiseMeasurement : public CudaTest {
   }
 
   void expect_agrees(const Frame& frame, const Frame* before) {
-    const NoiseStatistics statistics = engine_->measure_noise(frame, before);
+    const NoiseStatistics statistics = engine_->measure_noise(frame, before, {});
     const NoiseStatistics expected = cpu::measure_noise(frame, before);
     expect_alike(statistics, expected);
-    EXPECT_EQ(engine_->measure_noise(frame, before), statistics);
+    EXPECT_EQ(engine_->measure_noise(frame, before, {}), statistics);
     const NoiseModel white = cpu::estimate_noise(frame);
     const NoiseModel model = model_of(statistics, white);
     const NoiseModel expected_model = model_of(expected, white);
@@ -157,7 +157,7 @@ TEST_F(NoiseMeasurement, IsTheCpusWhereNoiseIsCutOff) {
 TEST_F(NoiseMeasurement, CopiedAndConstantBlocksTellNothing) {
   auto frames = moving(oracle::yuv(160, 120, 1, 1), {10});
   expect_agrees(frames.first, &frames.first);
-  EXPECT_EQ(engine_->measure_noise(frames.first, &frames.first).channels[0].copied, 20 * 15);
+  EXPECT_EQ(engine_->measure_noise(frames.first, &frames.first, {}).channels[0].copied, 20 * 15);
   // Blocks that are neither, in both frames' upper half.
   for (Frame* frame : {&frames.first, &frames.second}) {
     for (int y = 60; y < 120; ++y) {
@@ -195,7 +195,7 @@ TEST_F(NoiseMeasurement, SamplesMayBeAsGreatAsAny) {
   // Rows of 2^12 and -2^12 less half a code value, over sqrt 2.
   expect_agrees(greatest, &middle);
   double energy = 0;
-  const NoiseStatistics statistics = engine_->measure_noise(greatest, &middle);
+  const NoiseStatistics statistics = engine_->measure_noise(greatest, &middle, {});
   for (const Energies& bin : statistics.channels[0].differences) {
     energy = std::accumulate(bin.energy.begin(), bin.energy.end(), energy);
   }
@@ -207,10 +207,10 @@ TEST_F(NoiseMeasurement, MayBeOnSeveralThreads) {
   for (int i = 0; i < 6; ++i) {
     threads.push_back(std::async(std::launch::async, [&, i] {
       const auto [before, frame] = moving(oracle::yuv(160 + 16 * i, 121, 1, 1), {8});
-      const NoiseStatistics expected = engine_->measure_noise(frame, &before);
+      const NoiseStatistics expected = engine_->measure_noise(frame, &before, {});
       bool same = true;
       for (int round = 0; round < 5; ++round) {
-        same = same && engine_->measure_noise(frame, &before) == expected;
+        same = same && engine_->measure_noise(frame, &before, {}) == expected;
         engine_->estimate_noise(frame);
       }
       return same;

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/engine/noise_tracker.h"
 #include "cpu/engine/cpu_engine.h"
 #include "cpu/noise/clipping.h"
 #include "cpu/noise/noise_estimation.h"
-#include "core/engine/noise_tracker.h"
 #include "tests/oracle/pictures.h"
 
 namespace limpid::benchmarks {
@@ -34,7 +34,7 @@ void BM_MeasureNoise(benchmark::State& state, const FrameFormat& format) {
   const Frame frame = noisy_frame(format, 2);
   const std::shared_ptr<Engine> engine = cpu::open_cpu({.threads = 1});
   while (state.KeepRunning()) {
-    benchmark::DoNotOptimize(engine->measure_noise(frame, &before));
+    benchmark::DoNotOptimize(engine->measure_noise(frame, &before, {}));
   }
 }
 

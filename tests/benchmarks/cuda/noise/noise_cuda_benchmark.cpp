@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/noise/noise_statistics.h"
 #include "cpu/noise/noise_estimation.h"
 #include "cpu/noise/noise_measurement.h"
-#include "core/noise/noise_statistics.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/device_frame.h"
 #include "cuda/noise/clipping.h"
@@ -54,7 +54,7 @@ void measure(Engine& engine, const BenchmarkOptions& options, const std::vector<
     const std::array<DeviceMemory, 2> memory = {DeviceMemory(bytes), DeviceMemory(bytes)};
     const std::array<Frame, 2> decoded = {on_device(host[0], memory[0]), on_device(host[1], memory[1])};
     const auto time = [&](const Frame& frame, const Frame* before) {
-      return time_on_host_ms(options.repeats, [&] { engine.measure_noise(frame, before); });
+      return time_on_host_ms(options.repeats, [&] { engine.measure_noise(frame, before, {}); });
     };
     nlohmann::ordered_json entry;
     entry["frame"] = name;
@@ -62,7 +62,7 @@ void measure(Engine& engine, const BenchmarkOptions& options, const std::vector<
     entry["device_frames_ms"] = time(decoded[1], &decoded[0]);
     entry["device_frame_ms"] = time(decoded[1], nullptr);
     entry["cpu_ms"] = time_on_host_ms(3, [&] { cpu::measure_noise(host[1], host.data()); });
-    entry["sigma"] = noise::model_of(engine.measure_noise(decoded[1], decoded.data()), {}).sigma[0];
+    entry["sigma"] = noise::model_of(engine.measure_noise(decoded[1], decoded.data(), {}), {}).sigma[0];
     std::printf("%-26s %10.3f %10.3f %10.3f %10.3f %8.2f\n", name.c_str(),
                 entry["host_frames_ms"].get<double>(), entry["device_frames_ms"].get<double>(),
                 entry["device_frame_ms"].get<double>(), entry["cpu_ms"].get<double>(),
