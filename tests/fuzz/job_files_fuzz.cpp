@@ -90,6 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size);  // NOLINT: libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {  // NOLINT
   static const limpid::app::FuzzedFolder folder;
+  // Claims need the name to their end, so it is made first.
+  [[maybe_unused]] static const std::string& name = limpid::app::worker_name();
   static limpid::app::Claims claims(folder.job(), 3600);
   if (size == 0) {
     return 0;
