@@ -20,17 +20,26 @@
 namespace limpid::app {
 namespace {
 
-/// Every failure is one line, whatever the libraries have put into their messages.
+constexpr const char* kFirstSteps =
+    R"(limpid denoise noisy.mkv -o clean.mkv   denoise a video or picture
+limpid preview noisy.mkv                play it in a window, noisy and denoised side by side
+limpid noise noisy.mkv                  print its noise
+limpid filters                          list the filters
+limpid --help                           list all commands
+limpid denoise --help                   list the options of a command
+)";
+
+/// Prints every failure as one line, whatever the messages of libraries contain.
 int fail(std::string sentence, int exit_code) {
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
   spdlog::error(sentence);
   return exit_code;
 }
 
-/// A report that is lost, on a full disk or in a closed pipe, is a failure.
+/// A report that cannot be written, as on a full disk or to a closed pipe, is a failure.
 void require_written() {
   if (!std::cout.flush()) {
-    throw Error(std::string("standard output: can't write: ") + std::strerror(errno));
+    throw Error(std::string("standard output: cannot write: ") + std::strerror(errno));
   }
 }
 
@@ -41,14 +50,18 @@ int run(Console& console, int argc, char** argv) {
     const std::string own = subcommand->get_footer();
     subcommand->footer((own.empty() ? "" : own + "\n\n") + kExitCodes);
   }
-  program->footer("limpid COMMAND --help tells a command's options.\n" + std::string(kExitCodes));
+  program->footer("\"limpid COMMAND --help\" lists the options of a command.\n" + std::string(kExitCodes));
+  if (argc < 2) {
+    std::cout << kFirstSteps;
+    return kExitDone;
+  }
   if (const auto text = program->parse({argv + 1, argv + argc})) {
     std::cout << *text;
     require_written();
     return kExitDone;
   }
   if (!command) {
-    throw UsageError("there is no command; limpid --help lists the commands");
+    throw UsageError("the command is missing; limpid --help lists the commands");
   }
   const int exit_code = command(console);
   require_written();

@@ -5,8 +5,9 @@
 namespace limpid::app {
 
 const char* const kExitCodes =
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. What was done when a run breaks off is "
-    "NAME.partial.EXT, a valid file.";
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. An interrupted run leaves its output so "
+    "far in "
+    "NAME.partial.EXT, which is playable.";
 
 std::unique_ptr<CommandLine> make_program(Command& selected) {
   auto program = std::make_unique<CommandLine>("Limpid removes noise from video.", "limpid");
@@ -15,6 +16,7 @@ std::unique_ptr<CommandLine> make_program(Command& selected) {
   add_benchmark_command(*program, selected);
   add_compare_command(*program, selected);
   add_devices_command(*program, selected);
+  add_filters_command(*program, selected);
   add_matches_command(*program, selected);
   add_measure_command(*program, selected);
   add_merge_command(*program, selected);

@@ -462,20 +462,20 @@ int benchmark(const BenchmarkOptions& options, Console& console) {
 
 void add_benchmark_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
-      "benchmark", "Time each stage of denoising a video alone, and the chain of them; writes nothing");
+      "benchmark", "Measure the speed of each stage and of the whole chain; writes no file");
   auto options = std::make_shared<BenchmarkOptions>();
   command->add_option("INPUT", options->input, "File or image sequence (%03d)")->required()->file();
   command
-      ->add_option("--frames", options->frames, "Frames to take, at most; the first tenth is not timed [200]")
+      ->add_option("--frames", options->frames, "Most frames to process; the first tenth is not timed [200]")
       ->type_name("N")
       ->positive();
   options->noise.add_to(*command);
-  command->add_option("-c,--codec", options->codec, "Encode too, with this encoder [don't]")
+  command->add_option("-c,--codec", options->codec, "Also encode, with this encoder [no encoding]")
       ->type_name("NAME");
   command->add_option("--preset", options->preset, "Speed preset of the encoder")->type_name("NAME");
   add_local_only(*command, options->local_only);
   command->add_flag("--loop", options->loop,
-                    "Begin the input again at its end, until --frames; show memory and latencies over time");
+                    "Repeat the input up to --frames, and print memory and latencies over time");
   command->add_flag("--json", options->json, "Print JSON");
   options->engine.add_to(*command);
   options->engine.add_decoding_to(*command);

@@ -8,14 +8,15 @@
 
 namespace limpid::app {
 
-/// Runs the command that the arguments have asked for; returns the exit code or throws limpid::Error.
+/// Runs the command that the arguments name. Returns the exit code or throws limpid::Error.
 using Command = std::function<int(Console&)>;
 
-/// Each adds one subcommand to `program`; parsing sets `selected` if the arguments name it.
+/// Each function adds one command to `program`. Parsing sets `selected` if the arguments name the command.
 void add_benchmark_command(CommandLine& program, Command& selected);
 void add_compare_command(CommandLine& program, Command& selected);
 void add_denoise_command(CommandLine& program, Command& selected);
 void add_devices_command(CommandLine& program, Command& selected);
+void add_filters_command(CommandLine& program, Command& selected);
 void add_matches_command(CommandLine& program, Command& selected);
 void add_measure_command(CommandLine& program, Command& selected);
 void add_merge_command(CommandLine& program, Command& selected);

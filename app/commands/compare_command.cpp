@@ -39,14 +39,12 @@
 #include "io/screen/display.h"
 #include "io/screen/png.h"
 
-// Several filters over the same frames: what each gains and costs, as figures and as crops side by side.
-
 namespace limpid::app {
 namespace {
 
 struct CompareOptions {
   std::string input;
-  std::string filters = "bm3d,bm3d:profile=fast,nlm,bilateral";
+  std::string filters = "vbm4d,vbm4d:profile=fast,bm3d,nlm,bilateral";
   std::string truth;
   NoiseOptions noise;
   FieldOptions fields;
@@ -67,17 +65,16 @@ struct Row {
   std::optional<double> megabytes;
 };
 
-// What the process holds now, and the most that it has held since it was last asked: fields of
-// /proc/self/status, in bytes. Nothing where the system doesn't tell.
+// The growth of the peak resident memory, from /proc/self/status. Empty if the system does not provide it.
 class HostMemory {
  public:
-  /// Begins to watch for the peak.
+  /// Resets the peak.
   HostMemory() {
     std::ofstream reset("/proc/self/clear_refs");
     reset << 5 << std::flush;
     before_ = reset ? field("VmRSS:") : std::nullopt;
   }
-  /// How far the peak exceeds what was held at the beginning.
+  /// The peak since construction minus the memory at construction, in bytes.
   std::optional<double> growth() const {
     const std::optional<double> peak = field("VmHWM:");
     return before_ && peak ? std::optional(std::max(*peak - *before_, 0.0)) : std::nullopt;
@@ -103,7 +100,7 @@ struct Clip {
   io::DisplayProperties display;
 };
 
-/// All that is needed of a source, which may be a pipe.
+/// Reads the frames once, as the source may be a pipe.
 Clip read_clip(const std::string& url, std::int64_t count, bool local_only) {
   io::Reader reader = open_video(url, local_only);
   Clip clip{.frames = {}, .display = reader.display()};
@@ -115,7 +112,7 @@ Clip read_clip(const std::string& url, std::int64_t count, bool local_only) {
     clip.frames.push_back(std::move(*frame));
   }
   if (clip.frames.empty()) {
-    throw Error(url + ": has no frames that could be decoded");
+    throw Error(url + ": contains no decodable frames");
   }
   return clip;
 }
@@ -176,7 +173,7 @@ class Comparison {
     return sheet;
   }
 
-  /// Throws what sheet() would throw.
+  /// Throws the errors of sheet().
   void check_sheet() const { static_cast<void>(crop_of(input_.frames[shown_], input_.display)); }
 
  private:
@@ -188,7 +185,7 @@ class Comparison {
       return engine_->make_denoiser(filter.filter(), noise_.front(), format());
     };
     {
-      // What the engine makes at the first frame isn't to be timed. A stream that has ended takes no more.
+      // Leaves the setup of the first frame out of the timing. A stream that has ended accepts no frames.
       const std::unique_ptr<Denoiser> first = make_denoiser();
       first->send(input_.frames.front());
       first->flush();
@@ -339,7 +336,7 @@ void print_json(const Comparison& comparison, const CompareOptions& options) {
 int compare(const CompareOptions& options, Console& console) {
   set_up_logging(console, {.level = "warning", .file = ""});
   if (options.sheet.empty() && !options.at.empty()) {
-    throw UsageError("--at says where the crops of --sheet are, which is missing");
+    throw UsageError("--at places the crops of --sheet, which is missing");
   }
   for (const std::string& source : {options.input, options.truth}) {
     io::require_other_file(options.sheet, source);
@@ -369,38 +366,37 @@ int compare(const CompareOptions& options, Console& console) {
 
 void add_compare_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
-      "compare", "Run several filters over the same frames: quality, speed, memory, crops side by side");
+      "compare", "Compare filters on the same frames: quality, speed, memory, and crops side by side");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("INPUT", options->input, "Noisy video or picture")->required()->file();
   command
       ->add_option("--filters", options->filters,
-                   "Filters separated by commas, with any of limpid denoise's options for them: "
+                   "Filters, separated by commas, with any of their parameters: "
                    "bm3d:profile=fast,nlm,bilateral:radius=5:range-sigma=40 "
-                   "[bm3d,bm3d:profile=fast,nlm,bilateral]")
+                   "[vbm4d,vbm4d:profile=fast,bm3d,nlm,bilateral]")
       ->type_name("LIST")
       ->words(filter_names());
-  command->add_option("--truth", options->truth, "The clean video, for PSNR and SSIM")
-      ->type_name("FILE")
-      ->file();
+  command->add_option("--truth", options->truth, "Clean video, for PSNR and SSIM")->type_name("FILE")->file();
   options->noise.add_sigma_to(*command);
   options->fields.add_to(*command);
-  command->add_option("--frames", options->frames, "Frames to take, at most [10]")
+  command->add_option("--frames", options->frames, "Most frames to process, 1-10000 [10]")
       ->type_name("N")
       ->in_range(1, 10000);
-  command->add_option("--sheet", options->sheet, "Write a contact sheet of crops of the middle frame, as PNG")
+  command
+      ->add_option("--sheet", options->sheet, "Write a contact sheet with crops of the middle frame as PNG")
       ->type_name("FILE")
       ->file(".png");
-  command->add_option("--at", options->at, "Centre of the crops, in pixels [the picture's centre]")
+  command->add_option("--at", options->at, "Center of the crops, in pixels [center of the picture]")
       ->type_name("X,Y");
-  command->add_option("--crop", options->crop, "Width and height of the crops [160]")
+  command->add_option("--crop", options->crop, "Width and height of the crops, 16-4096 [160]")
       ->type_name("N")
       ->in_range(16, 4096);
   add_local_only(*command, options->local_only);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the contact sheet");
-  command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing contact sheet");
+  command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   options->engine.add_to(*command);
   command->footer(
-      "fps counts denoising alone. MB is the memory of the host that the filter needed beside its frames.");
+      "fps: frames per second of denoising alone. MB: host memory of the filter, without the frames.");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return compare(*options, console); };
   });

@@ -60,19 +60,21 @@ void create_folder(const std::string& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) {
-    throw Error(folder + ": can't create the folder: " + failure.message());
+    throw Error(folder + ": cannot create the folder: " + failure.message());
   }
 }
 
-// Where the program has chosen, why others could not be is told too.
+// `chosen`: by the program, so that the log gives the reason against other engines.
 void log_engine(const Engine& engine, bool chosen) {
-  std::string others;
-  for (const EngineInfo& info : chosen ? engine_registry().list() : std::vector<EngineInfo>()) {
+  spdlog::info(fmt::format("engine: {}, {}", engine.name(), engine.description()));
+  if (!chosen) {
+    return;
+  }
+  for (const EngineInfo& info : engine_registry().list()) {
     if (!info.available) {
-      others += fmt::format("; no {} engine: {}", info.name, info.description);
+      spdlog::debug(fmt::format("engine {} is not available: {}", info.name, info.description));
     }
   }
-  spdlog::info(fmt::format("engine: {}, {}{}", engine.name(), engine.description(), others));
 }
 
 void check(const DenoiseOptions& options) {
@@ -91,15 +93,15 @@ struct JobCounts {
   int all() const { return done + skipped + existing + failed + partial; }
 };
 
-/// "3 files denoised, 1 skipped, 0 failed", and what an interrupt has left.
+/// "3 files denoised, 1 skipped, 0 failed", with the files that an interrupt left.
 std::string summary(const JobCounts& counts, std::size_t jobs) {
   std::string text = fmt::format("{} files denoised, {} skipped, {} failed", counts.done,
                                  counts.skipped + counts.existing, counts.failed);
   if (counts.partial > 0) {
-    text += fmt::format(", {} in part", counts.partial);
+    text += fmt::format(", {} partial", counts.partial);
   }
   if (const int left = static_cast<int>(jobs) - counts.all(); left > 0) {
-    text += fmt::format(", {} not begun", left);
+    text += fmt::format(", {} not started", left);
   }
   return text;
 }
@@ -112,7 +114,7 @@ JobResult run(const Job& job, const DenoiseOptions& options, const Session& sess
   return run_resumed_job(job, options.denoising, segment, session);
 }
 
-/// One job after the other; one that fails doesn't keep the others from being done.
+/// Runs one job after the other; jobs after a failed one still run.
 JobCounts denoise_all(Job job, const Jobs& jobs, const DenoiseOptions& options, const Session& session) {
   JobCounts counts;
   ReportList reports(session.json);
@@ -167,8 +169,7 @@ void set_up_messages(const DenoiseOptions& options, Console& console) {
   set_up_logging(console, logging);
 }
 
-/// What the options mean for every file, with neither input nor output yet: whatever is wrong with them is
-/// told before any file is touched.
+/// The settings for all files, without input and output. Throws for wrong options before any file is opened.
 Job settle_job(const DenoiseOptions& options) {
   Job job;
   const DenoisingOptions& denoising = options.denoising;
@@ -258,39 +259,40 @@ int denoise(DenoiseOptions& options, Console& console) {
 void add_file_options(CommandLine& command, DenoiseOptions& options) {
   constexpr const char* kGroup = "Input and output";
   command
-      .add_option(
-          "INPUT", options.arguments,
-          "File, image sequence (%03d) or - for a pipe; with -o FOLDER any number of files, and folders "
-          "whose files are meant. Without -o, the second of two is the output")
+      .add_option("INPUT", options.arguments,
+                  "Video, picture, image sequence (%03d) or - for a pipe. With -o FOLDER also several files, "
+                  "and folders, whose files are all denoised")
       ->required()
       ->take_all()
       ->file();
   command
-      .add_option(
-          "-o,--output", options.output_option,
-          "File, image sequence or - for a pipe (y4m); or a folder, in which each output is named after "
-          "its input")
+      .add_option("-o,--output", options.output_option,
+                  "Output file, image sequence, folder, or - for a y4m pipe")
+      ->details(
+          "In a folder, outputs have the names of the inputs. The output can also be given as the second of "
+          "two "
+          "arguments.")
       ->type_name("OUTPUT")
       ->file()
       ->group(kGroup);
-  command.add_flag("-y,--overwrite", options.overwrite, "Overwrite the output without asking")->group(kGroup);
-  command.add_flag("-n,--no-overwrite", options.never_overwrite, "Skip inputs whose outputs exist")
+  command.add_flag("-y,--overwrite", options.overwrite, "Overwrite existing outputs without asking")
+      ->group(kGroup);
+  command.add_flag("-n,--no-overwrite", options.never_overwrite, "Skip inputs whose output exists")
       ->group(kGroup);
   options.denoising.add_range_to(command, kGroup);
   command
       .add_flag("--strict", options.strict,
-                "Stop at a damaged packet or frame, or a file that ends early, instead of going on")
+                "Fail at a damaged packet or frame, or a file that ends early, instead of continuing")
+      ->advanced()
       ->group(kGroup);
-  command
-      .add_flag(
-          "--resume", options.resume,
-          "Resume an interrupted run. Finished segments are kept in OUTPUT.limpid-job until the output is "
-          "complete")
+  command.add_flag("--resume", options.resume, "Resume an interrupted run; also needed for the first run")
+      ->details("Finished segments are kept in OUTPUT.limpid-job until the output is complete.")
       ->group(kGroup);
   command
       .add_option(
           "--segment-frames", options.segment_frames,
-          "Length of the segments of --resume, in frames; segments end at scene cuts where possible [250]")
+          "Length of the segments of --resume, in frames; segments end at scene cuts if possible [250]")
+      ->advanced()
       ->type_name("N")
       ->positive()
       ->group(kGroup);
@@ -298,23 +300,28 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
 }
 
 void add_message_options(CommandLine& command, DenoiseOptions& options) {
-  constexpr const char* kGroup = "Messages, on standard error";
+  constexpr const char* kGroup = "Messages";
   command.add_flag("-q,--quiet", options.quiet, "Print errors only")->group(kGroup);
   command
-      .add_option(
-          "--progress", options.progress,
-          "auto: on a terminal only; plain; json: a JSON object a second; none [auto]. Shows frames, rates, "
-          "and how many per cent of the last seconds decoding, denoising, encoding and a GPU's uploads, "
-          "filtering and downloads were busy")
+      .add_option("--progress", options.progress,
+                  "Progress display: auto (on a terminal), plain, json or none [auto]")
+      ->details(
+          "json prints one object per second. The display shows frames, rates, and the load in percent of "
+          "decoding, denoising, encoding and of a GPU's "
+          "uploads, "
+          "filtering and downloads.")
       ->type_name("STYLE")
       ->one_of({"auto", "plain", "json", "none"})
       ->group(kGroup);
-  command.add_flag("--json", options.json, "At the end, a report of the run on standard output, as JSON")
+  command.add_flag("--json", options.json, "Print a report with the detected noise and all settings as JSON")
       ->group(kGroup);
   command
-      .add_flag("--stats", options.stats, "At the end, each stage's rate, latencies and what it waited for")
+      .add_flag("--stats", options.stats,
+                "Print the rate, latencies and waiting time of each stage at the end")
+      ->advanced()
       ->group(kGroup);
   add_logging_options(command, options.logging, kGroup);
+  command.help_group(kGroup);
 }
 
 }  // namespace

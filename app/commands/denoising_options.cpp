@@ -6,7 +6,10 @@ namespace limpid::app {
 
 void DenoisingOptions::add_range_to(CommandLine& command, const std::string& group) {
   reader.add_to(command, group, {"start", "end"});
-  command.add_option("--frames", frames, "Stop after N frames")->type_name("N")->positive()->group(group);
+  command.add_option("--frames", frames, "Number of frames to denoise [all]")
+      ->type_name("N")
+      ->positive()
+      ->group(group);
 }
 
 void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& group) {
@@ -24,9 +27,9 @@ void DenoisingOptions::add_encoding_to(CommandLine& command) {
 void DenoisingOptions::check() const {
   const std::string codec = writer_options().codec;
   if (codec.starts_with(':')) {
-    throw UsageError(
-        "'-c" + codec +
-        "' is ffmpeg's; the encoder is given as -c NAME, and streams other than the video are copied");
+    throw UsageError("'-c" + codec +
+                     "': stream specifiers are not supported; -c NAME sets the video encoder, and all other "
+                     "streams are copied");
   }
   static_cast<void>(reader_options());
   filter.check();

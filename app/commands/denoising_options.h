@@ -13,7 +13,7 @@
 
 namespace limpid::app {
 
-/// What is to be made of a file, as all commands that denoise files are asked: all but where it is done.
+/// The options of all commands that denoise files, except those of the engine.
 struct DenoisingOptions {
   NoiseOptions noise;
   FilterOptions filter;
@@ -22,15 +22,16 @@ struct DenoisingOptions {
   FieldOptions fields;
   std::int64_t frames = 0;
 
-  /// --start, --end and --frames. As for the others, the command refers to this object from then on.
+  /// Adds --start, --end and --frames. This and the next functions keep references to this object.
   void add_range_to(CommandLine& command, const std::string& group);
-  /// How to read the input, and which of its streams.
+  /// Adds the options of the input and its streams.
   void add_streams_to(CommandLine& command, const std::string& group);
   void add_encoding_to(CommandLine& command);
 
-  /// Throws UsageError for what contradicts itself, before any file is touched; so do the others.
+  /// Throws UsageError for options that exclude each other, before any file is opened; so do the next
+  /// functions.
   void check() const;
-  /// Without what depends on an engine.
+  /// Without the settings that depend on an engine.
   io::ReaderOptions reader_options() const;
   io::WriterOptions writer_options() const;
 };

@@ -54,8 +54,7 @@ int list_devices(bool as_json) {
 }  // namespace
 
 void add_devices_command(CommandLine& program, Command& selected) {
-  CommandLine* command =
-      program.add_subcommand("devices", "List the engines that frames can be denoised on, best first");
+  CommandLine* command = program.add_subcommand("devices", "List the engines (CPU and GPUs), best first");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
   command->callback(

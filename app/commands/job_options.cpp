@@ -13,10 +13,11 @@
 namespace limpid::app {
 
 void JobMessageOptions::add_to(CommandLine& command) {
-  constexpr const char* kGroup = "Messages, on standard error";
+  constexpr const char* kGroup = "Messages";
   command.add_flag("-q,--quiet", quiet, "Print errors only")->group(kGroup);
-  command.add_flag("--json", json, "A report on standard output, as JSON")->group(kGroup);
+  command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kGroup);
   add_logging_options(command, logging, kGroup);
+  command.help_group(kGroup);
 }
 
 void JobMessageOptions::set_up(Console& console) const {
@@ -38,7 +39,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
                     {"strength", noise.strength},
                     {"planes", to_string(noise.planes)}};
-  // They decide, a little, on what encoders make.
+  // The number of threads changes the output of some encoders.
   settings.writer.encoder_threads = encoder_threads(engine);
   return settings;
 }

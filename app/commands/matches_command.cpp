@@ -28,7 +28,7 @@
 #include "io/screen/png.h"
 #include "io/screen/text.h"
 
-// Which patches BM3D's first step groups, as a picture.
+// limpid matches: draws a group of BM3D's first step.
 
 namespace limpid::app {
 namespace {
@@ -67,15 +67,14 @@ Picture read_picture(const MatchesOptions& options) {
   for (std::int64_t i = 0; i <= options.frame; ++i) {
     std::optional<Frame> frame = next_frame(reader);
     if (!frame) {
-      throw Error(fmt::format("{}: has no frame {}, but {}", options.input, options.frame, i));
+      throw Error(
+          fmt::format("{}: there is no frame {}; the video has {} frames", options.input, options.frame, i));
     }
     picture.frame = std::move(*frame);
   }
   if (picture.frame.interlaced) {
-    throw Error(
-        fmt::format("{}: frame {} is interlaced; its fields are matched apart, which one picture "
-                    "can't show",
-                    options.input, options.frame));
+    throw Error(fmt::format("{}: frame {} is interlaced; interlaced frames are not supported", options.input,
+                            options.frame));
   }
   return picture;
 }
@@ -195,28 +194,31 @@ int matches(const MatchesOptions& options, Console& console) {
 }  // namespace
 
 void add_matches_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand(
-      "matches", "Draw the patches that BM3D's first step groups with one of the picture's");
+  CommandLine* command =
+      program.add_subcommand("matches", "Draw the group of similar patches that BM3D finds for one patch");
   auto options = std::make_shared<MatchesOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required()->file();
-  command->add_option("--at", options->at, "The sample about which the reference patch lies")
+  command->add_option("--at", options->at, "Sample at the center of the reference patch")
       ->type_name("X,Y")
       ->required();
-  command->add_option("-o,--output", options->output, "The picture to write, a PNG")
+  command->add_option("-o,--output", options->output, "Picture to write, as PNG")
       ->type_name("FILE")
       ->file(".png")
       ->required();
   add_local_only(*command, options->local_only);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output");
-  command->add_option("--frame", options->frame, "Which frame, from 0 [0]")->type_name("N")->not_negative();
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing output");
+  command->add_option("--frame", options->frame, "Number of the frame, from 0 [0]")
+      ->type_name("N")
+      ->not_negative();
   options->noise.add_sigma_to(*command);
   command->add_flag("--json", options->json, "Print JSON");
   options->filter.add_to(*command);
   command->footer(
-      "Red: the reference patch, the nearest one of the step's grid. Yellow: what its search window covers. "
-      "Green: the matches, numbered in the engine's order. Beside: their offsets from the reference patch "
+      "Red: the reference patch, the nearest one on the grid of the step. Yellow: its search window. Green: "
+      "the "
+      "matches, numbered in the order of the engine. The list gives their offsets from the reference patch "
       "and "
-      "their distances, mean squared differences in squared 8-bit code values.");
+      "their distances (mean squared differences, in squared 8-bit code values).");
   command->callback([&selected, options] {
     selected = [options](Console& console) { return matches(*options, console); };
   });

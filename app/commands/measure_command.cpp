@@ -157,14 +157,15 @@ int compare(const MeasureOptions& options, Report report) {
 }  // namespace
 
 void add_measure_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("measure",
-                                                "Print PSNR and SSIM of a video against a reference, for "
-                                                "each plane and frame, and how its errors flicker");
+  CommandLine* command =
+      program.add_subcommand("measure",
+                             "Compare a video with a reference: PSNR, SSIM and flicker, per "
+                             "plane and frame");
   auto options = std::make_shared<MeasureOptions>();
-  command->add_option("REFERENCE", options->reference, "The clean video or picture")->required()->file();
-  command->add_option("TEST", options->test, "What is compared with it")->required()->file();
+  command->add_option("REFERENCE", options->reference, "Clean video or picture")->required()->file();
+  command->add_option("TEST", options->test, "Video or picture to compare with it")->required()->file();
   add_local_only(*command, options->local_only);
-  command->add_flag("--json", options->json, "Print JSON; the PSNR of equal planes is null");
+  command->add_flag("--json", options->json, "Print JSON (the PSNR of equal planes is null)");
   command->callback([&selected, options] {
     selected = [options](Console&) {
       return options->json ? compare(*options, JsonReport(*options)) : compare(*options, TextReport());

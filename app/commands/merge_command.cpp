@@ -83,18 +83,18 @@ int merge(const MergeOptions& options, Console& console) {
 }  // namespace
 
 void add_merge_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("merge", "Make files of a job whose segments are done");
+  CommandLine* command = program.add_subcommand("merge", "Join the finished segments of a job into files");
   command->take_last();
   auto options = std::make_shared<MergeOptions>();
-  command->add_option("JOB", options->folder, "The job's folder")->required();
+  command->add_option("JOB", options->folder, "Folder of the job")->required();
   constexpr const char* kGroup = "Output";
   command
       ->add_option("-o,--output", options->output,
-                   "File; of several inputs a folder, in which each output is named after its input")
+                   "File; for a job with several inputs a folder, for outputs with the names of the inputs")
       ->type_name("OUTPUT")
       ->required()
       ->group(kGroup);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the output")->group(kGroup);
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing outputs")->group(kGroup);
   options->messages.add_to(*command);
   command->callback(
       [&selected, options] { selected = [options](Console& console) { return merge(*options, console); }; });

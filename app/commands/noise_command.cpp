@@ -35,7 +35,7 @@
 #include "io/media/text_file.h"
 #include "io/media/writer.h"
 
-// What limpid finds of a clip's noise: told, drawn, and saved for limpid denoise.
+// limpid noise: prints, draws and saves the noise of a clip.
 
 namespace limpid::app {
 namespace {
@@ -216,34 +216,35 @@ int find(const NoiseCommandOptions& options, Console& console) {
 
 void add_noise_command(CommandLine& program, Command& selected) {
   CommandLine* command = program.add_subcommand(
-      "noise", "Find the noise of a clip: tell it, draw it, save it as a profile for limpid denoise --noise");
+      "noise", "Measure the noise of a clip; print it, draw it, or save it as a profile");
   auto options = std::make_shared<NoiseCommandOptions>();
   command->add_option("INPUT", options->input, "Video or picture")->required()->file();
-  command->add_option("--frames", options->frames, "Frames to take, at most [16]")
+  command->add_option("--frames", options->frames, "Most frames to read, 1-10000 [16]")
       ->type_name("N")
       ->in_range(1, 10000);
   options->reader.add_to(*command, "", {"start", "end", "local_only"});
   options->fields.add_to(*command);
   command
       ->add_option("--region", options->region,
-                   "Look at this part of the picture alone, in samples of the picture as it is stored; at "
-                   "least 64x64 [all]")
+                   "Part of the picture to measure, in samples of the stored picture; at least 64x64 [all]")
       ->type_name("X,Y,WxH");
-  command->add_option("-o,--output", options->output, "Save a profile for limpid denoise --noise")
+  command->add_option("-o,--output", options->output, "Save a noise profile for \"limpid denoise --noise\"")
       ->type_name("FILE.json")
       ->file(".json");
-  command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum, as SVG")
+  command->add_option("--draw", options->drawing, "Draw the noise by brightness and its spectrum as SVG")
       ->type_name("FILE.svg")
       ->file(".svg");
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the profile and the drawing");
-  command->add_flag("--json", options->json, "Print JSON; it is a profile, too");
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite existing profiles and drawings");
+  command->add_flag("--json", options->json, "Print JSON, which is also a noise profile");
   options->engine.add_to(*command);
   command->footer(
-      "sigma is the noise's standard deviation; low, middle and high are those of coefficients of the 8x8 "
+      "sigma is the standard deviation of the noise. low, middle and high are the standard deviations of 8x8 "
       "DCT "
-      "at these frequencies, alike in white noise; all in 8-bit code values. Noise is smooth where "
-      "high frequencies are weaker, as cameras and codecs make it. If there are cuts between the frames, the "
-      "longest scene is told.");
+      "coefficients at low, middle and high frequencies, which are equal for white noise. All are in 8-bit "
+      "code "
+      "values. Cameras and codecs smooth noise: its high frequencies are weaker. If the frames contain scene "
+      "cuts, "
+      "the longest scene is measured.");
   command->callback(
       [&selected, options] { selected = [options](Console& console) { return find(*options, console); }; });
 }

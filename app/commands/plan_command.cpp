@@ -38,14 +38,14 @@ int plan(const PlanOptions& options, Console& console) {
   std::vector<std::string> inputs = options.inputs;
   std::ranges::transform(inputs, inputs.begin(), io::local_name);
   if (std::ranges::find(inputs, "-") != inputs.end()) {
-    throw UsageError("standard input can't be read by each worker; name a file");
+    throw UsageError("standard input cannot be read by several workers; give a file");
   }
   const JobFolder folder(options.folder);
   if (file_exists(folder.plan())) {
-    throw Error(folder.path() + ": has a plan already; name another folder, or delete that one");
+    throw Error(folder.path() + ": contains a plan already; use another folder, or delete this one");
   }
   if (file_exists(folder.path() + "/done") && !folder.numbers_in("done").empty()) {
-    throw Error(folder.path() + ": has results of another job; name another folder, or delete that one");
+    throw Error(folder.path() + ": contains results of another job; use another folder, or delete this one");
   }
   const Jobs jobs = plan_jobs(inputs, options.folder + "/");
   const InterruptWatch interrupts;
@@ -91,20 +91,20 @@ int plan(const PlanOptions& options, Console& console) {
 }  // namespace
 
 void add_plan_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("plan", "Plan a job that many machines share");
+  CommandLine* command = program.add_subcommand("plan", "Plan a job for several machines");
   command->take_last();
   auto options = std::make_shared<PlanOptions>();
   constexpr const char* kGroup = "Input and output";
-  command->add_option("INPUT", options->inputs, "Files, and folders whose files are meant")
+  command->add_option("INPUT", options->inputs, "Files, or folders, whose files are all denoised")
       ->required()
       ->take_all();
-  command->add_option("-o,--output", options->folder, "The job's folder, which all workers see")
+  command->add_option("-o,--output", options->folder, "Folder of the job, which all workers can access")
       ->type_name("FOLDER")
       ->required()
       ->group(kGroup);
   command
       ->add_option("--segment-frames", options->segment_frames,
-                   "Length of the segments, in frames; segments end at scene cuts where possible [250]")
+                   "Length of the segments, in frames; segments end at scene cuts if possible [250]")
       ->type_name("N")
       ->positive()
       ->group(kGroup);
@@ -120,10 +120,11 @@ void add_plan_command(CommandLine& program, Command& selected) {
       ->type_name("NAME")
       ->any_case()
       ->one_of({"none", "cuda"})
-      ->group("Engine");
+      ->group("Filter and quality");
   options->denoising.add_encoding_to(*command);
   options->messages.add_to(*command);
-  command->footer("limpid work FOLDER then does the segments, and limpid merge FOLDER -o OUTPUT joins them.");
+  command->footer(
+      "Next: limpid work FOLDER denoises the segments, and limpid merge FOLDER -o OUTPUT joins them.");
   command->callback(
       [&selected, options] { selected = [options](Console& console) { return plan(*options, console); }; });
 }

@@ -37,7 +37,7 @@ int preview(PreviewOptions& options, Console& console) {
   io::Reader reader(options.input, viewing.reader);
 
   PlayerStages stages = viewing.stages(engine);
-  // Any filter may be chosen while it plays.
+  // The filter can change during playback.
   FieldControl fields(viewing.fields.choice(), {.before = 1, .after = 1}, *engine);
   stages.read = [&reader, &fields] {
     io::Reader::Item item = reader.read();
@@ -65,7 +65,7 @@ int preview(PreviewOptions& options, Console& console) {
     std::string why;
     audio = io::AudioOutput::open(reader, viewing.reader, why);
     if (!why.empty()) {
-      spdlog::info(fmt::format("no sound: {}", why));
+      spdlog::info(fmt::format("no audio: {}", why));
     }
   }
   ViewerReport report;
@@ -76,7 +76,7 @@ int preview(PreviewOptions& options, Console& console) {
     viewer.run(interrupts.stop());
     report = viewer.report();
     viewing.closing = true;
-    // There is nothing to be saved: whoever quits need not wait until a slow engine has done its frame.
+    // Nothing is saved: quitting does not wait until a slow engine has finished its frame.
     if (constexpr std::chrono::milliseconds kStopPatience{300}; !viewer.stop(kStopPatience)) {
       const int exit_code = viewing.tell(report, interrupts);
       spdlog::default_logger()->flush();
@@ -95,16 +95,17 @@ int preview(PreviewOptions& options, Console& console) {
 
 void add_preview_command(CommandLine& program, Command& selected) {
   CommandLine* command =
-      program.add_subcommand("preview", "Play a video denoised, beside the noisy one, in a window");
+      program.add_subcommand("preview", "Play a video in a window, noisy and denoised side by side");
   command->take_last();
   auto options = std::make_shared<PreviewOptions>();
   constexpr const char* kPlaying = "Playing";
   command->add_option("INPUT", options->input, "File, image sequence (%03d) or - for a pipe")
       ->required()
       ->file();
-  command->add_flag("--loop", options->loop, "Begin again at the end")->group(kPlaying);
-  command->add_flag("--keep-open", options->keep_open, "Stay at the last frame")->group(kPlaying);
-  command->add_flag("--no-audio", options->no_audio, "Play no sound")->group(kPlaying);
+  command->add_flag("--loop", options->loop, "Repeat the video")->group(kPlaying);
+  command->add_flag("--keep-open", options->keep_open, "Keep the window open after the last frame")
+      ->group(kPlaying);
+  command->add_flag("--no-audio", options->no_audio, "Do not play audio")->group(kPlaying);
   options->viewing.input.add_to(*command, "Input",
                                 {"input_format", "input_option", "allow_references", "local_only"});
   options->viewing.fields.add_to(*command, "Input");

@@ -70,13 +70,13 @@ int show_status(const StatusOptions& options, Console& console) {
 }  // namespace
 
 void add_status_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("status", "Tell how far a job has come");
+  CommandLine* command = program.add_subcommand("status", "Show the progress of a job");
   command->take_last();
   auto options = std::make_shared<StatusOptions>();
-  command->add_option("JOB", options->folder, "The job's folder")->required();
+  command->add_option("JOB", options->folder, "Folder of the job")->required();
   command
       ->add_option("--claim-timeout", options->patience,
-                   "Seconds without a sign of life after which a worker is taken for dead [120]")
+                   "Seconds of silence after which a worker counts as lost, 0.5-1e6 [120]")
       ->type_name("S")
       ->in_range(0.5, 1e6);
   options->messages.add_to(*command);

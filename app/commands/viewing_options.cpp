@@ -85,50 +85,48 @@ void ViewingOptions::add_to(CommandLine& command) {
   engine.add_to(command);
 
   constexpr const char* kWindow = "Window";
-  command.add_option("--view", view_, "split, noisy, denoised or difference [split]")
+  command.add_option("--view", view_, "Picture to show: split, noisy, denoised or difference [split]")
       ->type_name("NAME")
       ->one_of({"split", "noisy", "denoised", "difference"})
       ->group(kWindow);
-  command
-      .add_option("--zoom", zoom_, "0: the whole picture; 1, 2, 4, 8: so many window pixels to a pixel [0]")
+  command.add_option("--zoom", zoom_, "Zoom: 0 (fit the picture), 1, 2, 4 or 8 [0]")
       ->type_name("N")
       ->one_of({0, 1, 2, 4, 8})
       ->group(kWindow);
-  command.add_option("--split", split_, "Where the split line is, as a share of the width [0.5]")
+  command.add_option("--split", split_, "Position of the split line as a fraction of the width, 0-1 [0.5]")
       ->type_name("X")
       ->in_range(0.0, 1.0)
       ->group(kWindow);
-  command.add_option("--text-size", text_size_, "Of the text, times what suits the screen [1]")
+  command
+      .add_option("--text-size", text_size_, "Size of the text relative to the screen's default, 0.5-5 [1]")
       ->type_name("X")
       ->in_range(0.5, 5.0)
       ->group(kWindow);
-  command.add_option("--window-size", window_size_, "Of the window [the picture's, or what fits the screen]")
+  command
+      .add_option("--window-size", window_size_,
+                  "Size of the window [of the picture, or the largest that fits the screen]")
       ->type_name("WxH")
       ->group(kWindow);
-  command.add_flag("--full-screen", full_screen_, "Begin with the full screen")->group(kWindow);
-  command.add_flag("--no-vsync", no_vsync_, "Don't wait for the display's refresh")->group(kWindow);
-  command.add_flag("--no-osd", no_statistics_, "Begin without statistics over the picture")->group(kWindow);
+  command.add_flag("--full-screen", full_screen_, "Start in full screen")->group(kWindow);
+  command.add_flag("--no-vsync", no_vsync_, "Do not synchronize with the refresh of the display")
+      ->group(kWindow);
+  command.add_flag("--no-osd", no_statistics_, "Start without statistics on the picture")->group(kWindow);
 
   constexpr const char* kScripts = "For scripts";
-  command.add_option("--frames", frames_, "Quit when N frames have been shown")
-      ->type_name("N")
-      ->positive()
-      ->group(kScripts);
+  command.add_option("--frames", frames_, "Quit after N frames")->type_name("N")->positive()->group(kScripts);
   command
-      .add_option(
-          "--screenshot", screenshot_,
-          "Write what the window shows of the last of --frames frames [1] to a PNG file; no frame is dropped")
+      .add_option("--screenshot", screenshot_,
+                  "Write a PNG of the window at the last frame of --frames [1]; no frame is dropped")
       ->type_name("FILE")
       ->file(".png")
       ->group(kScripts);
-  command.add_option("--picture-folder", picture_folder_, "Where the keys s and S put pictures [.]")
+  command.add_option("--picture-folder", picture_folder_, "Folder for the pictures of the keys s and S [.]")
       ->type_name("FOLDER")
       ->folder()
       ->group(kScripts);
-  command.add_flag("--json", json, "At the end, a report of the run on standard output, as JSON")
-      ->group(kScripts);
+  command.add_flag("--json", json, "Print a report as JSON to standard output")->group(kScripts);
 
-  add_logging_options(command, logging, "Messages, on standard error");
+  add_logging_options(command, logging, "Messages");
 
   std::string keys = "Keys (the key ? shows them in the window):\n";
   for (const std::string& line : key_help_lines()) {

@@ -399,25 +399,25 @@ int show_webcam(WebcamOptions& options, Console& console) {
 
 void add_webcam_command(CommandLine& program, Command& selected) {
   CommandLine* command =
-      program.add_subcommand("webcam", "Show a camera, or another live source, denoised in a window");
+      program.add_subcommand("webcam", "Show a camera or another live source in a window, denoised");
   command->take_last();
   auto options = std::make_shared<WebcamOptions>();
   constexpr const char* kInput = "Input";
-  command->add_option("DEVICE", options->source, "Camera, or what the input format takes [/dev/video0]")
-      ->file();
-  command->add_flag("--list", options->list,
-                    "List the cameras, or DEVICE's formats, sizes and rates; --json");
   command
-      ->add_option(
-          "--input-format", options->input_format,
-          "The camera's format, such as mjpeg or yuyv422; or another of libavdevice's inputs: x11grab, "
-          "lavfi, ... [v4l2]")
+      ->add_option("DEVICE", options->source, "Camera, or another source of the input format [/dev/video0]")
+      ->file();
+  command->add_flag("--list", options->list, "List the cameras, or the formats, sizes and rates of DEVICE");
+  command
+      ->add_option("--input-format", options->input_format,
+                   "Format of the camera, such as mjpeg or yuyv422; or another input of libavdevice, such as "
+                   "x11grab or "
+                   "lavfi [v4l2]")
       ->type_name("NAME")
       ->group(kInput);
-  command->add_option("--size", options->size, "Of the source's pictures [the source's choice]")
+  command->add_option("--size", options->size, "Size of the pictures [of the source]")
       ->type_name("WxH")
       ->group(kInput);
-  command->add_option("--fps", options->fps, "The source's frames per second [the source's choice]")
+  command->add_option("--fps", options->fps, "Frames per second [of the source]")
       ->type_name("N")
       ->group(kInput);
   options->viewing.input.add_to(*command, kInput, {"input_option"});
@@ -425,16 +425,15 @@ void add_webcam_command(CommandLine& program, Command& selected) {
   constexpr const char* kOutput = "Output";
   command
       ->add_option("--record", options->record,
-                   "Write the denoised frames to this file, too; the key r does so later")
+                   "Also write the denoised video to a file; the key r starts recording later")
       ->type_name("OUT")
       ->file()
       ->group(kOutput);
-  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite the recording's file")->group(kOutput);
+  command->add_flag("-y,--overwrite", options->overwrite, "Overwrite an existing recording")->group(kOutput);
   options->encoding.add_to(*command, kOutput, {"codec", "crf", "preset", "encoder_option", "pix_fmt"});
   command
-      ->add_option(
-          "--loopback", options->loopback,
-          "Write the denoised frames to this v4l2loopback device, too: other programs take it for a camera")
+      ->add_option("--loopback", options->loopback,
+                   "Also write the denoised frames to a v4l2loopback device, as a camera for other programs")
       ->type_name("/dev/videoN")
       ->file()
       ->group(kOutput);

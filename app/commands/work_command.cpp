@@ -77,30 +77,35 @@ int work(const WorkCommandOptions& options, Console& console) {
 }  // namespace
 
 void add_work_command(CommandLine& program, Command& selected) {
-  CommandLine* command = program.add_subcommand("work", "Do segments of a job, beside any number of others");
+  CommandLine* command =
+      program.add_subcommand("work", "Denoise segments of a job; several workers can run at the same time");
   command->take_last();
   auto options = std::make_shared<WorkCommandOptions>();
   constexpr const char* kGroup = "Job";
-  command->add_option("JOB", options->folder, "The job's folder")->required();
+  command->add_option("JOB", options->folder, "Folder of the job")->required();
   command
       ->add_option("--index", options->index,
-                   "Do this segment, from 0 on, or with --of every K-th from it on [from the scheduler: "
-                   "SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX, BATCH_TASK_INDEX, "
-                   "CLOUD_RUN_TASK_INDEX or PBS_ARRAY_INDEX; outside of arrays, any that nobody does]")
+                   "Segment to denoise, from 0; with --of K, also every K-th segment after it [from the "
+                   "scheduler; without one, any free segment]")
+      ->details(
+          "Environment variables of schedulers: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, "
+          "AWS_BATCH_JOB_ARRAY_INDEX, BATCH_TASK_INDEX, CLOUD_RUN_TASK_INDEX and PBS_ARRAY_INDEX.")
       ->type_name("N")
       ->not_negative()
       ->group(kGroup);
-  command->add_option("--of", options->of, "How many workers share the job by their indices")
+  command->add_option("--of", options->of, "Number of workers that share the job by index")
       ->type_name("K")
       ->positive()
       ->group(kGroup);
   command
       ->add_option("--claim-timeout", options->patience,
-                   "Seconds without a sign of life after which a worker's segment is taken over [120]")
+                   "Seconds of silence after which another worker's segment is taken over, 0.5-1e6 [120]")
       ->type_name("S")
       ->in_range(0.5, 1e6)
       ->group(kGroup);
-  command->add_flag("--wait", options->waits, "Wait for the segments of other workers, should these die")
+  command
+      ->add_flag("--wait", options->waits,
+                 "Wait for the segments of other workers, and take over those of lost workers")
       ->group(kGroup);
   options->engine.add_to(*command);
   options->messages.add_to(*command);

@@ -12,8 +12,10 @@
 #include <sstream>
 #include <system_error>
 
+#include "app/options/help.h"
 #include "core/base/error.h"
 #include "core/base/suggestion.h"
+#include "core/settings/filter_settings.h"
 #include "core/settings/retired_names.h"
 
 namespace limpid::app {
@@ -145,7 +147,15 @@ Option* Option::folder() {
   return this;
 }
 
-std::size_t Option::count() const { return option_->count(); }
+Option* Option::advanced() {
+  advanced_ = true;
+  return this;
+}
+
+Option* Option::details(const std::string& text) {
+  details_ = text;
+  return this;
+}
 
 OptionText Option::text() const {
   OptionText text;
@@ -164,6 +174,8 @@ OptionText Option::text() const {
   text.value = option_->get_items_expected_max() == 0 ? "" : option_->get_type_name();
   text.help = option_->get_description();
   text.group = option_->get_group();
+  text.details = details_;
+  text.advanced = advanced_;
   text.words = words_;
   text.files = files_;
   text.ending = ending_;
@@ -171,7 +183,10 @@ OptionText Option::text() const {
 }
 
 CommandLine::CommandLine(const std::string& description, const std::string& name)
-    : own_(std::make_unique<CLI::App>(description, name)), app_(*own_) {}
+    : own_(std::make_unique<CLI::App>(description, name)), app_(*own_) {
+  app_.set_help_flag("-h,--help", "Print this help and exit");
+  app_.set_help_all_flag("--help-all", "Print the help of all options and exit");
+}
 
 CommandLine::CommandLine(CLI::App& subcommand) : app_(subcommand) {}
 
@@ -187,7 +202,7 @@ Option* CommandLine::add_flag(const std::string& names, bool& value, const std::
 }
 
 void CommandLine::set_version_flag(const std::string& names, const std::string& text) {
-  app_.set_version_flag(names, text);
+  app_.set_version_flag(names, text, "Print the versions of the program and its libraries and exit");
 }
 
 void CommandLine::take_last() {
@@ -213,16 +228,26 @@ CommandText CommandLine::text() const {
   text.name = app_.get_name();
   text.help = app_.get_description();
   text.footer = app_.get_footer();
-  // Those that CLI11 and set_version_flag() add are none of options_, and come first.
+  for (const Option& option : options_) {
+    text.options.push_back(option.text());
+  }
+  const bool layered = std::ranges::any_of(
+      text.options, [](const OptionText& option) { return option.advanced || !option.details.empty(); });
   for (CLI::Option* option : app_.get_options()) {
-    const auto own = std::find_if(options_.begin(), options_.end(),
-                                  [option](const Option& candidate) { return candidate.is(*option); });
-    text.options.push_back(own == options_.end() ? Option(*option).text() : own->text());
+    const bool own = std::ranges::any_of(options_, [&](const Option& each) { return each.is(*option); });
+    if (!own && (layered || option != app_.get_help_all_ptr())) {
+      text.options.push_back(Option(*option).text());
+    }
   }
   for (const auto& subcommand : subcommands_) {
     text.commands.push_back(subcommand->text());
   }
   return text;
+}
+
+void CommandLine::help_group(const std::string& name) {
+  app_.get_option("--help")->group(name);
+  app_.get_option("--help-all")->group(name);
 }
 
 void CommandLine::footer(const std::string& text) { app_.footer(text); }
@@ -262,11 +287,22 @@ void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) 
     throw UsageError(fmt::format("'{}' is one argument too many",
                                  unexpected.empty() ? std::string() : unexpected.front()));
   }
-  const std::string retired = option->substr(0, option->find('='));
-  if (const auto replacement = replacement_of(retired.substr(retired.find_first_not_of('-')), "--")) {
-    throw UsageError(fmt::format("the option {} is now {}", retired, *replacement));
+  explain_option(option->substr(0, option->find('=')), command);
+}
+
+void CommandLine::explain_option(const std::string& name, const CLI::App& command) const {
+  const std::string word = name.substr(name.find_first_not_of('-'));
+  const std::optional<std::string> replacement = replacement_of(word, "--");
+  const std::string current = replacement ? replacement->substr(2) : word;
+  if (const std::vector<const FilterType*> filters = filters_with(current); !filters.empty()) {
+    const auto preferred = std::ranges::find(filters, default_filter(false), &FilterType::name);
+    const FilterType& filter = preferred == filters.end() ? *filters.front() : **preferred;
+    throw UsageError(fmt::format("{} is not an option; give it to a filter: --filter {}:{}=VALUE", name,
+                                 filter.name, current));
   }
-  const std::string name = option->substr(0, option->find('='));
+  if (replacement) {
+    throw UsageError(fmt::format("the option {} is now {}", name, *replacement));
+  }
   std::vector<std::string> names;
   for (const CLI::Option* known_option : command.get_options()) {
     for (const std::string& long_name : known_option->get_lnames()) {
@@ -274,6 +310,14 @@ void CommandLine::explain_unexpected(const std::vector<std::string>& arguments) 
     }
   }
   throw UsageError(fmt::format("there is no option {}{}", name, did_you_mean(name, names)));
+}
+
+std::string CommandLine::help(bool all) const {
+  const std::vector<CLI::App*> chosen = app_.get_subcommands();
+  const auto of_command = std::ranges::find_if(
+      subcommands_, [&](const auto& command) { return !chosen.empty() && &command->app_ == chosen.front(); });
+  const CommandLine& command = of_command == subcommands_.end() ? *this : **of_command;
+  return help_text(command.text(), &command == this ? "" : app_.get_name(), all);
 }
 
 std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments) {
@@ -286,6 +330,10 @@ std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments
   try {
     app_.parse(std::move(reversed));
     return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    return help(false);
+  } catch (const CLI::CallForAllHelp&) {
+    return help(true);
   } catch (const CLI::Success& asked_for) {
     std::ostringstream text;
     app_.exit(asked_for, text, text);

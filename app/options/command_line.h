@@ -15,26 +15,28 @@ class App;
 class Option;
 }  // namespace CLI
 
-// What the commands need of CLI11, under its names but without its header, which costs every file that
-// includes it ten seconds of compiling and twice that of linting.
+// The part of CLI11 that the commands use, under its names but without its header, which adds ten seconds to
+// the compilation of every file that includes it.
 
 namespace limpid::app {
 
-/// Whether a value names a file or folder that exists or is made.
+/// Whether a value is the name of a file or folder.
 enum class Files : std::uint8_t { kNone, kFile, kFolder };
 
-/// What is known of an option, for manuals and shells.
+/// The texts of an option, for help, manuals and shells.
 struct OptionText {
   std::vector<std::string> names;  ///< with their dashes, short ones first; an argument's own name
-  bool is_argument = false;        ///< is known by its place, not by its name
+  bool is_argument = false;        ///< positional
+  bool advanced = false;           ///< listed by --help-all only
   bool required = false;
   bool many = false;  ///< may be given several times
-  std::string value;  ///< what --help calls the value; empty: a flag
+  std::string value;  ///< placeholder of the value in help; empty: a flag
   std::string help;
+  std::string details;  ///< sentences that --help-all and manuals add to `help`
   std::string group;
   std::vector<std::string> words;  ///< values that shells offer; others may be legal, too
   Files files = Files::kNone;
-  std::string ending;  ///< of the files' names; empty: any
+  std::string ending;  ///< extension of the files; empty: any
 };
 
 /// A program or one of its commands.
@@ -51,40 +53,41 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  /// What --help calls the value.
+  /// Placeholder of the value in help.
   Option* type_name(const std::string& name);
-  /// The heading that --help lists the option under.
+  /// Heading of the option in help.
   Option* group(const std::string& name);
+  /// Lists the option in --help-all only.
+  Option* advanced();
+  /// Sentences that --help-all and manuals add to the help.
+  Option* details(const std::string& text);
   Option* required();
-  /// Given several times, all values count.
+  /// The option may be given several times; all values are kept.
   Option* take_all();
-  /// What separates several values in one argument.
+  /// Separator of several values in one argument.
   Option* delimiter(char delimiter);
   /// Whether an option of several values takes all arguments that follow, up to the next option.
   Option* allow_extra_args(bool allow);
-  /// Values that are none of these are refused.
+  /// Refuses all other values.
   Option* one_of(std::initializer_list<int> values);
   Option* one_of(std::initializer_list<const char*> values);
-  /// Whole numbers, or numbers, that are not from `least` to `most` are refused, as is what is none.
+  /// Refuses all but integers, or numbers, from `least` to `most`.
   Option* in_range(int least, int most);
   Option* in_range(double least, double most);
-  /// Whole numbers that are not above 0, or below it, are refused.
+  /// Refuses all but integers above 0, or from 0.
   Option* positive();
   Option* not_negative();
-  /// Values that `complaint` has something to say of are refused with that.
+  /// Refuses values for which `complaint` returns a text, with that text.
   Option* check(const std::function<std::string(const std::string& value)>& complaint);
 
-  /// Capital letters are taken for small ones: names are the same in either.
+  /// Ignores case.
   Option* any_case();
 
-  /// What shells offer as its value, beside what one_of() has named: words, files whose names end so,
-  /// folders.
+  /// Values that shells offer beside those of one_of(): words, files with an extension, folders.
   Option* words(const std::vector<std::string>& words);
   Option* file(const std::string& ending = {});
   Option* folder();
 
-  /// How many times the option was given.
-  std::size_t count() const;
   OptionText text() const;
   bool is(const CLI::Option& option) const { return option_ == &option; }
 
@@ -93,9 +96,12 @@ class Option {
   std::vector<std::string> words_;
   Files files_ = Files::kNone;
   std::string ending_;
+  bool advanced_ = false;
+  std::string details_;
 };
 
-/// The options, flags and subcommands of a program or command. Refers to the variables that they set.
+/// The options, flags and subcommands of a program or command. Keeps references to the variables that they
+/// set.
 class CommandLine {
  public:
   explicit CommandLine(const std::string& description = {}, const std::string& name = {});
@@ -112,29 +118,31 @@ class CommandLine {
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   /// Prints `text` as --help prints the help.
   void set_version_flag(const std::string& names, const std::string& text);
-  /// Of the options that are added from now on, when given several times, the last value counts; else that is
-  /// an error.
+  /// Lets options that are added afterwards be given several times; the last value is used.
   void take_last();
   CommandLine* add_subcommand(const std::string& name, const std::string& description);
 
   std::vector<CommandLine*> get_subcommands() const;
-  /// All options, --help too.
+  /// All options; --help, --help-all and --version come last.
   CommandText text() const;
 
-  /// The end of the help.
+  /// Heading of --help and --help-all [Options].
+  void help_group(const std::string& name);
+  /// Text at the end of the help.
   void footer(const std::string& text);
   std::string get_footer() const;
-  /// What parse() calls when the arguments name this command.
+  /// Function that parse() calls when the arguments name this command.
   void callback(const std::function<void()>& function);
 
-  /// `arguments`: without the program's name. Returns what should be printed and nothing else be done, if
-  /// help or the version is asked for. Throws UsageError, with a name that may have been meant in place of an
-  /// unknown one.
+  /// `arguments`: without the program's name. Returns the text to print if the arguments contain --help or
+  /// --version. Throws UsageError, which suggests a name in place of an unknown one.
   std::optional<std::string> parse(std::vector<std::string> arguments);
 
  private:
   explicit CommandLine(CLI::App& subcommand);
   [[noreturn]] void explain_unexpected(const std::vector<std::string>& arguments) const;
+  [[noreturn]] void explain_option(const std::string& name, const CLI::App& command) const;
+  std::string help(bool all) const;
 
   std::unique_ptr<CLI::App> own_;  ///< nothing for a subcommand
   CLI::App& app_;
@@ -142,7 +150,7 @@ class CommandLine {
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
 };
 
-/// Texts of the form KEY=VALUE, taken apart. Throws UsageError for others, which names `option`.
+/// Splits texts of the form KEY=VALUE. Throws UsageError, with the name `option`, for other texts.
 std::vector<std::pair<std::string, std::string>> parse_pairs(const std::string& option,
                                                              const std::vector<std::string>& texts);
 

@@ -11,30 +11,32 @@
 namespace limpid::app {
 namespace {
 
-constexpr const char* kGroup = "Engine";
+constexpr const char* kGroup = "Filter and quality";
 
 }  // namespace
 
 void EngineChoice::add_to(CommandLine& command) {
   command
       .add_option("--engine", name,
-                  "auto, a name that limpid devices lists, or several: cuda:0,1 or cuda:all [auto]")
+                  "Engine: auto, cpu, cuda, cuda:0,1 or cuda:all (see limpid devices) [auto]")
       ->type_name("NAME")
       ->words({"auto", "cpu", "cuda", "cuda:all"})
       ->any_case()
       ->group(kGroup);
-  command.add_option("--threads", threads, "Threads of the CPU engine [all processors]")
+  command.add_option("--threads", threads, "Threads of the CPU engine, 1-1024 [one per processor]")
       ->type_name("N")
       ->in_range(1, 1024)
+      ->advanced()
       ->group(kGroup);
 }
 
 void EngineChoice::add_decoding_to(CommandLine& command) {
   command
-      .add_option(
-          "--hwaccel", hwaccel,
-          "Decoding by the GPU that denoises, of several the first: auto, where it can; none; cuda, with a "
-          "warning where it can't [auto]")
+      .add_option("--hwaccel", hwaccel,
+                  "Hardware decoding: auto (use the GPU of the engine if the codec allows), none, or cuda "
+                  "(warn if not "
+                  "possible) [auto]")
+      ->advanced()
       ->type_name("NAME")
       ->any_case()
       ->one_of({"auto", "none", "cuda"})

@@ -13,38 +13,36 @@
 
 namespace limpid::app {
 
-/// --engine, --threads, --hwaccel, and what follows from them for the stages around the engine.
+/// --engine, --threads and --hwaccel, and the settings of readers and writers that follow from them.
 struct EngineChoice {
   std::string name = "auto";
   int threads = 0;
   std::string hwaccel = "auto";
 
   void add_to(CommandLine& command);
-  /// --hwaccel too, for commands that look at frames only where the engine does.
+  /// Adds --hwaccel, for commands that use frames only in the engine.
   void add_decoding_to(CommandLine& command);
   std::shared_ptr<Engine> open() const;
-  /// The memory that frames should be decoded to for `engine`. Throws UsageError if --hwaccel asks for a
-  /// GPU's and the engine couldn't read what it decodes.
+  /// The memory to decode frames to. Throws UsageError if --hwaccel selects a GPU whose memory `engine`
+  /// cannot read.
   MemoryDomain decoding_memory(const Engine& engine) const;
-  /// Lets reading and writing suit `engine`: whose frames they take, on which device, with how many threads.
-  /// Throws as decoding_memory().
+  /// Sets the frame allocator, the device and the threads for `engine`. Throws as decoding_memory().
   void apply_to(io::ReaderOptions& reader, io::WriterOptions& writer,
                 const std::shared_ptr<Engine>& engine) const;
 };
 
-/// Tells that the GPU did not decode, and why, if that was asked for.
+/// Logs why the GPU did not decode, if hardware decoding was requested.
 void report_decoding(const EngineChoice& choice, const io::Reader& reader);
 
-/// What io::ReaderOptions::allocate should be for frames that go to `engine`.
+/// The value of io::ReaderOptions::allocate for frames that go to `engine`.
 std::function<Frame(const FrameFormat&)> frame_allocator(const std::shared_ptr<Engine>& engine);
 
-/// The threads of an encoder (io::WriterOptions): it shares the processors with the CPU engine, which has all
-/// of them; beside a GPU it has as many as libavcodec or the encoder itself thinks right.
+/// The threads of an encoder (io::WriterOptions): half of the processors beside the CPU engine, the encoder's
+/// own default beside a GPU.
 int encoder_threads(const Engine& engine);
 
-/// How many frames should wait to be denoised at most (PipelineOptions): for a GPU, which may be faster than
-/// the decoder, enough that the bursts in which libavcodec's threads give frames don't make these threads
-/// wait.
+/// The most frames that wait to be denoised (PipelineOptions). A GPU may be faster than the decoder: its
+/// queue holds the bursts of frames that libavcodec's threads deliver.
 std::size_t queued_frames(const Engine& engine);
 
 }  // namespace limpid::app

@@ -5,10 +5,11 @@
 namespace limpid::app {
 
 void FieldOptions::add_to(CommandLine& command, const std::string& group) {
-  Option* const option = command.add_option(
-      "--fields", fields_,
-      "Frames to filter by field: auto (those flagged as interlaced, and those combed in many places, as in "
-      "telecined film), progressive (none) or interlaced (all) [auto]");
+  Option* const option = command.add_option("--fields", fields_,
+                                            "Frames to filter by field: auto (interlaced and combed ones), "
+                                            "progressive (none) or interlaced (all) [auto]");
+  option->details(
+      "auto selects frames that are flagged as interlaced or that show combing, as in telecined film.");
   option->type_name("NAME")->any_case()->one_of({"auto", "progressive", "interlaced"});
   if (!group.empty()) {
     option->group(group);

@@ -10,8 +10,8 @@ namespace limpid::app {
 /// --fields.
 class FieldOptions {
  public:
-  /// Adds the option to `command`, under the heading `group` if it isn't empty; the command refers to this
-  /// object from then on.
+  /// Adds the option to `command`, under the heading `group` if it is not empty. The command keeps a
+  /// reference to this object.
   void add_to(CommandLine& command, const std::string& group = {});
   /// Throws UsageError.
   FieldChoice choice() const;

@@ -3,8 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <set>
 #include <utility>
 
 #include "core/base/error.h"
@@ -12,10 +12,16 @@
 namespace limpid::app {
 namespace {
 
-std::string names_of(const std::vector<const FilterType*>& types) {
+constexpr const char* kFilterGroup = "Filter and quality";
+// Parameters that have an option of their own.
+constexpr std::array<std::string_view, 3> kCommon = {"reach", "delay", "steps"};
+
+std::string experimental_filters() {
   std::string names;
-  for (const FilterType* type : types) {
-    names += (names.empty() ? "" : ", ") + type->name;
+  for (const FilterType& type : filter_types()) {
+    if (type.is_experimental) {
+      names += (names.empty() ? "" : ", ") + type.name;
+    }
   }
   return names;
 }
@@ -31,41 +37,41 @@ std::string list_of(const std::vector<std::string>& names) {
 
 }  // namespace
 
-FilterOptions::FilterOptions(std::string_view only) {
+FilterOptions::FilterOptions(std::string_view only) : only_(only) {
   for (const FilterType& type : filter_types()) {
     if (only.empty() || type.name == only) {
       types_.push_back(&type);
     }
   }
-  name_ = only;
 }
 
 void FilterOptions::add_to(CommandLine& command) {
-  if (types_.size() > 1) {
-    std::string help;
-    for (const FilterType* type : types_) {
-      help += (help.empty() ? "" : "; ") + type->name + " " + type->help;
-    }
+  if (only_.empty()) {
     command
-        .add_option(
-            "--filter", name_,
-            fmt::format("{} [{}; of a single picture {}]", help, default_filter(false), default_filter(true)))
-        ->type_name("NAME")
+        .add_option("--filter", filter_,
+                    fmt::format("Filter, with any of its parameters: vbm4d:step=4:tau=900. \"limpid "
+                                "filters\" lists them [{}; for pictures {}]",
+                                default_filter(false), default_filter(true)))
+        ->details("Experimental filters: " + experimental_filters() + ".")
+        ->type_name("FILTER")
         ->words(filter_names())
         ->any_case()
-        ->group("Denoising");
+        ->group(kFilterGroup);
   }
-  for (const FilterType* type : types_) {
-    if (!type->profiles.empty() && profile_option_ == nullptr) {
-      profile_option_ =
-          command
-              .add_option("--profile", profile_,
-                          list_of(type->profiles) + ", from fastest to best [" + type->default_profile + "]")
-              ->type_name("NAME")
-              ->words(type->profiles)
-              ->any_case()
-              ->group("Denoising");
-    }
+  const auto with_profiles =
+      std::ranges::find_if(types_, [](const FilterType* type) { return !type->profiles.empty(); });
+  if (with_profiles != types_.end()) {
+    const FilterType& type = **with_profiles;
+    command
+        .add_option(
+            "--profile", profile_,
+            "Quality: " + list_of(type.profiles) + ", from fastest to best [" + type.default_profile + "]")
+        ->details(only_.empty() ? "The profiles of vnlb are " + list_of(filter_type("vnlb").profiles) + "."
+                                : "")
+        ->type_name("NAME")
+        ->words(type.profiles)
+        ->any_case()
+        ->group(kFilterGroup);
   }
   add_parameters(command);
 }
@@ -73,13 +79,12 @@ void FilterOptions::add_to(CommandLine& command) {
 void FilterOptions::add_parameters(CommandLine& command) {
   for (const FilterType* type : types_) {
     for (const Parameter<Filter>& parameter : type->parameters) {
-      const auto known = std::find_if(parameters_.begin(), parameters_.end(), [&](const auto& option) {
-        return option.name == parameter.text.option;
-      });
+      const std::string& name = parameter.text.option;
+      const auto known = std::ranges::find(parameters_, name, &ParameterOption::name);
       if (known != parameters_.end()) {
         known->filters.push_back(type);
-      } else {
-        parameters_.push_back({.name = parameter.text.option, .filters = {type}});
+      } else if (!only_.empty() || std::ranges::find(kCommon, name) != kCommon.end()) {
+        parameters_.push_back({.name = name, .filters = {type}});
       }
     }
   }
@@ -96,53 +101,45 @@ void FilterOptions::add_parameters(CommandLine& command) {
         option = command.add_option(name, each.number, help)->type_name("X");
         break;
       case ParameterKind::kName:
-        option =
-            command.add_option(name, each.word, help)->type_name("NAME")->words(parameter.names)->any_case();
+        option = command.add_option(name, each.word, help)
+                     ->type_name(parameter.names.empty() ? "N[,M]" : "NAME")
+                     ->words(parameter.names)
+                     ->any_case();
         break;
     }
-    each.option = option->group(parameter.text.group);
+    option->group(kFilterGroup);
+    if (!only_.empty() || each.name == "steps") {
+      option->advanced();
+    }
   }
 }
 
-// What it does and which numbers are legal; whose it is, where the heading above it is of several filters.
+// What it does; for one filter its range, for several their names.
 std::string FilterOptions::help_of(const ParameterOption& option) const {
-  const Parameter<Filter>& parameter = *find_parameter(*option.filters.front(), option.name);
-  const ParameterText& first = parameter.text;
-  std::set<const FilterType*> under_heading;
-  for (const FilterType* type : types_) {
-    for (const Parameter<Filter>& other : type->parameters) {
-      if (other.text.group == first.group) {
-        under_heading.insert(type);
-      }
-    }
+  const ParameterText& text = find_parameter(*option.filters.front(), option.name)->text;
+  if (!only_.empty()) {
+    return text.help + (text.range.empty() ? "" : " (" + text.range + ")");
   }
-  std::string help = first.help;
-  std::vector<std::pair<std::string, std::vector<const FilterType*>>> ranges;
+  std::string names;
   for (const FilterType* type : option.filters) {
-    const std::string& range = find_parameter(*type, option.name)->text.range;
-    if (ranges.empty() || ranges.back().first != range) {
-      ranges.push_back({range, {}});
-    }
-    ranges.back().second.push_back(type);
-  }
-  for (const auto& [range, types] : ranges) {
-    const bool of_first = types.front() == option.filters.front();
-    if (parameter.kind != ParameterKind::kName && !range.empty()) {
-      help += of_first ? ", " + range : "; of " + names_of(types) + ": " + range;
-    }
-    if (of_first && under_heading.size() > 1) {
-      help += "; " + names_of(types);
+    if (!type->is_experimental) {
+      names += (names.empty() ? "" : ", ") + type->name;
     }
   }
-  return help;
+  return text.help + " (" + names + ")";
+}
+
+std::string FilterOptions::name(bool frame_by_frame) const {
+  const std::string name = settings().name;
+  return name.empty() ? std::string(default_filter(frame_by_frame)) : name;
 }
 
 std::string FilterOptions::profile() const {
-  if (profile_) {
-    return *profile_;
+  if (const std::optional<std::string> given = settings().profile) {
+    return *given;
   }
-  const auto first = std::find_if(types_.begin(), types_.end(),
-                                  [](const FilterType* type) { return !type->profiles.empty(); });
+  const auto first =
+      std::ranges::find_if(types_, [](const FilterType* type) { return !type->profiles.empty(); });
   return first == types_.end() ? "" : (*first)->default_profile;
 }
 
@@ -150,7 +147,7 @@ void FilterOptions::check() const {
   try {
     static_cast<void>(filter(false));
   } catch (const UsageError& wrong_for_video) {
-    if (!name_.empty()) {
+    if (!only_.empty() || !filter_.empty()) {
       throw;
     }
     // It may be right for a picture. If not, who has the option knows what is wrong with it.
@@ -164,14 +161,32 @@ void FilterOptions::check() const {
 }
 
 FilterSettings FilterOptions::settings() const {
-  FilterSettings settings{.name = name_, .profile = profile_, .parameters = {}};
+  FilterSettings settings{.name = only_, .profile = {}, .parameters = {}};
+  if (!filter_.empty()) {
+    try {
+      settings = parse_filter_settings(filter_);
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--filter: ") + error.what());
+    }
+  }
+  const auto fail_twice = [](const std::string& name) {
+    throw UsageError("--" + name + " is given twice: in --filter, too");
+  };
+  if (profile_ && settings.profile) {
+    fail_twice("profile");
+  }
+  settings.profile = profile_ ? profile_ : settings.profile;
   for (const ParameterOption& given : parameters_) {
+    std::optional<ParameterValue> value;
     if (given.integer) {
-      settings.parameters[given.name] = *given.integer;
+      value = *given.integer;
     } else if (given.number) {
-      settings.parameters[given.name] = *given.number;
+      value = *given.number;
     } else if (given.word) {
-      settings.parameters[given.name] = *given.word;
+      value = *given.word;
+    }
+    if (value && !settings.parameters.emplace(given.name, *value).second) {
+      fail_twice(given.name);
     }
   }
   return settings;
@@ -199,33 +214,12 @@ Filter FilterOptions::live_filter(const std::string& name, const std::string& pr
   return make_filter(live(settings(name, profile), false), false, "--");
 }
 
-FilterText::FilterText(const std::string& text)
-    : text_(text), command_(std::make_shared<CommandLine>()), options_(std::make_shared<FilterOptions>()) {
-  options_->add_to(*command_);
-  std::vector<std::string> arguments;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(':', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    arguments.push_back((begin == 0 ? "--filter=" : "--") + part);
-    if (begin > 0 && part.find('=') == std::string::npos) {
-      throw UsageError(fmt::format("the filter '{}': '{}' is not of the form option=value", text, part));
-    }
-    begin = end + 1;
-  }
-  try {
-    if (command_->parse(arguments)) {
-      throw UsageError("help is no option of a filter");
-    }
-    static_cast<void>(filter());
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("the filter '{}': {}", text, error.what()));
-  }
-}
-
 std::vector<std::string> filter_names() {
   std::vector<std::string> names;
   for (const FilterType& type : filter_types()) {
-    names.push_back(type.name);
+    if (!type.is_experimental) {
+      names.push_back(type.name);
+    }
   }
   return names;
 }

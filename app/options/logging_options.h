@@ -7,7 +7,7 @@
 
 namespace limpid::app {
 
-/// --log-level and --log-file, under the heading `group`; `command` refers to `options` from then on.
+/// Adds --log-level and --log-file under the heading `group`. `command` keeps a reference to `options`.
 void add_logging_options(CommandLine& command, LoggingOptions& options, const std::string& group);
 
 }  // namespace limpid::app

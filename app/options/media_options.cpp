@@ -16,7 +16,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Time = std::optional<double>;
 
 constexpr const char* kLocalOnly =
-    "Open files and pipes only: no network, no devices, no other protocols of FFmpeg";
+    "Open only files and pipes: no network, no devices, no other protocols of FFmpeg";
 
 // Each kind of value: to JSON, from JSON, from the command line. `standard` is the default of a flag.
 
@@ -72,17 +72,19 @@ void take(const Given& given, Pairs& pairs, const Pairs& /*standard*/) {
 const MediaFields<io::ReaderOptions>& reader_fields() {
   using Options = io::ReaderOptions;
   static const MediaFields<Options> fields = {
-      {"--start", "[[H:]M:]S", "First time to denoise, exact to the frame; the output starts at zero",
+      {"--start", "[[H:]M:]S", "Start of the passage to denoise, exact to the frame [start of the input]",
        &Options::start},
-      {"--end", "[[H:]M:]S", "Time at which to stop, from the start of the input", &Options::end},
-      {"--input-format", "NAME", "Demuxer [detected from the content]", &Options::input_format},
-      {"--input-option", "KEY=VALUE", "Demuxer or decoder option; may be repeated", &Options::options},
-      {"--allow-references", "", "Read playlists, manifests and lists, and the files that they refer to",
-       &Options::allow_references},
-      {"--local-only", "", kLocalOnly, &Options::local_only},
-      {"--no-audio", "", "Do not copy audio streams", &Options::audio},
-      {"--no-subtitles", "", "Do not copy subtitle streams", &Options::subtitles},
-      {"--no-data", "", "Do not copy data streams and attachments", &Options::data},
+      {"--end", "[[H:]M:]S", "End of the passage, counted from the start of the input [its end]",
+       &Options::end},
+      {"--input-format", "NAME", "Demuxer [detected from the content]", &Options::input_format, true},
+      {"--input-option", "KEY=VALUE", "Option of the demuxer or decoder; may be repeated", &Options::options,
+       true},
+      {"--allow-references", "", "Read playlists and lists, and the files that they refer to",
+       &Options::allow_references, true},
+      {"--local-only", "", kLocalOnly, &Options::local_only, true},
+      {"--no-audio", "", "Do not copy audio (all streams are copied by default)", &Options::audio},
+      {"--no-subtitles", "", "Do not copy subtitles", &Options::subtitles, true},
+      {"--no-data", "", "Do not copy data streams and attachments", &Options::data, true},
   };
   return fields;
 }
@@ -90,23 +92,23 @@ const MediaFields<io::ReaderOptions>& reader_fields() {
 const MediaFields<io::WriterOptions>& writer_fields() {
   using Options = io::WriterOptions;
   static const MediaFields<Options> fields = {
-      {"-c,--codec", "NAME", "Video encoder [libx264 or libx265 for HDR where the container allows]",
+      {"-c,--codec", "NAME", "Video encoder [libx264, or libx265 for HDR, if the container allows]",
        &Options::codec},
-      {"--crf", "N", "Constant quality of the encoder [its own default: x264 23, x265 28]", &Options::crf},
-      {"--preset", "NAME", "Speed preset of the encoder [its own default: x264 and x265 medium]",
+      {"--crf", "N", "Quality, lower is better [the encoder's default: x264 23, x265 28]", &Options::crf},
+      {"--preset", "NAME", "Speed preset of the encoder [the encoder's default: x264 and x265 medium]",
        &Options::preset},
-      {"-e,--encoder-option", "KEY=VALUE", "Encoder option; may be repeated", &Options::encoder_options},
+      {"-e,--encoder-option", "KEY=VALUE", "Option of the encoder; may be repeated",
+       &Options::encoder_options},
       {"--bitrate", "RATE", "Bit rate of the video, such as 4M", &Options::bitrate},
       {"--audio-codec", "NAME",
-       "Audio encoder, such as aac, libopus or flac; copy: never transcode, leave out what the container "
-       "cannot "
-       "store [copy where the container allows, else transcode]",
+       "Audio encoder, such as aac; or copy, which drops audio that the container cannot store [copy, or "
+       "transcode if required]",
        &Options::audio_codec},
       {"--audio-bitrate", "RATE", "Bit rate of transcoded audio, such as 160k [about 96k per channel]",
-       &Options::audio_bitrate},
-      {"--pix-fmt", "NAME", "Pixel format of the output [that of the source]", &Options::pixel_format},
+       &Options::audio_bitrate, true},
+      {"--pix-fmt", "NAME", "Pixel format of the output [of the source]", &Options::pixel_format},
       {"-f,--container", "NAME", "Container [from the name of the output; y4m for a pipe]",
-       &Options::container},
+       &Options::container, true},
   };
   return fields;
 }
@@ -173,6 +175,9 @@ void MediaOptions<Options>::add_to(CommandLine& command, const std::string& grou
     if (!group.empty()) {
       option->group(group);
     }
+    if (field.advanced) {
+      option->advanced();
+    }
   }
 }
 
@@ -234,7 +239,7 @@ void check_times(const io::ReaderOptions& reader) {
 }
 
 void add_local_only(CommandLine& command, bool& value, const std::string& group) {
-  Option* const option = command.add_flag("--local-only", value, kLocalOnly);
+  Option* const option = command.add_flag("--local-only", value, kLocalOnly)->advanced();
   if (!group.empty()) {
     option->group(group);
   }

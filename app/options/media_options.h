@@ -25,10 +25,11 @@ struct MediaField {
   using Time = std::optional<double>;                              ///< in seconds; parse_time()
 
   std::string names;  ///< on the command line: "-c,--codec"
-  std::string value;  ///< what help calls its value; empty: a flag
+  std::string value;  ///< placeholder of the value in help; empty: a flag
   std::string help;
   /// A flag sets its member to the opposite of the default.
   std::variant<std::string Options::*, bool Options::*, Time Options::*, Pairs Options::*> member;
+  bool advanced = false;  ///< listed by --help-all only
 
   /// "--codec".
   std::string option() const;
@@ -46,8 +47,8 @@ const MediaFields<io::WriterOptions>& writer_fields();
 template <typename Options>
 nlohmann::ordered_json to_json(const MediaFields<Options>& fields, const Options& options);
 
-/// Sets the fields from an object that to_json() made. A missing or null member leaves the default. Throws
-/// Error for a member that is no field, or of another type.
+/// Sets the fields from an object of to_json(). A missing or null member leaves the default. Throws Error for
+/// an unknown member or one of another type.
 template <typename Options>
 void read_json(const MediaFields<Options>& fields, const JsonValue& json, Options& options);
 
@@ -62,10 +63,10 @@ class MediaOptions {
   MediaOptions& operator=(MediaOptions&&) = delete;
   ~MediaOptions() = default;
 
-  /// Adds the fields with these keys to `command`, under the heading `group` unless it is empty; the command
-  /// refers to this object from then on.
+  /// Adds the fields with these keys to `command`, under the heading `group` unless it is empty. The command
+  /// keeps a reference to this object.
   void add_to(CommandLine& command, const std::string& group, const std::vector<std::string_view>& keys);
-  /// Throws UsageError for values that are not legal.
+  /// Throws UsageError for illegal values.
   void apply_to(Options& options) const;
 
  private:
@@ -87,7 +88,7 @@ double parse_time(const std::string& option, const std::string& text);
 /// Throws UsageError if the end is not later than the start.
 void check_times(const io::ReaderOptions& reader);
 
-/// --local-only, for commands that have no other option of readers.
+/// Adds --local-only, for commands without other options of readers.
 void add_local_only(CommandLine& command, bool& value, const std::string& group = "");
 
 }  // namespace limpid::app

@@ -5,25 +5,25 @@
 
 namespace limpid::app {
 void NoiseOptions::add_to(CommandLine& command) {
-  constexpr const char* kGroup = "Denoising";
+  constexpr const char* kGroup = "Noise and strength";
   command
-      .add_option(
-          "--noise", noise_,
-          "Noise: auto, found from the frames; its standard deviation in 8-bit code values whatever the bit "
-          "depth, one for all planes or one for each; or a profile that limpid noise has saved [auto]")
-      ->type_name("auto|N|Y,U,V|FILE.json")
+      .add_option("--noise", noise_,
+                  "Noise: auto, level as for --sigma, or profile of \"limpid noise\" [auto]")
+      ->type_name("auto|LEVEL|FILE")
       ->words({"auto"})
       ->file(".json")
       ->group(kGroup);
-  command.add_option("--sigma", sigma_, "The same, but for profiles")
+  command
+      .add_option("--sigma", sigma_,
+                  "Noise standard deviation in 8-bit code values, N or Y,U,V, 0-255 [auto]")
+      ->details("The unit does not depend on the bit depth of the video.")
       ->type_name("N|Y,U,V|auto")
       ->words({"auto"})
       ->group(kGroup);
   command
       .add_option("--strength", strength_,
-                  "Scales the noise: a number from 0 to 10, or light, medium or strong (0.7, 1, 1.4); above "
-                  "1 it adds "
-                  "to it, too, where little was found [medium]")
+                  "Factor of the noise level, 0-10, or light (0.7), medium, strong (1.4) [1]")
+      ->details("Strengths above 1 also add to the level if little noise was detected.")
       ->type_name("X|NAME")
       ->words({"light", "medium", "strong"})
       ->any_case()
@@ -36,7 +36,7 @@ void NoiseOptions::add_to(CommandLine& command) {
 }
 
 void NoiseOptions::add_sigma_to(CommandLine& command) {
-  command.add_option("--sigma", sigma_, "Noise level, as of limpid denoise [auto]")
+  command.add_option("--sigma", sigma_, "Noise level, as for \"limpid denoise\" [auto]")
       ->type_name("N|Y,U,V|auto")
       ->words({"auto"});
 }

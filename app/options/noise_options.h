@@ -11,14 +11,14 @@ namespace limpid::app {
 /// --noise, --sigma, --strength and --planes.
 class NoiseOptions {
  public:
-  /// Adds the options to `command`, which refers to this object from then on.
+  /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
-  /// --sigma alone.
+  /// Adds --sigma alone.
   void add_sigma_to(CommandLine& command);
 
-  /// Throws UsageError for values that are none, and options that exclude each other.
+  /// Throws UsageError for illegal values and for options that exclude each other.
   NoiseSettings settings() const;
-  /// The name that was given.
+  /// The value of --strength as given.
   const std::string& strength() const { return strength_; }
 
  private:

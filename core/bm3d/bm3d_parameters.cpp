@@ -41,8 +41,8 @@ Bm3dStep make_step(Transform2d transform, int spacing, int group_size, int searc
           .transform_1d = Transform1d::kHaar};
 }
 
-// The parameters of one step, which `step_of(parameters)` is; null if it is left out. Of the second the
-// options end in -2.
+// Describes the parameters of the step `step_of(parameters)`, which is null without that step. `suffix` ends
+// the names of the options.
 template <typename StepOf>
 void describe_step(Description& description, const StepOf& step_of, const std::string& section,
                    const std::string& where, const std::string& suffix, const std::string& group) {
@@ -59,26 +59,28 @@ void describe_step(Description& description, const StepOf& step_of, const std::s
   const auto number = [&](const ParameterText& told, auto pointer, const auto& legal) {
     description.parameters.push_back(number_parameter<Bm3dParameters>(told, member(pointer), legal));
   };
-  number(text("patch-size", "patch_size", "a patch size", "2 to 16", "Side of a patch"),
+  number(text("patch-size", "patch_size", "a patch size", "2 to 16", "Side of a patch, in samples"),
          &Bm3dStep::patch_size, [](int side) { return side >= 2 && side <= 16; });
-  number(text("step", "step", "a step", "1 to the patch size", "Distance between reference patches"),
-         &Bm3dStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= 16; });
+  number(
+      text("step", "step", "a step", "1 to the patch size", "Distance between reference patches, in samples"),
+      &Bm3dStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= 16; });
   number(text("group-size", "group_size", "a group size", "1 to 64", "Most patches in a group"),
          &Bm3dStep::max_group_size, [](int size) { return size >= 1 && size <= 64; });
   number(text("search-window", "search_window", "a search window", "odd, 1 to 129",
-              "Side of the window searched for patches"),
+              "Side of the search window, in samples"),
          &Bm3dStep::search_window, [](int side) { return side >= 1 && side <= 129 && side % 2 == 1; });
-  number(text("tau", "tau", "a tau", "0 to 65025", "Greatest mean squared difference of a match"),
+  number(text("tau", "tau", "a tau", "0 to 65025", "Largest mean squared difference of a match"),
          &Bm3dStep::max_distance, [](float tau) { return tau >= 0 && tau <= 65025; });
   number(text("kaiser-beta", "kaiser_beta", "a Kaiser beta", "0 to 8",
-              "Shape of the aggregation window, flat at 0"),
+              "Shape of the Kaiser window of the aggregation; 0: flat"),
          &Bm3dStep::kaiser_beta, [](float beta) { return beta >= 0 && beta <= 8; });
-  description.parameters.push_back(name_parameter<Bm3dParameters>(
-      text("transform-2d", "transform_2d", "2D transform", "", "Of each patch: " + list_of(kTransforms2d)),
-      member(&Bm3dStep::transform_2d), kTransforms2d));
+  description.parameters.push_back(
+      name_parameter<Bm3dParameters>(text("transform-2d", "transform_2d", "2D transform", "",
+                                          "Transform of a patch: " + list_of(kTransforms2d)),
+                                     member(&Bm3dStep::transform_2d), kTransforms2d));
   description.parameters.push_back(
       name_parameter<Bm3dParameters>(text("transform-1d", "transform_1d", "group transform", "",
-                                          "Across the group: " + list_of(kTransforms1d)),
+                                          "Transform across a group: " + list_of(kTransforms1d)),
                                      member(&Bm3dStep::transform_1d), kTransforms1d));
 }
 
@@ -99,7 +101,7 @@ void check_step(const Bm3dStep& step, const std::string& where) {
 Description describe() {
   Description description;
   description.name = "bm3d";
-  description.help = "BM3D: groups of similar patches in one frame; best for pictures";
+  description.help = "BM3D: groups of similar patches of one frame; best for pictures";
   for (const auto& [profile, name] : kProfiles) {
     description.profiles.emplace_back(name);
   }
@@ -108,34 +110,35 @@ Description describe() {
 
   const auto text = [](const std::string& option, const std::string& title, const std::string& range,
                        const std::string& help) {
-    return ParameterText{option, "", option, "bm3d", title, range, help, "Denoising"};
+    return ParameterText{option, "", option, "bm3d", title, range, help, "General"};
   };
   description.parameters = {
-      steps_parameter("bm3d", "1: hard thresholding alone; 2: and a Wiener step [2]",
+      steps_parameter("bm3d", "Number of steps: 1 (hard thresholding) or 2 (then Wiener filtering)",
                       &Bm3dParameters::wiener),
       name_parameter<Bm3dParameters>(
           text("matching", "matching", "",
-               "nearest: patches most like the reference, as in the paper; statistical: those most likely to "
-               "differ by noise alone [statistical]"),
+               "Choice of patches: nearest (as in the paper; experimental) or statistical (most likely to "
+               "differ by "
+               "noise alone)"),
           [](auto& parameters) { return &parameters.matching; }, kMatchings),
       name_parameter<Bm3dParameters>(
           text("transform", "transform", "",
-               "separable: --transform-2d and --transform-1d; dft2d+1d and fft3d, Fourier transforms by "
-               "cuFFT, "
-               "for comparisons [separable]"),
+               "Transform of a group: separable (transform-2d, then transform-1d), or dft2d+1d or fft3d (by "
+               "cuFFT; "
+               "experimental)"),
           [](auto& parameters) { return &parameters.transform; }, kGroupTransforms)};
-  const std::string first_group = "BM3D step 1, hard thresholding, in place of the profile's values";
+  const std::string first_group = "Step 1, hard thresholding";
   describe_step(
       description, [](auto& parameters) { return &parameters.hard_threshold; }, "hard_threshold",
       "first step", "", first_group);
   description.parameters.push_back(number_parameter<Bm3dParameters>(
       ParameterText{"lambda", "", "lambda", "first step", "a lambda", "over 0, at most 100",
-                    "Coefficients up to lambda x sigma are zeroed", first_group},
+                    "Threshold of the coefficients, as a multiple of sigma", first_group},
       [](auto& parameters) { return &parameters.lambda; },
       [](float lambda) { return lambda > 0 && lambda <= 100; }));
   describe_step(
       description, [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
-      "wiener", "second step", "-2", "BM3D step 2, Wiener filtering, in place of the profile's values");
+      "wiener", "second step", "-2", "Step 2, Wiener filtering");
   description.check_together = [](const Bm3dParameters& parameters) {
     check_step(parameters.hard_threshold, "first step");
     if (parameters.wiener) {

@@ -9,13 +9,13 @@
 namespace limpid {
 namespace {
 
-// All that follows from sigma was found by greatest PSNR on six pictures at sigma 5, 10, 15, 25, 35 and 50
+// The defaults that follow from sigma maximize the PSNR of six pictures at sigma 5, 10, 15, 25, 35 and 50
 // (tests/benchmarks/results.md).
 
-// A default for a deviation of the weights, as the legal ranges confine it.
+// Confines a default to the legal range.
 float deviation(float value) { return std::clamp(value, 0.01F, 1000.0F); }
 
-// Strong noise wants more samples in the mean. A radius that is asked for is meant to be used.
+// Strong noise requires more samples in the mean. A given radius determines the spatial sigma.
 float resolve_spatial_sigma(const std::optional<int>& radius, const std::optional<float>& spatial_sigma,
                             float sigma) {
   return spatial_sigma.value_or(radius ? static_cast<float>(*radius) / 2.5F : 1.25F + 0.005F * sigma);
@@ -25,7 +25,7 @@ int resolve_radius(const std::optional<int>& radius, float spatial_sigma) {
   return radius.value_or(std::clamp(static_cast<int>(std::lround(2.5F * spatial_sigma)), 1, 64));
 }
 
-constexpr const char* kGroup = "Edge-preserving filters, in place of what follows from sigma";
+constexpr const char* kGroup = "Parameters";
 
 // Describes a filter by its parameters, one after the other.
 template <typename Parameters>
@@ -63,25 +63,25 @@ class Describer {
 
   Describer& radius() {
     return add("radius", "radius", "a radius", &Parameters::radius, "1 to 64",
-               "The window is 2 N + 1 samples wide and high",
-               [](int radius) { return radius >= 1 && radius <= 64; });
+               "Radius of the window, in samples", [](int radius) { return radius >= 1 && radius <= 64; });
   }
   Describer& spatial_sigma() {
     return number("spatial-sigma", "spatial_sigma", "a spatial sigma", &Parameters::spatial_sigma,
-                  "0.1 to 1000 samples", 0.1F, 1000, "Deviation of the weight of a distance");
+                  "0.1 to 1000", 0.1F, 1000, "Standard deviation of the spatial weight, in samples");
   }
   Describer& range_sigma() {
     return deviation("range-sigma", "range_sigma", "a range sigma", &Parameters::range_sigma,
-                     "Deviation of the weight of a difference");
+                     "Standard deviation of the range weight");
   }
   Describer& patch_size() {
     return add("patch-size", "patch_size", "a patch size", &Parameters::patch_size, "odd, 1 to 21",
-               "Side of a patch", [](int side) { return side >= 1 && side <= 21 && side % 2 == 1; });
+               "Side of a patch, in samples",
+               [](int side) { return side >= 1 && side <= 21 && side % 2 == 1; });
   }
   Describer& search_window(bool or_whole_plane) {
     return add("search-window", "search_window", "a search window", &Parameters::search_window,
                or_whole_plane ? "odd, 1 to 257, or 0 for the whole plane" : "odd, 1 to 257",
-               "Side of the window searched for patches", [or_whole_plane](int side) {
+               "Side of the search window, in samples", [or_whole_plane](int side) {
                  return (or_whole_plane && side == 0) || (side >= 1 && side <= 257 && side % 2 == 1);
                });
   }
@@ -95,7 +95,7 @@ class Describer {
 }  // namespace
 
 const FilterDescription<BilateralParameters>& BilateralParameters::description() {
-  static const auto all = Describer<BilateralParameters>("bilateral", "is the quickest")
+  static const auto all = Describer<BilateralParameters>("bilateral", "Bilateral filter: the fastest")
                               .radius()
                               .spatial_sigma()
                               .range_sigma()
@@ -105,35 +105,36 @@ const FilterDescription<BilateralParameters>& BilateralParameters::description()
 
 const FilterDescription<AdaptiveBilateralParameters>& AdaptiveBilateralParameters::description() {
   using P = AdaptiveBilateralParameters;
-  static const auto all = Describer<P>("adaptive-bilateral", "spares what is detailed")
-                              .radius()
-                              .spatial_sigma()
-                              .range_sigma()
-                              .number("kappa", "kappa", "a kappa", &P::kappa, "0.01 to 100", 0.01F, 100,
-                                      "Factor of the local deviation that is the second pass's range sigma")
-                              .number("epsilon", "epsilon", "an epsilon", &P::epsilon, "0.0001 to 10000",
-                                      0.0001F, 10000, "What is added to the local variance")
-                              .description();
+  static const auto all =
+      Describer<P>("adaptive-bilateral", "Adaptive bilateral filter: weaker in detailed areas")
+          .radius()
+          .spatial_sigma()
+          .range_sigma()
+          .number("kappa", "kappa", "a kappa", &P::kappa, "0.01 to 100", 0.01F, 100,
+                  "Range sigma of the second pass, as a multiple of the local standard deviation")
+          .number("epsilon", "epsilon", "an epsilon", &P::epsilon, "0.0001 to 10000", 0.0001F, 10000,
+                  "Constant added to the local variance")
+          .description();
   return all;
 }
 
 const FilterDescription<NlmParameters>& NlmParameters::description() {
   static const auto all =
-      Describer<NlmParameters>("nlm", "compares patches, sample by sample")
+      Describer<NlmParameters>("nlm", "Non-local means: mean of samples with similar neighborhoods")
           .patch_size()
           .search_window(false)
-          .deviation("decay", "h", "an h", &NlmParameters::h, "Decay h of the weight of a patch's distance")
+          .deviation("decay", "h", "an h", &NlmParameters::h, "Decay h of the patch weight")
           .description();
   return all;
 }
 
 const FilterDescription<NlmBilateralParameters>& NlmBilateralParameters::description() {
   static const auto all =
-      Describer<NlmBilateralParameters>("nlm-bilateral", "compares patches and samples")
+      Describer<NlmBilateralParameters>("nlm-bilateral", "Non-local means with bilateral weights")
           .patch_size()
           .search_window(true)
           .deviation("patch-sigma", "patch_sigma", "a patch sigma", &NlmBilateralParameters::patch_sigma,
-                     "Deviation of the weight of a patch's distance")
+                     "Standard deviation of the patch weight")
           .range_sigma()
           .spatial_sigma()
           .description();
@@ -161,8 +162,8 @@ AdaptiveBilateralParameters resolve(const AdaptiveBilateralParameters& parameter
           .epsilon = parameters.epsilon};
 }
 
-// For means of samples these are better, and twice as fast, than the settings of Buades, Coll and Morel (IPOL
-// 2011), which were made for means of whole patches.
+// For means of samples, these settings are better and twice as fast as those of Buades, Coll and Morel (IPOL
+// 2011) for means of patches.
 NlmParameters resolve(const NlmParameters& parameters, float sigma) {
   const NlmParameters found = sigma <= 20   ? NlmParameters{3, 15, 0.8F * sigma}
                               : sigma <= 40 ? NlmParameters{5, 15, 0.6F * sigma}

@@ -68,7 +68,9 @@ const FilterType& filter_type(std::string_view name) {
   if (found == types.end()) {
     std::string legal;
     for (const FilterType& type : types) {
-      legal += (legal.empty() ? "" : ", ") + type.name;
+      if (!type.is_experimental) {
+        legal += (legal.empty() ? "" : ", ") + type.name;
+      }
     }
     throw UsageError("there is no filter \"" + std::string(name) + "\"; there are " + legal);
   }

@@ -9,30 +9,30 @@
 
 namespace limpid {
 
-/// What is known of a filter whose parameters are `Parameters`.
+/// The description of the filter with the parameters `Parameters`.
 template <typename Parameters>
 struct FilterDescription {
   std::string name;  ///< in settings: "bilateral"
-  std::string help;  ///< what it is for, in a line
-  /// Names of sets of values, from the quickest to the best; none if it has none.
+  std::string help;  ///< title and purpose: "Bilateral filter: the fastest"
+  /// Names of presets, from fastest to best; may be empty.
   std::vector<std::string> profiles;
   std::string default_profile;
-  /// The parameters of a profile, or without profiles those that hold unless told otherwise. Throws
-  /// UsageError for an unknown profile.
+  /// The parameters of a profile, or the defaults of a filter without profiles. Throws UsageError for an
+  /// unknown profile.
   std::function<Parameters(const std::string& profile)> make;
-  /// Likewise, for those who watch while the frames come, so that results wait for no later frame (the
-  /// parameter "delay" is 0). Empty if they are the same.
+  /// The parameters of a profile for live video, where results wait for no later frame (the parameter "delay"
+  /// is 0). Empty if they do not differ.
   std::function<Parameters(const std::string& profile)> make_live;
-  /// In the order in which they are set: the first may leave parts out that later ones are in.
+  /// In the order in which they are set: the first may remove steps of later ones.
   std::vector<Parameter<Parameters>> parameters;
   /// Throws UsageError for values that are illegal together; may be empty.
   std::function<void(const Parameters&)> check_together;
-  /// The parameters for a plane with noise of deviation `sigma` (8-bit code values, > 0), where those that
-  /// are left open follow from it; empty if none do.
+  /// The parameters for a plane with noise of standard deviation `sigma` (8-bit code values, > 0), which
+  /// determines missing ones. Empty if no parameter depends on sigma.
   std::function<Parameters(const Parameters&, float sigma)> resolve;
-  /// The frames around its own that a result depends on; empty if each frame is filtered by itself.
+  /// The neighboring frames that a result depends on; empty if frames are filtered independently.
   std::function<Reach(const Parameters&)> reach;
-  /// Kept for comparisons; help and hosts may hide it.
+  /// True for filters that exist for comparisons. Help and hosts may hide them.
   bool is_experimental = false;
 };
 

@@ -14,8 +14,7 @@
 #include "core/base/error.h"
 #include "core/parameters/names.h"
 
-// What is known of one parameter of a filter. Options, their help, checks and reports are made of it, so that
-// each is told in one place: where the filter is.
+// The description of one parameter of a filter. Options, help, checks and reports are generated from it.
 
 namespace limpid {
 
@@ -24,14 +23,14 @@ using ParameterValue = std::variant<int, float, std::string>;
 enum class ParameterKind : std::uint8_t { kInteger, kNumber, kName };
 
 struct ParameterText {
-  std::string option;   ///< its name in settings, and with dashes on the command line: "search-window-2"
-  std::string section;  ///< the part of reports that it is in: "wiener"; empty: it is in none
-  std::string name;     ///< its name in that part: "search_window"
-  std::string where;    ///< what sentences begin with: "second step"
-  std::string title;    ///< in sentences, with its article but for names: "a search window", "matching"
+  std::string option;   ///< name in settings: "search-window-2"
+  std::string section;  ///< object in JSON reports: "wiener"; empty: none
+  std::string name;     ///< member of that object: "search_window"
+  std::string where;    ///< beginning of messages: "second step"
+  std::string title;    ///< in messages: "a search window"; without an article for names: "matching"
   std::string range;    ///< legal values: "odd, 1 to 129"
-  std::string help;     ///< what it does, in a line
-  std::string group;    ///< the heading above it in lists of options
+  std::string help;     ///< a noun phrase
+  std::string group;    ///< heading in lists of parameters
 };
 
 /// One of the parameters that `Parameters` holds.
@@ -39,13 +38,13 @@ template <typename Parameters>
 struct Parameter {
   ParameterText text;
   ParameterKind kind = ParameterKind::kInteger;
-  std::vector<std::string> names;  ///< legal values, where these are names of a list
-  /// Nothing if it is left open, or in a part that is left out.
+  std::vector<std::string> names;  ///< legal values of a name
+  /// Empty if the value follows from the noise, or without the step of the parameter.
   std::function<std::optional<ParameterValue>(const Parameters&)> get;
-  /// Throws UsageError if the value is illegal or of another kind, or the part left out. Whole numbers are
-  /// numbers, too.
+  /// Throws UsageError if the value is illegal or of another kind, or without the step of the parameter.
+  /// Accepts integers as numbers.
   std::function<void(Parameters&, const ParameterValue&)> set;
-  /// Throws UsageError if the value that `parameters` have is illegal.
+  /// Throws UsageError if the value in the parameters is illegal.
   std::function<void(const Parameters&)> check;
 };
 

@@ -14,8 +14,8 @@
 
 namespace limpid {
 
-/// How many frames `before` and `after` its own a filter over time looks at, members of `Parameters`: "4" or
-/// "4,2", at most `most` each and `together`. `where`: as ParameterText.
+/// The numbers of frames `before` and `after` a frame that a temporal filter uses, members of `Parameters`:
+/// "4" or "4,2", at most `most` each and `together`. `where`: as ParameterText.
 template <typename Parameters>
 Parameter<Parameters> reach_parameter(const std::string& where, int most, int together) {
   const std::string numbers =
@@ -28,8 +28,8 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
                 where,
                 "a reach",
                 numbers + ", as N or N,M",
-                "Frames before and after its own in which a patch is followed, N or N,M",
-                "Denoising"};
+                "Frames used before and after each frame",
+                "General"};
   reach.kind = ParameterKind::kName;
   reach.get = [](const Parameters& parameters) {
     return ParameterValue(std::to_string(parameters.before) + "," + std::to_string(parameters.after));
@@ -69,23 +69,23 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
   return reach;
 }
 
-/// Most later frames that a result may wait for, an optional `delay` of `Parameters`, at most `most`.
+/// The optional member `delay` of `Parameters`: the most later frames that a result may wait for, 0 to
+/// `most`.
 template <typename Parameters>
 Parameter<Parameters> delay_parameter(const std::string& where, int most) {
   return number_parameter<Parameters>(
       ParameterText{"delay", "", "delay", where, "a delay", "0 to " + std::to_string(most),
-                    "Most later frames that a result may wait for; 0: live [as many as help; 0 in windows]",
-                    "Denoising"},
+                    "Most later frames that a result may wait for; 0: live", "General"},
       [](auto& parameters) { return &parameters.delay; },
       [most](int delay) { return delay >= 0 && delay <= most; });
 }
 
-/// One step or two, of which `second` may be left out. `help` says what they are.
+/// The number of steps, 1 or 2; 1 resets `second`.
 template <typename Parameters, typename Step>
 Parameter<Parameters> steps_parameter(const std::string& where, const std::string& help,
                                       std::optional<Step> Parameters::*second) {
   Parameter<Parameters> steps;
-  steps.text = {"steps", "", "steps", where, "a number of steps", "", help, "Denoising"};
+  steps.text = {"steps", "", "steps", where, "a number of steps", "", help, "General"};
   steps.get = [second](const Parameters& parameters) { return ParameterValue(parameters.*second ? 2 : 1); };
   steps.set = [where, second](Parameters& parameters, const ParameterValue& value) {
     if (value == ParameterValue(1)) {
@@ -100,16 +100,16 @@ Parameter<Parameters> steps_parameter(const std::string& where, const std::strin
   return steps;
 }
 
-/// Where the parameters of one step are told.
+/// Texts that the parameters of one step share.
 struct StepText {
   std::string section;  ///< as ParameterText
-  std::string where;    ///< likewise
+  std::string where;    ///< as ParameterText
   std::string suffix;   ///< of options: "-2" in the second step
   std::string group;    ///< as ParameterText
 };
 
-/// number(option, name, title, range, help, member, legal), which adds a number of one step to `description`:
-/// that `member` of what `step_of(parameters)` points to, null if the step is left out.
+/// Returns number(option, name, title, range, help, member, legal), which adds a number of one step to
+/// `description`: the `member` of the step to which `step_of(parameters)` points, null without that step.
 template <typename Parameters, typename StepOf>
 auto numbers_of_step(FilterDescription<Parameters>& description, const StepOf& step_of,
                      const StepText& step) {

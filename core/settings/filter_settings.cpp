@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/base/lower_case.h"
+#include "core/base/suggestion.h"
+#include "core/settings/retired_names.h"
 
 namespace limpid {
 namespace {
@@ -31,6 +33,44 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
   return settings.name.empty() ? std::string(default_filter(frame_by_frame)) : settings.name;
 }
 
+[[noreturn]] void refuse(const FilterType& type, const std::string& setting,
+                         const std::vector<const FilterType*>& filters) {
+  throw OtherFiltersSetting(setting + " is no option of the filter " + type.name + ", but of " +
+                            names_of(filters));
+}
+
+// For a setting that `type` does not have.
+[[noreturn]] void refuse_setting(const FilterType& type, const std::string& name) {
+  if (const auto replacement = replacement_of(name, "")) {
+    throw UsageError("the option " + name + " is now " + *replacement);
+  }
+  if (const std::vector<const FilterType*> filters = filters_with(name); !filters.empty()) {
+    refuse(type, name, filters);
+  }
+  std::vector<std::string> names = {"profile"};
+  for (const Parameter<Filter>& parameter : type.parameters) {
+    names.push_back(parameter.text.option);
+  }
+  throw UsageError(type.name + " has no option " + name + did_you_mean(name, names));
+}
+
+// "reach=4".
+void add_setting(FilterSettings& settings, const FilterType& type, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw UsageError("'" + text + "' is not of the form option=value");
+  }
+  const std::string name = lower_case(text.substr(0, equals));
+  const std::string value = text.substr(equals + 1);
+  if (name == "profile") {
+    settings.profile = lower_case(value);
+  } else if (const Parameter<Filter>* const parameter = find_parameter(type, name)) {
+    settings.parameters[name] = parse_value(*parameter, value);
+  } else {
+    refuse_setting(type, name);
+  }
+}
+
 bool is_live(const FilterSettings& settings) {
   const auto delay = settings.parameters.find(kDelay);
   return delay != settings.parameters.end() && delay->second == ParameterValue(0);
@@ -46,10 +86,6 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
   } catch (const UsageError& error) {
     throw UsageError(dashes + "filter: " + error.what());
   }
-  const auto refuse = [&](const std::string& setting, const std::vector<const FilterType*>& filters) {
-    throw OtherFiltersSetting(dashes + setting + " is no option of the filter " + name + ", but of " +
-                              names_of(filters));
-  };
   if (settings.profile && type->profiles.empty()) {
     std::vector<const FilterType*> with_profiles;
     for (const FilterType& each : filter_types()) {
@@ -57,11 +93,11 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
         with_profiles.push_back(&each);
       }
     }
-    refuse("profile", with_profiles);
+    refuse(*type, dashes + "profile", with_profiles);
   }
   for (const auto& [parameter, value] : settings.parameters) {
     if (find_parameter(*type, parameter) == nullptr) {
-      refuse(parameter, filters_with(parameter));
+      refuse(*type, dashes + parameter, filters_with(parameter));
     }
   }
   const auto& make = is_live(settings) && type->make_live ? type->make_live : type->make;
@@ -74,6 +110,23 @@ Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const st
   }
   check_parameters(*type, filter);
   return filter;
+}
+
+FilterSettings parse_filter_settings(const std::string& text) {
+  const std::size_t end_of_name = std::min(text.find(':'), text.size());
+  const FilterType& type = filter_type(lower_case(text.substr(0, end_of_name)));
+  FilterSettings settings{.name = type.name, .profile = {}, .parameters = {}};
+  try {
+    for (std::size_t begin = end_of_name + 1; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(':', begin), text.size());
+      add_setting(settings, type, text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    static_cast<void>(make_filter(settings, false));
+  } catch (const UsageError& error) {
+    throw UsageError(text + ": " + error.what());
+  }
+  return settings;
 }
 
 FilterSettings live(FilterSettings settings, bool frame_by_frame) {

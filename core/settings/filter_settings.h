@@ -31,6 +31,10 @@ struct FilterSettings {
 /// name is given. Sentences write settings' names behind `dashes`.
 Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes = "");
 
+/// "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown names
+/// and settings, illegal values, and settings that contradict each other.
+FilterSettings parse_filter_settings(const std::string& text);
+
 /// The settings of those who watch live: with a delay of 0, if the filter may have one and none is given.
 FilterSettings live(FilterSettings settings, bool frame_by_frame);
 

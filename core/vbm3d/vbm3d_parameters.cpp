@@ -17,7 +17,7 @@ constexpr Names<Vbm3dProfile, 3> kVbm3dProfiles = {
 Vbm3dDescription describe_vbm3d() {
   Vbm3dDescription description;
   description.name = "vbm3d";
-  description.help = "V-BM3D: groups of patches from several frames";
+  description.help = "V-BM3D: groups of patches of several frames; for comparisons";
   description.reach = [](const Vbm3dParameters& parameters) { return reach_of(parameters); };
   description.is_experimental = true;
   for (const auto& [profile, name] : kVbm3dProfiles) {
@@ -29,19 +29,19 @@ Vbm3dDescription describe_vbm3d() {
   };
   description.make_live = [make = description.make](const std::string& profile) {
     Vbm3dParameters parameters = make(profile);
-    parameters.before += std::exchange(parameters.after, 0);  // earlier frames make up for later ones
+    parameters.before += std::exchange(parameters.after, 0);  // earlier frames replace later ones
     parameters.delay = 0;
     return parameters;
   };
   const auto describe_own = [](const auto& number) {
     number("predictive-window", "predictive_window", "a predictive window", "odd, 1 to 33",
-           "Side of the windows searched in other frames", &Vbm3dStep::predictive_window,
+           "Side of the search windows in other frames, in samples", &Vbm3dStep::predictive_window,
            [](int side) { return side >= 1 && side <= 33 && side % 2 == 1; });
     number("predictive-count", "predictive_count", "a predictive count", "1 to 4",
-           "How many such windows a frame has", &Vbm3dStep::best,
+           "Number of search windows in each other frame", &Vbm3dStep::best,
            [](int best) { return best >= 1 && best <= vbm4d::kMostBest; });
     number("position-bonus", "position_bonus", "a position bonus", "0 to 100",
-           "What patches at the same place in other frames are ahead, by sigma squared",
+           "Bonus of patches at the same position in other frames, in units of sigma squared",
            &Vbm3dStep::position_bonus, [](float bonus) { return bonus >= 0 && bonus <= 100; });
   };
   describe_temporal_filter<Vbm3dStep>(description, describe_own);
@@ -83,7 +83,7 @@ Vbm4dParameters vbm4d_of(const Vbm3dParameters& parameters) {
 
 Reach reach_of(const Vbm3dParameters& parameters) { return reach_of(vbm4d_of(parameters)); }
 
-// Windows, group size and taus are Dabov et al.'s. Their patches of the second step have 7x7 samples.
+// Windows, group size and taus are those of Dabov et al., whose second step has patches of 7x7 samples.
 Vbm3dParameters vbm3d_profile(Vbm3dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing, int window, int predictive_window) {
     Vbm3dParameters parameters;

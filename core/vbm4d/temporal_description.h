@@ -6,7 +6,7 @@
 #include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/trajectories.h"
 
-// What the parameters of V-BM4D and V-BM3D have in common.
+// Parameters that V-BM4D and V-BM3D share.
 
 namespace limpid {
 
@@ -14,51 +14,50 @@ namespace temporal_details {
 
 inline constexpr int kMostDelay = 2 * vbm4d::kMostReach;
 
-// The parameters of one step, which `step_of(parameters)` is.
+// Describes the parameters of the step `step_of(parameters)`.
 template <typename Step, typename Parameters, typename StepOf, typename DescribeOwn>
 void describe_temporal_step(FilterDescription<Parameters>& description, const StepOf& step_of,
                             const StepText& text, const DescribeOwn& describe_own) {
   const auto number = numbers_of_step(description, step_of, text);
-  number("step", "step", "a step", "1 to 8", "Distance between reference patches", &Step::spacing,
+  number("step", "step", "a step", "1 to 8", "Distance between reference patches, in samples", &Step::spacing,
          [](int spacing) { return spacing >= 1 && spacing <= vbm4d::kPatch; });
   number("group-size", "group_size", "a group size", "1 to 16", "Most patches in a group",
          &Step::max_group_size, [](int size) { return size >= 1 && size <= vbm4d::kMostMembers; });
   number("search-window", "search_window", "a search window", "odd, 1 to 65",
-         "Side of the window searched for patches", &Step::search_window,
+         "Side of the search window, in samples", &Step::search_window,
          [](int side) { return side >= 1 && side <= 65 && side % 2 == 1; });
-  number("tau", "tau", "a tau", "0 to 65025", "Greatest mean squared difference of a match",
+  number("tau", "tau", "a tau", "0 to 65025", "Largest mean squared difference of a match",
          &Step::max_distance, [](float tau) { return tau >= 0 && tau <= 65025; });
   describe_own(number);
   number("kaiser-beta", "kaiser_beta", "a Kaiser beta", "0 to 8",
-         "Shape of the aggregation window, flat at 0", &Step::kaiser_beta,
+         "Shape of the Kaiser window of the aggregation; 0: flat", &Step::kaiser_beta,
          [](float beta) { return beta >= 0 && beta <= 8; });
 }
 
 }  // namespace temporal_details
 
-/// Adds the parameters to the description of a filter with the name that it has.
-/// `describe_own(number)` adds those that only this filter's steps have.
+/// Adds the parameters to `description`, which has a name. `describe_own(number)` adds the parameters that
+/// only the steps of this filter have.
 template <typename Step, typename Parameters, typename DescribeOwn>
 void describe_temporal_filter(FilterDescription<Parameters>& description, const DescribeOwn& describe_own) {
   using namespace temporal_details;
   description.parameters = {
-      steps_parameter(description.name, "1: hard thresholding alone; 2: and a Wiener step [2]",
+      steps_parameter(description.name, "Number of steps: 1 (hard thresholding) or 2 (then Wiener filtering)",
                       &Parameters::wiener),
       reach_parameter<Parameters>(description.name, vbm4d::kMostReach, vbm4d::kMostReach),
       delay_parameter<Parameters>(description.name, kMostDelay)};
-  const std::string first_group = "Step 1, hard thresholding, in place of the profile's values";
+  const std::string first_group = "Step 1, hard thresholding";
   describe_temporal_step<Step>(
       description, [](auto& parameters) { return &parameters.hard_threshold; },
       {"hard_threshold", "first step", "", first_group}, describe_own);
   description.parameters.push_back(number_parameter<Parameters>(
       ParameterText{"lambda", "hard_threshold", "lambda", "first step", "a lambda", "over 0, at most 100",
-                    "Coefficients up to lambda x sigma are zeroed", first_group},
+                    "Threshold of the coefficients, as a multiple of sigma", first_group},
       [](auto& parameters) { return &parameters.lambda; },
       [](float lambda) { return lambda > 0 && lambda <= 100; }));
   describe_temporal_step<Step>(
       description, [](auto& parameters) { return parameters.wiener ? &*parameters.wiener : nullptr; },
-      {"wiener", "second step", "-2", "Step 2, Wiener filtering, in place of the profile's values"},
-      describe_own);
+      {"wiener", "second step", "-2", "Step 2, Wiener filtering"}, describe_own);
 }
 
 }  // namespace limpid

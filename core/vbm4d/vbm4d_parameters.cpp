@@ -20,7 +20,7 @@ constexpr Names<Vbm4dProfile, 4> kVbm4dProfiles = {{{Vbm4dProfile::kFast, "fast"
 Vbm4dDescription describe_vbm4d() {
   Vbm4dDescription description;
   description.name = "vbm4d";
-  description.help = "V-BM4D: filters along motion; best for video at a given speed";
+  description.help = "V-BM4D: groups of patches along motion; best for video at a given speed";
   description.reach = [](const Vbm4dParameters& parameters) { return reach_of(parameters); };
   for (const auto& [profile, name] : kVbm4dProfiles) {
     description.profiles.emplace_back(name);
@@ -33,26 +33,24 @@ Vbm4dDescription describe_vbm4d() {
     return vbm4d_live_profile(value_of(profile, "profile", kVbm4dProfiles));
   };
   const auto describe_own = [](const auto& number) {
-    number("trajectory-threshold", "trajectory_threshold", "an end distance", "over 0, at most 1000",
-           "Mean squared difference, by sigma squared, at which a patch is followed no further",
+    number("trajectory-threshold", "trajectory_threshold", "a trajectory threshold", "over 0, at most 1000",
+           "Mean squared difference at which a trajectory ends, in units of sigma squared",
            &Vbm4dStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
     const auto over_time = [&](const std::string& option, const std::string& name, const std::string& title,
                                const std::string& what, auto member) {
       number(option, name, title, "over 0, at most 10",
-             "What noise is taken to be, times sigma, in coefficients that " + what, member,
+             "Threshold factor of coefficients that " + what + " over time", member,
              [](float factor) { return factor > 0 && factor <= 10; });
     };
-    over_time("constant-threshold", "constant_threshold", "a constant noise", "don't change over time",
+    over_time("constant-threshold", "constant_threshold", "a constant threshold", "are constant",
               &Vbm4dStep::constant_threshold);
-    over_time("changing-threshold", "changing_threshold", "a changing noise", "change over time",
+    over_time("changing-threshold", "changing_threshold", "a changing threshold", "change",
               &Vbm4dStep::changing_threshold);
   };
   describe_temporal_filter<Vbm4dStep>(description, describe_own);
   description.parameters.push_back(number_parameter<Vbm4dParameters>(
       ParameterText{"motion-precision-2", "wiener", "motion_precision", "second step", "a motion precision",
-                    "1 or 4",
-                    "To what part of a sample patches are followed: 1, to whole ones; 4, to quarters",
-                    "Step 2, Wiener filtering, in place of the profile's values"},
+                    "1 or 4", "Precision of motion: parts of a sample", "Step 2, Wiener filtering"},
       [](auto& parameters) { return parameters.wiener ? &parameters.motion_precision : nullptr; },
       [](int precision) { return precision == 1 || precision == vbm4d::kQuarters; }));
   return description;
@@ -92,8 +90,8 @@ void Vbm4dParameters::validate() const { check_parameters(description(), *this);
 TemporalSpan temporal_span(const Vbm4dParameters& parameters) {
   TemporalSpan span{parameters.before, parameters.after, parameters.before};
   if (parameters.delay) {
-    // A step waits for the frames that its groups reach, and for the later groups that reach its frame: the
-    // two share what may be waited for.
+    // A step waits for the frames that its groups reach and for the later groups that reach its frame. Both
+    // share the delay of the step.
     const int of_step = *parameters.delay / (parameters.wiener ? 2 : 1);
     span.after = std::min(span.after, of_step / 2);
     span.spread = std::min(span.spread, of_step - span.after);
@@ -107,11 +105,11 @@ Reach reach_of(const Vbm4dParameters& parameters) {
   return {.before = steps * (span.before + span.after), .after = steps * (span.after + span.spread)};
 }
 
-// Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
-// then density of references. That a group has more than one trajectory pays only where they are short. What
-// noise is taken for over time gains 0.2 dB, at the cost of the faintest things that move
-// (tests/benchmarks/tried.md). Quarters of a sample gain as much, most of it in moving texture, for a quarter
-// of a GPU's time.
+// The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
+// most, then the density of reference patches. Several trajectories in a group pay only where trajectories
+// are short. The constant and changing thresholds gain 0.2 dB and lose the faintest moving details
+// (tests/benchmarks/tried.md). Quarters of a sample gain as much, mostly in moving texture, for a quarter of
+// a GPU's time.
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing, int motion_precision) {
     Vbm4dParameters parameters;
@@ -134,8 +132,8 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   return {};
 }
 
-// Earlier frames make up for later ones. But groups of other frames add nothing to a frame's estimate, so
-// that it takes more of its own. Likewise found (tests/benchmarks/tried.md).
+// Earlier frames replace later ones. The groups of other frames add nothing to a frame's estimate, so its own
+// reference patches are denser. The values maximize PSNR, too (tests/benchmarks/tried.md).
 Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
   Vbm4dParameters parameters = vbm4d_profile(profile);
   parameters.delay = 0;

@@ -19,21 +19,21 @@ constexpr Names<VnlbProfile, 4> kVnlbProfiles = {{{VnlbProfile::kFast, "fast"},
 
 constexpr int kMostVnlbDelay = 2 * vbm4d::kMostReach;
 
-// The parameters of one step, which `step_of(parameters)` is.
+// Describes the parameters of the step `step_of(parameters)`.
 template <typename StepOf>
 void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, const StepText& text) {
   const auto number = numbers_of_step(description, step_of, text);
   const auto window = [](int side) { return side >= 1 && side <= vnlb::kMostSearchWindow && side % 2 == 1; };
-  number("step", "step", "a step", "1 to 8", "Distance between reference patches", &VnlbStep::spacing,
-         [](int spacing) { return spacing >= 1 && spacing <= vnlb::kPatch; });
+  number("step", "step", "a step", "1 to 8", "Distance between reference patches, in samples",
+         &VnlbStep::spacing, [](int spacing) { return spacing >= 1 && spacing <= vnlb::kPatch; });
   number("group-size", "group_size", "a group size", "2 to 64", "Most patches in a group",
          &VnlbStep::group_size, [](int size) { return size >= 2 && size <= vnlb::kMostPatches; });
   number("search-window", "search_window", "a search window", "odd, 1 to 33",
-         "Side of the window searched for patches", &VnlbStep::search_window, window);
+         "Side of the search window, in samples", &VnlbStep::search_window, window);
   number("temporal-search-window", "temporal_search_window", "a search window", "odd, 1 to 33",
-         "The same in frames before and after", &VnlbStep::temporal_search_window, window);
-  number("trajectory-threshold", "trajectory_threshold", "an end distance", "over 0, at most 1000",
-         "Mean squared difference, by sigma squared, at which a patch is followed no further",
+         "Side of the search window in neighboring frames", &VnlbStep::temporal_search_window, window);
+  number("trajectory-threshold", "trajectory_threshold", "a trajectory threshold", "over 0, at most 1000",
+         "Mean squared difference at which a trajectory ends, in units of sigma squared",
          &VnlbStep::trajectory_threshold, [](float distance) { return distance > 0 && distance <= 1000; });
 }
 
@@ -49,15 +49,14 @@ VnlbDescription describe_vnlb() {
   description.make = [](const std::string& profile) {
     return vnlb_profile(value_of(profile, "profile", kVnlbProfiles));
   };
-  description.parameters = {
-      steps_parameter("vnlb", "1: the first alone; 2: both [2]", &VnlbParameters::second),
-      reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach, 2 * vnlb::kMostReach),
-      delay_parameter<VnlbParameters>("vnlb", kMostVnlbDelay)};
+  description.parameters = {steps_parameter("vnlb", "Number of steps: 1 or 2", &VnlbParameters::second),
+                            reach_parameter<VnlbParameters>("vnlb", vnlb::kMostReach, 2 * vnlb::kMostReach),
+                            delay_parameter<VnlbParameters>("vnlb", kMostVnlbDelay)};
   describe_vnlb_step(description, [](auto& parameters) { return &parameters.first; },
-                     {"first", "first step", "", "Step 1, in place of the profile's values"});
+                     {"first", "first step", "", "Step 1"});
   describe_vnlb_step(description,
                      [](auto& parameters) { return parameters.second ? &*parameters.second : nullptr; },
-                     {"second", "second step", "-2", "Step 2, in place of the profile's values"});
+                     {"second", "second step", "-2", "Step 2"});
   return description;
 }
 
@@ -80,7 +79,7 @@ void VnlbParameters::validate() const { check_parameters(description(), *this); 
 
 Vbm4dParameters followed_like(const VnlbParameters& parameters) {
   Vbm4dParameters result;
-  // One more for the patches' second slices.
+  // Patches span two frames.
   result.before = parameters.before + 1;
   result.after = parameters.after + 1;
   result.delay = parameters.delay;
@@ -94,8 +93,9 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
 
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
-// Found by greatest PSNR on seven clips at sigma 20 and 40 (tests/benchmarks/results.md): reach gains most,
-// denser references little, larger groups nothing. Where there are many frames to search, smaller windows do.
+// The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
+// most, denser reference patches gain little, larger groups nothing. Smaller windows suffice if many frames
+// are searched.
 VnlbParameters vnlb_profile(VnlbProfile profile) {
   const auto make = [](int reach, int spacing, int second_group, int search_window = 7) {
     VnlbParameters parameters;

@@ -29,5 +29,5 @@ compare() {
   ffmpeg -v error -i by_limpid.mkv -pix_fmt gbrp -f rawvideo - </dev/null | cmp - by_frei0r.raw
 }
 compare '0.1|0.5|bilateral' --sigma 10 --filter bilateral
-compare '0.2|0.6|bm3d|fast|search-window=9' --sigma 20 --strength 1.2 --filter bm3d --profile fast --search-window 9
+compare '0.2|0.6|bm3d|fast|search-window=9' --sigma 20 --strength 1.2 --filter bm3d:profile=fast:search-window=9
 compare '0.2|0.5||fast|delay=0' --sigma 20 --profile fast --delay 0

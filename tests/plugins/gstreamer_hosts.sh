@@ -28,4 +28,4 @@ compare() {
 "$programs/limpid-samples" --size 96x60 --frames 6 --sigma 20 --noisy noisy.y4m
 compare yuv420p i420 yuv420p ""
 compare yuv420p10le p010-10le p010le "noise=20 strength=1.2 filter=bm3d profile=fast settings=search-window=9" \
-  --sigma 20 --strength 1.2 --filter bm3d --profile fast --search-window 9
+  --sigma 20 --strength 1.2 --filter bm3d:profile=fast:search-window=9

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,9 +33,24 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
   expect_success(outcome);
   EXPECT_EQ(outcome.err, "");
   for (const char* part :
-       {"Input and output:", "Denoising:", "Engine:", "Encoding:", "Messages", "--sigma", "--transform-1d-2",
-        "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"}) {
+       {"Input and output:", "Noise and strength:", "Filter and quality:", "Encoding:", "Messages:",
+        "--sigma", "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
+  }
+  int options = 0;
+  int rows = 0;
+  std::istringstream text(outcome.out);
+  for (std::string line; std::getline(text, line); ++rows) {
+    EXPECT_LE(line.size(), 100U) << line;
+    options += line.starts_with("  -") ? 1 : 0;
+  }
+  EXPECT_LE(options, 30);
+  EXPECT_LE(rows, 60);
+  EXPECT_EQ(outcome.out.find("vbm3d"), std::string::npos) << "experimental";
+  const Outcome all = limpid({"denoise", "--help-all"});
+  expect_success(all);
+  for (const char* part : {"--hwaccel", "--log-file", "--steps", "vbm3d"}) {
+    EXPECT_NE(all.out.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(outcome.out.find("Exit codes"), outcome.out.rfind("Exit codes")) << "once";
   EXPECT_NE(limpid({"--help"}).out.find("measure"), std::string::npos);
@@ -42,8 +58,8 @@ TEST(Help, GroupsTheOptionsAndDocumentsTheExitCodes) {
 
 TEST_F(CommandsTest, HelpNamesTheEncodersOwnDefaults) {
   const std::string help = limpid({"denoise", "--help"}).out;
-  EXPECT_NE(help.find("[its own default: x264 23, x265 28]"), std::string::npos) << help;
-  EXPECT_NE(help.find("[its own default: x264 and x265 medium]"), std::string::npos) << help;
+  EXPECT_NE(help.find("[the encoder's default: x264 23, x265 28]"), std::string::npos) << help;
+  EXPECT_NE(help.find("[the encoder's default: x264 and x265 medium]"), std::string::npos) << help;
   const std::string clip = make_clip("in.y4m");
   for (const auto& [encoder, crf, type] :
        {std::tuple{"libx264", "23", ".h264"}, {"libx265", "28", ".hevc"}}) {
@@ -64,9 +80,22 @@ TEST(Engines, OfALibraryOfAnotherBuildAreNotCalled) {
   expect_failure(outcome, 1, {"liblimpid 0.0.1 isn't of this build of Limpid"});
 }
 
+TEST(Filters, AreListedWithFiguresAndParameters) {
+  const Outcome list = limpid({"filters"});
+  expect_success(list);
+  EXPECT_NE(list.out.find("\nvbm4d "), std::string::npos) << list.out;
+  EXPECT_EQ(list.out.find("\nvbm3d "), std::string::npos) << "experimental";
+  EXPECT_NE(limpid({"filters", "--all"}).out.find("\nvbm3d "), std::string::npos);
+  const std::string parameters = limpid({"filters", "vbm4d:profile=fast"}).out;
+  EXPECT_NE(parameters.find("  step                       8 "), std::string::npos) << parameters;
+  EXPECT_NE(parameters.find("(odd, 1 to 65)"), std::string::npos) << parameters;
+  EXPECT_NE(limpid({"filters", "nlm"}).out.find("by noise"), std::string::npos);
+  expect_failure(limpid({"filters", "median"}), 2, {"median", "bilateral"});
+}
+
 TEST(Devices, AReportThatCantBeWrittenIsAFailure) {
   const Outcome outcome = run({"bash", "-c", R"("$0" devices --json > /dev/full)", LIMPID_PROGRAM});
-  expect_failure(outcome, 1, {"standard output: can't write: No space left on device"});
+  expect_failure(outcome, 1, {"standard output: cannot write: No space left on device"});
 }
 
 TEST(Devices, ListsTheCpu) {

@@ -348,9 +348,9 @@ TEST_F(DenoiseTest, VeryLargeFramesWork) {
   const std::string input = make("in.mkv", {"-f", "lavfi", "-i", "color=gray:size=8192x4320", "-frames:v",
                                             "1", "-pix_fmt", "gray", "-c:v", "ffv1"});
   // The parameters keep the test short; the size is what it is about.
-  expect_success(limpid(
-      denoise(input, path("out.mkv"),
-              {"-c", "ffv1", "--steps", "1", "--step", "8", "--search-window", "1", "--group-size", "1"})));
+  expect_success(
+      limpid(denoise(input, path("out.mkv"),
+                     {"-c", "ffv1", "--filter", "vbm4d:steps=1:step=8:search-window=1:group-size=1"})));
   EXPECT_EQ(probe(path("out.mkv"))["streams"][0]["width"], 8192);
 }
 

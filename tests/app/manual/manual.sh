@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds the manual pages and completions to what the program says of itself: every option of every command is in its page and is
-# offered by the shells, and the tools that read them have nothing to say.
+# Compares the manual pages and completions with the help: every option of every command is in its page and is completed by the
+# shells, and the tools that read them report no errors.
 # Usage: manual.sh FOLDER_OF_PROGRAMS EMPTY_FOLDER
 set -euo pipefail
 programs=$1 folder=$2
@@ -21,13 +21,13 @@ same() {
   }
 }
 
-# The options that --help tells of, in a file for each command; the program itself has some, too.
+# The options that --help-all lists, in a file for each command and one for the program itself.
 mkdir options
-commands=$("$programs/limpid" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+commands=$("$programs/limpid" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
 grep -qx denoise <<<"$commands"
 for command in '' $commands; do
   # shellcheck disable=SC2086  # none for the program itself
-  "$programs/limpid" $command --help | sed -nE 's/^ {2}(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' |
+  "$programs/limpid" $command --help-all | sed -nE 's/^ {2}(-.*)/\1/p' | sed -E 's/ {2,}.*//' | grep -oE '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' |
     tr -d ' ,' >"options/limpid-$command"
 done
 # Usage: options [COMMAND]
@@ -48,7 +48,7 @@ for page in pages/man/*; do
   [[ ! -s said ]] || { cat said; exit 1; }
 done
 
-# --- bash: what it offers. The words of a command line, which = and : separate too; the last is completed.
+# --- bash. The arguments are the words of a command line, which = and : separate, too; bash completes the last.
 set +eu
 source /usr/share/bash-completion/bash_completion
 source pages/bash/limpid
@@ -79,7 +79,7 @@ same "folders in bash" clips "$(in_bash limpid preview --picture-folder cl)"
 same "noise in bash" $'auto\nnoise.json' "$(in_bash limpid denoise --noise '' | grep -Ev '^(pages|again|clips|options)')"
 same "no files for a number in bash" "" "$(in_bash limpid denoise --crf '')"
 
-# --- fish: likewise.
+# --- fish, as bash.
 if command -v fish >/dev/null; then
   in_fish() { HOME=$folder fish --no-config -c 'source pages/fish/limpid.fish; complete -C "$argv"' "$*" | cut -f1; }
   fish --no-execute pages/fish/limpid.fish
@@ -94,7 +94,7 @@ if command -v fish >/dev/null; then
   same "folders in fish" "clips/" "$(in_fish 'limpid preview --picture-folder cl')"
 fi
 
-# --- zsh completes on terminals only: what it is told, and whether it can read that.
+# --- zsh completes on terminals only: checks the options in its file, and the syntax.
 for command in $commands; do
   told=$(sed -n "/^ *$command)\$/,/;;/p" pages/zsh/_limpid | grep -oE "^ +'(\\*|\([^)]*\))'\S+" | grep -oE -- '--?[A-Za-z][A-Za-z0-9-]*' || true)
   same "options of $command in zsh" "$(options "$command")" "$told"

@@ -19,6 +19,7 @@
 #include "app/options/command_line.h"
 #include "app/options/engine_options.h"
 #include "app/options/filter_options.h"
+#include "app/options/help.h"
 #include "app/options/noise_options.h"
 #include "core/base/error.h"
 #include "core/engine/denoiser.h"
@@ -252,13 +253,13 @@ TEST(FilterOptions, MakeTheFilterWithWhatIsGiven) {
   EXPECT_EQ(parse_filter_options("--filter bm3d"), Filter(bm3d_profile(Profile::kNp)));
   EXPECT_EQ(parse_filter_options("--filter bm3d --profile fast"), Filter(bm3d_profile(Profile::kFast)));
   EXPECT_EQ(parse_filter_options("--filter bilateral"), Filter(BilateralParameters()));
-  EXPECT_EQ(parse_filter_options("--filter bilateral --radius 7 --spatial-sigma 2.5 --range-sigma 30"),
+  EXPECT_EQ(parse_filter_options("--filter bilateral:radius=7:spatial-sigma=2.5:range-sigma=30"),
             Filter(BilateralParameters{7, 2.5F, 30.0F}));
-  EXPECT_EQ(parse_filter_options("--filter adaptive-bilateral --radius 7 --kappa 0.5 --epsilon 2"),
+  EXPECT_EQ(parse_filter_options("--filter adaptive-bilateral:radius=7:kappa=0.5:epsilon=2"),
             Filter(AdaptiveBilateralParameters{.radius = 7, .kappa = 0.5F, .epsilon = 2}));
-  EXPECT_EQ(parse_filter_options("--filter nlm --patch-size 7 --search-window 21 --decay 9"),
+  EXPECT_EQ(parse_filter_options("--filter nlm:patch-size=7:search-window=21:decay=9"),
             Filter(NlmParameters{7, 21, 9.0F}));
-  EXPECT_EQ(parse_filter_options("--filter nlm-bilateral --search-window 0 --patch-sigma 9 --range-sigma 20"),
+  EXPECT_EQ(parse_filter_options("--filter nlm-bilateral:search-window=0:patch-sigma=9:range-sigma=20"),
             Filter(NlmBilateralParameters{.search_window = 0, .patch_sigma = 9.0F, .range_sigma = 20.0F}));
 }
 
@@ -268,20 +269,20 @@ TEST(FilterOptions, VideoIsFilteredAlongMotionUnlessAskedAndPicturesInThemselves
   EXPECT_EQ(parse_filter_options("--profile fast"), Filter(vbm4d_profile(Vbm4dProfile::kFast)));
   EXPECT_EQ(parse_filter_options("--profile fast", true), Filter(bm3d_profile(Profile::kFast)));
   EXPECT_EQ(parse_filter_options("--filter vbm4d", true), Filter(vbm4d_profile(Vbm4dProfile::kNp)));
-  const auto parameters =
-      std::get<Vbm4dParameters>(parse_filter_options("--reach 6,3 --delay 4 --trajectory-threshold-2 2"));
+  const auto parameters = std::get<Vbm4dParameters>(
+      parse_filter_options("--filter vbm4d:trajectory-threshold-2=2 --reach 6,3 --delay 4"));
   EXPECT_EQ(parameters.before, 6);
   EXPECT_EQ(parameters.after, 3);
   EXPECT_EQ(parameters.delay, 4);
   EXPECT_EQ(parameters.wiener->trajectory_threshold, 2);
-  // What a picture alone could be filtered with is not wrong until a video comes.
+  // An option that only the filter of videos has is not an error until a picture comes.
   CommandLine command;
   FilterOptions options;
   options.add_to(command);
-  parse(command, "--matching nearest");
+  parse(command, "--reach 2");
   options.check();
-  EXPECT_THROW(options.filter(false), UsageError);
-  EXPECT_EQ(std::get<Bm3dParameters>(options.filter(true)).matching, Matching::kNearest);
+  EXPECT_THROW(options.filter(true), UsageError);
+  EXPECT_EQ(std::get<Vbm4dParameters>(options.filter(false)).before, 2);
 }
 
 TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
@@ -300,10 +301,13 @@ TEST(FilterOptions, WhatIsWrongEitherWayIsToldByTheFilterThatHasTheOption) {
   EXPECT_EQ(objection("--reach 17,0"), "vbm4d: a reach is N or N,M: whole numbers from 0 to 16");
   EXPECT_EQ(objection("--reach 9"),
             "vbm4d: a reach of 9,9 is not possible (0 to 16 each, at most 16 together)");
-  EXPECT_EQ(objection("--patch-size 1"), "first step: a patch size of 1 is not possible (2 to 16)");
-  EXPECT_EQ(objection("--group-size 32"), "") << "BM3D's groups may be that large, V-BM4D's not";
-  EXPECT_EQ(objection("--group-size 16"), "");
-  EXPECT_NE(objection("--filter vbm4d --group-size 32"), "");
+  EXPECT_EQ(objection("--filter bm3d:patch-size=1"),
+            "--filter: bm3d:patch-size=1: first step: a patch size of 1 is not possible (2 to 16)");
+  EXPECT_EQ(objection("--filter bm3d:group-size=32"), "");
+  EXPECT_NE(objection("--filter vbm4d:group-size=32"), "");
+  EXPECT_EQ(objection("--filter bm3d:steps=1 --steps 2"), "--steps is given twice: in --filter, too");
+  EXPECT_EQ(objection("--filter bm3d:profile=fast --profile np"),
+            "--profile is given twice: in --filter, too");
 }
 
 TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
@@ -320,7 +324,8 @@ TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
   EXPECT_EQ(np.delay, 0);
   EXPECT_GT(np.before, vbm4d_profile(Vbm4dProfile::kNp).before) << "earlier frames make up for later ones";
   EXPECT_EQ(parse_filter_options("--delay 0"), Filter(np)) << "who asks for no delay is live";
-  EXPECT_EQ(std::get<Vbm4dParameters>(live_filter("--reach 3 --step 7", "vbm4d", "np")).before, 3);
+  EXPECT_EQ(std::get<Vbm4dParameters>(live_filter("--filter vbm4d:step=7 --reach 3", "vbm4d", "np")).before,
+            3);
   const auto waiting = std::get<Vbm4dParameters>(live_filter("--delay 3", "vbm4d", "np"));
   EXPECT_EQ(waiting.delay, 3);
   EXPECT_EQ(waiting.before, vbm4d_profile(Vbm4dProfile::kNp).before);
@@ -330,14 +335,13 @@ TEST(FilterOptions, WhoWatchesLiveWaitsForNoLaterFrameUnlessAsked) {
 }
 
 TEST(FilterOptions, AnOptionOfAnotherFilterIsAUsageError) {
-  for (const char* arguments :
-       {"--radius 3", "--filter nlm --radius 3", "--filter nlm --tau 3", "--filter bilateral --patch-size 3",
-        "--filter bilateral --decay 3", "--filter nlm-bilateral --profile np",
-        "--filter adaptive-bilateral --steps 1", "--filter bilateral --kappa 1"}) {
+  for (const char* arguments : {"--radius 3", "--filter nlm:radius=3", "--filter nlm:tau=3",
+                                "--filter bilateral:patch-size=3", "--filter nlm-bilateral --profile np",
+                                "--filter adaptive-bilateral --steps 1", "--filter bilateral:kappa=1"}) {
     EXPECT_THROW(parse_filter_options(arguments), UsageError) << arguments;
   }
   EXPECT_THROW(parse_filter_options("--filter mean"), UsageError);
-  EXPECT_THROW(parse_filter_options("--filter nlm --search-window 0"), UsageError);
+  EXPECT_THROW(parse_filter_options("--filter nlm:search-window=0"), UsageError);
 }
 
 TEST(FilterText, IsTheSameInOneWord) {
@@ -345,7 +349,7 @@ TEST(FilterText, IsTheSameInOneWord) {
       parse_filters("bm3d:profile=fast:tau=99,nlm,bilateral:radius=5:range-sigma=40");
   ASSERT_EQ(filters.size(), 3U);
   EXPECT_EQ(filters[0].text(), "bm3d:profile=fast:tau=99");
-  EXPECT_EQ(filters[0].filter(), parse_filter_options("--filter bm3d --profile fast --tau 99"));
+  EXPECT_EQ(filters[0].filter(), parse_filter_options("--filter bm3d:tau=99 --profile fast"));
   EXPECT_EQ(filters[1].filter(), Filter(NlmParameters()));
   EXPECT_EQ(filters[2].filter(), Filter(BilateralParameters{.radius = 5, .range_sigma = 40.0F}));
 }
@@ -381,6 +385,41 @@ TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
   EXPECT_EQ(error("denoise --sigmaa=5"), "there is no option --sigmaa; did you mean '--sigma'?");
   EXPECT_EQ(error("denoise --nonesuch"), "there is no option --nonesuch");
   EXPECT_EQ(error("denoise a b"), "'a' is one argument too many");
+}
+
+TEST(CommandLine, ParametersOfFiltersAreRefusedWithTheFormToUse) {
+  const auto error = [](const std::string& arguments) {
+    CommandLine command;
+    FilterOptions options;
+    options.add_to(command);
+    return usage_error(command, arguments);
+  };
+  EXPECT_EQ(error("--step 3"), "--step is not an option; give it to a filter: --filter vbm4d:step=VALUE");
+  EXPECT_EQ(error("--radius=3"),
+            "--radius is not an option; give it to a filter: --filter bilateral:radius=VALUE");
+  EXPECT_EQ(
+      error("--end-distance 3"),
+      "--end-distance is not an option; give it to a filter: --filter vbm4d:trajectory-threshold=VALUE");
+}
+
+TEST(CommandLine, HelpLeavesAdvancedOptionsToHelpAll) {
+  CommandLine program("Denoise a video", "limpid");
+  std::string codec;
+  bool strict = false;
+  program.add_option("-c,--codec", codec, "Encoder [libx264]")->type_name("NAME")->details("For video.");
+  program.add_flag("--strict", strict, "Fail at damaged frames")->advanced();
+  const std::string help = program.parse({"--help"}).value();
+  EXPECT_NE(help.find("\n  -c, --codec NAME         Encoder [libx264]\n"), std::string::npos) << help;
+  EXPECT_NE(help.find("--help-all"), std::string::npos) << help;
+  EXPECT_EQ(help.find("--strict"), std::string::npos) << help;
+  const std::string all = program.parse({"--help-all"}).value();
+  EXPECT_NE(all.find("Encoder [libx264]. For video.\n"), std::string::npos) << all;
+  EXPECT_NE(all.find("\n  --strict                 Fail at damaged frames\n"), std::string::npos) << all;
+}
+
+TEST(CommandLine, HelpIsWrapped) {
+  EXPECT_EQ(wrapped(std::string(60, 'a') + " " + std::string(30, 'b'), 10, 4),
+            std::string(60, 'a') + "\n    " + std::string(30, 'b'));
 }
 
 TEST(CommandLine, HelpIsACommandToo) {
@@ -452,13 +491,13 @@ TEST(RunReport, TellsAllOfAFiltersSettings) {
   frame.format.color_model = ColorModel::kYuv;
   const NoiseModel noise{{10, 0, 5}};
   const nlohmann::ordered_json bm3d =
-      to_json(parse_filter_options("--filter bm3d --steps 1 --tau 99"), noise, frame.format);
+      to_json(parse_filter_options("--filter bm3d:tau=99 --steps 1"), noise, frame.format);
   EXPECT_EQ(bm3d["name"], "bm3d");
   EXPECT_EQ(bm3d["hard_threshold"]["tau"], 99);
   EXPECT_EQ(bm3d["hard_threshold"]["transform_2d"], "bior1.5") << "np's";
   EXPECT_TRUE(bm3d["wiener"].is_null());
   const nlohmann::ordered_json bilateral =
-      to_json(parse_filter_options("--filter bilateral --radius 7"), noise, frame.format);
+      to_json(parse_filter_options("--filter bilateral:radius=7"), noise, frame.format);
   EXPECT_EQ(bilateral["Y"]["radius"], 7);
   EXPECT_GT(bilateral["Y"]["range_sigma"], bilateral["V"]["range_sigma"]);
   EXPECT_TRUE(bilateral["U"].is_null()) << "it isn't filtered";

@@ -92,11 +92,9 @@ def filtered(noisy, plugin, sigma, scale, settings):
 
 
 def by_limpid(limpid, clip, sigma, text, out):
-    name, *options = text.split(":")
-    words = [word for option in options for word in ("--" + option).split("=")]
     begin = time.perf_counter()
     subprocess.run([limpid, "denoise", clip / "noisy.y4m", "-o", out, "-y", "--log-level", "error", "--sigma", sigma,
-                    "--threads", "1", "--filter", name, *words], check=True)
+                    "--threads", "1", "--filter", text], check=True)
     frames = read(out)
     return frames, (time.perf_counter() - begin) / len(frames)
 

@@ -26,11 +26,9 @@ FILTERS = ("bm3d:profile=fast,bm3d:profile=np,vbm4d:profile=fast,vbm4d:profile=l
 
 
 def denoise(limpid, noisy, out, sigma, text, frames):
-    name, *options = text.split(":")
-    words = [word for option in options for word in ("--" + option).split("=")]
     limit = ["--frames", str(frames)] if frames else []
-    subprocess.run([limpid, "denoise", noisy, "-o", out, "-y", "--log-level", "error", "--sigma", sigma, "--filter", name,
-                    *words, *limit], check=True)
+    subprocess.run([limpid, "denoise", noisy, "-o", out, "-y", "--log-level", "error", "--sigma", sigma, "--filter", text,
+                    *limit], check=True)
 
 
 def main():

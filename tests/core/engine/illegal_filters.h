@@ -81,7 +81,7 @@ inline std::vector<IllegalFilter> illegal_filters() {
     integer(vnlb, "group size", of_step(&VnlbStep::group_size), {0, 1, 65});
     integer(vnlb, "search window", of_step(&VnlbStep::search_window), {0, 4, 35});
     integer(vnlb, "search window", of_step(&VnlbStep::temporal_search_window), {0, 4, 35});
-    number(vnlb, "end distance", of_step(&VnlbStep::trajectory_threshold), {0, 1001});
+    number(vnlb, "trajectory threshold", of_step(&VnlbStep::trajectory_threshold), {0, 1001});
   }
   integer(vnlb, "reach", [](auto& p) -> auto& { return p.before; }, {8});
   integer(vnlb, "reach", [](auto& p) -> auto& { return p.after; }, {8});

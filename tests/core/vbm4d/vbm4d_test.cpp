@@ -602,14 +602,14 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.lambda = NAN; }).find("lambda"), std::string::npos);
   EXPECT_NE(
-      message([](Vbm4dParameters& p) { p.hard_threshold.trajectory_threshold = 0; }).find("end distance"),
+      message([](Vbm4dParameters& p) { p.hard_threshold.trajectory_threshold = 0; }).find("trajectory threshold"),
       std::string::npos);
   EXPECT_NE(
-      message([](Vbm4dParameters& p) { p.hard_threshold.constant_threshold = 0; }).find("constant noise"),
+      message([](Vbm4dParameters& p) { p.hard_threshold.constant_threshold = 0; }).find("constant threshold"),
       std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.motion_precision = 2; }).find("motion precision"),
             std::string::npos);
-  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_threshold = 11; }).find("changing noise"),
+  EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->changing_threshold = 11; }).find("changing threshold"),
             std::string::npos);
 }
 

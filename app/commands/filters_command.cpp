@@ -1,0 +1,118 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/commands/filter_figures.h"
+#include "app/options/filter_options.h"
+#include "app/options/help.h"
+#include "core/filter/filter.h"
+
+// limpid filters: the filters and their parameters, from their descriptions.
+
+namespace limpid::app {
+namespace {
+
+struct FiltersOptions {
+  std::string filter;
+  bool all = false;
+};
+
+std::string text_of(const std::optional<double>& figure, int digits) {
+  return figure ? fmt::format("{:.{}g}", *figure, digits) : "-";
+}
+
+void list_filters(bool all) {
+  constexpr std::size_t kPurposeColumn = 50;
+  std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", "filter", "video", "pictures", "GPU",
+                           "CPU", "purpose");
+  for (const FilterType& type : filter_types()) {
+    if (type.is_experimental && !all) {
+      continue;
+    }
+    const FilterFigures figures = figures_of(type.name);
+    const std::string purpose = type.help + (type.name == default_filter(false) ? " (default)" : "");
+    std::cout << fmt::format("{:<18} {:>6} {:>8} {:>8} {:>5}  {}\n", type.name,
+                             text_of(figures.video_psnr, 4), text_of(figures.picture_psnr, 4),
+                             text_of(figures.gpu_ms, 3), text_of(figures.cpu_ms, 3),
+                             wrapped(purpose, kPurposeColumn, kPurposeColumn));
+  }
+  std::cout << "\n"
+            << wrapped(kFigureSources, 0, 0)
+            << "\n\n\"limpid filters NAME\" lists the parameters of a filter.\n";
+}
+
+// "4", "0.87" or "haar".
+std::string text_of(const ParameterValue& value) {
+  return std::visit([](const auto& each) { return fmt::format("{}", each); }, value);
+}
+
+std::string default_of(const Parameter<Filter>& parameter, const Filter& filter) {
+  if (const std::optional<ParameterValue> value = parameter.get(filter)) {
+    return text_of(*value);
+  }
+  return parameter.text.option == "delay" ? "unlimited" : "by noise";
+}
+
+/// `filter`: with the settings whose values are printed.
+void list_parameters(const std::string& text) {
+  constexpr std::size_t kHelpColumn = 42;
+  const FilterText settings(text);
+  const Filter filter = settings.filter();
+  const FilterType& type = type_of(filter);
+  std::cout << type.help << "\n\n";
+  if (!type.profiles.empty()) {
+    std::string names;
+    for (const std::string& profile : type.profiles) {
+      names += (names.empty() ? "" : ", ") + profile;
+    }
+    std::cout << "profile: " << names << ", from fastest to best [" << type.default_profile << "]\n\n";
+  }
+  std::string group;
+  for (const Parameter<Filter>& parameter : type.parameters) {
+    const ParameterText& about = parameter.text;
+    if (about.group != group) {
+      group = about.group;
+      std::cout << (&parameter == &type.parameters.front() ? "" : "\n") << group << ":\n";
+    }
+    // The help of a parameter with names lists them.
+    const std::string range = about.range.empty() || !parameter.names.empty() ? "" : " (" + about.range + ")";
+    std::cout << fmt::format("  {:<26} {:<12} {}\n", about.option, default_of(parameter, filter),
+                             wrapped(about.help + range, kHelpColumn, kHelpColumn));
+  }
+  std::cout << fmt::format(
+      "\nThe second column shows the values of {}. Use: --filter {}:OPTION=VALUE[:OPTION=VALUE]...\n", text,
+      type.name);
+}
+
+int filters(const FiltersOptions& options) {
+  if (options.filter.empty()) {
+    list_filters(options.all);
+  } else {
+    list_parameters(options.filter);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_filters_command(CommandLine& program, Command& selected) {
+  CommandLine* command = program.add_subcommand("filters", "List the filters, or the parameters of a filter");
+  auto options = std::make_shared<FiltersOptions>();
+  command
+      ->add_option(
+          "FILTER", options->filter,
+          "Filter whose parameters to list, with settings if wanted: vbm4d:profile=fast [all filters]")
+      ->words(filter_names());
+  command->add_flag("--all", options->all, "Also list experimental filters");
+  command->callback([&selected, options] { selected = [options](Console&) { return filters(*options); }; });
+}
+
+}  // namespace limpid::app

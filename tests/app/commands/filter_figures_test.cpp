@@ -1,0 +1,83 @@
+#include "app/commands/filter_figures.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/filter/filter.h"
+
+namespace limpid::app {
+namespace {
+
+nlohmann::json output_of(const std::string& file) {
+  return nlohmann::json::parse(std::ifstream(std::string(LIMPID_RESULTS_DIR) + "/" + file)).at("output");
+}
+
+/// The `value` of the row in which `key` is `name`.
+double value_in(const nlohmann::json& rows, const std::string& key, const std::string& name,
+                const std::string& value) {
+  for (const nlohmann::json& row : rows) {
+    if (row.at(key) == name) {
+      return row.at(value).get<double>();
+    }
+  }
+  ADD_FAILURE() << "no row " << name;
+  return 0;
+}
+
+TEST(FilterFigures, VideoQualityIsThatOfTheResults) {
+  const nlohmann::json rows = output_of("video_quality.json").at("sigma 20");
+  for (const std::string filter : {"vbm4d", "vnlb", "vbm3d", "bm3d"}) {
+    EXPECT_NEAR(figures_of(filter).video_psnr.value(),
+                value_in(rows, "filter", filter + ":profile=np", "mean"), 0.005)
+        << filter;
+  }
+}
+
+TEST(FilterFigures, PictureQualityIsThatOfTheResults) {
+  for (const nlohmann::json& row : output_of("cpu_filter_quality.json").at("filters")) {
+    const auto& psnr = figures_of(row.at("filter").get<std::string>()).picture_psnr;
+    if (row.at("sigma") == 25 && psnr) {
+      EXPECT_NEAR(*psnr, row.at("psnr_db").get<double>(), 0.005) << row;
+    }
+  }
+}
+
+TEST(FilterFigures, TimesOnTheGpuAreThoseOfTheResults) {
+  const auto expect = [](const std::string& filter, double milliseconds) {
+    EXPECT_NEAR(figures_of(filter).gpu_ms.value(), milliseconds, 0.01 * milliseconds) << filter;
+  };
+  const nlohmann::json temporal = output_of("cuda_vbm4d_h200.json").at("frames");
+  expect("vbm4d", value_in(temporal, "profile", "np", "ms"));
+  expect("vnlb", value_in(temporal, "profile", "vnlb np", "ms"));
+  expect("vbm3d", value_in(temporal, "profile", "vbm3d np", "ms"));
+  expect("bm3d", value_in(output_of("cuda_bm3d_h200.json").at("settings"), "setting", "np", "frame_ms"));
+  const nlohmann::json others = output_of("cuda_edge_preserving_h200.json").at("settings");
+  expect("bilateral", value_in(others, "setting", "bilateral, radius 5", "frame_ms"));
+  expect("adaptive-bilateral", value_in(others, "setting", "adaptive bilateral, radius 5", "frame_ms"));
+  expect("nlm", value_in(others, "setting", "NLM, 7x7 in 21x21", "frame_ms"));
+  expect("nlm-bilateral", value_in(others, "setting", "NLM-bilateral, 7x7 in 21x21", "frame_ms"));
+}
+
+TEST(FilterFigures, TimesOnTheCpuAreThoseOfTheResults) {
+  const nlohmann::json rows = output_of("cpu_tables_xeon_32_cores.json").at("time_by_size");
+  for (const auto& [filter, row] : {std::pair{"bilateral", "bilateral"},
+                                    {"adaptive-bilateral", "adaptive bilateral"},
+                                    {"nlm", "nlm"},
+                                    {"nlm-bilateral", "nlm-bilateral"},
+                                    {"bm3d", "bm3d"}}) {
+    EXPECT_DOUBLE_EQ(figures_of(filter).cpu_ms.value(), value_in(rows, "filter", row, "1920x1080")) << filter;
+  }
+}
+
+TEST(FilterFigures, EveryFilterHasSome) {
+  for (const FilterType& type : filter_types()) {
+    EXPECT_TRUE(figures_of(type.name).gpu_ms) << type.name;
+  }
+}
+
+}  // namespace
+}  // namespace limpid::app
