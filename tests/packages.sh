@@ -66,7 +66,7 @@ step dependencies "$user" "$install gcc libc6-dev pkg-config ffmpeg gstreamer1.0
   apt-get install -qq -y --no-install-recommends --download-only /*.deb"
 step before "$user" "apt-get install -qq -y --no-install-recommends \$(apt-get install -s --no-install-recommends /*.deb | awk '\$1 == \"Inst\" && \$2 !~ /limpid/ { print \$2 }')
   $what_is_there"
-lines=$(sed -n '/^## Packages/,/^## Use/p' README.md | sed -n 's/^    //p' | sed 's/.*dpkg-buildpackage.* && //')
+lines=$(sed -n '/^## Packages$/,/^## Packages with/p' docs/install.md | sed -n 's/^    //p' | sed 's/.*dpkg-buildpackage.* && //')
 step readme "$user" "cd /limpid; set -x; $lines"
 step installed "$user" '
   cd /tmp
