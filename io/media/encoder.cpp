@@ -95,6 +95,19 @@ bool is_jpeg(const AVCodec& codec) {
   return codec.id == AV_CODEC_ID_MJPEG || codec.id == AV_CODEC_ID_LJPEG || codec.id == AV_CODEC_ID_JPEGLS;
 }
 
+/// False where full-range YUV would be shown as limited: the encoder's stream has no tag for it, nor the
+/// container.
+bool keeps_full_range(const AVOutputFormat& container, const AVCodec& codec) {
+  constexpr std::array kTagged{AV_CODEC_ID_H264,  AV_CODEC_ID_HEVC,  AV_CODEC_ID_VP9,   AV_CODEC_ID_AV1,
+                               AV_CODEC_ID_MJPEG, AV_CODEC_ID_LJPEG, AV_CODEC_ID_JPEGLS};
+  // Of these, decoders report a limited range whatever the container has.
+  constexpr std::array kLimited{AV_CODEC_ID_PRORES,     AV_CODEC_ID_DNXHD,   AV_CODEC_ID_MPEG1VIDEO,
+                                AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_DVVIDEO, AV_CODEC_ID_WEBP};
+  const bool has_container_tag = is_matroska(container) || is(container, "yuv4mpegpipe");
+  return std::ranges::find(kTagged, codec.id) != kTagged.end() ||
+         (has_container_tag && std::ranges::find(kLimited, codec.id) == kLimited.end());
+}
+
 /// x264 and x265 share their presets, and print to stderr about others.
 void check_preset(const std::string& codec, const std::string& preset) {
   const std::vector<std::string> presets{"ultrafast", "superfast", "veryfast", "faster",   "fast",
@@ -397,7 +410,7 @@ void Encoder::set_up(const AVOutputFormat& container, const WriterOptions& optio
     context_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   }
   set_time_base(container, warnings);
-  set_colors();
+  set_colors(container, warnings);
   set_scan(warnings);
   set_quality(options, warnings);
   set_options(options);
@@ -460,7 +473,7 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   }
 }
 
-void Encoder::set_colors() {
+void Encoder::set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings) {
   const FrameFormat& format = source_.format;
   const AVFrame& tags = *source_.properties;
   const AVColorSpace guess = guessed_matrix(format.height);
@@ -480,6 +493,10 @@ void Encoder::set_colors() {
     to = {.matrix = from.matrix, .full_range = is_jpeg(*codec_)};
   } else if (is_jpeg(*codec_) || implies_full_range(target_format_)) {
     to.full_range = true;
+  } else if (full && !to_rgb && !to_gray && !keeps_full_range(container, *codec_)) {
+    to.full_range = false;
+    warnings.push_back("the source's full range becomes limited: " + std::string(container.name) + " with " +
+                       codec_->name + " has no tag for it");
   }
   if (to_gray && !from_gray) {
     to.full_range = true;  // swscale knows no other gray
@@ -505,8 +522,9 @@ void Encoder::set_colors() {
   const bool same = samples && same_samples(*samples, format) && (to_rgb || to.full_range == full);
   if (!same) {
     // Gray is full range to swscale; telling it so on both sides leaves the values alone.
-    from.full_range |= from_gray;
-    to.full_range |= from_gray;
+    if (from_gray && !full) {
+      from.full_range = to.full_range = true;
+    }
     scaler_.emplace(url_, PictureLayout{format.width, format.height, source_format_, from},
                     PictureLayout{format.width, format.height, target_format_, to});
   }

@@ -83,7 +83,7 @@ class Encoder {
   void set_up(const AVOutputFormat& container, const WriterOptions& options,
               std::vector<std::string>& warnings);
   void use_cuda_frames(int device, std::vector<std::string>& warnings);
-  void set_colors();
+  void set_colors(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_scan(std::vector<std::string>& warnings);
   void set_time_base(const AVOutputFormat& container, std::vector<std::string>& warnings);
   void set_quality(const WriterOptions& options, std::vector<std::string>& warnings);

@@ -122,6 +122,17 @@ AVPixelFormat without_range(AVPixelFormat format) {
 
 bool implies_full_range(AVPixelFormat format) { return without_range(format) != format; }
 
+bool is_gray(AVPixelFormat format) {
+  const AVPixFmtDescriptor& descriptor = *av_pix_fmt_desc_get(format);
+  return descriptor.nb_components <= 2 && !is_rgb(format) &&
+         (descriptor.flags & AV_PIX_FMT_FLAG_HWACCEL) == 0;
+}
+
+bool is_full_range(AVPixelFormat format, AVColorRange tag) {
+  return implies_full_range(format) || tag == AVCOL_RANGE_JPEG ||
+         (tag == AVCOL_RANGE_UNSPECIFIED && is_gray(format));
+}
+
 int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }
 
 bool is_rgb(AVPixelFormat format) {

@@ -29,6 +29,13 @@ AVPixelFormat readable_equivalent(AVPixelFormat format, bool transparent);
 AVPixelFormat without_range(AVPixelFormat format);
 bool implies_full_range(AVPixelFormat format);
 
+/// True for gray, with alpha or without.
+bool is_gray(AVPixelFormat format);
+
+/// True if samples with this tag are full range. Gray without a tag is: pictures, cameras and libswscale all
+/// take it so.
+bool is_full_range(AVPixelFormat format, AVColorRange tag);
+
 /// Bits of the first component.
 int depth_of(AVPixelFormat format);
 /// True also for palettes.

@@ -28,10 +28,6 @@ bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
   return true;
 }
 
-bool is_full_range(const AVFrame& frame, AVPixelFormat samples) {
-  return implies_full_range(samples) || frame.color_range == AVCOL_RANGE_JPEG;
-}
-
 }  // namespace
 
 FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first,
@@ -48,7 +44,7 @@ FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, co
 }
 
 void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) {
-  const bool full = is_full_range(first, samples);
+  const bool full = is_full_range(samples, first.color_range);
   const int width = visible_width(first);
   const int height = visible_height(first);
   std::optional<FrameFormat> format = frame_format(source_format_);
@@ -81,10 +77,11 @@ FrameHandle FrameConverter::adapted(const AVFrame& other, std::int64_t index) {
   const FrameHandle host = other.format == AV_PIX_FMT_CUDA ? copy_to_host(other, url_) : nullptr;
   const AVFrame& from = host != nullptr ? *host : other;
   const auto format = static_cast<AVPixelFormat>(from.format);
-  const PictureLayout layout{from.width,
-                             from.height,
-                             without_range(format),
-                             {.matrix = from.colorspace, .full_range = is_full_range(from, format)}};
+  const PictureLayout layout{
+      from.width,
+      from.height,
+      without_range(format),
+      {.matrix = from.colorspace, .full_range = is_full_range(format, from.color_range)}};
   PictureLayout wanted = layout;
   wanted.width = format_.width;
   wanted.height = format_.height;

@@ -88,8 +88,8 @@ Source Reader::State::source() const {
           .copied = demuxer_.copied(),
           .average_rate = rate,
           .base_rate = demuxer_.base_rate(),
-          .sample_aspect_ratio = av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(),
-                                                              first_properties_.get()),
+          .sample_aspect_ratio =
+              av_guess_sample_aspect_ratio(&demuxer_.input(), &demuxer_.video(), first_properties_.get()),
           .range = range_.times(),
           .skipped_frames = range_.skipped_frames(rate),
           .time_offset = demuxer_.clock().offset(),
@@ -299,7 +299,8 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
       health_.note_converted_frame();
     }
   }
-  if (const AVPixelFormat samples = decoder_.sample_format(*decoded); implies_full_range(samples)) {
+  if (const AVPixelFormat samples = decoder_.sample_format(*decoded);
+      is_full_range(samples, decoded->color_range)) {
     decoded->color_range = AVCOL_RANGE_JPEG;
     decoded->format = decoded->format == AV_PIX_FMT_CUDA ? decoded->format : without_range(samples);
   }
