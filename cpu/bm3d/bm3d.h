@@ -8,11 +8,11 @@
 
 #include "core/bm3d/bm3d_parameters.h"
 #include "core/bm3d/bm3d_plan.h"
-#include "cpu/bm3d/tile.h"
-#include "cpu/runtime/frame_filter.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "cpu/bm3d/tile.h"
+#include "cpu/runtime/frame_filter.h"
 
 namespace limpid::cpu {
 

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "cpu/runtime/frame_filter.h"
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "cpu/runtime/frame_filter.h"
 
 namespace limpid::cpu {
 

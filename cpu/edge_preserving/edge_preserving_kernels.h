@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/runtime/aligned_vector.h"
 #include "core/edge_preserving/edge_preserving.h"
+#include "cpu/runtime/aligned_vector.h"
 
 // The inner loops of the edge-preserving filters, on one thread. cpu/edge_preserving/edge_preserving.h
 // cuts planes into rows and tiles.

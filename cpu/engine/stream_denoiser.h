@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "cpu/noise/clipping.h"
-#include "cpu/runtime/frame_filter.h"
 #include "core/engine/denoiser.h"
 #include "core/engine/frame_ring.h"
 #include "core/frame/frame_pool.h"
+#include "cpu/noise/clipping.h"
+#include "cpu/runtime/frame_filter.h"
 
 namespace limpid::cpu {
 

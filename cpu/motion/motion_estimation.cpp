@@ -6,8 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "cpu/motion/motion_kernels.h"
 #include "core/motion/motion_blocks.h"
+#include "cpu/motion/motion_kernels.h"
 
 namespace limpid::cpu {
 namespace {

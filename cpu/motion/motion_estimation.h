@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/motion/motion_pyramid.h"
 #include "core/motion/motion_field.h"
 #include "core/motion/motion_parameters.h"
+#include "cpu/motion/motion_pyramid.h"
 
 namespace limpid::cpu {
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/runtime/aligned_vector.h"
 #include "core/frame/frame.h"
 #include "core/motion/motion_blocks.h"
+#include "cpu/runtime/aligned_vector.h"
 
 namespace limpid::cpu {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "cpu/noise/block_kernels.h"
-#include "cpu/runtime/planes.h"
 #include "core/frame/code_values.h"
 #include "core/noise/noise_blocks.h"
+#include "cpu/noise/block_kernels.h"
+#include "cpu/runtime/planes.h"
 
 namespace limpid::cpu {
 namespace {

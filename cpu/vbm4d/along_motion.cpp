@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "core/base/parallel.h"
+#include "core/motion/followed.h"
+#include "core/vbm4d/schedule.h"
+#include "core/vbm4d/vbm4d_plan.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/motion/motion_pyramid.h"
 #include "cpu/runtime/convert.h"
 #include "cpu/runtime/planes.h"
 #include "cpu/vbm4d/trajectory_tile.h"
-#include "core/motion/followed.h"
-#include "core/vbm4d/schedule.h"
-#include "core/vbm4d/vbm4d_plan.h"
 
 namespace limpid::cpu {
 namespace {

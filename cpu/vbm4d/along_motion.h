@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/vbm4d/vbm4d_parameters.h"
 #include "cpu/runtime/frame_filter.h"
 #include "cpu/vbm4d/trajectory_tile.h"
-#include "core/vbm4d/vbm4d_parameters.h"
 
 namespace limpid::cpu {
 

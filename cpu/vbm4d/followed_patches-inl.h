@@ -14,10 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/vbm4d/trajectory_tile.h"
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/quarter_samples.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/vbm4d/trajectory_tile.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "cpu/runtime/aligned_vector.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/runtime/aligned_vector.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vbm4d/picture_sums.cpp"

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "cpu/bm3d/tile.h"
-#include "cpu/runtime/aligned_vector.h"
-#include "cpu/vbm4d/picture_sums.h"
 #include "core/motion/motion_field.h"
 #include "core/vbm4d/predictive_search.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/bm3d/tile.h"
+#include "cpu/runtime/aligned_vector.h"
+#include "cpu/vbm4d/picture_sums.h"
 
 // The inner part of V-BM4D: what happens to one tile of reference patches, on one thread.
 // cpu/vbm4d/along_motion.h cuts pictures into tiles and turns the sums into estimates.

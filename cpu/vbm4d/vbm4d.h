@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "cpu/runtime/frame_filter.h"
 #include "core/vbm3d/vbm3d_parameters.h"
 #include "core/vbm4d/vbm4d_parameters.h"
+#include "cpu/runtime/frame_filter.h"
 
 namespace limpid::cpu {
 

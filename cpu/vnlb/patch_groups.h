@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/vnlb/space_time_patches.h"
+#include "core/vnlb/vnlb_parameters.h"
 #include "cpu/bm3d/tile.h"
 #include "cpu/runtime/aligned_vector.h"
 #include "cpu/vbm4d/trajectory_tile.h"
-#include "core/vnlb/space_time_patches.h"
-#include "core/vnlb/vnlb_parameters.h"
 
 // The inner part of VNLB: what happens to one tile of reference patches, on one thread.
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/vnlb/space_time_patches.h"
 #include "cpu/vbm4d/along_motion.h"
 #include "cpu/vnlb/patch_groups.h"
-#include "core/vnlb/space_time_patches.h"
 
 namespace limpid::cpu {
 

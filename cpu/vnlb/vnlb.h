@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "cpu/runtime/frame_filter.h"
 #include "core/vnlb/vnlb_parameters.h"
+#include "cpu/runtime/frame_filter.h"
 
 namespace limpid::cpu {
 

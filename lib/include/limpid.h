@@ -288,8 +288,8 @@ LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_nois
  * their longest scene. They are looked at by the denoiser's engine, during the call alone, and `release`
  * isn't called. The stream that is under way, if there is one, goes on as if nothing had been asked. */
 LIMPID_API limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_format* format,
-                                           const limpid_frame* const* frames, int32_t count,
-                                           limpid_noise* noise);
+                                               const limpid_frame* const* frames, int32_t count,
+                                               limpid_noise* noise);
 
 /* ---- Metrics ---- */
 

@@ -1,4 +1,5 @@
-// Which folder may include which: ARCHITECTURE.md draws the folders and says it, and this holds the code to it.
+// Which folder may include which: ARCHITECTURE.md draws the folders and says it, and this holds the code to
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,16 +108,17 @@ TEST(Folders, TheDrawingIsRead) {
       "## Another\n"
       "    app/        elsewhere            core\n");
   EXPECT_EQ(drawn_folders(page), (Folders{{"core", {"core/engine"}},
-                                        {"core/base", {}},
-                                        {"core/frame", {}},
-                                        {"core/frame/bm3d", {"core/base", "nosuch"}},
-                                        {"io", {}}}));
+                                          {"core/base", {}},
+                                          {"core/frame", {}},
+                                          {"core/frame/bm3d", {"core/base", "nosuch"}},
+                                          {"io", {}}}));
 }
 
 TEST(Folders, AreThoseThatAreDrawn) {
   const Folders folders = drawn_folders();
   for (const auto& [folder, allowed] : folders) {
-    EXPECT_TRUE(fs::is_directory(kSource / folder)) << "ARCHITECTURE.md draws " << folder << ", which isn't there";
+    EXPECT_TRUE(fs::is_directory(kSource / folder))
+        << "ARCHITECTURE.md draws " << folder << ", which isn't there";
     for (const std::string& other : allowed) {
       EXPECT_TRUE(folders.contains(other))
           << "ARCHITECTURE.md lets " << folder << " include " << other << ", which it doesn't draw";

@@ -7,8 +7,8 @@
 
 #include "io/media/diagnostic.h"
 #include "io/media/libav.h"
-#include "io/media/writer/sink.h"
 #include "io/media/source.h"
+#include "io/media/writer/sink.h"
 
 namespace limpid::io {
 

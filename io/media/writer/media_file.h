@@ -10,10 +10,10 @@
 #include "io/media/diagnostic.h"
 #include "io/media/encoder.h"
 #include "io/media/picture_metadata.h"
+#include "io/media/source.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/muxer.h"
 #include "io/media/writer/sink.h"
-#include "io/media/source.h"
 #include "io/media/writer/tracks.h"
 
 namespace limpid::io {

@@ -13,8 +13,8 @@
 #include "io/media/encoder.h"
 #include "io/media/output_file.h"
 #include "io/media/picture_metadata.h"
-#include "io/media/writer/sink.h"
 #include "io/media/source.h"
+#include "io/media/writer/sink.h"
 
 namespace limpid::io {
 

@@ -12,10 +12,10 @@
 #include "io/media/diagnostic.h"
 #include "io/media/libav.h"
 #include "io/media/packet.h"
+#include "io/media/source.h"
 #include "io/media/subtitle_converter.h"
 #include "io/media/writer/audio.h"
 #include "io/media/writer/muxer.h"
-#include "io/media/source.h"
 #include "io/media/writer/streams.h"
 
 namespace limpid::io {

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/bm3d/tile.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "tests/cpu/simd_level.h"
+#include "cpu/bm3d/tile.h"
 #include "tests/core/engine/engine_suite.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/oracle/pictures.h"
 #include "tests/oracle/transforms.h"
 

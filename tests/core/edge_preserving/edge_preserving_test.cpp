@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/edge_preserving/edge_preserving_kernels.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
-#include "tests/cpu/simd_level.h"
+#include "cpu/edge_preserving/edge_preserving_kernels.h"
 #include "tests/core/engine/engine_suite.h"
+#include "tests/cpu/simd_level.h"
 #include "tests/oracle/edge_preserving.h"
 #include "tests/oracle/pictures.h"
 

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "cpu/noise/noise_estimation.h"
 #include "tests/core/engine/engine_suite.h"
 #include "tests/oracle/pictures.h"
 

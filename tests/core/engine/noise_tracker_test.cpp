@@ -9,13 +9,13 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "tests/core/engine/forwarding_engine.h"
 #include "tests/core/noise/scenes.h"
 

@@ -14,12 +14,12 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
 #include "core/motion/followed.h"
 #include "core/motion/motion_blocks.h"
-#include "tests/cpu/simd_level.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
 #include "tests/core/motion/moving_pictures.h"
+#include "tests/cpu/simd_level.h"
 
 namespace limpid {
 namespace {

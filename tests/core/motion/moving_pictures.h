@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <random>
 
-#include "cpu/runtime/planes.h"
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
+#include "cpu/runtime/planes.h"
 #include "tests/oracle/motion.h"
 
 // Pictures of which the motion is known.

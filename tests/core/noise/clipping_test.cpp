@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cpu/noise/clipping.h"
 #include "core/frame/metrics.h"
+#include "cpu/noise/clipping.h"
 #include "tests/core/noise/clipped_ramp.h"
 #include "tests/oracle/clipping.h"
 #include "tests/oracle/pictures.h"

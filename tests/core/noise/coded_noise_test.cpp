@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "cpu/noise/noise_estimation.h"
-#include "cpu/noise/noise_measurement.h"
 #include "core/frame/frame.h"
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_model.h"
 #include "core/noise/noise_statistics.h"
 #include "core/noise/spectrum.h"
+#include "cpu/noise/noise_estimation.h"
+#include "cpu/noise/noise_measurement.h"
 #include "tests/core/noise/scenes.h"
 
 namespace limpid::noise {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "cpu/runtime/aligned_vector.h"
 #include "core/vbm4d/trajectories.h"
+#include "cpu/runtime/aligned_vector.h"
 #include "tests/cpu/simd_level.h"
 
 namespace limpid::cpu {

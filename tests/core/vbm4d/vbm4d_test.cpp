@@ -601,9 +601,10 @@ TEST(Vbm4dParameters, TellWhatIsIllegal) {
   EXPECT_NE(message([](Vbm4dParameters& p) { p.delay = 33; }).find("delay"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.wiener->spacing = 9; }).find("step"), std::string::npos);
   EXPECT_NE(message([](Vbm4dParameters& p) { p.lambda = NAN; }).find("lambda"), std::string::npos);
-  EXPECT_NE(
-      message([](Vbm4dParameters& p) { p.hard_threshold.trajectory_threshold = 0; }).find("trajectory threshold"),
-      std::string::npos);
+  EXPECT_NE(message([](Vbm4dParameters& p) {
+              p.hard_threshold.trajectory_threshold = 0;
+            }).find("trajectory threshold"),
+            std::string::npos);
   EXPECT_NE(
       message([](Vbm4dParameters& p) { p.hard_threshold.constant_threshold = 0; }).find("constant threshold"),
       std::string::npos);

@@ -330,8 +330,9 @@ TEST(VnlbParameters, TellWhatIsIllegal) {
             std::string::npos);
   EXPECT_NE(message([](VnlbParameters& p) { p.first.temporal_search_window = 35; }).find("search window"),
             std::string::npos);
-  EXPECT_NE(message([](VnlbParameters& p) { p.first.trajectory_threshold = NAN; }).find("trajectory threshold"),
-            std::string::npos);
+  EXPECT_NE(
+      message([](VnlbParameters& p) { p.first.trajectory_threshold = NAN; }).find("trajectory threshold"),
+      std::string::npos);
 }
 
 TEST(VnlbReach, HoldsTheSecondSlicesToo) {

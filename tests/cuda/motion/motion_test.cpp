@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/motion/followed.h"
 #include "cpu/motion/motion_estimation.h"
 #include "cpu/motion/motion_pyramid.h"
-#include "core/motion/followed.h"
 #include "cuda/runtime/runtime.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/cuda/cuda_test.h"

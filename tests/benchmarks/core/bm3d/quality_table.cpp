@@ -9,9 +9,9 @@
 
 #include "app/options/filter_options.h"
 #include "core/base/error.h"
-#include "cpu/noise/noise_estimation.h"
 #include "core/engine/denoiser.h"
 #include "core/engines.h"
+#include "cpu/noise/noise_estimation.h"
 #include "tests/benchmarks/support/command.h"
 #include "tests/benchmarks/support/images.h"
 #include "tests/oracle/pictures.h"

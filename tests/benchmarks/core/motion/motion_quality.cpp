@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/motion/motion_estimation.h"
-#include "cpu/motion/motion_pyramid.h"
-#include "cpu/runtime/planes.h"
 #include "core/frame/code_values.h"
 #include "core/frame/fields.h"
 #include "core/motion/followed.h"
+#include "cpu/motion/motion_estimation.h"
+#include "cpu/motion/motion_pyramid.h"
+#include "cpu/runtime/planes.h"
 #include "io/media/reader.h"
 #include "tests/benchmarks/support/command.h"
 #include "tests/oracle/motion.h"

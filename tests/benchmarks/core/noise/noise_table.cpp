@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "cpu/noise/noise_estimation.h"
 #include "core/engine/noise_tracker.h"
 #include "core/engines.h"
+#include "cpu/noise/noise_estimation.h"
 #include "io/media/reader.h"
 #include "tests/benchmarks/support/command.h"
 #include "tests/benchmarks/support/images.h"
