@@ -2,8 +2,8 @@
 # Prints CMake's arguments for the CUDA engine, one a line, and says in one line on standard error what will be built: it is where
 # there are an nvcc that compiles C++20 and a GPU, for the GPUs there are. Without a GPU it could not run, and all architectures take
 # ten times as long as one.
-# Environment: LIMPID_CUDA=OFF leaves it out; LIMPID_CUDA=ON builds it without a GPU too, for all architectures that nvcc knows;
-# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's; LIMPID_CUDA_FAST_COMPILE=ON lets nvcc optimise little where
+# Environment: LIMPID_CUDA=OFF leaves it out; LIMPID_CUDA=ON builds it without a GPU too, for all architectures that nvcc supports;
+# LIMPID_CUDA_ARCHITECTURES, such as 90, is used instead of the machine's; LIMPID_CUDA_FAST_COMPILE=ON lets nvcc optimize little where
 # there is no GPU, if it can.
 set -euo pipefail
 
@@ -52,7 +52,7 @@ if [[ -z $architectures ]]; then
   done
   where="for the GPUs here"
   if [[ -n $gpus && -z $architectures ]]; then
-    leave_out "CUDA $version or Limpid knows no GPU of this machine (architecture ${gpus//$'\n'/, })"
+    leave_out "CUDA $version or Limpid supports no GPU of this machine (architecture ${gpus//$'\n'/, })"
   fi
 fi
 if [[ -z $architectures && ${LIMPID_CUDA:-} != ON ]]; then

@@ -8,7 +8,7 @@
 
 namespace limpid {
 
-// By the entry that modules of engines have, too: a library of another build is told of, not called.
+// Uses the entry that engine modules have: a library of another build is reported, not called.
 EngineModule cpu_engines() {
   return engine_module_in(RTLD_DEFAULT, std::string("liblimpid ") + limpid_version());
 }

@@ -6,11 +6,10 @@
 
 namespace limpid::app {
 
-/// What exit codes say, in a paragraph; the program's help and every command's ends with it.
+/// A paragraph about the exit codes, at the end of the help of the program and of every command.
 extern const char* const kExitCodes;
 
-/// limpid's command line with all its commands: parsing it sets `selected` to the one that the arguments
-/// name.
+/// The command line with all commands. Parsing sets `selected` to the command that the arguments name.
 std::unique_ptr<CommandLine> make_program(Command& selected);
 
 }  // namespace limpid::app

@@ -2,12 +2,12 @@
 
 #include "lib/include/limpid.h"
 
-// The filters and their parameters as C tells them. Texts stay.
+// The filters and their parameters for C. Texts stay valid while the library is loaded.
 
 namespace limpid::lib {
 
 int filter_count();
-/// Throw UsageError for numbers that there aren't.
+/// Throw UsageError for unknown numbers.
 limpid_filter_info describe_filter(int filter);
 limpid_parameter_info describe_parameter(int filter, int parameter);
 

@@ -2,5 +2,5 @@
 
 #include "core/engine/engine_module.h"
 
-// For the program, which needs more of the engines than C tells (app/library_engines.cpp).
+// The entry for the program, which uses the C++ interfaces of engines (app/library_engines.cpp).
 void limpid::provide_engines(EngineModule& module) { module = cpu_engines(); }

@@ -12,7 +12,7 @@
 namespace limpid::lib {
 namespace {
 
-// What comes back with a result, as Frame::attachment.
+// The data that a result takes from its frame, as Frame::attachment.
 struct Carried {
   std::int64_t pts;
   void* user;

@@ -37,16 +37,16 @@ struct limpid_denoiser {
   const char* sentence = "";  // `error`, or one that needs no memory
   limpid_log log = nullptr;
   void* log_data = nullptr;
-  std::string engine_name, engine_description, filter_name, profile;  // that were told of
+  std::string engine_name, engine_description, filter_name, profile;  // texts of the last returned structs
 };
 
 namespace limpid::lib {
 namespace {
 
 static_assert(std::string_view(LIMPID_VERSION) == LIMPID_PROJECT_VERSION,
-              "limpid.h is to tell the project's version");
+              "LIMPID_VERSION in limpid.h must be the version of the project");
 
-// All structs are C's, and of API 1.
+// Sizes of the structs of API 1.
 template <typename Struct>
 constexpr bool kIsPlain = std::is_trivially_copyable_v<Struct>&& std::is_standard_layout_v<Struct>;
 
@@ -62,7 +62,7 @@ void check_size(const Struct* given, const char* name) {
   }
 }
 
-// What a caller gives. A caller of a later version must not ask for what this one doesn't know.
+// A struct from a caller. Callers of a later version must not use members that this version does not have.
 template <typename Struct>
 const Struct& checked(const Struct* given, const char* name) {
   check_size(given, name);
@@ -78,7 +78,7 @@ const Struct& checked(const Struct* given, const char* name) {
   return *given;
 }
 
-// What a caller gets. What a later version has more is not touched.
+// Fills a struct of a caller. Members of later versions are not changed.
 template <typename Struct>
 void fill(Struct* to, Struct from) {
   from.struct_size = to->struct_size;
@@ -161,14 +161,14 @@ Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
   return result;
 }
 
-// Where the caller wants a frame's result.
+// The caller's memory for the result of a frame.
 Frame place_of(limpid_denoiser& denoiser, const limpid_frame& result, Lent&& lent) {
   limpid::DenoisingStream& stream = denoiser.session.stream();
   check_planes(result, stream.format());
   const MemoryDomain memory = memory_of(result);
   if (memory != stream.engine().result_memory() || memory.is_host()) {
     throw UsageError("the result's memory is " + to_string(memory) + ", where the engine " +
-                     std::string(stream.engine().name()) + " can't be told to write to");
+                     std::string(stream.engine().name()) + " cannot write results to");
   }
   return callers_frame(result, stream.format(), std::move(lent));
 }

@@ -63,7 +63,11 @@ std::shared_ptr<Engine> SharedEngine::get() {
 
 void Session::set(const std::string& name, const std::optional<std::string>& value) {
   if (name == "filter") {
-    filter_settings_.name = value ? filter_type(lower_case(*value)).name : "";
+    FilterSettings given = value ? parse_filter_settings(lower_case(*value)) : FilterSettings();
+    filter_settings_.name = given.name;
+    filter_settings_.profile = given.profile ? given.profile : filter_settings_.profile;
+    given.parameters.merge(filter_settings_.parameters);
+    filter_settings_.parameters = std::move(given.parameters);
   } else if (name == "profile") {
     filter_settings_.profile = value ? std::optional(lower_case(*value)) : std::nullopt;
   } else if (name == "fields") {

@@ -14,10 +14,10 @@
 
 namespace limpid::lib {
 
-/// Of the CPU engine.
+/// Most threads of the CPU engine.
 inline constexpr int kMostThreads = 1024;
 
-/// A call out of turn.
+/// A call out of order.
 class OutOfTurn : public Error {
  public:
   using Error::Error;
@@ -37,11 +37,11 @@ class SharedEngine {
   std::shared_ptr<Engine> engine_;
 };
 
-/// What a limpid_denoiser holds: its settings by name, and the stream that they make. Functions throw
-/// UsageError for settings or frames that can never work, and Error for failures. One call at a time.
+/// The contents of a limpid_denoiser: its settings by name, and its stream. Functions throw UsageError for
+/// illegal settings or frames, and Error for failures. One call at a time.
 class Session {
  public:
-  /// Null: an engine of its own, by the settings.
+  /// Null: an own engine, selected by the settings.
   explicit Session(std::shared_ptr<SharedEngine> engine) : shared_engine_(std::move(engine)) {}
   Session(const Session&) = delete;
   Session(Session&&) = delete;

@@ -11,10 +11,10 @@ namespace {
 namespace nb = nanobind;
 namespace dlpack = nb::dlpack;
 
-// DLPack's number of CUDA's default stream, that of the whole process.
+// The legacy default stream of CUDA in DLPack.
 constexpr int kDefaultStream = 1;
 
-// What `object` exports for work in the default stream of its GPU.
+// The DLPack capsule of `object` for the default stream of its GPU.
 nb::object device_capsule(const nb::object& object) {
   const nb::object exporting = object.attr("__dlpack__");
   try {
@@ -53,7 +53,7 @@ std::string type_name(const nb::object& object) {
 
 // Gives a clip back.
 void release(void* held) {
-  // The process ends: nobody looks at what is left.
+  // The process ends, so the reference is leaked.
   if (!nb::is_alive()) {
     return;
   }
@@ -73,7 +73,7 @@ Array::Array(const nb::object& object, bool writable) {
         ("results can't be written to the " + type_name(object) + ", which is read-only").c_str());
   }
   if (nb::hasattr(object, "__dlpack__")) {
-    object.attr("__dlpack__")();  // tells what is wrong
+    object.attr("__dlpack__")();  // raises the error
   }
   throw nb::type_error((type_name(object) + " is no array: neither NumPy's nor one with DLPack").c_str());
 }
@@ -180,7 +180,7 @@ limpid_frame Clip::frame(std::int64_t t) const {
 limpid_frame lent_frame(const nb::object& clip, std::int64_t t) {
   const auto& own = nb::cast<const Clip&>(clip);
   limpid_frame frame = own.frame(t);
-  // What is in the host's memory is copied at once.
+  // Host memory is copied at once.
   if (own.is_on_gpu()) {
     frame.release = release;
     frame.release_data = std::make_unique<nb::object>(clip).release();

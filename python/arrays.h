@@ -12,12 +12,11 @@
 
 namespace limpid::python {
 
-/// An array of the caller's, looked at where it is: NumPy's, of any library that has DLPack, or what has
-/// Python's buffers. One in a GPU's memory may be read, and written if that is wanted, by what the device's
-/// default stream is given from now on.
+/// A view of an array of the caller: of NumPy, of a library with DLPack, or of an object with a Python
+/// buffer. Work in the default stream of the device may read arrays in GPU memory, and write writable ones.
 class Array {
  public:
-  /// Throws nanobind::type_error for what is no array.
+  /// Throws nanobind::type_error for other objects.
   Array(const nanobind::object& object, bool writable);
 
   const nanobind::ndarray<>& view() const { return view_; }
@@ -36,10 +35,10 @@ class Clip {
   /// `axes` has a letter for each axis of an array: T, C, Y, X; Y and X must be there.
   Clip(const std::vector<const Array*>& arrays, const std::string& axes);
 
-  /// Whether the library can read and write them where they are.
+  /// True if the library can read and write the planes in place.
   bool fits() const { return fits_; }
   bool is_on_gpu() const { return ordinal_.has_value(); }
-  /// Frame t, for a call that needs it no longer than it lasts.
+  /// Frame t, valid during a call.
   limpid_frame frame(std::int64_t t) const;
 
  private:

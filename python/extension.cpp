@@ -1,4 +1,4 @@
-// limpid._limpid: limpid.h for Python, as it is. What users see is made of it in Python (limpid/).
+// limpid._limpid: limpid.h for Python. The package limpid/ wraps it for users.
 #include <limpid.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -34,12 +34,12 @@ Struct sized() {
   return result;
 }
 
-/// What the library said.
+/// An error of the library.
 class Failure : public std::exception {
  public:
   Failure(limpid_status status, std::string sentence) : status_(status), sentence_(std::move(sentence)) {}
   const char* what() const noexcept override { return sentence_.c_str(); }
-  /// Of the class in limpid/_errors.py.
+  /// Name of the class in limpid/_errors.py.
   const char* name() const {
     switch (status_) {
       case LIMPID_BAD_ARGUMENT:
@@ -88,7 +88,7 @@ class Engine {
   limpid_engine* engine_ = nullptr;
 };
 
-// As in limpid_format, from its width on.
+// The members of limpid_format from `width` on.
 using FormatNumbers = std::array<std::int32_t, 8>;
 
 limpid_format format_of(const FormatNumbers& numbers) {
@@ -168,7 +168,7 @@ class Denoiser {
     }
   }
 
-  /// Whether there was a result, which is where send() was told to write it.
+  /// True if there was a result, which is in the memory given to send().
   bool receive() {
     auto result = sized<limpid_frame>();
     return call([&] {
@@ -178,7 +178,7 @@ class Denoiser {
            }) == LIMPID_OK;
   }
 
-  /// Whether there was a result, which is copied to the host's memory.
+  /// True if there was a result, which is copied to host memory.
   bool receive_into(const Clip& clip, std::int64_t t) {
     limpid_frame result = clip.frame(t);
     return call([&] { return limpid_receive_into(denoiser_, &result); }) == LIMPID_OK;
@@ -234,7 +234,7 @@ class Denoiser {
     limpid_status status = LIMPID_OK;
     std::string sentence;
     {
-      // In this order: who waits for the denoiser must not hold Python's lock.
+      // This order prevents a deadlock: a thread that waits for the denoiser must not hold Python's lock.
       const nb::gil_scoped_release no_gil;
       const std::scoped_lock lock(mutex_);
       status = function();
@@ -253,7 +253,7 @@ class Denoiser {
   std::vector<std::string> warnings_;
 };
 
-// Of each plane: PSNR, SSIM.
+// PSNR and SSIM of each plane.
 std::vector<std::pair<double, double>> measure(const FormatNumbers& numbers, const Clip& reference,
                                                std::int64_t t, const Clip& test, std::int64_t test_t) {
   const limpid_format format = format_of(numbers);

@@ -17,8 +17,8 @@ struct Clip {
   int frames_per_second = 25;
   Chroma chroma = Chroma::k420;
   int depth = 8;             ///< bits of a sample, 8 or 10
-  double sigma = 20;         ///< deviation of the noise in luma, in 8-bit code values whatever the depth
-  double chroma_sigma = 20;  ///< the same for both chroma planes
+  double sigma = 20;         ///< standard deviation of the noise in luma, in 8-bit code values at any depth
+  double chroma_sigma = 20;  ///< standard deviation of the noise in both chroma planes
   std::uint64_t seed = 1;    ///< of the noise; the scenes are always the same
 
   /// The first frame of the second scene: half of the frames, rounded up.

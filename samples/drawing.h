@@ -6,8 +6,8 @@
 
 #include "samples/scene.h"
 
-// What the scenes are drawn with. Everything is made of additions, multiplications, divisions and square
-// roots, which IEEE 754 defines to the bit; std::sin and the like differ between C++ libraries.
+// Drawing functions of the scenes. They consist of additions, multiplications, divisions and square
+// roots, which IEEE 754 defines to the bit; std::sin and similar functions differ between C++ libraries.
 
 namespace limpid::samples {
 

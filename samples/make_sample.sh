@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes samples/sample_noisy.mkv anew: the generator's scenes under noise of sigma 20 in luma and 10 in chroma.
+# Generates samples/sample_noisy.mkv: the scenes of the generator with noise of sigma 20 in luma and 10 in chroma.
 # Needs ffmpeg and a build: cmake --preset release && cmake --build --preset release --target limpid-samples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

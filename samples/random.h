@@ -19,7 +19,7 @@ class Random {
   std::uint64_t next();
   /// In [0, 1).
   double uniform();
-  /// Of mean 0 and deviation 1, by the polar form of Box and Muller's method.
+  /// A normal deviate (mean 0, standard deviation 1), by the polar form of the Box-Muller method.
   double gaussian();
 
  private:

@@ -15,7 +15,7 @@ struct Color {
   float blue;
 };
 
-/// What the camera sees at `point`, `time` seconds into the clip, in scene 0 or 1. `pixel` is the distance of
+/// The color at `point`, `time` seconds into the clip, in scene 0 or 1. `pixel` is the distance of
 /// two pixels: edges are smoothed over it, and texture finer than it is left out.
 Color scene_color(int scene, Point point, float time, float pixel);
 

@@ -36,9 +36,9 @@
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
-// What each stage of `limpid denoise` does alone, and what the chain makes of them. The chain can't be faster
-// than its slowest stage, nor than the processors that all stages share; how near it comes tells whether the
-// stages wait for each other.
+// Measures each stage of `limpid denoise` alone, and the chain. The chain cannot be faster than its slowest
+// stage or the processors that all stages share. The difference shows how much the stages wait for each
+// other.
 
 namespace limpid::app {
 namespace {
@@ -200,7 +200,7 @@ class Benchmark {
     return meter.rate();
   }
 
-  /// As many frames at a time as the denoiser can work on; then, for latencies(), one at a time.
+  /// First with as many frames at a time as the denoiser accepts; then, for latencies(), with one at a time.
   Rate denoise() {
     DenoiseStage stage(alone_);
     fill(stage);
@@ -222,7 +222,7 @@ class Benchmark {
   /// From sending a frame to its result, if there is no other.
   const Latencies& latencies() const { return latencies_; }
 
-  /// Of frames that have been denoised, as in the chain: noise would take longer.
+  /// Encodes denoised frames, as in the chain: noisy frames would take longer.
   Rate encode() {
     const io::Reader reader(options_.input, reader_options_);
     io::Writer writer("/dev/null", reader, writer_options_);

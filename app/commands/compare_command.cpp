@@ -370,10 +370,10 @@ void add_compare_command(CommandLine& program, Command& selected) {
   auto options = std::make_shared<CompareOptions>();
   command->add_option("INPUT", options->input, "Noisy video or picture")->required()->file();
   command
-      ->add_option("--filters", options->filters,
-                   "Filters, separated by commas, with any of their parameters: "
-                   "bm3d:profile=fast,nlm,bilateral:radius=5:range-sigma=40 "
-                   "[vbm4d,vbm4d:profile=fast,bm3d,nlm,bilateral]")
+      ->add_option(
+          "--filters", options->filters,
+          "Filters separated by commas, with optional parameters: bm3d:profile=fast,bilateral:radius=5 "
+          "[vbm4d, vbm4d:profile=fast, bm3d, nlm and bilateral]")
       ->type_name("LIST")
       ->words(filter_names());
   command->add_option("--truth", options->truth, "Clean video, for PSNR and SSIM")->type_name("FILE")->file();

@@ -23,8 +23,8 @@ struct CropPlace {
   int height = 0;
 };
 
-/// A square of `size` about the point "X,Y" (empty: the centre), moved and cut so that it lies in a picture
-/// of width x height. Throws UsageError if the point doesn't.
+/// A square of `size` around the point "X,Y" (empty: the center), moved and cropped to a picture of width x
+/// height. Throws UsageError if the point is outside.
 CropPlace place_crop(const std::string& at, int size, int width, int height);
 
 io::RgbImage crop(const io::RgbImage& image, const CropPlace& place);

@@ -285,8 +285,9 @@ void add_file_options(CommandLine& command, DenoiseOptions& options) {
                 "Fail at a damaged packet or frame, or a file that ends early, instead of continuing")
       ->advanced()
       ->group(kGroup);
-  command.add_flag("--resume", options.resume, "Resume an interrupted run; also needed for the first run")
-      ->details("Finished segments are kept in OUTPUT.limpid-job until the output is complete.")
+  command
+      .add_flag("--resume", options.resume, "Keep finished segments, and resume an interrupted run from them")
+      ->details("They are in the folder OUTPUT.limpid-job, which is removed when the output is complete.")
       ->group(kGroup);
   command
       .add_option(

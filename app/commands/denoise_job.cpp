@@ -26,7 +26,7 @@
 namespace limpid::app {
 namespace {
 
-/// What a person types in answer; nothing if an interrupt comes first.
+/// The answer that the user types; empty if an interrupt comes first.
 std::string ask(const std::string& question, const InterruptWatch& interrupts) {
   constexpr int kPatienceMilliseconds = 50;
   std::cerr << printable(question);
@@ -43,8 +43,7 @@ std::string ask(const std::string& question, const InterruptWatch& interrupts) {
 
 enum class Target { kFree, kMayBeReplaced, kSkipped };
 
-/// Decides whether the output may be replaced, asking if a person is there to answer; and skips the input if
-/// it may not and that is what -n asks for.
+/// Decides whether the output may be replaced, and asks on a terminal. With -n, skips the input instead.
 Target settle_output(const Job& job, const Session& session) {
   if (job.output == "-") {
     if (session.json) {
@@ -219,14 +218,14 @@ class OpenJob {
     return item;
   }
 
-  /// Of the reader or writer, on its thread.
+  /// Called for the reader or writer, on its thread.
   void check_strictly(const auto& end) const {
     // An interrupt may leave a packet that is cut.
     if (!job_.strict || session_.interrupts.interrupted()) {
       return;
     }
     if (const std::string objection = strict_objection(end.diagnostics()); !objection.empty()) {
-      throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would go on", job_.input,
+      throw Error(fmt::format("{}: {}, after {} frames; without --strict the run would continue", job_.input,
                               objection, counters_.read.frames.load()));
     }
   }

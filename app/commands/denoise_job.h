@@ -20,10 +20,10 @@
 
 namespace limpid::app {
 
-/// What is to be done where the output exists.
+/// How to treat an existing output.
 enum class Existing : std::uint8_t { kAsk, kOverwrite, kSkip };
 
-/// A file to be denoised, with all that is settled before it is opened.
+/// A file to denoise, with the settings that are made before it is opened.
 struct Job {
   std::string input;
   std::string output;                                 ///< empty if it is to be named after the input
@@ -39,7 +39,7 @@ struct Job {
   bool strict = false;
 };
 
-/// What the jobs of a run share.
+/// The data that the jobs of a run share.
 struct Session {
   const EngineChoice& choice;
   std::shared_ptr<Engine> engine;
@@ -47,8 +47,8 @@ struct Session {
   Console& console;
   ProgressStyle progress_style;
   OutputNames* names;  ///< null if jobs have their outputs
-  bool stats;          ///< each stage's rates are told
-  bool json;           ///< reports are printed on standard output
+  bool stats;          ///< print the rates of each stage
+  bool json;           ///< print reports to standard output
 };
 
 enum class Outcome : std::uint8_t {

@@ -109,7 +109,7 @@ void add_filters_command(CommandLine& program, Command& selected) {
   command
       ->add_option(
           "FILTER", options->filter,
-          "Filter whose parameters to list, with settings if wanted: vbm4d:profile=fast [all filters]")
+          "Filter whose parameters to list, with optional settings: vbm4d:profile=fast [all filters]")
       ->words(filter_names());
   command->add_flag("--all", options->all, "Also list experimental filters");
   command->callback([&selected, options] { selected = [options](Console&) { return filters(*options); }; });

@@ -21,18 +21,18 @@ struct JobMessageOptions {
   bool quiet = false;
   bool json = false;
 
-  /// As InputOptions::add_to().
+  /// Adds the options to `command`, which keeps a reference to this object.
   void add_to(CommandLine& command);
   void set_up(Console& console) const;
 };
 
-/// Of segments, more or less, unless asked otherwise: ten seconds of a film.
+/// Default length of segments: ten seconds of a film.
 inline constexpr std::int64_t kSegmentFrames = 250;
 
-/// What options ask for, for a job's plan; with what doesn't depend on the machine that does a segment.
+/// The settings of a job's plan, without those that depend on the machine of a worker.
 JobSettings job_settings(const DenoisingOptions& options, const Engine& engine);
 
-/// Shows on a terminal how many frames `what` has done; says no once an interrupt has come.
+/// Shows on a terminal how many frames `what` has processed. Returns false after an interrupt.
 std::function<bool(std::int64_t frames, std::int64_t expected)> frame_counter(
     Console& console, const JobMessageOptions& options, const InterruptWatch& interrupts, std::string what);
 

@@ -48,7 +48,7 @@ std::vector<Jobs::Input> files_of(const std::string& folder) {
   return files;
 }
 
-/// Device and inode, which tell a file under any of its names.
+/// Device and inode, which identify a file under any name.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> id_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {

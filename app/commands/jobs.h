@@ -9,11 +9,11 @@
 
 namespace limpid::app {
 
-/// What the arguments of limpid denoise ask for.
+/// The inputs and outputs in the arguments of limpid denoise.
 struct Jobs {
   struct Input {
     std::string file;
-    bool from_folder = false;  ///< found in a folder: may be something else than media
+    bool from_folder = false;  ///< found in a folder, and perhaps not media
   };
   std::vector<Input> inputs;
   std::string output;        ///< a file, or a folder
@@ -21,10 +21,9 @@ struct Jobs {
   bool many = false;         ///< several inputs, or a folder of them
 };
 
-/// IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. The files of a folder come in
-/// the order of their names; what is left out of it is logged. An OUT that is a file already needs -o. Throws
-/// UsageError for what can't be meant, and
-/// Error for a folder that can't be read or has no files.
+/// IN OUT, IN with -o OUT, or any number of files and folders with -o FOLDER. The files of a folder are
+/// sorted by name; skipped ones are logged. An OUT that exists as a file requires -o. Throws UsageError for
+/// illegal arguments, and Error for a folder that cannot be read or has no files.
 Jobs plan_jobs(std::vector<std::string> arguments, const std::string& output_option);
 
 /// Names for the outputs of jobs that write into a folder.

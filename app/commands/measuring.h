@@ -9,7 +9,7 @@
 #include "core/frame/metrics.h"
 #include "io/media/reader.h"
 
-// What the commands that measure quality share.
+// Functions that the commands share that measure quality.
 
 namespace limpid::app {
 

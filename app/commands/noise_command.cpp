@@ -73,10 +73,10 @@ Region parse_region(const std::string& text) {
   return region;
 }
 
-/// What the frames tell.
+/// The measured noise.
 struct Finding {
   SceneNoise scene;         ///< the longest
-  FrameFormat format;       ///< of what was looked at
+  FrameFormat format;       ///< of the measured region
   Region region;            ///< in the picture
   std::int64_t frames = 0;  ///< looked at
 };

@@ -196,7 +196,7 @@ void Progress::report(bool finished) {
 void Progress::try_to_report(bool finished) {
   try {
     report(finished);
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the run goes on without this line
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the run continues without this line
   }
 }
 

@@ -61,7 +61,7 @@ void require_same(const JobFolder& folder, const Plan& plan, const Job& job, con
   if (comparable(plan.settings) != comparable(settings) || plan.inputs.size() != 1 ||
       plan.inputs.front().path != planned_name(job.input)) {
     throw Error(folder.path() +
-                ": was begun with other options or another input; delete it to begin anew, or repeat the "
+                ": was started with other options or another input; delete it to start again, or repeat the "
                 "options");
   }
 }

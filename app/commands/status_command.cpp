@@ -40,10 +40,10 @@ nlohmann::ordered_json report_of(const JobStatus& status, const std::string& fol
            status.seconds_left ? nlohmann::ordered_json(*status.seconds_left) : nlohmann::ordered_json()}};
 }
 
-// At which rate it goes on, or, if nobody is at it, went.
+// The current rate, or the last one if no worker is active.
 std::string rate_text(const JobStatus& status) {
   if (status.seconds_left) {
-    return fmt::format(", {:.2f} frames per second, {} to go", status.fps,
+    return fmt::format(", {:.2f} frames per second, {} remaining", status.fps,
                        time_text(*status.seconds_left, false));
   }
   return status.worker_fps > 0 ? fmt::format(", {:.2f} frames per second of a worker", status.worker_fps)

@@ -38,9 +38,9 @@ class ViewingOptions {
   /// Checks whatever can be checked before anything is opened, and fills in reader.options. Throws
   /// UsageError.
   void check();
-  /// Opens the engine that is asked for and completes `reader`: its frames are in the engine's memory, and
-  /// its waiting for the source ends when the user interrupts or `closing` is set. `reader` refers to this
-  /// object from then on.
+  /// Opens the engine and completes `reader`: its frames are in the memory of the engine, and it stops
+  /// waiting for the source at an interrupt or when `closing` is set. `reader` keeps a reference to this
+  /// object.
   std::shared_ptr<Engine> open_engine(const InterruptWatch& interrupts);
   /// Stages with make_denoiser() and the engine. They refer to this object. Only here do settings become a
   /// denoiser.

@@ -96,7 +96,7 @@ int list(const std::string& device, bool as_json) {
   return kExitDone;
 }
 
-/// So many pictures a second, as an option or nothing if it isn't a plain number or ratio.
+/// The frame rate of an option; empty unless it is a plain number or ratio.
 std::optional<double> parse_rate(const std::string& text) {
   double numerator = 0;
   double denominator = 1;
@@ -125,7 +125,7 @@ void warn_of_other_choice(const WebcamOptions& options, const io::VideoPropertie
         fmt::format("{:.4g} frames a second instead of {}", video.frames_per_second, options.fps));
   }
   if (!changes.empty()) {
-    spdlog::warn(fmt::format("{} gives {} (limpid webcam --list {} tells what it offers)", options.source,
+    spdlog::warn(fmt::format("{} gives {} (limpid webcam --list {} lists its formats)", options.source,
                              fmt::join(changes, " and "), options.source));
   }
 }
@@ -199,7 +199,7 @@ io::Writer open_recording(const WebcamOptions& options, const io::Reader& reader
   writer.encoder_threads = encoder_threads(engine);
   io::Writer recording(file, reader, writer);
   log_warnings(io::texts_of(recording.diagnostics()));
-  // What cameras and screens give has more chroma than most players of H.264 and HEVC know.
+  // Cameras and screens deliver more chroma than most players of H.264 and HEVC support.
   const std::string format = recording.pixel_format();
   const bool is_h26x = recording.codec().find("264") != std::string::npos ||
                        recording.codec().find("265") != std::string::npos;
@@ -230,11 +230,11 @@ io::Writer open_loopback(const std::string& device, const io::Reader& reader) {
           "v4l2loopback-dkms is installed");
     }
     throw Error(
-        fmt::format("{} (it has to be a v4l2loopback device that nobody else writes to)", error.what()));
+        fmt::format("{} (it must be a v4l2loopback device that no other program writes to)", error.what()));
   }
 }
 
-/// The recordings and the loopback device. Each goes on when the other fails, and so does the window.
+/// The recordings and the loopback device. If one fails, the other one and the window continue.
 class Sinks {
  public:
   explicit Sinks(RecorderOptions options) : records_(!options.file.empty()), recorder_(std::move(options)) {}
@@ -256,14 +256,13 @@ class Sinks {
     }
   }
 
-  /// Whether one of those that the command line asks for can take more frames, or it asks for none. On any
-  /// thread.
+  /// True if an output of the command line accepts frames, or the command line has no output. On any thread.
   bool work() const {
     return (!records_ && !loopback_) || (records_ && !recorder_.has_failed()) ||
            (loopback_ && !loopback_->has_failed());
   }
 
-  /// What to tell in the window. On any thread.
+  /// The text for the window. On any thread.
   News take_news() {
     {
       const std::scoped_lock lock(mutex_);

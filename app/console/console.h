@@ -15,7 +15,7 @@ class Console {
  public:
   Console();
 
-  /// Whether a person is watching standard error.
+  /// True if standard error is a terminal.
   bool is_terminal() const { return terminal_; }
 
   /// Prints a line; a status line that is shown moves below it.

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = io::Diagnostic::Kind;
 
-/// Those of a Writer's that are complete when it has been made are told then, and a failure ends the run.
+/// Diagnostics that a Writer has after its construction are reported then, and a failure ends the run.
 bool is_told_before(Kind kind) {
   return kind == Kind::kLoss || kind == Kind::kLeftOut || kind == Kind::kFailure;
 }

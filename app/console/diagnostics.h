@@ -14,13 +14,13 @@ struct ReadSource {
   std::int64_t expected = 0;  ///< 0 if not known
 };
 
-/// What to tell the user of it.
+/// The message for the user.
 std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source);
 
-/// Logs as warnings what is known of a source, and of what was made of it, once all has been read.
+/// Logs the diagnostics of a source and its output as warnings, after the source has been read.
 void warn_of_the_whole(const io::Diagnostics& diagnostics, const ReadSource& source);
 
-/// What --strict stops at, as what a sentence says of the source; empty if there is nothing.
+/// The first diagnostic that --strict makes an error, as a predicate about the source; empty without one.
 std::string strict_objection(const io::Diagnostics& diagnostics);
 
 }  // namespace limpid::app

@@ -2,7 +2,7 @@
 
 namespace limpid::app {
 
-/// What the program's exit code says; documented in --help.
+/// Exit codes of the program; documented in --help.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;

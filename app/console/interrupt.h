@@ -5,7 +5,7 @@
 
 namespace limpid::app {
 
-/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own. The first asks for a stop; the second removes
+/// Waits for SIGINT, SIGTERM and SIGHUP on a thread of its own. The first requests a stop; the second removes
 /// temporary files and ends the process at once with exit code 130. Make one before any other thread is
 /// started: threads inherit the blocked signals. SIGPIPE and SIGXFSZ are ignored from then on, so that a
 /// closed pipe and a file of the greatest size allowed are errors of the write.

@@ -4,8 +4,8 @@
 
 namespace limpid::app {
 
-/// A command's report on standard output, indented. What is no UTF-8 in names of files, which may be any
-/// bytes, becomes U+FFFD.
+/// A command's report on standard output, indented. Bytes in names of files that are not
+/// UTF-8 become U+FFFD.
 void print_report(const nlohmann::ordered_json& report);
 
 /// A list of reports on standard output, as print_report() prints an array of them. Each is printed when it

@@ -69,8 +69,8 @@ class PrintableMessage final : public spdlog::custom_flag_formatter {
   }
 };
 
-/// What WarningRecorders listen to. The logger's own list of sinks has no lock, and InterruptWatch may log at
-/// any moment.
+/// Forwards warnings to WarningRecorders. The logger's own list of sinks has no lock, and InterruptWatch may
+/// log at any moment.
 const std::shared_ptr<spdlog::sinks::dist_sink_mt>& recorders() {
   static const auto sinks = std::make_shared<spdlog::sinks::dist_sink_mt>();
   return sinks;

@@ -4,7 +4,7 @@
 
 namespace limpid::app {
 
-/// Of this process, by Linux's /proc: the memory that is its own and present, and its open descriptors.
+/// The private resident memory of this process and its open descriptors, from /proc.
 std::int64_t resident_bytes();
 std::int64_t open_files();
 

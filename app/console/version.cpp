@@ -9,7 +9,7 @@
 namespace limpid::app {
 namespace {
 
-// All are set by CMake, which knows them.
+// CMake sets all of them.
 constexpr std::string_view kVersion = LIMPID_VERSION;
 constexpr std::string_view kCompiler = LIMPID_COMPILER;
 constexpr std::string_view kCuda = LIMPID_CUDA_VERSION;

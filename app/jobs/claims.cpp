@@ -114,7 +114,7 @@ bool Claims::create(int segment) const {
   return true;
 }
 
-/// By the clock of the file system.
+/// The current time of the file system's clock.
 double Claims::seconds_since_touched(int descriptor) {
   const FileDescriptor beacon = opened(folder_.beacon(worker_name()), O_WRONLY | O_CREAT);
   touch(beacon.get());
@@ -179,7 +179,8 @@ bool Claims::take(int segment, bool from_anybody) {
     if (holder == Holder::kAlive && !from_anybody) {
       return false;
     }
-    // Who renames it has it; others find nothing to rename, or rename a new claim and both do the segment.
+    // Only one worker succeeds in renaming the claim. Others fail, or rename a new claim, and both do the
+    // segment.
     const std::string path = folder_.claim(segment);
     const std::string taken = path + "." + worker_name() + ".taken";
     const bool is_mine = ::rename(path.c_str(), taken.c_str()) == 0;

@@ -11,13 +11,13 @@
 
 namespace limpid::app {
 
-/// Which worker does which segment. A claim is a file that only one worker can create, and that is touched
-/// while the worker lives. How old it is tells the file system's own clock, by a file that has just been
-/// touched there: machines' clocks don't matter. Claims save work: should two workers do one segment, as when
-/// one was held up for long, both make the same.
+/// Claims of workers on segments. A claim is a file that only one worker can create, and that it touches
+/// while it runs. The clock of the file system measures its age, by a file that has just been touched there:
+/// clocks of machines do not matter. Claims only save work: if two workers denoise one segment, as after a
+/// long pause of one, both results are equal.
 class Claims {
  public:
-  /// Claims that haven't been touched for `patience` seconds are those of the dead.
+  /// Claims that have not been touched for `patience` seconds belong to lost workers.
   Claims(JobFolder folder, double patience);
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
@@ -26,13 +26,13 @@ class Claims {
   /// Gives back what is claimed.
   ~Claims();
 
-  /// Whether this worker has the segment now: nobody else had it, or is dead, or `from_anybody`. One at a
-  /// time.
+  /// True if this worker has the segment now: no other worker had it, or it is lost, or `from_anybody`. A
+  /// worker has one segment at a time.
   bool take(int segment, bool from_anybody = false);
   void give_back() noexcept;
-  /// Whether another worker has taken over what this one has claimed, believing it dead.
+  /// True if another worker has taken over the claim of this one.
   bool is_lost();
-  /// Whether somebody works on it.
+  /// True if a worker has a valid claim on the segment.
   bool is_taken(int segment);
 
  private:

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
   throw Error(path + ": " + what + ": " + std::strerror(error));
 }
 
-/// So that a new name is still there after a power cut. Some file systems can't or needn't.
+/// Writes a new name to the disk. Some file systems cannot do this, or need not.
 void sync_folder_of(const std::string& path) {
   const int descriptor = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) {
@@ -37,7 +37,7 @@ void sync_folder_of(const std::string& path) {
   }
 }
 
-/// What is in a new file, or nothing of it if that fails.
+/// Writes a new file; leaves none after a failure.
 void write_new_file(const std::string& path, const std::string& text) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {
@@ -49,7 +49,7 @@ void write_new_file(const std::string& path, const std::string& text) {
     written = count >= 0 || errno == EINTR;
     done += count > 0 ? static_cast<std::size_t>(count) : 0;
   }
-  // Not every file system can do it; those that can tell here what they couldn't write.
+  // Not every file system supports it. File systems with support report failed writes here.
   written = written && (::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP);
   const int error = errno;
   const bool closed = ::close(descriptor) == 0;

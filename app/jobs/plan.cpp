@@ -75,7 +75,7 @@ FilterSettings filter_from(const JsonValue& json) {
   return filter;
 }
 
-// Models are told by the bits of their numbers: nothing may be rounded.
+// Models are stored as the bits of their numbers, without rounding.
 
 template <typename Numbers>
 std::string bits_of(const Numbers& numbers) {
@@ -347,8 +347,8 @@ Plan read_plan(const JobFolder& folder) {
   const JsonDocument document = JsonDocument::read(path, kMostJobFile);
   const JsonValue json = document.root();
   if (json.at("limpid_plan").integer() != kPlanVersion) {
-    throw Error(path +
-                ": was made by another version of limpid; finish the job with that version, or plan anew");
+    throw Error(
+        path + ": was made by another version of limpid; finish the job with that version, or plan it again");
   }
   Plan plan;
   plan.program = json.at("program").text();
@@ -445,7 +445,7 @@ void check_input(const PlannedInput& input) {
   }
   if (bytes != static_cast<std::uintmax_t>(input.bytes) ||
       io::file_fingerprint(input.path.c_str()) != input.fingerprint) {
-    throw Error(input.path + ": is not the file that was planned; plan anew");
+    throw Error(input.path + ": is not the file that was planned; plan the job again");
   }
 }
 

@@ -15,11 +15,11 @@
 #include "io/media/reader.h"
 #include "io/media/writer.h"
 
-// What a plan says. README.md has the files.
+// The contents of a plan. README.md lists the files.
 
 namespace limpid::app {
 
-/// What each run of a job goes by, without what belongs to a machine.
+/// Settings of a job that do not depend on a machine.
 // NOLINTNEXTLINE(bugprone-exception-escape): of JSON's moving, which only an assertion can end
 struct JobSettings {
   FilterSettings filter;
@@ -53,7 +53,7 @@ struct Segment {
   std::int64_t frames = 0;
 };
 
-// NOLINTNEXTLINE(bugprone-exception-escape): likewise
+// NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON
 struct Plan {
   std::string program;  ///< that made it: version()
   JobSettings settings;
@@ -61,7 +61,7 @@ struct Plan {
   std::vector<Segment> segments;
 };
 
-/// What a worker has to know of a segment: all frames that it reads, those around it too.
+/// Data of a segment for its worker: all frames that it reads, with those around the segment.
 struct SegmentPlan {
   std::int64_t position = 0;   ///< frames that a reader gives before them, from the beginning
   std::optional<double> seek;  ///< the time of the first, if that may be sought
@@ -77,7 +77,7 @@ struct SegmentPlan {
 nlohmann::ordered_json to_json(const SegmentPlan& segment);
 SegmentPlan segment_plan_from(const JsonValue& json);
 
-/// What a worker leaves.
+/// The result of a worker.
 struct DoneSegment {
   std::string file;  ///< in the folder of data
   std::int64_t bytes = 0;
@@ -91,7 +91,7 @@ struct DoneSegment {
 nlohmann::ordered_json to_json(const DoneSegment& done);
 DoneSegment done_segment_from(const JsonValue& json);
 
-/// Of this program and the libraries that decode and encode.
+/// The versions of this program and of the libraries that decode and encode.
 std::string program_version();
 
 void write_plan(const JobFolder& folder, const Plan& plan);
@@ -103,7 +103,7 @@ SegmentPlan read_segment_plan(const JobFolder& folder, int number, std::int64_t 
 std::optional<DoneSegment> read_done(const JobFolder& folder, int number);
 
 /// Record of a merge, for the next process after a kill.
-// NOLINTNEXTLINE(bugprone-exception-escape): likewise
+// NOLINTNEXTLINE(bugprone-exception-escape): as of the moves of JSON
 struct MergeRecord {
   struct Whole {
     std::int64_t bytes = 0;
@@ -122,7 +122,7 @@ std::optional<MergeRecord> read_merge_record(const JobFolder& folder, int input)
 /// True if `output` is the complete file of that record.
 bool is_merged(const MergeRecord& record, const std::string& output);
 
-/// For encoding segments: of a container that nobody has chosen, the most usual.
+/// The container of encoded segments; without a choice the most common one.
 io::WriterOptions segment_options(io::WriterOptions options);
 
 /// Throws Error unless the input is the file that was planned.

@@ -100,7 +100,7 @@ AnalysisOptions analysis_of(const PlannedInput& input, const JobSettings& settin
   return options;
 }
 
-/// Whether segments can be encoded as they are in the end.
+/// True if workers can encode segments in the final form.
 bool joins(const io::Reader& reader, const io::WriterOptions& settings, const std::string& probe) {
   io::WriterOptions options = segment_options(settings);
   options.segment_file = probe;
@@ -108,7 +108,7 @@ bool joins(const io::Reader& reader, const io::WriterOptions& settings, const st
   return !reader.video().still_picture && io::Writer(probe, reader, options).joins_segments();
 }
 
-/// What is known once all of it has been read. Throws Error if that could not be.
+/// The data of a source that has been read completely. Throws Error if it could not be read.
 void tell_of_source(const io::Reader& reader, const PlannedInput& input) {
   report_decoding({.hwaccel = "cuda"}, reader);
   const io::Diagnostics diagnostics = reader.diagnostics();

@@ -11,11 +11,11 @@
 
 namespace limpid::app {
 
-/// What plan_job() calls while it analyzes sources.
+/// Functions that plan_job() calls while it analyzes sources.
 struct PlanningHooks {
   /// The number of the input's frames that have been analyzed and that are expected; false stops planning.
   std::function<bool(std::int64_t frames, std::int64_t expected)> progress;
-  /// Whether an input that can't be opened is left out.
+  /// True to skip an input that cannot be opened.
   std::function<bool(const std::string& input, const std::exception& failure)> leaves_out;
 };
 

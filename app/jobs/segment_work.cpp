@@ -100,7 +100,7 @@ class SegmentTarget {
     }
   }
 
-  /// What is in the file, which is there from now on.
+  /// Writes the file and returns its contents.
   DoneSegment finish() {
     DoneSegment done;
     if (encoded_) {
@@ -143,9 +143,9 @@ class SegmentRun {
         if (stop_.stop_requested()) {
           throw Stopped();  // the reader has ended early
         }
-        // As a decoder may that begins in the middle of a damaged stream, or of one without key frames.
-        spdlog::info(
-            fmt::format("{} where decoding begins there: it begins at the beginning", failure.what()));
+        // Decoders may do so in the middle of a damaged stream, or of one without key frames.
+        spdlog::info(fmt::format(
+            "{} where decoding starts there: decoding starts at the beginning of the file", failure.what()));
       }
     }
     return run_from({});

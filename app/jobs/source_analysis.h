@@ -16,7 +16,7 @@
 
 namespace limpid::app {
 
-/// What a plan keeps of a frame.
+/// Data of a frame in a plan.
 struct AnalyzedFrame {
   double time = 0;            ///< io::presentation_time()
   std::uint64_t hash = 0;     ///< io::frame_hash()

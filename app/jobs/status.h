@@ -26,7 +26,7 @@ struct JobStatus {
   std::optional<double> seconds_left;
 };
 
-/// As the folder tells at this moment. `patience` as of WorkOptions.
+/// The current state of the folder. `patience` as in WorkOptions.
 JobStatus status_of(const JobFolder& folder, const Plan& plan, double patience);
 
 }  // namespace limpid::app

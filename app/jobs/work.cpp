@@ -51,7 +51,7 @@ class Worker {
     if (options_.share) {
       for (const int number : segments_of(*options_.share, static_cast<int>(plan_.segments.size()))) {
         if (!stop_.stop_requested()) {
-          // The scheduler knows who does what: who had it before is not running any more.
+          // The scheduler decides: the previous worker of the segment is no longer running.
           do_one(number, true);
         }
       }
@@ -69,7 +69,7 @@ class Worker {
     std::vector<int> order(plan_.segments.size());
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937(std::random_device()()));
-    // Those that go on with a job on their own take them as they come.
+    // Workers without an index take segments in order.
     if (options_.waits) {
       std::ranges::sort(order);
     }
@@ -85,7 +85,7 @@ class Worker {
       if (free != left.end()) {
         left = {*free};
       }
-      // Of those that are claimed, the workers may be dead.
+      // The workers of claimed segments may be lost.
       const auto worked = std::ranges::find_if(left, [&](int number) { return do_one(number, false); });
       if (worked != left.end()) {
         settled.insert(*worked);

@@ -19,10 +19,10 @@ struct Share {
 };
 
 /// From the variables by which schedulers number the tasks of an array; nothing outside of one. `value_of`
-/// tells a variable's value, null if there is none.
+/// returns the value of a variable, or null.
 std::optional<Share> share_of_array(const std::function<const char*(const char* name)>& value_of);
 
-/// The numbers of a worker's segments. Throws UsageError for an index that is none.
+/// The numbers of a worker's segments. Throws UsageError for an illegal index.
 std::vector<int> segments_of(const Share& share, int segments);
 
 struct WorkReport {
@@ -35,12 +35,12 @@ struct WorkReport {
 };
 
 struct WorkOptions {
-  std::optional<Share> share;  ///< nothing: any segment that nobody does
-  double patience = 120;       ///< seconds after which a claim is that of the dead
-  bool waits = false;          ///< for the segments of others, should these die
+  std::optional<Share> share;  ///< empty: any free segment
+  double patience = 120;       ///< seconds after which the worker of a claim counts as lost
+  bool waits = false;          ///< for the segments of other workers, which may be lost
 };
 
-/// Does segments until there are none left, or a stop is asked for. Failures of segments are logged, and
+/// Denoises segments until none is left or a stop is requested. Failures of segments are logged, and
 /// kept in the folder; others throw Error.
 WorkReport work_on(const JobFolder& folder, const Plan& plan, const WorkOptions& options,
                    const std::shared_ptr<Engine>& engine, const std::stop_token& stop);

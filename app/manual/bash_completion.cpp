@@ -13,7 +13,7 @@ std::string filedir(const OptionText& option) {
                                         : "_filedir " + option.ending.substr(1);
 }
 
-/// What follows one option.
+/// Completion of the value of an option.
 std::string bash_value(const OptionText& option) {
   std::string text = "        " + join(option.names, "|") + ")\n";
   if (!option.words.empty()) {

@@ -50,8 +50,7 @@ std::string roff_name(const std::string& name) { return replaced(name, "-", "\\-
 /// One line of text; a period at its beginning would be a macro's.
 std::string roff_line(const std::string& line) { return (line.starts_with('.') ? "\\&" : "") + line + "\n"; }
 
-/// A paragraph of what roff reads in lines of at most 78 characters; a sentence that ends within it ends its
-/// line, as roff wants it.
+/// A paragraph of roff in lines of at most 78 characters. Each sentence ends its line, as roff requires.
 std::string in_lines(const std::string& paragraph) {
   constexpr std::size_t kWidth = 78;
   std::istringstream words(paragraph);
@@ -131,7 +130,8 @@ std::string options_under(const CommandText& command, const std::string& group) 
   std::string text;
   for (const OptionText& option : command.options) {
     if (option.group == group) {
-      text += ".TP\n" + heading_of(option) + "\n" + filled(option.help);
+      text += ".TP\n" + heading_of(option) + "\n" +
+              filled(option.help + (option.details.empty() ? "" : ". " + option.details));
       if (option.required && !option.is_argument) {
         text += "It must be given.\n";
       }
@@ -159,7 +159,7 @@ std::string options_of(const CommandText& command) {
 }
 
 std::string lower_first(std::string text) {
-  // But for PSNR and the like.
+  // Except for acronyms such as PSNR.
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }

@@ -5,8 +5,8 @@
 
 #include "app/options/command_line.h"
 
-// Manual pages and what shells need to complete command lines, written from the command line as it is
-// declared: what an option is called, takes and does is told once. The same declarations give the same bytes.
+// Manual pages and completions of shells, generated from the declarations of the command line. The output is
+// deterministic.
 
 namespace limpid::app {
 
@@ -33,7 +33,7 @@ std::string fish_completion(const CommandText& program);
 std::string join(const std::vector<std::string>& texts, const std::string& between);
 /// Every `what` of `text` replaced.
 std::string replaced(std::string text, const std::string& what, const std::string& by);
-/// What an option does in a few words, for a line of a menu: its help up to where that goes into details.
+/// The beginning of an option's help, for a line of a menu.
 std::string brief(const std::string& help);
 
 }  // namespace limpid::app

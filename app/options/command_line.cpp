@@ -29,11 +29,11 @@ std::optional<Number> parse(const std::string& text) {
   return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
-/// What to say of a value that is no number from `least` to `most`.
+/// The complaint about a value that is not a number from `least` to `most`; empty for legal ones.
 template <typename Number>
-std::string out_of_range(const std::string& text, Number least, Number most, const std::string& wanted) {
+std::string out_of_range(const std::string& text, Number least, Number most, const std::string& expected) {
   const std::optional<Number> number = parse<Number>(text);
-  return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, wanted);
+  return number && *number >= least && *number <= most ? "" : fmt::format("'{}' is not {}", text, expected);
 }
 
 std::string none_of(const std::string& text, const std::vector<std::string>& names) {
@@ -326,7 +326,7 @@ std::optional<std::string> CommandLine::parse(std::vector<std::string> arguments
     arguments.resize(std::min<std::size_t>(arguments.size(), 1));
     arguments.emplace_back("--help");
   }
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 expects
   try {
     app_.parse(std::move(reversed));
     return std::nullopt;

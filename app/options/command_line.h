@@ -20,7 +20,7 @@ class Option;
 
 namespace limpid::app {
 
-/// Whether a value is the name of a file or folder.
+/// Kind of file that a value names.
 enum class Files : std::uint8_t { kNone, kFile, kFolder };
 
 /// The texts of an option, for help, manuals and shells.
@@ -66,7 +66,7 @@ class Option {
   Option* take_all();
   /// Separator of several values in one argument.
   Option* delimiter(char delimiter);
-  /// Whether an option of several values takes all arguments that follow, up to the next option.
+  /// Lets an option of several values take all following arguments, up to the next option.
   Option* allow_extra_args(bool allow);
   /// Refuses all other values.
   Option* one_of(std::initializer_list<int> values);

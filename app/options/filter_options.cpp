@@ -13,8 +13,13 @@ namespace limpid::app {
 namespace {
 
 constexpr const char* kFilterGroup = "Filter and quality";
-// Parameters that have an option of their own.
-constexpr std::array<std::string_view, 3> kCommon = {"reach", "delay", "steps"};
+// Parameters that have an option of their own, with their defaults in help.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommon = {
+    {{"reach", "by profile"}, {"delay", "no limit; 0 in windows"}, {"steps", "2"}}};
+
+const auto* find_common(std::string_view parameter) {
+  return std::ranges::find(kCommon, parameter, &std::pair<std::string_view, std::string_view>::first);
+}
 
 std::string experimental_filters() {
   std::string names;
@@ -83,7 +88,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
       const auto known = std::ranges::find(parameters_, name, &ParameterOption::name);
       if (known != parameters_.end()) {
         known->filters.push_back(type);
-      } else if (!only_.empty() || std::ranges::find(kCommon, name) != kCommon.end()) {
+      } else if (!only_.empty() || find_common(name) != kCommon.end()) {
         parameters_.push_back({.name = name, .filters = {type}});
       }
     }
@@ -114,7 +119,7 @@ void FilterOptions::add_parameters(CommandLine& command) {
   }
 }
 
-// What it does; for one filter its range, for several their names.
+// The help of the parameter, with its range for one filter, with the names of several.
 std::string FilterOptions::help_of(const ParameterOption& option) const {
   const ParameterText& text = find_parameter(*option.filters.front(), option.name)->text;
   if (!only_.empty()) {
@@ -126,7 +131,7 @@ std::string FilterOptions::help_of(const ParameterOption& option) const {
       names += (names.empty() ? "" : ", ") + type->name;
     }
   }
-  return text.help + " (" + names + ")";
+  return fmt::format("{} ({}) [{}]", text.help, names, find_common(option.name)->second);
 }
 
 std::string FilterOptions::name(bool frame_by_frame) const {
@@ -150,7 +155,7 @@ void FilterOptions::check() const {
     if (!only_.empty() || !filter_.empty()) {
       throw;
     }
-    // It may be right for a picture. If not, who has the option knows what is wrong with it.
+    // The options may suit a picture. If not, the message comes from the filter that has the option.
     try {
       static_cast<void>(filter(true));
     } catch (const UsageError& wrong_for_pictures) {

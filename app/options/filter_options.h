@@ -15,8 +15,8 @@ namespace limpid::app {
 /// --filter, --profile and the parameters that have an option of their own.
 class FilterOptions {
  public:
-  /// Of all filters: --filter NAME[:OPTION=VALUE]..., with options for the parameters that most users need.
-  /// Or of `only` one filter, without --filter and with an option for each parameter.
+  /// Without a name: --filter NAME[:OPTION=VALUE]..., and options for common parameters. With the name of
+  /// `only` one filter: no --filter, and an option for each of its parameters.
   explicit FilterOptions(std::string_view only = {});
 
   /// Adds the options to `command`, which keeps a reference to this object.
@@ -31,7 +31,7 @@ class FilterOptions {
   void check() const;
   /// The filter `name` with `profile`, if it has profiles, and with those of the options that it has.
   Filter filter(const std::string& name, const std::string& profile) const;
-  /// As filter(name, profile), for live viewing (core/settings/filter_settings.h).
+  /// The filter of filter(name, profile) for live viewing (core/settings/filter_settings.h).
   Filter live_filter(const std::string& name, const std::string& profile) const;
 
   std::string name(bool frame_by_frame) const;

@@ -30,7 +30,7 @@ class BoundedQueue {
     return true;
   }
 
-  /// Takes the item only if there is room. Whether it did.
+  /// Takes the item if there is room, and returns true then.
   bool try_push(T item, std::size_t cost = 1) {
     const std::scoped_lock lock(mutex_);
     if (closed_ || (!items_.empty() && used_ + cost > capacity_)) {
@@ -49,8 +49,8 @@ class BoundedQueue {
     return take();
   }
 
-  /// An item if there is one; else waits for one until `enough`, which is asked again at each wake(), says
-  /// that there is something else to do. `enough` must not call the queue.
+  /// Returns the next item. Waits for one until `enough` returns true, which is called again at each wake()
+  /// and must not call the queue.
   template <typename Enough>
   std::optional<T> pop_unless(const Enough& enough) {
     std::unique_lock lock(mutex_);
@@ -62,7 +62,7 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
-  /// Whether no item is left and none will come.
+  /// True if no item is left and none will come.
   bool is_done() const {
     const std::scoped_lock lock(mutex_);
     return closed_ && items_.empty();
@@ -103,7 +103,7 @@ class BoundedQueue {
   mutable std::mutex mutex_;
   std::condition_variable room_;
   std::condition_variable filled_;
-  /// Whose constructor allocates nothing: cancel() must not fail where memory has run out.
+  /// A type whose constructor allocates nothing: cancel() must not fail without memory.
   std::list<std::pair<T, std::size_t>> items_;
   std::size_t used_ = 0;
   bool closed_ = false;

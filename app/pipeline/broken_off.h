@@ -7,8 +7,8 @@
 
 namespace limpid::app {
 
-/// Keeps what `writer` has written before `failure`, which may have taken hours, under a name that nobody
-/// takes for the whole. Returns the error that tells both; throws what keeping it throws.
+/// Keeps the output of `writer` before `failure`, which may have taken hours, as NAME.partial.EXT. Returns an
+/// error that describes both; throws the errors of renaming.
 Error broken_off(io::Writer& writer, const std::string& failure);
 
 }  // namespace limpid::app

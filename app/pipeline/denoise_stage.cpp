@@ -12,7 +12,7 @@ void DenoiseStage::own(std::unique_ptr<Denoiser> denoiser) {
   denoiser_.swap(denoiser);
 }
 
-// No result comes before that of the first frame that has one.
+// Context frames have no results.
 void DenoiseStage::forget_context() {
   while (!sent_.empty() && sent_.front().context_only) {
     sent_.pop_front();

@@ -13,8 +13,8 @@
 
 namespace limpid::app {
 
-/// A denoiser, the frames that are with it, and when it is worth to send another or to fetch a result. One
-/// thread at a time.
+/// A denoiser and the frames that it has. Decides when to send a frame and when to fetch a result. One thread
+/// at a time.
 class DenoiseStage {
  public:
   using Maker = std::function<std::unique_ptr<Denoiser>(const Frame&, const NoiseModel&)>;
@@ -23,15 +23,15 @@ class DenoiseStage {
   explicit DenoiseStage(StageCounters& counters, std::function<void()> ready = {})
       : counters_(counters), ready_(std::move(ready)) {}
 
-  /// Whether there is a result to come without another frame or the end.
+  /// True if a result follows without another frame or the end.
   bool owes_a_result() const { return denoiser_ && !wants_more_ && under_way() > latency(); }
-  /// As Denoiser::is_ready().
+  /// Denoiser::is_ready(); true without a denoiser.
   bool is_ready() const { return !denoiser_ || denoiser_->is_ready(); }
   bool is_full() const { return denoiser_ && under_way() >= latency() + denoiser_->concurrency(); }
   bool has_denoiser() const { return denoiser_ != nullptr; }
-  /// Frames sent since the first whose result hasn't been received, and that one.
+  /// Frames sent, from the first without a received result.
   std::int64_t under_way() const { return static_cast<std::int64_t>(sent_.size()); }
-  /// Of the denoiser; 0 and 1 before there is one.
+  /// Latency and concurrency of the denoiser; 0 and 1 without one.
   int latency() const { return denoiser_ ? denoiser_->latency() : 0; }
   int concurrency() const { return denoiser_ ? denoiser_->concurrency() : 1; }
   /// The denoiser's Denoiser::device_stages(); no frames before there is one.
@@ -43,9 +43,9 @@ class DenoiseStage {
   std::optional<Frame> receive();
   /// No more frames will be sent to this denoiser: all its results can be received.
   void flush();
-  /// Drops the frames that are with the denoiser, which begins anew.
+  /// Drops the frames of the denoiser and restarts it.
   void reset();
-  /// Drops the denoiser, with the frames that are with it.
+  /// Drops the denoiser and its frames.
   void abandon();
   /// Has it end soon with what it is at, of which there may be no result then: it is to be reset or
   /// abandoned. May be called on any thread.

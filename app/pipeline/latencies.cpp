@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kPerOctave = std::size_t{1} << Latencies::kOctaveBits;
 
-// Of the nanoseconds' bits the first and the kOctaveBits after it count; fewer have a bucket each.
+// The bucket follows from the leading bit of the nanoseconds and the kOctaveBits after it; smaller values
+// have a bucket each.
 std::size_t bucket_of(std::chrono::nanoseconds latency) {
   const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(latency.count(), 0));
   const int octave = std::max(static_cast<int>(std::bit_width(ns)) - Latencies::kOctaveBits - 1, 0);

@@ -16,9 +16,9 @@ struct Latencies {
   static constexpr std::size_t kBuckets = std::size_t{38}
                                           << kOctaveBits;  // an hour; what is longer counts as that
 
-  /// Those that have been added since `earlier`.
+  /// The latencies added since `earlier`.
   Latencies since(const Latencies& earlier) const;
-  /// What a share of the frames has not exceeded: 0.5 for the median, 1 for the worst. 0 if there are none.
+  /// The quantile of a share of the frames: 0.5 is the median, 1 the largest latency. 0 without frames.
   double milliseconds(double share) const;
 
   std::array<std::int64_t, kBuckets> counts{};

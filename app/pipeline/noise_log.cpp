@@ -17,7 +17,7 @@
 namespace limpid::app {
 namespace {
 
-// An estimate is told again when it leaves the last one told by this factor and by this much.
+// An estimate is logged again when it differs from the last logged one by this factor and by this much.
 constexpr float kMarkedRatio = 1.25F;
 constexpr float kMarkedDifference = 0.5F;
 

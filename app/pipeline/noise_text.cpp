@@ -11,7 +11,7 @@
 namespace limpid::app {
 namespace {
 
-// Of frequencies u + v.
+// Ranges of the frequency u + v.
 constexpr int kGreatestLow = 4;
 constexpr int kGreatestMiddle = 9;
 

@@ -11,11 +11,12 @@ namespace limpid::app {
 
 // Noise models in words.
 
-/// A part of a model that is told by itself: a plane's noise, or that of one of RGB's opponent channels.
+/// A part of a model that is printed separately: the noise of a plane, or of an opponent channel of RGB.
 struct ChannelNoise {
   std::string name;
   PlaneNoise noise;
-  /// Whether `noise` has the shape; that of RGB's planes follows from the opponent channels', if there are.
+  /// True if `noise` contains the shape; the shapes of RGB planes follow from those of opponent channels, if
+  /// present.
   bool has_shape = true;
 };
 std::vector<ChannelNoise> channels_of(const NoiseModel& noise, ColorModel color_model);
@@ -34,8 +35,8 @@ std::string_view kind_of(const PlaneNoise& noise);
 /// How much of it is common to successive frames: "65 % repeats"; empty if none.
 std::string repetition_text(const PlaneNoise& noise);
 
-/// What supports an estimate: "certainty 92 %", or "certainty 80 %, lowered to 60 %"; of none the reason,
-/// such as "frames repeat". Empty for noise that was given.
+/// The evidence for an estimate: "certainty 92 %", or "certainty 80 %, lowered to 60 %"; without an estimate
+/// the reason, such as "frames repeat". Empty for given noise.
 std::string evidence_text(const NoiseModel& noise);
 
 /// The name of a NoiseSource in reports: "motion", "single frames", "repeated frames", ...

@@ -34,8 +34,8 @@ constexpr std::size_t kPacketCost = 1;
 
 constexpr std::size_t kQueuedBytes = std::size_t{128} << 20;
 
-// Of a frame in a queue of up to `most`. So many that three fit: a little more than a quarter of the
-// capacity.
+// The cost of a frame in a queue of up to `most` frames: at most a little more than a quarter of the
+// capacity, so that three fit.
 std::size_t greatest_cost(std::size_t most) { return std::max(most * kFrameCost / 4 + 1, kFrameCost); }
 
 std::size_t cost_of(const Frame& frame, std::size_t most) {
@@ -149,7 +149,7 @@ void denoise_all(const PipelineStages& stages, const PipelineOptions& options, P
   for (;;) {
     auto levelled_item = next();
     if (!levelled_item) {
-      // Several devices share what is left as soon as they know that it ends.
+      // Several devices share the last frames as soon as the end is signaled.
       if (!stage.owes_a_result() || levelled.is_done()) {
         break;
       }
@@ -297,7 +297,7 @@ class PipelineRun {
     }
   }
 
-  /// What is denoised already may have taken hours: it is written first, and so is what can be denoised.
+  /// Results may have taken hours: all that exist or can still be computed are written first.
   template <typename Stage, typename EndOfResults>
   void guarded_denoising(const Stage& stage, const EndOfResults& end_of_results) {
     guarded([&] {

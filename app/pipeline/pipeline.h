@@ -19,12 +19,12 @@
 
 namespace limpid::app {
 
-/// What the pipeline joins. Each function is called from one thread only; any of them may throw.
+/// The stages of a pipeline. Each function is called from one thread only; any of them may throw.
 struct PipelineStages {
   /// The source: frames, packets to copy, then End. Called on the reader thread.
   std::function<io::Reader::Item()> read;
-  /// Called when a stage has failed, on its thread: a read() that waits for the source is to return soon,
-  /// with whatever. May be empty if none waits.
+  /// Called when a stage has failed, on its thread: a read() that waits for the source must return soon,
+  /// with any item. May be empty if none waits.
   std::function<void()> stop_reading;
   /// Gives the frames their noise levels, on the noise thread.
   Leveler* noise = nullptr;
@@ -41,8 +41,8 @@ struct PipelineOptions {
   /// more than 128 MiB. Three in the memory of a GPU's decoder, which has little to spare. On an interrupt,
   /// each costs the time to finish it.
   std::size_t queued_frames = 3;
-  /// Most results waiting to be encoded; fewer, likewise. Decoders and encoders that work on many frames at
-  /// once give and take them in bursts.
+  /// Most results waiting to be encoded; fewer if they would take more than 128 MiB. Decoders and encoders
+  /// that work on many frames at once give and take them in bursts.
   std::size_t queued_results = 16;
 };
 
@@ -51,7 +51,7 @@ struct PipelineCounters {
   StageCounters noise;  ///< no frames unless it is estimated
   StageCounters denoise;
   StageCounters write;
-  /// What the denoiser's device did for `denoise`, if it has memory of its own; otherwise no frames.
+  /// Times of the denoiser's device within `denoise`, if it has its own memory; otherwise no frames.
   StageTimes upload;
   StageTimes filter;
   StageTimes download;
@@ -59,30 +59,30 @@ struct PipelineCounters {
   bool on_device() const { return filter.frames > 0; }
 };
 
-/// What run_pipeline() throws if denoising fails: the frames before have been written. The sentence is that
-/// of the failure.
+/// Thrown by run_pipeline() if denoising fails. The frames before have been written. The message is that of
+/// the failure.
 class DenoisingFailure : public Error {
  public:
   using Error::Error;
 };
 
 /// A line for each stage: its frames, the rate that it would have alone, the shares of its time (busy,
-/// without input, without room for its output), and how long it had a frame: the median, 99 % and the worst,
-/// in ms. Denoising on a device has lines for its uploads, filtering and downloads, too, without the latter.
+/// without input, without room for its output), and its latency: the median, 99 % and the largest, in ms.
+/// Devices add lines for uploads, filtering and downloads, without latencies.
 std::vector<std::string> to_table(const PipelineCounters& counters);
 
-/// The same, for reports.
+/// The counters as JSON, for reports.
 nlohmann::ordered_json to_json(const PipelineCounters& counters);
 
 ///     reader thread ─► queue ─► noise thread ─► queue ─► calling thread: denoise ─► queue ─► writer thread
 ///
-/// Noise is looked for while frames are denoised: on a GPU most of that is waiting for answers.
+/// Noise is estimated while frames are denoised: on a GPU most of the estimation is waiting.
 ///
 /// Runs until the source ends, `frame_limit` is reached or a stop is requested: then reading ends and the
-/// frames under way are finished. As many frames are with the denoiser at once as it can work on, but none is
-/// kept waiting for the next. Packets overtake the frames that are with the denoiser and otherwise keep their
-/// place. Throws what the first stage to fail has thrown, and drops the frames under way; but if that is
-/// denoising, what has been denoised is written first.
+/// frames under way are finished. The denoiser has as many frames at once as it can work on, but no frame
+/// waits for the next one. Packets overtake the frames of the denoiser and otherwise keep their place. Throws
+/// what the first stage to fail has thrown, and drops the frames under way; but if that is denoising, what
+/// has been denoised is written first.
 void run_pipeline(const PipelineStages& stages, const PipelineOptions& options, PipelineCounters& counters,
                   const std::stop_token& stop);
 

@@ -8,7 +8,7 @@
 
 namespace limpid::app {
 
-/// What one stage of a pipeline has done, readable while it runs.
+/// Counters of a stage of a pipeline, readable while it runs.
 struct StageTimes {
   std::atomic<std::int64_t> frames = 0;
   std::atomic<std::int64_t> busy_ns = 0;               ///< at its own work

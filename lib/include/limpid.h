@@ -1,6 +1,6 @@
 /* limpid.h: remove noise from video, from C.
  *
- * A denoiser takes frames and gives results, in the order in which the frames came:
+ * A denoiser takes frames and returns results in the same order:
  *
  *     limpid_denoiser* denoiser;
  *     limpid_format format = {sizeof format, 1920, 1080, LIMPID_YUV, 1, 1, LIMPID_UINT8, 8, 0};
@@ -10,26 +10,26 @@
  *     for each frame:
  *       limpid_send(denoiser, &frame);
  *       while (limpid_receive(denoiser, &result) == LIMPID_OK) { use it; limpid_release(&result); }
- *     limpid_flush(denoiser), and receive as above until LIMPID_END
+ *     limpid_flush(denoiser), then limpid_receive() until LIMPID_END
  *     limpid_free(&denoiser);
  *
- * Results have the same bits as those of the program `limpid denoise` with the same settings.
+ * Results are bit-exact with those of the program `limpid denoise` with the same settings.
  *
- * ERRORS. All that can fail returns a limpid_status; what is below 0 is an error. limpid_error() tells in one
- * sentence what was wrong, as does the log, if one is set. After an error the denoiser is as it was before
- * the call, but for LIMPID_FAILED and LIMPID_NO_MEMORY of limpid_send(), limpid_receive() and limpid_flush(),
- * after which a frame may be lost; limpid_reset() or limpid_start() begin anew. No C++ exception leaves the
- * library.
+ * ERRORS. Functions that can fail return a limpid_status; values below 0 are errors. limpid_error() returns a
+ * sentence about the error, which also goes to the log, if one is set. A failed call leaves the denoiser
+ * unchanged. Exceptions are LIMPID_FAILED and LIMPID_NO_MEMORY of limpid_send(), limpid_receive() and
+ * limpid_flush(): a frame may be lost, and limpid_reset() or limpid_start() starts a new stream. No C++
+ * exception leaves the library.
  *
- * THREADS. One call at a time with a denoiser, on any thread. Different denoisers may be used on different
- * threads at once, those of one engine too: they share its threads or its device. The functions without a
- * denoiser may be called on any thread at any time.
+ * THREADS. A denoiser accepts one call at a time, on any thread. Different denoisers may be used on different
+ * threads at once, even with one engine: they share its threads or its device. Functions without a denoiser
+ * may be called on any thread at any time.
  *
- * STRUCTS. `struct_size` is sizeof of the struct, which the caller sets, for those that it gets back too. So
- * programs and later versions of the library fit together. Everything else may be 0.
+ * STRUCTS. The caller sets `struct_size` to sizeof the struct, also in structs that a function fills. It
+ * keeps programs compatible with later versions of the library. All other members may be 0.
  *
- * TEXTS are in UTF-8. The library changes nothing of the process: no environment, no signals, no locale. It
- * reads the environment variable LIMPID_ENGINE_PATH, further folders of engine modules.
+ * TEXTS are in UTF-8. The library does not change the environment, the signal handlers or the locale of the
+ * process. It reads the environment variable LIMPID_ENGINE_PATH: more folders of engine modules.
  */
 #ifndef LIMPID_H
 #define LIMPID_H
@@ -37,11 +37,11 @@
 #include <stddef.h> /* NOLINT(modernize-deprecated-headers): this is C */
 #include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
 
-/* The version of the library that this header is of, as of limpid_version(). */
+/* The version of the library that this header belongs to; compare limpid_version(). */
 #define LIMPID_VERSION "0.2.0"
 
-/* Only grows, by one with everything that is added to this header; what was added:
- *   1  all
+/* Increases by one with each addition to this header:
+ *   1  the first version
  *   2  limpid_estimate_noise()
  */
 #define LIMPID_API_VERSION 2
@@ -60,15 +60,15 @@ typedef enum limpid_status {
   LIMPID_OK = 0,
   LIMPID_AGAIN = 1,         /* no result yet: send another frame, or flush */
   LIMPID_END = 2,           /* all results have been received, after limpid_flush() */
-  LIMPID_FAILED = -1,       /* an engine that can't run, a device that broke down */
-  LIMPID_BAD_ARGUMENT = -2, /* null, an unknown name, an illegal value: could never work */
+  LIMPID_FAILED = -1,       /* the engine is not available, or the device failed */
+  LIMPID_BAD_ARGUMENT = -2, /* a null pointer, an unknown name, an illegal value */
   LIMPID_NO_MEMORY = -3,
-  LIMPID_BAD_STATE = -4 /* a call out of turn, such as sending after limpid_flush() */
+  LIMPID_BAD_STATE = -4 /* a call out of order, such as limpid_send() after limpid_flush() */
 } limpid_status;
 
-/* Versions of the library that is running. */
+/* The version of the loaded library. */
 LIMPID_API const char* limpid_version(void); /* "0.2.0" */
-LIMPID_API int32_t limpid_api_version(void); /* its LIMPID_API_VERSION */
+LIMPID_API int32_t limpid_api_version(void); /* LIMPID_API_VERSION of the library */
 
 /* ---- Formats and frames ---- */
 
@@ -79,25 +79,25 @@ typedef enum limpid_sample_type {
   LIMPID_FLOAT32 = 2
 } limpid_sample_type;
 
-/* What samples are. Sizes are 1 to 65535. Planes are in the order Y, U, V or R, G, B; alpha, if there is,
- * comes last and is passed through. */
+/* The format of frames. Sizes are 1 to 65535. The order of planes is Y, U, V or R, G, B, then alpha, which is
+ * copied. */
 typedef struct limpid_format {
   size_t struct_size;
-  int32_t width; /* of the first plane, in samples */
+  int32_t width; /* width of the first plane, in samples */
   int32_t height;
   int32_t color_model;    /* limpid_color_model */
   int32_t chroma_shift_x; /* YUV: planes U and V are width / 2^chroma_shift_x wide, rounded up; 0 to 2 */
   int32_t chroma_shift_y; /* and height / 2^chroma_shift_y high */
   int32_t sample_type;    /* limpid_sample_type; in the machine's byte order */
-  int32_t bit_depth;      /* 8 of UINT8; 8 to 16 of UINT16, the low bits; 32 of FLOAT32, 0 to 1 */
+  int32_t bit_depth;      /* UINT8: 8; UINT16: 8 to 16, in the low bits; FLOAT32: 32, values from 0 to 1 */
   int32_t has_alpha;
 } limpid_format;
 
-/* Whose memory samples are in: the host's, or that of a GPU, which has the number of CUDA's runtime. */
+/* The memory of samples: of the host, or of a GPU, numbered as in the CUDA runtime. */
 typedef enum limpid_memory { LIMPID_HOST = 0, LIMPID_CUDA = 1 } limpid_memory;
 
-/* Row y of a plane begins y * stride bytes behind `data`. In host memory the stride may be negative, and rows
- * may begin anywhere. */
+/* Row y of a plane begins at `data` + y * stride bytes. In host memory the stride may be negative, and rows
+ * need no alignment. */
 typedef struct limpid_plane {
   void* data;
   ptrdiff_t stride;      /* in bytes */
@@ -105,9 +105,10 @@ typedef struct limpid_plane {
 } limpid_plane;
 
 typedef enum limpid_frame_flag {
-  LIMPID_INTERLACED = 1,  /* odd and even rows are fields of different instants, and filtered apart */
-  LIMPID_BEGINS_ANEW = 2, /* as behind a seek: neither it nor the frame before helps the other */
-  LIMPID_CONTEXT_ONLY = 4 /* no result is wanted: it is there for the frames around it */
+  LIMPID_INTERLACED = 1, /* odd and even rows are fields of different times; they are filtered separately */
+  LIMPID_BEGINS_ANEW =
+      2, /* a discontinuity, such as a seek: the frame and the one before do not use each other */
+  LIMPID_CONTEXT_ONLY = 4 /* the frame has no result; neighboring frames use it */
 } limpid_frame_flag;
 
 typedef struct limpid_buffer limpid_buffer;
@@ -116,48 +117,48 @@ typedef struct limpid_frame {
   size_t struct_size;
   limpid_plane planes[4];
   int32_t memory;       /* limpid_memory */
-  int32_t ordinal;      /* of LIMPID_CUDA: the number of the GPU */
+  int32_t ordinal;      /* LIMPID_CUDA: the number of the GPU */
   int32_t padding_bits; /* unused low bits of each sample: 6 of P010; 0 in the library's memory */
-  uint32_t flags;       /* of limpid_frame_flag */
-  /* Of LIMPID_CUDA: a cudaEvent_t after which the samples are there, kept until `release`; or NULL: after all
-   * that the device's default stream has been given. */
+  uint32_t flags;       /* limpid_frame_flag */
+  /* LIMPID_CUDA: a cudaEvent_t after which the samples are valid, kept until `release`. NULL: they are valid
+   * after all work in the default stream of the device. */
   void* ready;
-  int64_t pts; /* these two come back with the result; the library doesn't look at them */
+  int64_t pts; /* pts and user are copied to the result and not used otherwise */
   void* user;
-  /* May be NULL in frames in host memory, which are copied before limpid_send() returns. Called once for each
-   * frame that is sent, also if the call fails, unless the frame's own struct_size is wrong; on any thread,
-   * as soon as the library no longer needs its memory. It mustn't call the denoiser. */
+  /* Called once for each frame that is sent, on any thread, as soon as the library no longer uses its memory;
+   * also if the call fails, except for a wrong struct_size of the frame. It must not call the denoiser. May
+   * be NULL for frames in host memory, which are copied before limpid_send() returns. */
   void (*release)(void* release_data);
   void* release_data;
-  limpid_buffer* buffer; /* memory of the library's, of frames that it gives; NULL in the caller's own */
+  limpid_buffer* buffer; /* the library's memory, in frames that it returns; NULL in frames of the caller */
 } limpid_frame;
 
-/* Gives back a frame that the library gave. It may outlive the denoiser. Frames without `buffer`, and NULL,
- * are left as they are. */
+/* Releases a frame of the library, which may outlive the denoiser. Ignores NULL and frames without `buffer`.
+ */
 LIMPID_API void limpid_release(limpid_frame* frame);
 
 /* ---- Engines ---- */
 
-/* A place to compute: the CPU with its threads, a GPU. Several denoisers may share one. */
+/* The CPU with its threads, or a GPU. Several denoisers may share an engine. */
 typedef struct limpid_engine limpid_engine;
 
-/* name: "auto" or NULL, "cpu", "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU engine, 1024 at most; 0:
- * one for each processor that the process may use. The engine is opened when a denoiser first starts on it,
- * which tells what is wrong with it. */
+/* name: "auto" or NULL, "cpu", "cuda:0", "cuda:0,1", "cuda:all". threads: of the CPU engine, at most 1024; 0:
+ * one per processor of the process. The first limpid_start() of a denoiser opens the engine and reports its
+ * errors. */
 LIMPID_API limpid_status limpid_engine_new(limpid_engine** engine, const char* name, int32_t threads);
-/* Denoisers that have it go on. */
+/* Denoisers of the engine stay usable. Accepts NULL; sets *engine to NULL. */
 LIMPID_API void limpid_engine_free(limpid_engine** engine);
 
 typedef struct limpid_engine_info {
   size_t struct_size;
   const char* name;        /* for limpid_engine_new() */
-  const char* description; /* the processor or device, or why it can't run */
-  uint64_t memory_bytes;   /* 0 if not known */
+  const char* description; /* the processor or device, or the reason why it is not available */
+  uint64_t memory_bytes;   /* 0: unknown */
   int32_t available;
 } limpid_engine_info;
 
-/* Calls `each` for the engines of this machine, best first, those that can't run too. Texts are there during
- * the call. */
+/* Calls `each` for the engines of this machine, best first, including those that are not available. Texts are
+ * valid during the call. */
 LIMPID_API limpid_status limpid_list_engines(void (*each)(void* data, const limpid_engine_info* engine),
                                              void* data);
 
@@ -166,10 +167,10 @@ LIMPID_API limpid_status limpid_list_engines(void (*each)(void* data, const limp
 typedef struct limpid_filter_info {
   size_t struct_size;
   const char* name;            /* for the setting "filter" */
-  const char* help;            /* what it is for, in a line */
-  const char* const* profiles; /* for the setting "profile", from quickest to best */
-  int32_t profile_count;       /* 0: it has none */
-  const char* default_profile; /* NULL if it has none */
+  const char* help;            /* title and purpose, in a line */
+  const char* const* profiles; /* for the setting "profile", from fastest to best */
+  int32_t profile_count;       /* 0: no profiles */
+  const char* default_profile; /* NULL: no profiles */
   int32_t parameter_count;
 } limpid_filter_info;
 
@@ -179,12 +180,12 @@ typedef struct limpid_parameter_info {
   size_t struct_size;
   const char* name;          /* as a setting: "search-window" */
   int32_t kind;              /* limpid_kind */
-  const char* help;          /* what it does, in a line */
-  const char* range;         /* legal values, for a person: "odd, 1 to 129"; of names a list, "dct, haar" */
-  const char* default_value; /* in the default profile; NULL: it follows from the noise or from others */
+  const char* help;          /* a noun phrase, in a line */
+  const char* range;         /* legal values as text: "odd, 1 to 129"; names as a list: "dct, haar" */
+  const char* default_value; /* in the default profile; NULL: follows from the noise or other parameters */
 } limpid_parameter_info;
 
-/* Filters and parameters are numbered from 0. Texts stay as long as the library is loaded. */
+/* Filters and parameters are numbered from 0. Texts stay valid while the library is loaded. */
 LIMPID_API int32_t limpid_filter_count(void);
 LIMPID_API limpid_status limpid_get_filter(int32_t filter, limpid_filter_info* info);
 LIMPID_API limpid_status limpid_get_parameter(int32_t filter, int32_t parameter, limpid_parameter_info* info);
@@ -193,100 +194,102 @@ LIMPID_API limpid_status limpid_get_parameter(int32_t filter, int32_t parameter,
 
 typedef struct limpid_denoiser limpid_denoiser;
 
-/* engine: NULL for one of its own, which the settings "engine" and "threads" choose. On failure, of memory
- * only, *denoiser is NULL. */
+/* engine: NULL for an own engine, which the settings "engine" and "threads" select. Fails only without
+ * memory, and then sets *denoiser to NULL. */
 LIMPID_API limpid_status limpid_new(limpid_denoiser** denoiser, limpid_engine* engine);
-/* Drops what is under way. *denoiser may be NULL, and is then. */
+/* Drops all frames. Accepts NULL; sets *denoiser to NULL. */
 LIMPID_API void limpid_free(limpid_denoiser** denoiser);
 
-/* What was wrong with the last call that failed; "" if none has. Stays until the next call. */
+/* The error of the last failed call; "" without one. Valid until the next call. */
 LIMPID_API const char* limpid_error(const limpid_denoiser* denoiser);
 
 typedef enum limpid_log_level { LIMPID_LOG_WARNING = 1, LIMPID_LOG_ERROR = 2 } limpid_log_level;
-/* Is told in sentences what won't be filtered as asked (warnings) and what limpid_error() tells (errors),
- * during calls with the denoiser, on their thread. It mustn't call the denoiser. NULL: nobody is told. */
+/* Receives warnings (settings that cannot be applied fully) and errors (the texts of limpid_error()) as
+ * sentences, during calls of the denoiser, on their thread. It must not call the denoiser. NULL: no log. */
 typedef void (*limpid_log)(void* data, limpid_log_level level, const char* sentence);
 LIMPID_API limpid_status limpid_set_log(limpid_denoiser* denoiser, limpid_log log, void* data);
 
-/* Sets an option of the command line, by its name without dashes; `limpid denoise --help` tells them all:
+/* Sets an option of the command line by its name without dashes. `limpid denoise --help-all` and
+ * `limpid filters NAME` list them:
  *
- * - filter, profile, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, ...
- * - noise: "auto"; a deviation in 8-bit code values, "10", or one for each plane, "10,5,5"; the name of a
- *   profile that `limpid noise` has saved, "camera.json", or its text, which begins with '{'
- * - sigma: the same setting under its other name
+ * - filter, profile, and each parameter of the filter (limpid_get_parameter()): reach, delay, steps, ...; the
+ *   filter may contain parameters: "vbm4d:reach=4:step=3"
+ * - noise: "auto"; a standard deviation in 8-bit code values, "10", or one per plane, "10,5,5"; a profile of
+ *   `limpid noise`, as a file name, "camera.json", or as text, which begins with '{'
+ * - sigma: another name of the setting noise
  * - strength: "0" to "10", "light", "medium", "strong"
  * - planes: "all", "luma" or "chroma"
  * - fields: "auto" (frames that are flagged as interlaced, and combed ones), "progressive" (none) or
  *   "interlaced" (all) are filtered by field
- * - engine, threads: of denoisers with an engine of their own
- * - live: "1" or "0"; as in the program's windows, each frame's result comes without later frames: the noise
- *   is found without looking ahead, and filters along motion have the delay 0, and what profiles have for
- *   that, unless another is set
+ * - engine, threads: for denoisers with an own engine
+ * - live: "1" or "0"; "1": results do not wait for later frames, as in the program's windows. The noise is
+ *   estimated without lookahead, and filters along motion have the delay 0, unless another is set
  *
- * NULL as a value unsets it. Noise, strength and planes hold for the frames that are sent from now on, the
- * others from the next limpid_start() on, which checks whether they fit together. */
+ * The value NULL restores the default. noise, strength and planes apply to the frames that are sent
+ * afterwards, other settings from the next limpid_start(), which checks that they are compatible. */
 LIMPID_API limpid_status limpid_set(limpid_denoiser* denoiser, const char* name, const char* value);
 LIMPID_API limpid_status limpid_set_int(limpid_denoiser* denoiser, const char* name, int32_t value);
 LIMPID_API limpid_status limpid_set_float(limpid_denoiser* denoiser, const char* name, double value);
 
-/* Begins a stream of frames of `format` with the settings as they are; drops the one that was under way. */
+/* Starts a stream of frames of `format` with the current settings. Drops the previous stream. */
 LIMPID_API limpid_status limpid_start(limpid_denoiser* denoiser, const limpid_format* format);
 
 typedef struct limpid_stream_info {
   size_t struct_size;
-  /* How many frames before and after its own a result depends on. Any segment of a stream that is sent with
-   * so many frames of context gives the same bits as the whole, if the noise is given. */
+  /* The numbers of frames before and after a frame that its result depends on. With a given noise level, any
+   * segment of a stream that is sent with that many context frames is bit-exact with the whole stream. */
   int32_t reach_before;
   int32_t reach_after;
-  int32_t latency;       /* later frames that must be sent before a frame's result can come */
-  int32_t concurrency;   /* frames worked on at once; with latency + concurrency under way it is busy */
-  int32_t memory;        /* limpid_memory that frames may be in besides LIMPID_HOST, or that */
-  int32_t ordinal;       /* the number of the GPU */
-  int32_t result_memory; /* the same of results (limpid_send_to()) */
+  int32_t latency;       /* later frames that must be sent before the result of a frame is available */
+  int32_t concurrency;   /* frames filtered at once; latency + concurrency frames keep the engine busy */
+  int32_t memory;        /* limpid_memory of frames that the engine reads, besides LIMPID_HOST */
+  int32_t ordinal;       /* number of the GPU */
+  int32_t result_memory; /* limpid_memory of results (limpid_send_to()) */
   int32_t result_ordinal;
-  const char* engine; /* these stay until the next limpid_start() */
+  const char* engine; /* texts stay valid until the next limpid_start() */
   const char* engine_description;
   const char* filter;
 } limpid_stream_info;
 LIMPID_API limpid_status limpid_get_stream(limpid_denoiser* denoiser, limpid_stream_info* info);
 
-/* A frame of the stream's format in memory that the engine reads fastest, to be filled and sent without a
- * copy. It must not be changed once it has been sent. Give it back by limpid_release(). */
+/* Allocates a frame of the stream's format in the memory that the engine reads fastest. It is sent without a
+ * copy, and must not be changed afterwards. Release it with limpid_release(). */
 LIMPID_API limpid_status limpid_allocate(limpid_denoiser* denoiser, limpid_frame* frame);
 
-/* Sends the next frame. Frames in the caller's host memory are copied before this returns; those with a
- * `buffer` (limpid_allocate(), limpid_receive()) and those in device memory are not. Doesn't wait for the
- * result. Receive results in between: those that nobody fetches stay in memory. */
+/* Sends the next frame and does not wait for its result. Frames in the caller's host memory are copied before
+ * the call returns; frames with a `buffer` (limpid_allocate(), limpid_receive()) and frames in device memory
+ * are not copied. Receive results between calls: they stay in memory until then. */
 LIMPID_API limpid_status limpid_send(limpid_denoiser* denoiser, const limpid_frame* frame);
-/* The same, with device memory of the stream's result_memory for the result to be written to, in `result`,
- * whose release is called when the result is given back or dropped, or the call fails. It is written after
- * what `frame` waits for (`ready`). All frames of a stream that want results must be sent in one of the two
- * ways. */
+/* As limpid_send(), and writes the result to `result`, in device memory of the stream's result_memory. Its
+ * release is called when the result is released or dropped, or the call fails. The result is written after
+ * the event `ready` of `frame`. All frames with results in a stream must be sent by one of the two functions.
+ */
 LIMPID_API limpid_status limpid_send_to(limpid_denoiser* denoiser, const limpid_frame* frame,
                                         const limpid_frame* result);
 
-/* The next result, with pts, user and LIMPID_INTERLACED of its frame, in memory of the library's (or of
- * limpid_send_to()), which limpid_release() gives back; or LIMPID_AGAIN or LIMPID_END. Waits while it is
- * computed. */
+/* Waits for the next result and returns it with pts, user and LIMPID_INTERLACED of its frame, or returns
+ * LIMPID_AGAIN or LIMPID_END. The result is in memory of the library (or of limpid_send_to()); release it
+ * with limpid_release(). */
 LIMPID_API limpid_status limpid_receive(limpid_denoiser* denoiser, limpid_frame* result);
-/* The same, copied into the caller's planes in host memory; `padding_bits` count, too. */
+/* As limpid_receive(), and copies the result to the caller's planes in host memory, with their padding_bits.
+ */
 LIMPID_API limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* result);
 
-/* No more frames will be sent; all results can be received. */
+/* Ends the stream: all results can be received, and no frame can be sent. */
 LIMPID_API limpid_status limpid_flush(limpid_denoiser* denoiser);
-/* Drops the frames that are under way and begins the stream anew, with its memory and tables. */
+/* Drops all frames and restarts the stream. Keeps its memory and tables. */
 LIMPID_API limpid_status limpid_reset(limpid_denoiser* denoiser);
 
 typedef struct limpid_noise {
   size_t struct_size;
-  float sigma[3];      /* of each plane, found or given, in 8-bit code values */
-  const char* profile; /* a JSON text, for the setting "noise"; stays until the next call */
+  float sigma[3];      /* noise level of each plane, estimated or given, in 8-bit code values */
+  const char* profile; /* JSON text for the setting "noise"; valid until the next call */
 } limpid_noise;
-/* The noise of the frame that was last given to the filter. LIMPID_AGAIN if none was yet. */
+/* The noise of the last frame that the filter received; LIMPID_AGAIN before the first. */
 LIMPID_API limpid_status limpid_get_noise(limpid_denoiser* denoiser, limpid_noise* noise);
-/* The noise of `count` frames that follow each other, as `limpid noise` finds it, which takes 16: that of
- * their longest scene. They are looked at by the denoiser's engine, during the call alone, and `release`
- * isn't called. The stream that is under way, if there is one, goes on as if nothing had been asked. */
+/* Estimates the noise of the longest scene of `count` consecutive frames, as `limpid noise` does with 16. The
+ * engine reads the frames only during the call; `release` is not called. The current stream is not affected.
+ */
 LIMPID_API limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_format* format,
                                                const limpid_frame* const* frames, int32_t count,
                                                limpid_noise* noise);
@@ -295,10 +298,10 @@ LIMPID_API limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const 
 
 typedef struct limpid_quality {
   size_t struct_size;
-  double psnr[3]; /* of each colour plane, in dB; infinite if they are equal */
+  double psnr[3]; /* of each color plane, in dB; infinite for equal planes */
   double ssim[3];
 } limpid_quality;
-/* How alike two frames in host memory are. */
+/* Compares two frames in host memory. */
 LIMPID_API limpid_status limpid_measure(const limpid_format* format, const limpid_frame* reference,
                                         const limpid_frame* test, limpid_quality* quality);
 

@@ -76,7 +76,7 @@ class Instance {
     }
   }
 
-  // Texts stay until they are set anew.
+  // Texts stay valid until they are set again.
   void get(int parameter, f0r_param_t value) {
     const std::scoped_lock lock(mutex_);
     const auto tell_text = [&](std::string& text) { *static_cast<char**>(value) = text.data(); };
@@ -146,7 +146,7 @@ class Instance {
     return plugins::expanded(settings);
   }
 
-  // Makes the denoiser what the parameters ask for. False if that has failed.
+  // Applies the parameters to the denoiser. False if that has failed.
   bool prepare() {
     if (!std::exchange(changed_, false) && !usable_) {
       return false;
@@ -171,7 +171,7 @@ class Instance {
     return true;
   }
 
-  // Whether the frame isn't the one behind the frame before. Hosts differ in the unit of time.
+  // True if the frame does not follow the last one. Hosts differ in the unit of time.
   bool is_jump(double time) {
     const double step = time - time_;
     const bool jumps = !(step > 0) || step > kJump * step_;

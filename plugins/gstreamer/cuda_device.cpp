@@ -20,7 +20,7 @@
 namespace limpid::gstreamer {
 namespace {
 
-// What both GStreamer's memory and the library know, without bytes that aren't of any sample.
+// The formats that both GStreamer's memory and the library support, without padding bytes.
 constexpr const char* kCaps = GST_VIDEO_CAPS_MAKE_WITH_FEATURES(
     GST_CAPS_FEATURE_MEMORY_CUDA_MEMORY,
     "{ NV12, NV21, I420, YV12, P010_10LE, P016_LE, I420_10LE, Y42B, I422_10LE, I422_12LE, Y444, GBR, GBRA, "

@@ -24,12 +24,12 @@ class DeviceFrames {
 
   /// Caps of all frames that it takes, for their owner.
   virtual GstCaps* caps() const = 0;
-  /// Tells other elements which GPU to use and how, if that is what they ask for. Any thread.
+  /// Answers queries of other elements about the GPU to use. Any thread.
   virtual bool answer(GstElement* element, GstQuery* query, const std::string& engine) const = 0;
 
   // These throw std::runtime_error with a sentence for the user.
   virtual void start(const GstVideoInfo& info, const limpid_stream_info& stream) = 0;
-  /// Sends a buffer. Gives the one that its result will be in, when that has been received.
+  /// Sends a buffer. Returns the one that will hold its result, once that has been received.
   virtual Buffer send(plugins::Denoiser& denoiser, GstBuffer* buffer) = 0;
 };
 

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-// What GStreamer's buffers are to the library.
+// Buffers of GStreamer as frames of the library.
 
 namespace limpid::gstreamer {
 

@@ -1,5 +1,5 @@
-// The GStreamer plug-in: the element limpiddenoise. Frames that filters along motion wait for are held back,
-// and told of as latency.
+// The GStreamer plug-in: the element limpiddenoise. It holds back the frames that filters along motion
+// need, and reports them as latency.
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
@@ -23,7 +23,7 @@
 namespace limpid::gstreamer {
 namespace {
 
-// Where caps don't tell the rate, as for variable ones.
+// The frame rate if caps have none, as for variable rates.
 constexpr GstClockTime kUsualDuration = GST_SECOND / 25;
 
 // The formats that can be denoised.
@@ -32,7 +32,7 @@ constexpr const char* kCaps = GST_VIDEO_CAPS_MAKE(
     "I422_10LE, Y444_10LE, I420_12LE, I422_12LE, Y444_12LE, P010_10LE, P012_LE, P016_LE, GRAY16_LE, RGB, "
     "BGR, RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, GBR, GBRA, GBR_10LE, GBR_12LE }");
 
-// What an element is behind GObject's struct. All but settings and latency belong to the streaming thread.
+// The element behind the struct of GObject. All but settings and latency belong to the streaming thread.
 class Element {
  public:
   explicit Element(GstElement* element)
@@ -83,7 +83,7 @@ class Element {
       } else {
         const Mapped samples(*info_, buffer, GST_MAP_READ);
         denoiser_.send(samples.frame());
-        // Without its samples: a source wants them back, and cameras have few.
+        // Without its samples, which sources reuse: cameras have few buffers.
         under_way_.emplace_back(gst_buffer_new());
         copy_all_but_samples(buffer, under_way_.back().get());
       }
@@ -146,7 +146,7 @@ class Element {
     tell_latency();
   }
 
-  // Engines that work on several frames at once are kept busy, unless results are wanted as soon as may be.
+  // Engines that work on several frames at once are kept busy, unless results are needed without delay.
   void tell_latency() {
     const int frames = get("live") == "1" ? denoiser_.stream().latency : denoiser_.frames_ahead();
     held_ = static_cast<std::size_t>(frames);
@@ -184,11 +184,11 @@ class Element {
   std::mutex mutex_;
   plugins::Settings settings_;
   std::atomic<GstClockTime> latency_ = 0;
-  // Of the streaming thread.
+  // Used on the streaming thread.
   plugins::Denoiser denoiser_;
   std::optional<GstVideoInfo> info_;
   bool on_device_ = false;
-  std::deque<Buffer> under_way_;  // what results will be in
+  std::deque<Buffer> under_way_;  // buffers for the results
   std::size_t held_ = 0;
 };
 

@@ -119,7 +119,7 @@ void Worker::filter(obs_source_frame& frame, std::uint64_t nanoseconds) {
   changed_.notify_all();
   changed_.wait_for(lock, std::chrono::nanoseconds(nanoseconds), [this] { return state_ != State::kGiven; });
   if (state_ == State::kDone) {
-    obs_source_frame_copy(&frame, frame_.get());  // whose time and colours are the frame's own
+    obs_source_frame_copy(&frame, frame_.get());  // with the time and colors of the frame
   } else if (state_ == State::kGiven) {
     tell_late();
   }

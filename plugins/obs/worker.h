@@ -16,7 +16,7 @@ struct FreeFrame {
 };
 using OwnFrame = std::unique_ptr<obs_source_frame, FreeFrame>;
 
-/// Whether frames of the format can be denoised.
+/// True if frames of the format can be denoised.
 bool is_known(video_format format);
 
 /// Denoises frames on a thread of its own, one at a time.
@@ -39,7 +39,7 @@ class Worker {
  private:
   enum class State : std::uint8_t { kIdle, kGiven, kDone, kFailed, kEnded };
 
-  // Of its thread.
+  // Used on its thread.
   void run();
   void denoise(const plugins::Settings& settings);
   void tell_late();

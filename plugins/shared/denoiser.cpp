@@ -13,7 +13,7 @@
 namespace limpid::plugins {
 namespace {
 
-// What a stream takes while it is under way. The first two are one setting, of which the last one set holds.
+// Settings that a running stream accepts. The first two are one setting; the last one that is set applies.
 constexpr const char* kNoise[] = {"noise", "sigma"};
 constexpr const char* kStrength = "strength";
 

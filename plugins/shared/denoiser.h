@@ -27,23 +27,23 @@ std::vector<limpid_filter_info> filters();
 /// Their names: "bm3d, vbm4d, ...". Stays as long as the program.
 const std::string& filter_names();
 
-/// By the library's names; those that aren't there have their defaults.
+/// Settings by the names of the library; missing ones have their defaults.
 using Settings = std::map<std::string, std::string>;
 
-/// Without those that are empty, and with those that the entry "settings" holds, NAME=VALUE between spaces,
-/// in its place. Throws std::runtime_error with a sentence for the user.
+/// Removes empty settings, and replaces the entry "settings" by the settings that it contains, NAME=VALUE
+/// separated by spaces. Throws std::runtime_error with a sentence for the user.
 Settings expanded(Settings settings);
 
-/// As settings have numbers, whatever the locale.
+/// A number as text for settings, in any locale.
 std::string text_of(double number);
 
 /// A limpid_denoiser. All throw std::runtime_error with a sentence for the user; after that, a frame may be
-/// lost, and start(), take() or reset() begin anew.
+/// lost, and start(), take() or reset() starts a new stream.
 class Denoiser {
  public:
   using Warn = std::function<void(const char* sentence)>;
 
-  /// `warn` is told, during calls, what won't be filtered as asked.
+  /// `warn` receives, during calls, settings that cannot be applied fully.
   explicit Denoiser(Warn warn) : warn_(std::move(warn)) {}
   Denoiser(const Denoiser&) = delete;
   Denoiser(Denoiser&&) = delete;
@@ -53,18 +53,18 @@ class Denoiser {
 
   /// Begins a stream; drops the one that was under way.
   void start(const limpid_format& format, const Settings& settings);
-  /// Whether take() lets the stream under way go on: the format and all but noise and strength are its own.
+  /// True if take() continues the current stream: only noise and strength differ.
   bool goes_on_with(const limpid_format& format, const Settings& settings) const;
-  /// For the frames from now on. Begins a stream unless the one under way goes on.
+  /// Settings for the frames that follow. Starts a stream unless the current one continues.
   void take(const limpid_format& format, const Settings& settings);
 
   limpid_stream_info stream();
-  /// So many frames are sent after one before its result is fetched, and the engine always has enough to do.
+  /// The number of frames to send after one before its result is fetched, to keep the engine busy.
   int frames_ahead();
 
   void send(const limpid_frame& frame);
   void send_to(const limpid_frame& frame, const limpid_frame& result);
-  /// The next result. It is there: enough frames have been sent.
+  /// The next result. Enough frames must have been sent.
   void receive(limpid_frame& result);
   void receive_into(limpid_frame& place);
   void flush();
@@ -82,7 +82,7 @@ class Denoiser {
   Warn warn_;
   std::unique_ptr<limpid_denoiser, Free> handle_;
   limpid_format format_{};
-  std::optional<Settings> settings_;  // of the stream; none if it can't go on
+  std::optional<Settings> settings_;  // of the stream; empty if it cannot continue
 };
 
 }  // namespace limpid::plugins

@@ -20,16 +20,16 @@
 namespace limpid::vapoursynth {
 namespace {
 
-// The noise estimate depends on the frames that it has seen. So many before a frame make it steady, and
-// requests may come so much out of order without a new beginning.
+// The noise estimate depends on earlier frames. This number of frames before a frame makes it steady, and
+// requests may be that much out of order without a restart.
 constexpr int kFramesToEstimateFrom = 8;
-// Results that others have asked for, or soon will.
+// Results for other or expected requests.
 constexpr std::size_t kMostKept = 64;
 
-// What scripts call.
+// Functions for scripts.
 struct Function {
   const char* name;
-  const char* filter;  // null: the user's choice
+  const char* filter;  // null: chosen by the user
   bool as_bm3dcuda;    // with the arguments of BM3DCUDA's function of that name
 };
 constexpr Function kFunctions[] = {{"Denoise", nullptr, false},
@@ -43,7 +43,7 @@ std::string renamed(std::string name, char from, char to) {
   return name;
 }
 
-// As registerFunction() takes them.
+// Arguments in the syntax of registerFunction().
 std::string arguments_of(const Function& function) {
   if (function.as_bm3dcuda) {
     return "clip:vnode;ref:vnode:opt;sigma:float[]:opt;block_step:int[]:opt;bm_range:int[]:opt;"
@@ -71,13 +71,13 @@ std::string arguments_of(const Function& function) {
   return arguments;
 }
 
-// What a call asks for.
+// The settings of a call.
 struct Request {
   plugins::Settings settings;
   bool planes[3]{};  // those that are filtered; the others are passed on
 };
 
-// The arguments of a call, and what they ask for.
+// Reads the arguments of a call.
 class Call {
  public:
   Call(const VSMap* arguments, const VSVideoInfo& clip, const VSAPI* vs)
@@ -166,7 +166,7 @@ class Call {
     }
   }
 
-  // As usual there, the last one is for the planes that have none.
+  // The last value applies to the remaining planes.
   double level_of(int plane) const {
     constexpr double kOfBm3dCuda = 3;
     const int levels = count_of("sigma");
@@ -204,7 +204,7 @@ class Call {
   plugins::Settings& settings_ = request_.settings;
 };
 
-// What VapourSynth gives and takes back.
+// Owners of VapourSynth's objects.
 using Frame = std::unique_ptr<const VSFrame, decltype(VSAPI::freeFrame)>;
 using Node = std::unique_ptr<VSNode, decltype(VSAPI::freeNode)>;
 
@@ -225,8 +225,8 @@ limpid_format format_of(const VSVideoInfo& clip) {
   return format;
 }
 
-// One call of a function: a stream through a denoiser, which goes on as long as frames are asked for in about
-// their order, and otherwise begins anew, with the frames of context that give the same bits.
+// One call of a function: a stream through a denoiser. It continues while requests are roughly in order, and
+// otherwise restarts with context frames, so that results are bit-exact.
 class Denoising {
  public:
   Denoising(const Function& function, const VSMap* in, VSCore* core, const VSAPI* vs)
@@ -350,8 +350,8 @@ class Denoising {
   int after_ = 0;
   // The stream. Frames that are sent before the next result's own are context.
   int next_sent_ = 0;
-  int next_result_ = kNone;    // none: the next request begins anew
-  std::queue<Frame> sources_;  // of results that are to come
+  int next_result_ = kNone;    // none: the next request restarts the stream
+  std::queue<Frame> sources_;  // source frames of the results to come
   std::map<int, Frame> results_;
 };
 

@@ -1,4 +1,4 @@
-"""What the caller's arrays are to the library: frames of planes."""
+"""Arrays of the caller as frames of planes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DTYPES = {"uint8": (0, 8), "uint16": (1, 16), "float32": (2, 32)}  # limpid_sam
 
 
 class Format(NamedTuple):
-    """As limpid_format has it."""
+    """The members of limpid_format."""
 
     width: int
     height: int
@@ -31,7 +31,7 @@ class Format(NamedTuple):
 
 
 class How(NamedTuple):
-    """What the caller says of arrays that they don't tell themselves."""
+    """Properties of arrays that the caller must give."""
 
     axes: Optional[str] = None
     color: Optional[str] = None
@@ -148,7 +148,7 @@ def _axes(said: Optional[str], shape: tuple[int, ...], planar: bool) -> str:
         if len(shape) == 4 and (last or before):
             return "TYXC" if last else "TCYX"
     raise ArgumentError(
-        f"an array of shape {shape} doesn't tell what its axes are: say it by axes=, such as 'TYX' or 'CYX' (T time, "
+        f"the axes of an array of shape {shape} are ambiguous: give axes=, such as 'TYX' or 'CYX' (T time, "
         "C color, Y rows, X columns)"
     )
 

@@ -183,7 +183,7 @@ class Denoiser:
             if self._like is None:
                 self._start(source)
             elif not source.same_kind_as(self._like) or source.ordinal != self._like.ordinal:
-                raise ArgumentError(f"the frame is {source}, and those of the stream are {self._like}")
+                raise ArgumentError(f"the frame is {source}, but the stream has frames of {self._like}")
             target = None if out is None or context else _target(out, source)
             if target is None and source.ordinal is not None and not context:
                 target = source.empty_like()
@@ -222,7 +222,7 @@ class Denoiser:
                 self._handle.flush()
 
     def reset(self) -> None:
-        """Drops the frames that are under way and begins the stream anew."""
+        """Drops all frames and restarts the stream."""
         with self._lock:
             if self._like is not None:
                 self._targets.clear()
@@ -230,12 +230,12 @@ class Denoiser:
 
     @property
     def stream(self) -> StreamInfo:
-        """What the stream needs; of a denoiser that has been started."""
+        """Properties of the stream; for a denoiser that has been started."""
         return StreamInfo(**self._handle.stream())
 
     @property
     def noise(self) -> Optional[NoiseProfile]:
-        """The noise of the frame that was last given to the filter, found or given; None if none was yet."""
+        """The noise of the last frame that the filter received, estimated or given; None before the first."""
         if self._like is None:
             return None
         text = self._handle.noise()

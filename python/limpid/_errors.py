@@ -1,16 +1,16 @@
-"""What can go wrong, by the library's status."""
+"""Errors, by the status of the library."""
 
 
 class Error(Exception):
-    """What the library could not do; its text is one sentence."""
+    """A failure of the library; its text is one sentence."""
 
 
 class ArgumentError(Error, ValueError):
-    """What could never work: an unknown setting, an illegal value, an array of a wrong shape or type."""
+    """Wrong usage: an unknown setting, an illegal value, an array of a wrong shape or type."""
 
 
 class StateError(Error, RuntimeError):
-    """A call out of turn, such as sending a frame behind a flush."""
+    """A call out of order, such as sending a frame after a flush."""
 
 
 class EngineError(Error, RuntimeError):

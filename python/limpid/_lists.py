@@ -1,4 +1,4 @@
-"""What there is: engines, filters and their parameters."""
+"""Lists of engines, filters and their parameters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// Denoises raw 8-bit frames in 4:2:0, in memory of the library's, so that none are copied:
+// Denoises raw 8-bit frames in 4:2:0, in memory of the library, without copies:
 // denoise_raw WIDTH HEIGHT <noisy.yuv >clean.yuv
-// On standard error it tells the engines, and the noise that it has found.
+// It prints the engines and the estimated noise to standard error.
 #include <limpid.h>
 
 #include <cstddef>

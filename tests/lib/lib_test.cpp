@@ -487,6 +487,10 @@ TEST(Library, SettingsAreTheCommandLines) {
                       {"profile", "lc"},
                       {"sigma", "10"}}),
               denoise_by_core(changed, frames));
+  expect_same(result({{"filter", "bm3d:search-window=11:matching=nearest:lambda=2.5"},
+                      {"profile", "lc"},
+                      {"sigma", "10"}}),
+              denoise_by_core(changed, frames));
   expect_same(result({{"filter", "bilateral"}, {"sigma", "10"}, {"strength", "1.5"}}),
               denoise_by_core(parse_filter("bilateral"), frames, 15));
   expect_same(result({{"filter", "nlm"},

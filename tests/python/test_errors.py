@@ -16,7 +16,7 @@ PICTURE = np.zeros((24, 32), np.uint8)
         (PICTURE.astype(np.int16), {}, "samples are int16"),
         (PICTURE.astype(">u2"), {}, "samples are >u2"),
         (PICTURE.astype(object), {}, "samples are object"),
-        (np.zeros(5, np.uint8), {}, r"shape \(5,\) doesn't tell what its axes are"),
+        (np.zeros(5, np.uint8), {}, r"axes of an array of shape \(5,\) are ambiguous"),
         (np.uint8(5), {}, None),
         (np.zeros((3, 24, 32), np.uint8), {}, r"shape \(3, 24, 32\) doesn't tell .* 'TYX' or 'CYX'"),
         (np.zeros((2, 5, 24, 32), np.uint8), {}, "doesn't tell"),
@@ -85,7 +85,7 @@ def test_stream_takes_frames_of_one_kind():
     denoiser = limpid.Denoiser(filter="bilateral", sigma=10)
     denoiser.send(PICTURE)
     for other in (PICTURE[1:], PICTURE.astype(np.uint16), np.zeros((24, 32, 3), np.uint8)):
-        with pytest.raises(limpid.ArgumentError, match="and those of the stream are uint8, axes YX"):
+        with pytest.raises(limpid.ArgumentError, match="but the stream has frames of uint8, axes YX"):
             denoiser.send(other)
     with pytest.raises(limpid.ArgumentError, match="no time axis"):
         limpid.Denoiser().send(np.zeros((5, 24, 32), np.uint8))

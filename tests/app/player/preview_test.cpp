@@ -402,7 +402,7 @@ TEST_F(ScriptedPreviewTest, TellsInOneLineThatThereIsNoSound) {
     GTEST_SKIP() << "this machine has a sound card";
   }
   ASSERT_EQ(with_sound.size(), 2U);
-  EXPECT_TRUE(with_sound[0].starts_with("no sound: no audio device: ")) << with_sound[0];
+  EXPECT_TRUE(with_sound[0].starts_with("no audio: no audio device: ")) << with_sound[0];
   EXPECT_EQ(told("silent.mkv", {}).size(), 1U) << "how many frames were shown";
 }
 
