@@ -27,6 +27,9 @@ def test_video_has_the_programs_bits(program, tmp_path, chroma, depth, size, set
     program("limpid-samples", "--size", size, "--frames", 5, "--format", chroma, "--depth", depth, "--noisy", tmp_path / "in.y4m")
     options = []
     for name, value in settings.items():
+        if name == "search_window":  # a parameter of the filter
+            options[options.index("--filter") + 1] += f":search-window={value}"
+            continue
         options += ["--" + name.replace("_", "-")]
         if value is not True:
             options += [",".join(map(str, value)) if isinstance(value, tuple) else value]
