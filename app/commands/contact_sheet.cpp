@@ -89,7 +89,7 @@ void ContactSheet::add(std::vector<std::string> label, io::RgbImage picture) {
 
 io::RgbImage ContactSheet::draw() const {
   if (entries_.empty()) {
-    throw Error("a contact sheet without pictures can't be drawn");
+    throw Error("a contact sheet needs pictures");
   }
   const io::RgbImage& first = entries_.front().picture;
   const int factor = std::max((kLeastCell + first.width - 1) / first.width, 1);

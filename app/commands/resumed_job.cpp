@@ -24,7 +24,7 @@ void check_resumable(const Job& job) {
     throw UsageError("--resume and --strict exclude each other");
   }
   if (job.input == "-" || job.output == "-") {
-    throw UsageError("--resume: what comes through a pipe can't be read again; name files");
+    throw UsageError("--resume needs files: a pipe cannot be read again");
   }
   if (io::is_written_straight(job.output)) {
     throw UsageError("--resume: " + job.output + " is a device or an address; name a file");

@@ -42,7 +42,7 @@ f0r_param_info_t parameter_info(int parameter) {
       return {"profile", F0R_PARAM_STRING, "Quality, from fastest to best: fast, lc, np, high"};
     default:
       return {"settings", F0R_PARAM_STRING,
-              "Other options of limpid denoise, between spaces: reach=2 engine=cpu"};
+              "Other options of limpid denoise, separated by spaces: reach=2 engine=cpu"};
   }
 }
 constexpr double kSigmaUnit = 100;

@@ -308,14 +308,13 @@ void limpid_denoise_class_init(LimpidDenoiseClass* own) {
   GParamSpec* properties[] = {
       nullptr,  // of the number 0, which none may have
       text("noise",
-           "auto; its deviation in 8-bit code values, 10 or 10,5,5; a profile that limpid noise has saved"),
+           "Noise: auto, standard deviation in 8-bit code values (10 or 10,5,5), or profile of limpid noise"),
       text("filter", limpid::plugins::filter_names().c_str()),
-      text("profile", "From quick to thorough: fast, lc, np, high"),
-      text("engine", "auto, cpu, cuda:0"),
-      text("settings", "Other options of limpid denoise, between spaces: reach=2 threads=4"),
-      g_param_spec_double("strength", "strength", "How much is removed: 1 what was found or given", 0, 10, 1,
-                          kFlags),
-      g_param_spec_boolean("live", "live", "Holds no frame back: later frames don't help", FALSE, kFlags)};
+      text("profile", "Quality, from fastest to best: fast, lc, np, high"),
+      text("engine", "Engine: auto, cpu, cuda:0"),
+      text("settings", "Other options of limpid denoise, separated by spaces: reach=2 threads=4"),
+      g_param_spec_double("strength", "strength", "Factor of the noise level", 0, 10, 1, kFlags),
+      g_param_spec_boolean("live", "live", "Do not wait for later frames", FALSE, kFlags)};
   g_object_class_install_properties(object, std::size(properties), properties);
   GstElementClass* const element = GST_ELEMENT_CLASS(own);
   element->change_state = change_state;

@@ -18,7 +18,7 @@ def same(a, b):
     [
         ("420", 8, "96x60", {}),
         ("420", 10, "98x61", {"sigma": (20, 10, 10), "profile": "fast", "strength": "strong"}),
-        ("422", 8, "67x41", {"filter": "bm3d", "profile": "fast", "search_window": 9, "planes": "luma"}),
+        ("422", 8, "67x41", {"filter": "bm3d:search-window=9", "profile": "fast", "planes": "luma"}),
         ("444", 10, "64x48", {"filter": "nlm", "sigma": 12.5}),
         ("gray", 8, "65x33", {"profile": "fast", "reach": (2, 1), "sigma": 20}),
     ],

@@ -131,7 +131,7 @@ TEST_F(JobsTest, AfterCtrlCTheRestIsDoneAndWhatIsWholeIsSkipped) {
   EXPECT_EQ(reports[0]["complete"], true);
   EXPECT_EQ(reports[1]["complete"], false);
   EXPECT_EQ(reports[1]["output"], path("out/b.partial.mkv"));
-  EXPECT_EQ(lines(outcome.err).back(), "1 files denoised, 0 skipped, 0 failed, 1 in part, 1 not begun");
+  EXPECT_EQ(lines(outcome.err).back(), "1 files denoised, 0 skipped, 0 failed, 1 partial, 1 not started");
 
   std::filesystem::copy_file(first, long_one, std::filesystem::copy_options::overwrite_existing);
   std::vector<std::string> resumed = arguments;

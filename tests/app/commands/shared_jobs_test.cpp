@@ -312,7 +312,7 @@ TEST_F(SharedJobsTest, AnotherFrameThanThePlanHasSeenIsRefused) {
 TEST_F(SharedJobsTest, AnotherInputOrProgramIsRefused) {
   const std::string clip = make_clip("a.mkv", 4);
   const std::string job = plan(clip, "job", {"--filter", "bilateral", "-c", "ffv1"});
-  expect_failure(limpid({"plan", clip, "-o", job}), 1, {"has a plan already"});
+  expect_failure(limpid({"plan", clip, "-o", job}), 1, {"contains a plan already"});
   expect_failure(limpid({"plan", "-", "-o", path("other")}), 2, {"standard input"});
   expect_failure(limpid({"plan", clip, "-o", path("other"), "--engine", "cpu", "--hwaccel", "cuda"}), 2,
                  {"--hwaccel cuda", "cpu"});
@@ -525,7 +525,7 @@ TEST_F(ResumeTest, ResultsWithoutAPlanAreNotTaken) {
   write_file(job + "/resume.json", R"({"limpid_resume": 1})");
   std::filesystem::remove(job + "/plan.json");
   std::filesystem::remove(path("out.mkv"));
-  expect_failure(limpid({"plan", clip_, "-o", job}), 1, {"has results of another job"});
+  expect_failure(limpid({"plan", clip_, "-o", job}), 1, {"contains results of another job"});
   expect_success(limpid(resumed({"--frames", "2"})));
   EXPECT_EQ(frame_count(path("out.mkv")), 2U);
   EXPECT_EQ(files(), (std::vector<std::string>{"a.mkv", "out.mkv"}));
