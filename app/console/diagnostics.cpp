@@ -46,10 +46,15 @@ std::string sentence(const io::Diagnostic& diagnostic, const ReadSource& source)
           source.name, diagnostic.count);
     case Kind::kConvertedFrames:
       return fmt::format(
-          "{}: {} frames differ from the first in size or pixel format and were converted to its",
+          "{}: {} frames differ from the first in size, pixel format, range or matrix and were converted to "
+          "its",
           source.name, diagnostic.count);
     case Kind::kScanChange:
       return fmt::format("{}: {}, unlike the first: all are encoded as that one is", source.name,
+                         diagnostic.text);
+    case Kind::kAspectChange:
+    case Kind::kColorChange:
+      return fmt::format("{}: {}; most formats keep only what the first frame has", source.name,
                          diagnostic.text);
   }
   return {};

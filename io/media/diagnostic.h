@@ -39,13 +39,20 @@ struct Diagnostic {
     kDamagedFrames,
     /// `count` frames that do not match the checksums that the stream has of them.
     kWrongChecksums,
-    /// `count` frames whose size or pixel format was not the first one's, and which were converted to that.
+    /// `count` frames whose size, pixel format, range or matrix was not the first one's, and which were
+    /// converted
+    /// to that.
     kConvertedFrames,
     /// Of the Writer: what can't be kept of what only later frames have, such as captions that begin then.
     kLateLoss,
     /// How frames are interlaced otherwise than the first says of all, such as "from frame 12 on it is
     /// interlaced, bottom field first".
     kScanChange,
+    /// A pixel aspect ratio, transfer or primaries other than the first frame's, such as "from frame 12 on
+    /// its pixel
+    /// aspect ratio is 16:11 instead of 12:11".
+    kAspectChange,
+    kColorChange,
   };
 
   Kind kind;

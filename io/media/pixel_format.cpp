@@ -129,8 +129,8 @@ bool is_gray(AVPixelFormat format) {
 }
 
 bool is_full_range(AVPixelFormat format, AVColorRange tag) {
-  return implies_full_range(format) || tag == AVCOL_RANGE_JPEG ||
-         (tag == AVCOL_RANGE_UNSPECIFIED && is_gray(format));
+  return tag == AVCOL_RANGE_UNSPECIFIED ? implies_full_range(format) || is_gray(format)
+                                        : tag == AVCOL_RANGE_JPEG;
 }
 
 int depth_of(AVPixelFormat format) { return av_pix_fmt_desc_get(format)->comp[0].depth; }

@@ -32,8 +32,9 @@ bool implies_full_range(AVPixelFormat format);
 /// True for gray, with alpha or without.
 bool is_gray(AVPixelFormat format);
 
-/// True if samples with this tag are full range. Gray without a tag is: pictures, cameras and libswscale all
-/// take it so.
+/// True if samples with this tag are full range. The tag counts for more than the name of a yuvj format,
+/// which decoders keep where the range changes in mid-stream. Gray without a tag is full range, as libswscale
+/// takes it.
 bool is_full_range(AVPixelFormat format, AVColorRange tag);
 
 /// Bits of the first component.

@@ -110,8 +110,8 @@ class Reader {
   DisplayProperties display() const;
 
   /// The next frame in presentation order, or the next packet to copy. Damaged packets are skipped and
-  /// counted; frames of another size or pixel format than the first are converted to it and counted
-  /// (diagnostics()).
+  /// counted; frames of another size, pixel format, range or matrix than the first are converted to it and
+  /// counted (diagnostics()).
   Item read();
 
   /// Goes to `seconds`, in the frames' times: the next frame is the first that is shown then or later.

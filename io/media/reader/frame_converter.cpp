@@ -28,12 +28,34 @@ bool has_usable_rows(const AVFrame& frame, const FrameFormat& format) {
   return true;
 }
 
+/// True for matrices that swscale knows.
+bool is_convertible(AVColorSpace matrix) {
+  return matrix == AVCOL_SPC_FCC || matrix == AVCOL_SPC_SMPTE240M ||
+         (color_matrix(matrix) != ColorMatrix::kUnspecified && matrix != AVCOL_SPC_BT2020_CL);
+}
+
+bool have_same_coefficients(AVColorSpace a, AVColorSpace b) {
+  constexpr int kCoefficients = 4;
+  return std::equal(sws_getCoefficients(a), sws_getCoefficients(a) + kCoefficients, sws_getCoefficients(b));
+}
+
+/// The shape of a frame's pixels once it has been scaled to another size.
+AVRational scaled_aspect(const AVFrame& from, int width, int height) {
+  const AVRational own = from.sample_aspect_ratio.num > 0 ? from.sample_aspect_ratio : AVRational{1, 1};
+  const AVRational horizontal{from.width, width};
+  const AVRational vertical{height, from.height};
+  return av_mul_q(own, av_mul_q(horizontal, vertical));
+}
+
 }  // namespace
 
 FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first,
                                AVPixelFormat samples)
     : url_(std::move(url)),
       device_(options.memory.ordinal),
+      matrix_(first.colorspace),
+      range_(first.color_range),
+      is_full_range_(io::is_full_range(samples, first.color_range)),
       source_format_(without_range(samples)),
       readable_format_(source_format_),
       allocate_(options.allocate) {
@@ -44,7 +66,6 @@ FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, co
 }
 
 void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) {
-  const bool full = is_full_range(samples, first.color_range);
   const int width = visible_width(first);
   const int height = visible_height(first);
   std::optional<FrameFormat> format = frame_format(source_format_);
@@ -54,42 +75,54 @@ void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) 
     if (readable_format_ == AV_PIX_FMT_NONE) {
       throw Error(url_ + ": its pixel format " + name_of(samples) + " is not supported");
     }
-    const ColorCoding coding{.matrix = first.colorspace, .full_range = full};
+    const ColorCoding coding{.matrix = matrix_, .full_range = is_full_range_};
     scaler_.emplace(url_, PictureLayout{width, height, source_format_, coding},
                     PictureLayout{width, height, readable_format_, coding});
     format = frame_format(readable_format_);
   }
   format->width = width;
   format->height = height;
-  format->matrix = color_matrix(first.colorspace);
+  format->matrix = color_matrix(matrix_);
   format->range =
-      full || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(first.color_range);
+      is_full_range_ || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(range_);
   format->validate(url_);
   format_ = *format;
 }
 
 bool FrameConverter::fits(const AVFrame& frame, AVPixelFormat samples) const {
   return visible_width(frame) == format_.width && visible_height(frame) == format_.height &&
-         without_range(samples) == source_format_;
+         without_range(samples) == source_format_ && has_first_coding(frame, samples);
+}
+
+bool FrameConverter::has_first_coding(const AVFrame& frame, AVPixelFormat samples) const {
+  if (is_rgb(source_format_)) {
+    return true;
+  }
+  const bool has_matrix =
+      !is_gray(source_format_) && is_convertible(matrix_) && is_convertible(frame.colorspace);
+  return is_full_range(samples, frame.color_range) == is_full_range_ &&
+         (!has_matrix || have_same_coefficients(matrix_, frame.colorspace));
 }
 
 FrameHandle FrameConverter::adapted(const AVFrame& other, std::int64_t index) {
   const FrameHandle host = other.format == AV_PIX_FMT_CUDA ? copy_to_host(other, url_) : nullptr;
   const AVFrame& from = host != nullptr ? *host : other;
   const auto format = static_cast<AVPixelFormat>(from.format);
-  const PictureLayout layout{
-      from.width,
-      from.height,
-      without_range(format),
-      {.matrix = from.colorspace, .full_range = is_full_range(format, from.color_range)}};
-  PictureLayout wanted = layout;
-  wanted.width = format_.width;
-  wanted.height = format_.height;
-  wanted.format = source_format_;
-  wanted.coding.full_range = format_.range == ColorRange::kFull;
+  ColorCoding coding{.matrix = from.colorspace, .full_range = is_full_range(format, from.color_range)};
+  const bool is_tagged = is_convertible(coding.matrix) && !is_rgb(format);
+  coding.matrix = is_tagged ? coding.matrix : matrix_;
+  const PictureLayout layout{from.width, from.height, without_range(format), coding};
+  const PictureLayout wanted{
+      format_.width,
+      format_.height,
+      source_format_,
+      {.matrix = is_convertible(matrix_) ? matrix_ : coding.matrix, .full_range = is_full_range_}};
   FrameHandle converted = adapted_pool_.take(wanted.format, wanted.width, wanted.height);
   Scaler(url_ + ": frame " + std::to_string(index), layout, wanted).convert(from, *converted);
   check(av_frame_copy_props(converted.get(), &from), url_, "can't copy a frame's properties");
+  converted->colorspace = matrix_;
+  converted->color_range = range_;
+  converted->sample_aspect_ratio = scaled_aspect(from, wanted.width, wanted.height);
   ++copies_;
   return converted;
 }

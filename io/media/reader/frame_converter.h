@@ -24,7 +24,8 @@ class FrameConverter {
   FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first, AVPixelFormat samples);
 
   const FrameFormat& format() const { return format_; }
-  /// True if a frame has the size and the pixel format of the first.
+  /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it has
+  /// tags.
   bool fits(const AVFrame& frame, AVPixelFormat samples) const;
   /// A frame that doesn't fit, converted to one that does, like ffmpeg does it. `index` names it in errors.
   FrameHandle adapted(const AVFrame& other, std::int64_t index);
@@ -36,11 +37,15 @@ class FrameConverter {
 
  private:
   void choose_format(const AVFrame& first, AVPixelFormat samples);
+  bool has_first_coding(const AVFrame& frame, AVPixelFormat samples) const;
   Frame allocated() { return allocate_ ? allocate_(format_) : pool_.allocate(format_); }
 
   std::string url_;
   int device_;  ///< ordinal of the GPU that decodes
   FrameFormat format_;
+  AVColorSpace matrix_;  ///< tag of the first frame
+  AVColorRange range_;   ///< tag of the first frame
+  bool is_full_range_;
   AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
   AVPixelFormat readable_format_;  ///< source_format_, or what the scaler makes of it
   std::optional<Scaler> scaler_;

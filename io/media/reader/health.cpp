@@ -1,6 +1,7 @@
 #include "io/media/reader/health.h"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -11,6 +12,24 @@ std::string length_text(std::int64_t microseconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f s", static_cast<double>(microseconds) / AV_TIME_BASE);
   return text.data();
+}
+
+std::string from_frame(std::int64_t index) { return "from frame " + std::to_string(index) + " on its "; }
+
+/// What is not known is taken for square.
+AVRational aspect_of(const AVFrame& frame) {
+  const AVRational aspect = frame.sample_aspect_ratio;
+  return aspect.num > 0 && aspect.den > 0 ? aspect : AVRational{1, 1};
+}
+
+std::string text_of(AVRational ratio) { return std::to_string(ratio.num) + ":" + std::to_string(ratio.den); }
+
+std::string text_of(const char* name) { return name == nullptr ? "unknown" : name; }
+
+/// True if both frames have a tag, and they differ.
+template <typename Tag>
+bool differ(Tag first, Tag other, Tag unspecified) {
+  return first != unspecified && other != unspecified && first != other;
 }
 
 }  // namespace
@@ -78,13 +97,36 @@ void Health::note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t 
   }
 }
 
+void Health::note_display(const AVFrame& first, const AVFrame& frame, std::int64_t index) {
+  constexpr double kNoticeable = 0.005;
+  const AVRational before = aspect_of(first);
+  const AVRational now = aspect_of(frame);
+  if (aspect_change_.empty() && std::abs(av_q2d(now) / av_q2d(before) - 1) > kNoticeable) {
+    aspect_change_ =
+        from_frame(index) + "pixel aspect ratio is " + text_of(now) + " instead of " + text_of(before);
+  }
+  if (!color_change_.empty()) {
+    return;
+  }
+  if (differ(first.color_trc, frame.color_trc, AVCOL_TRC_UNSPECIFIED)) {
+    color_change_ = from_frame(index) + "transfer is " + text_of(av_color_transfer_name(frame.color_trc)) +
+                    " instead of " + text_of(av_color_transfer_name(first.color_trc));
+  } else if (differ(first.color_primaries, frame.color_primaries, AVCOL_PRI_UNSPECIFIED)) {
+    color_change_ = from_frame(index) + "primaries are " +
+                    text_of(av_color_primaries_name(frame.color_primaries)) + " instead of " +
+                    text_of(av_color_primaries_name(first.color_primaries));
+  }
+}
+
 Diagnostics Health::diagnostics(bool is_complete) const {
   using Kind = Diagnostic::Kind;
   Diagnostics all;
   for (const auto& [kind, text] : {std::pair{Kind::kFailure, &failure_},
                                    {Kind::kDamage, &damage_},
                                    {Kind::kShortfall, &shortfall_},
-                                   {Kind::kScanChange, &scan_change_}}) {
+                                   {Kind::kScanChange, &scan_change_},
+                                   {Kind::kAspectChange, &aspect_change_},
+                                   {Kind::kColorChange, &color_change_}}) {
     if (!text->empty()) {
       all.push_back({.kind = kind, .text = *text});
     }

@@ -49,6 +49,8 @@ class Health {
   /// Encoders are set up for the fields of the `first` frame. Progressive frames among interlaced ones do no
   /// harm.
   void note_scan(const AVFrame& first, const AVFrame& frame, std::int64_t index);
+  /// Players are told the pixel aspect ratio, the transfer and the primaries of the `first` frame.
+  void note_display(const AVFrame& first, const AVFrame& frame, std::int64_t index);
 
   /// `is_complete`: the video has been read up to the end of the range.
   Diagnostics diagnostics(bool is_complete) const;
@@ -60,6 +62,8 @@ class Health {
   std::string damage_;
   std::string shortfall_;
   std::string scan_change_;
+  std::string aspect_change_;
+  std::string color_change_;
   FrameGaps gaps_;
   std::string pending_error_;  ///< error of the demuxer since the last packet of the video
   std::string first_container_error_;

@@ -299,11 +299,10 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
       health_.note_converted_frame();
     }
   }
-  if (const AVPixelFormat samples = decoder_.sample_format(*decoded);
-      is_full_range(samples, decoded->color_range)) {
-    decoded->color_range = AVCOL_RANGE_JPEG;
-    decoded->format = decoded->format == AV_PIX_FMT_CUDA ? decoded->format : without_range(samples);
-  }
+  const AVPixelFormat samples = decoder_.sample_format(*decoded);
+  decoded->color_range =
+      is_full_range(samples, decoded->color_range) ? AVCOL_RANGE_JPEG : decoded->color_range;
+  decoded->format = decoded->format == AV_PIX_FMT_CUDA ? decoded->format : without_range(samples);
   std::shared_ptr<AVFrame> properties = properties_of(*decoded, demuxer_.video().time_base);
   if (first_properties_ == nullptr) {
     inherit_from_stream(*properties, demuxer_.video());
@@ -312,6 +311,7 @@ Frame Reader::State::deliver(FrameHandle decoded, std::int64_t index, bool conte
   Frame frame = converter_->convert(std::move(decoded));
   if (!context_only) {
     health_.note_scan(*first_properties_, *properties, index);
+    health_.note_display(*first_properties_, *properties, index);
   }
   frame.interlaced = is_interlaced(*properties);
   frame.index = index;

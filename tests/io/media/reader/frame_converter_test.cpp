@@ -67,7 +67,7 @@ TEST(FrameConverterTest, AFrameThatDoesNotFitIsAdapted) {
   const FrameHandle first = picture_of(AV_PIX_FMT_YUV420P, 32, 16);
   FrameConverter converter = converter_for(*first);
   EXPECT_TRUE(converter.fits(*first, AV_PIX_FMT_YUV420P));
-  EXPECT_TRUE(converter.fits(*first, AV_PIX_FMT_YUVJ420P)) << "the range is no part of it";
+  EXPECT_FALSE(converter.fits(*first, AV_PIX_FMT_YUVJ420P)) << "it is of full range";
   EXPECT_FALSE(converter.fits(*first, AV_PIX_FMT_YUV422P));
   const FrameHandle larger = picture_of(AV_PIX_FMT_YUV444P, 64, 64, 90);
   EXPECT_FALSE(converter.fits(*larger, AV_PIX_FMT_YUV444P));
@@ -77,6 +77,47 @@ TEST(FrameConverterTest, AFrameThatDoesNotFitIsAdapted) {
   EXPECT_EQ(adapted->pts, 123);
   EXPECT_EQ(converter.convert(std::move(adapted)).planes[0].row<std::uint8_t>(8)[8], 90);
   EXPECT_EQ(converter.copies(), 1);
+}
+
+TEST(FrameConverterTest, RangeAndMatrixBecomeThoseOfTheFirst) {
+  const FrameHandle first = picture_of(AV_PIX_FMT_YUV444P, 32, 16);
+  first->color_range = AVCOL_RANGE_MPEG;
+  first->colorspace = AVCOL_SPC_BT709;
+  FrameConverter converter = converter_for(*first);
+  const auto yuv = [](int y, int u, int v) {
+    FrameHandle frame = picture_of(AV_PIX_FMT_YUV444P, 32, 16, y);
+    for (const auto& [plane, value] : {std::pair{1, u}, std::pair{2, v}}) {
+      for (int row = 0; row < 16; ++row) {
+        std::fill_n(frame->data[plane] + row * frame->linesize[plane], 32, static_cast<std::uint8_t>(value));
+      }
+    }
+    return frame;
+  };
+
+  const FrameHandle full = yuv(255, 128, 128);
+  EXPECT_TRUE(converter.fits(*full, AV_PIX_FMT_YUV444P)) << "without tags";
+  full->color_range = AVCOL_RANGE_JPEG;
+  EXPECT_FALSE(converter.fits(*full, AV_PIX_FMT_YUV444P));
+  const FrameHandle limited = converter.adapted(*full, 1);
+  EXPECT_EQ(limited->color_range, AVCOL_RANGE_MPEG);
+  EXPECT_EQ(limited->data[0][5], 235);
+
+  const FrameHandle green = yuv(145, 54, 34);  // pure, by BT.601; by BT.709 it is 173, 42, 26
+  green->colorspace = AVCOL_SPC_SMPTE170M;
+  EXPECT_FALSE(converter.fits(*green, AV_PIX_FMT_YUV444P));
+  const FrameHandle converted = converter.adapted(*green, 2);
+  EXPECT_EQ(converted->colorspace, AVCOL_SPC_BT709);
+  EXPECT_NEAR(converted->data[0][5], 173, 1);
+  EXPECT_NEAR(converted->data[1][5], 42, 1);
+  EXPECT_NEAR(converted->data[2][5], 26, 1);
+}
+
+TEST(FrameConverterTest, ScalingChangesTheShapeOfPixels) {
+  const FrameHandle first = picture_of(AV_PIX_FMT_YUV420P, 32, 32);
+  FrameConverter converter = converter_for(*first);
+  const FrameHandle wide = picture_of(AV_PIX_FMT_YUV420P, 64, 32);
+  const FrameHandle adapted = converter.adapted(*wide, 1);
+  EXPECT_EQ(av_cmp_q(adapted->sample_aspect_ratio, {2, 1}), 0);
 }
 
 TEST(FrameConverterTest, AFormatThatIsNotSupportedIsAnError) {
