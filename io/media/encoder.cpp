@@ -156,11 +156,32 @@ struct CodecChoice {
   int width = 0;
   AVPixelFormat requested = AV_PIX_FMT_NONE;
   bool prefers_hevc = false;
+  bool has_alpha = false;
 };
+
+bool keeps_alpha(const AVCodec& codec) {
+  return std::ranges::any_of(pixel_formats_of(codec), [](AVPixelFormat format) {
+    return (av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+  });
+}
+
+/// The encoder that keeps alpha in a container whose usual encoder doesn't; null if there is none. Matroska
+/// has FFV1 for it, which is no choice for players, so that the user is told instead.
+const AVCodec* alpha_codec(const AVOutputFormat& container) {
+  const char* const name = is(container, "webm")  ? "libvpx-vp9"
+                           : is(container, "mov") ? "prores_ks"
+                                                  : nullptr;
+  const AVCodec* const codec = name == nullptr ? nullptr : avcodec_find_encoder_by_name(name);
+  return codec != nullptr && keeps_alpha(*codec) ? codec : nullptr;
+}
 
 const AVCodec* default_codec(const AVOutputFormat& container, const std::string& url,
                              const CodecChoice& choice) {
-  const auto& [depth, width, requested, prefers_hevc] = choice;
+  const auto& [depth, width, requested, prefers_hevc, has_alpha] = choice;
+  if (const AVCodec* const codec =
+          has_alpha && requested == AV_PIX_FMT_NONE ? alpha_codec(container) : nullptr) {
+    return codec;
+  }
   const AVCodec* best = nullptr;
   if (can_hold(container, AV_CODEC_ID_H264)) {
     const std::array<const char*, 3> names{prefers_hevc ? "libx265" : "libx264",
@@ -335,7 +356,8 @@ void Encoder::choose_codec(const AVOutputFormat& container, const WriterOptions&
                             .width = source_.format.width,
                             .requested = requested,
                             // HDR is shown where it is HEVC; but x265 knows no fields.
-                            .prefers_hevc = is_hdr && !is_interlaced(*source_.properties)});
+                            .prefers_hevc = is_hdr && !is_interlaced(*source_.properties),
+                            .has_alpha = source_.format.has_alpha});
     if (codec_ == nullptr) {
       throw UsageError(url_ + ": no encoder for the container " + container.name + " is known; name one");
     }

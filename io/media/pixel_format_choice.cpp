@@ -52,7 +52,7 @@ bool has_samples_of(AVPixelFormat format, const FrameFormat& source) {
   return samples && same_samples(*samples, source);
 }
 
-/// The candidates that keep the most of the source, in the order depth, chroma resolution, alpha; libav's own
+/// The candidates that keep the most of the source, in the order alpha, depth, chroma resolution; libav's own
 /// choice weighs these against the size of the samples.
 std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AVPixelFormat source,
                                        bool alpha) {
@@ -67,13 +67,13 @@ std::vector<AVPixelFormat> least_lossy(std::vector<AVPixelFormat> candidates, AV
     }
   };
   prefer(FF_LOSS_CHROMA | FF_LOSS_COLORQUANT);
+  prefer(FF_LOSS_ALPHA);
   int depth = 0;
   for (const AVPixelFormat candidate : candidates) {
     depth = std::max(depth, std::min(depth_of(candidate), depth_of(source)));
   }
   std::erase_if(candidates, [depth](AVPixelFormat f) { return depth_of(f) < depth; });
   prefer(FF_LOSS_RESOLUTION);
-  prefer(FF_LOSS_ALPHA);
   return candidates;
 }
 

@@ -30,7 +30,7 @@ std::span<const AVPixelFormat> accepted_pixel_formats(const AVOutputFormat& cont
 std::vector<AVPixelFormat> pixel_format_candidates(const PixelFormatRequest& request);
 
 /// The candidate that keeps the most of the source: its samples as they are if possible, else in the order
-/// depth, chroma resolution, alpha. None if swscale can convert to no candidate.
+/// alpha, depth, chroma resolution. None if swscale can convert to no candidate.
 AVPixelFormat best_pixel_format(const std::vector<AVPixelFormat>& candidates, const FrameFormat& source);
 
 /// What a source loses in the `chosen` pixel format, one phrase each ("alpha is dropped").

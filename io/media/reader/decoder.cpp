@@ -5,12 +5,30 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/reader/input_format.h"
 
 namespace limpid::io {
+namespace {
+
+/// A decoder that keeps the alpha of WebM, which is a second stream beside the pictures that libavcodec's own
+/// decoders of VP8 and VP9 ignore. Null if the video has no alpha, or there is no such decoder.
+const AVCodec* alpha_decoder(const AVStream& stream) {
+  const AVDictionaryEntry* const mode = av_dict_get(stream.metadata, "alpha_mode", nullptr, 0);
+  if (mode == nullptr || std::string_view(mode->value) != "1") {
+    return nullptr;
+  }
+  const AVCodecID id = stream.codecpar->codec_id;
+  return id == AV_CODEC_ID_VP9   ? avcodec_find_decoder_by_name("libvpx-vp9")
+         : id == AV_CODEC_ID_VP8 ? avcodec_find_decoder_by_name("libvpx")
+                                 : nullptr;
+}
+
+}  // namespace
 
 Decoder::Decoder(const std::string& url, const VideoSource& source, const ReaderOptions& options,
                  Dictionary& unused, Health& health)
@@ -21,6 +39,12 @@ Decoder::Decoder(const std::string& url, const VideoSource& source, const Reader
 /// The decoder for the memory that is asked for, or else libavcodec's own; says why.
 const AVCodec& Decoder::choose_codec(const ReaderOptions& options) {
   const AVCodecID id = source_.stream.codecpar->codec_id;
+  if (const AVCodec* const with_alpha = alpha_decoder(source_.stream)) {
+    why_not_on_cuda_ = options.memory.is_host()
+                           ? ""
+                           : "GPUs do not decode the alpha of " + std::string(avcodec_get_name(id));
+    return *with_alpha;
+  }
   if (!options.memory.is_host()) {
     const AVCodec* const of_cuda = find_cuda_decoder(id);
     if (of_cuda != nullptr && (!options.same_samples || has_exact_samples(id))) {

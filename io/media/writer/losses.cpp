@@ -43,6 +43,15 @@ Losses lost_dynamic_hdr(const Source& source, const LossTarget& /*target*/) {
   return {"the source's dynamic HDR metadata (HDR10+ or Dolby Vision) is not kept"};
 }
 
+/// The decoder of the source's codec may ignore alpha that the container tells of.
+Losses lost_alpha(const Source& source, const LossTarget& /*target*/) {
+  const AVDictionaryEntry* const mode = av_dict_get(source.video.metadata, "alpha_mode", nullptr, 0);
+  if (mode == nullptr || std::string_view(mode->value) != "1" || source.format.has_alpha) {
+    return {};
+  }
+  return {"the source's alpha is not kept: there is no decoder for it here (libvpx would be one)"};
+}
+
 Losses lost_stereo(const Source& source, const LossTarget& target) {
   const std::string_view codec = target.codec.name;
   const bool of_frames = has_side_data(source.first, AV_FRAME_DATA_STEREO3D);
@@ -112,8 +121,8 @@ void report_left_out(Diagnostics& diagnostics, unsigned stream, std::string text
 
 std::vector<std::string> losses(const Source& source, const LossTarget& target) {
   std::vector<std::string> all;
-  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_stereo, lost_exif, lost_xmp,
-                           lost_other_metadata, lost_profile}) {
+  for (const auto& find : {lost_chapters, lost_timecode, lost_dynamic_hdr, lost_alpha, lost_stereo, lost_exif,
+                           lost_xmp, lost_other_metadata, lost_profile}) {
     std::ranges::move(find(source, target), std::back_inserter(all));
   }
   return all;

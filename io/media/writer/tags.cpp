@@ -20,9 +20,9 @@ namespace {
 
 /// Tags that describe the source's container or its encoded video, not its content.
 bool is_stale(std::string_view key) {
-  constexpr std::array<std::string_view, 8> kNames{"major_brand", "minor_version", "compatible_brands",
-                                                   "encoder",     "rotate",        "DURATION",
-                                                   "BPS",         "_STATISTICS"};
+  constexpr std::array<std::string_view, 10> kNames{
+      "alpha_mode", "ALPHA_MODE", "major_brand", "minor_version", "compatible_brands",
+      "encoder",    "rotate",     "DURATION",    "BPS",           "_STATISTICS"};
   return key.starts_with("NUMBER_OF_") || key.starts_with("DURATION-") || key.starts_with("BPS-") ||
          key.starts_with("_STATISTICS_") || std::find(kNames.begin(), kNames.end(), key) != kNames.end();
 }

@@ -65,11 +65,11 @@ TEST_F(PixelFormatChoiceTest, ContainersAndEncodersLimitTheCandidates) {
   EXPECT_EQ(pixel_format_candidates(any), std::vector{pixel_format(any.source)});
 }
 
-TEST_F(PixelFormatChoiceTest, DepthCountsMoreThanChromaAndChromaMoreThanAlpha) {
+TEST_F(PixelFormatChoiceTest, AlphaCountsMoreThanDepthAndDepthMoreThanChroma) {
   const FrameFormat deep = format_of(AV_PIX_FMT_YUV444P10);
   EXPECT_EQ(best_pixel_format({AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV420P10}, deep), AV_PIX_FMT_YUV420P10);
   const FrameFormat alpha = format_of(AV_PIX_FMT_YUVA444P);
-  EXPECT_EQ(best_pixel_format({AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUV444P}, alpha), AV_PIX_FMT_YUV444P);
+  EXPECT_EQ(best_pixel_format({AV_PIX_FMT_YUVA420P, AV_PIX_FMT_YUV444P}, alpha), AV_PIX_FMT_YUVA420P);
   EXPECT_EQ(best_pixel_format({AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA444P16}, alpha), AV_PIX_FMT_YUVA444P16);
   EXPECT_EQ(best_pixel_format({AV_PIX_FMT_GRAY16, AV_PIX_FMT_YUV420P}, alpha), AV_PIX_FMT_YUV420P);
   EXPECT_EQ(best_pixel_format({}, alpha), AV_PIX_FMT_NONE);
