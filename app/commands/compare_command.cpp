@@ -136,7 +136,7 @@ class Comparison {
     NoiseControl control(noise, *engine_, noise_log(noise));
     const auto receive_levels = [&] {
       while (std::optional<LeveledFrame> next = control.receive()) {
-        noise_.push_back(std::move(next->level));
+        noise_.push_back(next->level);
       }
     };
     for (const Frame& frame : input_.frames) {

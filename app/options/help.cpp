@@ -62,7 +62,9 @@ std::string options_of(const CommandText& command, bool all) {
         rows += row(name_of(option), option.help + (details ? ". " + option.details : ""));
       }
     }
-    text += rows.empty() ? "" : "\n" + group + ":\n" + rows;
+    if (!rows.empty()) {
+      text.append("\n").append(group).append(":\n").append(rows);
+    }
   }
   return text;
 }

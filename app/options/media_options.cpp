@@ -28,7 +28,7 @@ Json json_of(const Time& time, const Time& /*standard*/) { return time ? Json(*t
 Json json_of(const Pairs& pairs, const Pairs& /*standard*/) {
   Json json = Json::array();
   for (const auto& [key, value] : pairs) {
-    json.push_back(key + "=" + value);
+    json.push_back(fmt::format("{}={}", key, value));
   }
   return json;
 }

@@ -48,8 +48,8 @@ class GivenLevels final : public Leveler {
     }
     Frame frame = std::move(frames_.front());
     frames_.pop_front();
-    NoiseModel level = level_of_(frame);
-    return LeveledFrame{std::move(frame), std::move(level)};
+    const NoiseModel level = level_of_(frame);
+    return LeveledFrame{std::move(frame), level};
   }
   void flush() override {}
   bool is_estimated() const override { return false; }

@@ -61,8 +61,8 @@ void NoiseControl::flush() {
 
 // A level must not depend on when it is received, so it is set as soon as its frames are there.
 void NoiseControl::level_first() {
-  NoiseModel level = level_of(waiting_.front());
-  leveled_.push_back({std::move(waiting_.front()), std::move(level)});
+  const NoiseModel level = level_of(waiting_.front());
+  leveled_.push_back({std::move(waiting_.front()), level});
   waiting_.pop_front();
 }
 

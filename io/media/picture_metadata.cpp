@@ -449,7 +449,7 @@ bool has_iptc(BytesView resources) {
   return false;
 }
 
-bool has_maker_note(const Tiff& tiff) {
+bool tiff_has_maker_note(const Tiff& tiff) {
   return tiff.find(tiff.directory(tiff.first_directory(), kExifDirectory), kMakerNote).has_value();
 }
 
@@ -471,7 +471,7 @@ std::vector<std::string> find_others(AVCodecID codec, BytesView picture) {
     const std::optional<Tiff::Field> photoshop = tiff->find(tiff->first_directory(), kPhotoshop);
     iptc = tiff->find(tiff->first_directory(), kIptc) ||
            (photoshop && has_iptc(part_of(picture, photoshop->offset, photoshop->size)));
-    maker_note = has_maker_note(*tiff);
+    maker_note = tiff_has_maker_note(*tiff);
   }
   std::vector<std::string> others;
   if (iptc) {
@@ -716,7 +716,7 @@ int exif_orientation(BytesView exif) {
 
 bool has_maker_note(BytesView exif) {
   const std::optional<Tiff> tiff = Tiff::open(exif);
-  return tiff && has_maker_note(*tiff);
+  return tiff && tiff_has_maker_note(*tiff);
 }
 
 Bytes find_xmp(AVCodecID codec, BytesView picture) {
