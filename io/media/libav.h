@@ -82,6 +82,11 @@ std::vector<std::string> first_logged_warnings();
 /// nothing.
 std::string take_demuxer_error();
 
+/// The last error that decoders have logged on any thread, theirs among them, since forget_decoder_error();
+/// empty if there is none.
+void forget_decoder_error();
+std::string last_decoder_error();
+
 /// " (<first_logged_error()>)", or nothing.
 std::string logged_reason();
 

@@ -37,6 +37,23 @@ thread_local std::string demuxer_error;
 thread_local std::vector<std::string> first_warnings;
 constexpr std::size_t kMostWarnings = 8;
 
+struct DecoderError {
+  std::mutex mutex;
+  std::string line;
+};
+
+DecoderError& decoder_error() {
+  static DecoderError error;
+  return error;
+}
+
+void note_decoder_error(void* object, const std::string& line) {
+  if (object != nullptr && *static_cast<const AVClass**>(object) == avcodec_get_class()) {
+    const std::lock_guard lock(decoder_error().mutex);
+    decoder_error().line = line;
+  }
+}
+
 LogSeverity severity_of(int level) {
   if (level <= AV_LOG_PANIC) {
     return LogSeverity::kPanic;
@@ -88,6 +105,7 @@ bool is_demuxer(void* object) {
   if (level <= AV_LOG_ERROR) {
     first_error = first_error.empty() ? line : first_error;
     demuxer_error = demuxer_error.empty() && is_demuxer(object) ? line : demuxer_error;
+    note_decoder_error(object, line);
     ChecksumErrors::on_logged_error(object, line);
   }
   if (level > AV_LOG_ERROR && level <= AV_LOG_WARNING && first_warnings.size() < kMostWarnings) {
@@ -131,6 +149,16 @@ void set_log_sink(LogSink sink) {
 void forget_logged_messages() {
   first_error.clear();
   first_warnings.clear();
+}
+
+void forget_decoder_error() {
+  const std::lock_guard lock(decoder_error().mutex);
+  decoder_error().line.clear();
+}
+
+std::string last_decoder_error() {
+  const std::lock_guard lock(decoder_error().mutex);
+  return decoder_error().line;
 }
 
 std::string first_logged_error() { return first_error; }

@@ -11,6 +11,7 @@ extern "C" {
 #include "core/base/error.h"
 #include "io/media/cuda_decoding.h"
 #include "io/media/reader/input_format.h"
+#include "io/media/tiff_layout.h"
 
 namespace limpid::io {
 namespace {
@@ -92,6 +93,7 @@ void Decoder::open(const ReaderOptions& options, Dictionary& unused) {
     checksums_.watch(*codec_);
   }
   forget_logged_messages();
+  forget_decoder_error();
   if (const int code = avcodec_open2(codec_.get(), &codec, unused.get()); code < 0) {
     throw Error(url_ + ": can't open the decoder " + codec.name + ": " + error_text(code) + logged_reason());
   }
@@ -127,6 +129,12 @@ void Decoder::send(const AVPacket& packet, bool is_shown) {
 void Decoder::note_metadata(const AVPacket& packet) {
   if (!reads_pictures(source_.container)) {
     return;
+  }
+  if (source_.stream.codecpar->codec_id == AV_CODEC_ID_TIFF) {
+    const std::string why = why_tiff_is_unreadable({packet.data, static_cast<std::size_t>(packet.size)});
+    if (!why.empty()) {
+      throw Error(url_ + ": " + why);
+    }
   }
   PictureMetadata metadata =
       find_metadata(source_.stream.codecpar->codec_id, {packet.data, static_cast<std::size_t>(packet.size)});

@@ -120,7 +120,9 @@ void Reader::State::throw_no_first_frame() const {
         ": the index that tells where its frames are comes behind them, and a pipe can't go back: open "
         "the file itself, or move the index with 'ffmpeg -i IN -c copy -movflags +faststart OUT'");
   }
-  throw Error(url + ": not one frame of its video could be decoded" + logged_reason());
+  const std::string reason = last_decoder_error();
+  throw Error(url + ": not one frame of its video could be decoded" +
+              (reason.empty() ? logged_reason() : " (" + reason + ")"));
 }
 
 Reader::Item Reader::State::read() {
