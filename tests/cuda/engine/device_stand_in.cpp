@@ -251,7 +251,8 @@ float NoiseEstimator::combed_share(const FrameFormat& /*format*/, const Plane& /
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format) : format_(format), sums_(1) {}
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,
-                                              bool /*interlaced*/, cudaStream_t stream) {
+                                              bool /*interlaced*/, const BrightnessScale& /*scale*/,
+                                              cudaStream_t stream) {
   check(cudaStreamSynchronize(stream));
   noise::NoiseStatistics statistics;
   statistics.channels[0].copied = std::to_integer<int>(*frame[0].data);
