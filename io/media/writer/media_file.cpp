@@ -100,11 +100,17 @@ MediaFile::MediaFile(const Target& target, const Source& source, Audio audio, Di
 }
 
 void MediaFile::add_streams(const Target& target, const Source& source, Diagnostics& diagnostics) {
+  const bool is_cut = source.range.has_begin() || source.range.has_end() || target.options.frames > 0;
   for (const AVStream* const stream : streams_of(source.input)) {
     if (stream == &source.video) {
       set_up_video(muxer_.add_video(), source, target);
     } else if (is_wanted(source, *stream, diagnostics)) {
+      AVFormatContext& context = muxer_.context();
+      const unsigned before = context.nb_streams;
       tracks_.add(*stream, encoder_.context(), muxer_, diagnostics);
+      for (unsigned i = before; i < context.nb_streams && is_cut; ++i) {
+        drop_statistics(&context.streams[i]->metadata);
+      }
     }
   }
 }

@@ -143,6 +143,7 @@ AVStream& add_copied_stream(AVFormatContext& muxer, const AVStream& from) {
 
 AVStream& add_transcoded_stream(AVFormatContext& muxer, const AVStream& from, const AVCodecContext& encoder) {
   AVStream& stream = add_copied_stream(muxer, from);
+  drop_statistics(&stream.metadata);
   check(avcodec_parameters_from_context(stream.codecpar, &encoder), "stream", "can't copy its parameters");
   return stream;
 }

@@ -18,13 +18,18 @@ extern "C" {
 namespace limpid::io {
 namespace {
 
+/// Tags that mkvmerge and libav write about a stream's packets, some with a language behind them ("BPS-eng").
+bool is_statistic(std::string_view key) {
+  constexpr std::array<std::string_view, 4> kPrefixes{"NUMBER_OF_", "DURATION-", "BPS-", "_STATISTICS_"};
+  return key == "DURATION" || key == "BPS" ||
+         std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return key.starts_with(prefix); });
+}
+
 /// Tags that describe the source's container or its encoded video, not its content.
 bool is_stale(std::string_view key) {
-  constexpr std::array<std::string_view, 10> kNames{
-      "alpha_mode", "ALPHA_MODE", "major_brand", "minor_version", "compatible_brands",
-      "encoder",    "rotate",     "DURATION",    "BPS",           "_STATISTICS"};
-  return key.starts_with("NUMBER_OF_") || key.starts_with("DURATION-") || key.starts_with("BPS-") ||
-         key.starts_with("_STATISTICS_") || std::find(kNames.begin(), kNames.end(), key) != kNames.end();
+  constexpr std::array<std::string_view, 7> kNames{
+      "major_brand", "minor_version", "compatible_brands", "encoder", "rotate", "alpha_mode", "ALPHA_MODE"};
+  return is_statistic(key) || std::ranges::find(kNames, key) != kNames.end();
 }
 
 /// Tags that do not come back from a file in memory.
@@ -78,6 +83,19 @@ void copy_lasting_tags(AVDictionary** to, const AVDictionary* from) {
     if (!is_stale(entry->key)) {
       set_tag(to, entry->key, entry->value);
     }
+  }
+}
+
+void drop_statistics(AVDictionary** tags) {
+  std::vector<std::string> keys;
+  const AVDictionaryEntry* entry = nullptr;
+  while ((entry = av_dict_get(*tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
+    if (is_statistic(entry->key)) {
+      keys.emplace_back(entry->key);
+    }
+  }
+  for (const std::string& key : keys) {
+    check(av_dict_set(tags, key.c_str(), nullptr, 0), key, "can't remove the tag");
   }
 }
 

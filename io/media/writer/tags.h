@@ -18,6 +18,9 @@ void copy_tags(AVDictionary** to, const AVDictionary* from);
 /// Leaves out tags that describe the source's container or its encoded video, not its content.
 void copy_lasting_tags(AVDictionary** to, const AVDictionary* from);
 
+/// Removes tags that count the packets, bytes or seconds of a stream, for one that is cut or encoded anew.
+void drop_statistics(AVDictionary** tags);
+
 /// Moves a timecode, which is that of the first frame, on to the beginning of the source's range.
 void advance_timecode(AVDictionary** tags, const Source& source);
 

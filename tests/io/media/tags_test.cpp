@@ -29,6 +29,20 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST_F(TagsTest, StatisticsOfTracksThatAreCutAreDropped) {
+  const std::string source =
+      make("source.mkv",
+           "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i sine=d=1 -c:v libx264 -c:a aac "
+           "-metadata:s:a NUMBER_OF_FRAMES=95 -metadata:s:a BPS-eng=1 -metadata:s:a title=sound");
+  transcode(source, path("whole.mkv"));
+  EXPECT_NE(probe_streams(path("whole.mkv")).find("NUMBER_OF_FRAMES=95"), std::string::npos);
+  transcode(source, path("cut.mkv"), {}, {.start = 0.2, .end = 0.6});
+  const std::string cut = probe_streams(path("cut.mkv"));
+  EXPECT_EQ(cut.find("NUMBER_OF_FRAMES"), std::string::npos);
+  EXPECT_EQ(cut.find("BPS-eng"), std::string::npos);
+  EXPECT_NE(cut.find("title=sound"), std::string::npos);
+}
+
 TEST_F(TagsTest, ColorTagsAreKept) {
   const std::string source = make(
       "source.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -vf setsar=4/3," + color_filter("smpte2084") +
