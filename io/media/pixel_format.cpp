@@ -90,7 +90,9 @@ AVPixelFormat readable_equivalent(AVPixelFormat format, bool transparent) {
   if (descriptor == nullptr || sws_isSupportedInput(format) == 0) {
     return AV_PIX_FMT_NONE;
   }
-  const bool deep = descriptor->comp[0].depth > 8;
+  // The components of a Bayer pattern share its samples.
+  const bool is_bayer = (descriptor->flags & AV_PIX_FMT_FLAG_BAYER) != 0;
+  const bool deep = (is_bayer ? av_get_bits_per_pixel(descriptor) : descriptor->comp[0].depth) > 8;
   if ((descriptor->flags & AV_PIX_FMT_FLAG_PAL) != 0) {
     return transparent ? AV_PIX_FMT_RGBA : AV_PIX_FMT_RGB24;
   }

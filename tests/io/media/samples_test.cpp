@@ -123,6 +123,8 @@ TEST(PixelFormatTest, MapsCommonFormatsToCoresAndBack) {
 
 TEST(PixelFormatTest, OnlyWhatCoreCanReadInPlaceIsPlanar) {
   EXPECT_TRUE(is_planar(AV_PIX_FMT_YUV420P));
+  EXPECT_EQ(readable_equivalent(AV_PIX_FMT_BAYER_BGGR8, false), AV_PIX_FMT_RGB24);
+  EXPECT_EQ(readable_equivalent(AV_PIX_FMT_BAYER_BGGR16LE, false), AV_PIX_FMT_RGB48) << "as deep";
   EXPECT_TRUE(is_planar(AV_PIX_FMT_GRAY16LE));
   EXPECT_TRUE(is_planar(AV_PIX_FMT_GBRAP12LE));
   EXPECT_TRUE(is_planar(AV_PIX_FMT_GBRPF32LE));
