@@ -1,6 +1,7 @@
 #include "io/media/declared_length.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -23,9 +24,50 @@ std::optional<std::int64_t> tagged_end(const AVStream& stream) {
   return std::llround((hours * 3600.0 + minutes * 60.0 + seconds) * AV_TIME_BASE);
 }
 
+/// Reads the size of an EBML element; -1 if it is unknown, as in live streams.
+std::int64_t read_size(AVIOContext& bytes) {
+  const int first = avio_r8(&bytes);
+  const int length = std::countl_zero(static_cast<std::uint8_t>(first)) + 1;
+  constexpr int kMost = 8;
+  if (length > kMost) {
+    return -1;
+  }
+  std::int64_t size = first & (0xFF >> length);
+  for (int i = 1; i < length; ++i) {
+    size = size << 8 | avio_r8(&bytes);
+  }
+  const int bits = 7 * length;
+  return size == (std::int64_t{1} << bits) - 1 ? -1 : size;
+}
+
+/// True if the Segment, the element behind the header, ends within the file. The position stays.
+bool has_whole_segment(AVIOContext& bytes) {
+  constexpr unsigned kSegment = 0x18538067;
+  constexpr std::int64_t kId = 4;
+  const std::int64_t position = avio_tell(&bytes);
+  avio_seek(&bytes, kId, SEEK_SET);
+  const std::int64_t header = read_size(bytes);
+  avio_skip(&bytes, std::max<std::int64_t>(header, 0));
+  const bool is_segment = header >= 0 && avio_rb32(&bytes) == kSegment;
+  const std::int64_t size = is_segment ? read_size(bytes) : -1;
+  const bool is_whole = size > 0 && avio_tell(&bytes) + size <= avio_size(&bytes);
+  avio_seek(&bytes, position, SEEK_SET);
+  return is_whole;
+}
+
 }  // namespace
 
-void DeclaredLength::note(const AVFormatContext& input) {
+std::int64_t time_before_fragments(const AVFormatContext& input, const AVStream& video) {
+  const bool is_fragmented =
+      std::string_view(input.iformat->name).starts_with("mov,") && video.nb_frames == 0;
+  const bool is_counted =
+      is_fragmented && video.start_time != AV_NOPTS_VALUE && video.start_time < video.duration;
+  return is_counted ? std::max<std::int64_t>(video.start_time, 0) : 0;
+}
+
+void DeclaredLength::note(AVFormatContext& input) {
+  is_whole_matroska_ = std::string_view(input.iformat->name).starts_with("matroska") && input.pb != nullptr &&
+                       (input.pb->seekable & AVIO_SEEKABLE_NORMAL) != 0 && has_whole_segment(*input.pb);
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     stream_durations_.push_back(input.streams[i]->duration);
   }
@@ -33,13 +75,17 @@ void DeclaredLength::note(const AVFormatContext& input) {
 
 std::optional<DeclaredLength::Length> DeclaredLength::of(const AVFormatContext& input,
                                                          const AVStream& video) const {
+  if (is_whole_matroska_) {
+    return std::nullopt;  // its last frame may last long, which its header alone tells
+  }
   const auto index = static_cast<std::size_t>(video.index);
   const bool is_matroska = std::string_view(input.iformat->name).starts_with("matroska");
   if (!is_matroska && index < stream_durations_.size() && stream_durations_[index] > 0) {
     // Of AVI, which counts in frames, libav takes the length from what is there of a file that was cut.
     const bool is_avi = std::string_view(input.iformat->name) == "avi";
     const std::int64_t duration = is_avi ? std::max(video.duration, video.nb_frames) : video.duration;
-    std::int64_t end = av_rescale_q(duration, video.time_base, kMicrosecond);
+    std::int64_t end =
+        av_rescale_q(duration - time_before_fragments(input, video), video.time_base, kMicrosecond);
     if (video.start_time != AV_NOPTS_VALUE && input.start_time != AV_NOPTS_VALUE) {
       end += av_rescale_q(video.start_time, video.time_base, kMicrosecond) - input.start_time;
     }

@@ -485,8 +485,13 @@ void Encoder::set_time_base(const AVOutputFormat& container, std::vector<std::st
   context_->time_base = counts_frames ? av_inv_q(rate) : source_.time_base;
 
   constexpr double kNoticeable = 0.01;
-  const double varying = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1);
-  if (counts_frames && varying > kNoticeable && !is(container, "image2")) {
+  const bool varies = std::abs(av_q2d(source_.base_rate) / av_q2d(source_.frame_rate) - 1) > kNoticeable;
+  if (varies && holds_display_matrix(container) && needs_whole_chroma(*codec_)) {
+    // QuickTime's table has the time from one picture to the next in decoding order. Where that is another
+    // than the order of showing, readers do not know how long the last picture lasts.
+    context_->max_b_frames = 0;
+  }
+  if (counts_frames && varies && !is(container, "image2")) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.6g", av_q2d(rate));
     warnings.push_back(std::string(container.name) + " with " + codec_->name +

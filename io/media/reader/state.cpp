@@ -62,7 +62,8 @@ void Reader::State::describe() {
   video_.why_not_on_cuda = decoder_.why_not_on_cuda();
   video_.frames_per_second = av_q2d(demuxer_.average_rate());
   if (stream.duration > 0) {
-    video_.duration = static_cast<double>(stream.duration) * av_q2d(stream.time_base);
+    const std::int64_t duration = stream.duration - time_before_fragments(demuxer_.input(), stream);
+    video_.duration = static_cast<double>(duration) * av_q2d(stream.time_base);
   } else if (demuxer_.input().duration > 0) {
     video_.duration = static_cast<double>(demuxer_.input().duration) / AV_TIME_BASE;
   }

@@ -105,6 +105,44 @@ TEST_F(RoundTripTest, LastFrameKeepsItsDuration) {
   EXPECT_DOUBLE_EQ(read_clip(path("copy.mp4")).video.duration, read_clip(source).video.duration);
 }
 
+/// Twenty frames at 10/s, the last of which lasts 3 s.
+constexpr const char* kLongLastFrame =
+    "-f lavfi -i testsrc2=s=64x48:r=10:d=2.1 -vf \"setpts='if(eq(N,20),4.9/TB,PTS)'\" -vsync vfr -c:v "
+    "libx264 -bf 0";
+
+TEST_F(RoundTripTest, ALongLastFrameKeepsItsDuration) {
+  const std::string source =
+      make("source.mp4", "-i '" + make("longer.mp4", kLongLastFrame) + "' -c copy -frames:v 20");
+  const auto last_packet = [](const std::string& file) {
+    return output_of(
+        "ffprobe -v error -select_streams v -show_entries packet=pts_time,duration_time -of csv=p=0 '" +
+        file + "' | sort -n | tail -n 1");
+  };
+  ASSERT_EQ(last_packet(source).substr(0, 12), "1.900000,3.0");
+  for (const std::string codec : {"libx264", "libx265"}) {
+    transcode(source, path(codec + ".mp4"), {.codec = codec});
+    EXPECT_EQ(last_packet(path(codec + ".mp4")).substr(0, 12), "1.900000,3.0") << codec;
+  }
+}
+
+TEST_F(RoundTripTest, WholeFilesAreNotCalledCut) {
+  const auto shortfall = [](const std::string& file) {
+    Reader reader(file);
+    while (!std::holds_alternative<Reader::End>(reader.read())) {
+    }
+    return text_of(reader.diagnostics(), Diagnostic::Kind::kShortfall);
+  };
+  // The last frame lasts 3 s, and the first fragment begins hours behind zero.
+  const std::string still =
+      make("still.mkv", "-i '" + make("longer.mp4", kLongLastFrame) + "' -c copy -frames:v 20");
+  EXPECT_EQ(shortfall(still), "");
+  const std::string live = make("live.mp4",
+                                "-f lavfi -i testsrc2=s=64x48:r=25:d=2 -output_ts_offset 36000 -c:v libx264 "
+                                "-movflags frag_keyframe+empty_moov+default_base_moof");
+  EXPECT_EQ(shortfall(live), "");
+  EXPECT_LT(Reader(live).video().duration, 3);
+}
+
 TEST_F(RoundTripTest, TimesCanCountFromTheFirstFrameThatIsWritten) {
   const std::string in = make("in.mkv", "-f lavfi -i testsrc2=s=64x48:r=25:d=0.8 -c:v ffv1");
   for (const std::string name : {"out.mkv", "out.mp4"}) {
