@@ -28,6 +28,8 @@ struct Source {
   int skipped_frames = 0;        ///< frames of the source, at its average rate, before the range
   std::int64_t time_offset = 0;  ///< microseconds that the Reader adds to all times
   bool is_pipe = false;
+  std::int64_t first_picture =
+      1;  ///< number of the first picture of a sequence that is read; 1 for other sources
 };
 
 }  // namespace limpid::io

@@ -120,6 +120,12 @@ InputHandle Demuxer::open(const ReaderOptions& options, Dictionary& unused) {
   if (PipeInput::is_pipe(url_)) {
     pipe_.emplace(url_, interrupted_);
   }
+  if (!pipe_ && is_sequence(url_)) {
+    first_picture_ = first_of_sequence(url_, options);
+    if (first_picture_) {
+      unused.set("start_number", std::to_string(*first_picture_));
+    }
+  }
   InputHandle input =
       open_input(url_, options, requested, pipe_ ? pipe_->bytes() : nullptr, interrupt_callback(), unused);
   declared_.note(*input);
@@ -135,6 +141,10 @@ AVIOInterruptCB Demuxer::interrupt_callback() {
   }
   return {.callback = [](void* demuxer) { return static_cast<Demuxer*>(demuxer)->interrupted_() ? 1 : 0; },
           .opaque = this};
+}
+
+std::int64_t Demuxer::first_picture() const {
+  return reads_pictures(format()) ? first_picture_.value_or(1) : 1;
 }
 
 bool Demuxer::is_still_picture() const { return reads_pictures(format()) && !pipe_ && !is_sequence(url_); }

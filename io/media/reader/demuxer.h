@@ -40,6 +40,8 @@ class Demuxer {
   /// Streams whose packets are copied, by index.
   const std::vector<bool>& copied() const { return copied_; }
   bool is_pipe() const { return pipe_.has_value(); }
+  /// The number of the first picture of a sequence; 1 for other sources.
+  std::int64_t first_picture() const;
   /// One picture, not a video.
   bool is_still_picture() const;
   /// True if the source can go to another position.
@@ -80,6 +82,7 @@ class Demuxer {
   void forget_position();
 
   std::string url_;
+  std::optional<std::int64_t> first_picture_;
   std::function<bool()> interrupted_;
   Health& health_;
   std::optional<PipeInput> pipe_;  ///< what `input_` reads if the source is a pipe

@@ -4,11 +4,15 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "core/base/error.h"
+#include "io/media/output_file.h"
 #include "io/media/reader/input_format.h"
 #include "io/media/references.h"
 
@@ -64,9 +68,9 @@ void look_at_file(const std::string& url) {
     throw UsageError(url + ": can't open it with the options given" + logged_reason());
   }
   if (code == AVERROR(ENOENT) && is_sequence(url)) {
-    throw Error(url +
-                ": no picture of this sequence has one of its first 5 numbers, 0 to 4 without --input-option "
-                "start_number=N");
+    throw Error(
+        url +
+        ": no picture of this sequence is found, from --input-option start_number=N on if that is given");
   }
   check(code, url, "can't open it");
   throw Error(url + ": can't open it");
@@ -91,6 +95,31 @@ const AVInputFormat* requested_format(const std::string& url, const ReaderOption
     throw_reference(url, format->name);
   }
   return format;
+}
+
+std::optional<std::int64_t> first_of_sequence(const std::string& url, const ReaderOptions& options) {
+  const auto start =
+      std::ranges::find(options.options, "start_number", &std::pair<std::string, std::string>::first);
+  const std::int64_t least =
+      start == options.options.end() ? 0 : std::strtoll(start->second.c_str(), nullptr, 10);
+  const std::filesystem::path path(url);
+  const std::string pattern = path.filename().string();
+  const std::size_t prefix = pattern.find('%');
+  std::optional<std::int64_t> first;
+  std::error_code ignored;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= prefix || name.compare(0, prefix, pattern, 0, prefix) != 0) {
+      continue;
+    }
+    const std::int64_t number = std::strtoll(name.c_str() + prefix, nullptr, 10);
+    if (number >= least && number <= INT_MAX && (!first || number < *first) &&
+        std::filesystem::path(picture_name(url, number)).filename() == name) {
+      first = number;
+    }
+  }
+  return first;
 }
 
 InputHandle open_input(const std::string& url, const ReaderOptions& options, const AVInputFormat* requested,

@@ -2,6 +2,8 @@
 
 // Opening a source. Private to io.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "io/media/libav.h"
@@ -12,6 +14,10 @@ namespace limpid::io {
 /// The demuxer that ReaderOptions ask for; null if it is to be found from the content. Throws Error or
 /// UsageError if they forbid it.
 const AVInputFormat* requested_format(const std::string& url, const ReaderOptions& options);
+
+/// The number of the first picture of a sequence such as "img_%03d.png": the least one, or from the option
+/// start_number on. Nothing if there is no such file.
+std::optional<std::int64_t> first_of_sequence(const std::string& url, const ReaderOptions& options);
 
 /// Opens a source, with the `requested` demuxer if that isn't null, from `bytes` if it is a pipe, otherwise
 /// null. The demuxer takes its options out of `unused`. Throws Error with a sentence that names the source

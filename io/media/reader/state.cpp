@@ -94,7 +94,8 @@ Source Reader::State::source() const {
           .range = range_.times(),
           .skipped_frames = range_.skipped_frames(rate),
           .time_offset = demuxer_.clock().offset(),
-          .is_pipe = demuxer_.is_pipe()};
+          .is_pipe = demuxer_.is_pipe(),
+          .first_picture = demuxer_.first_picture() + range_.skipped_frames(rate)};
 }
 
 void Reader::State::read_first_frame() {

@@ -38,7 +38,8 @@ Pictures::Pictures(const Target& target, const Source& source, Diagnostics& diag
       rotation_(target.rotation),
       overwrite_(target.options.overwrite),
       when_whole_(target.options.when_whole),
-      file_(std::make_unique<OutputFile>(is_sequence(url_) ? picture_name(url_, 1) : url_, source_url_,
+      first_(source.first_picture),
+      file_(std::make_unique<OutputFile>(is_sequence(url_) ? picture_name(url_, first_) : url_, source_url_,
                                          overwrite_, target.options.temporary_mark)) {
   if (!encoder_.muxer_options().empty()) {
     throw UsageError(std::string("the encoder ") + encoder_.context().codec->name + " has no option '" +
@@ -61,7 +62,7 @@ void Pictures::write_frame(PacketHandle frame) {
       throw Error(url_ + ": holds one picture only; name a sequence such as picture_%04d.png");
     }
   } else if (file_ == nullptr) {
-    file_ = std::make_unique<OutputFile>(picture_name(url_, written_), source_url_, overwrite_);
+    file_ = std::make_unique<OutputFile>(picture_name(url_, first_ + written_ - 1), source_url_, overwrite_);
   }
   const Bytes encoded = with_metadata(encoder_.context().codec_id,
                                       {frame->data, static_cast<std::size_t>(frame->size)}, waiting_.front());
@@ -75,7 +76,7 @@ void Pictures::write_frame(PacketHandle frame) {
 
 void Pictures::finish() {
   if (is_sequence(url_) && written_ > 0) {
-    sync_file_system(std::filesystem::path(picture_name(url_, 1)).parent_path());
+    sync_file_system(std::filesystem::path(picture_name(url_, first_)).parent_path());
   }
   if (file_ != nullptr && written_ > 0) {
     file_->commit(true, when_whole_);

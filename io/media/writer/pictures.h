@@ -38,6 +38,8 @@ class Pictures : public Sink {
   const Rotation& rotation_;
   Overwrite overwrite_;
   std::function<void(const std::string&)> when_whole_;
+  std::int64_t
+      first_;  ///< number of the first picture of a sequence: the source's, if that is a sequence too
   std::unique_ptr<OutputFile> file_;     ///< the next one; null between the pictures of a sequence
   std::deque<PictureMetadata> waiting_;  ///< of frames that are with the encoder
   std::int64_t written_ = 0;

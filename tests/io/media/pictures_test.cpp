@@ -78,6 +78,16 @@ TEST_F(PicturesTest, SequencesAreNumberedFromOne) {
       Error);
 }
 
+TEST_F(PicturesTest, SequencesKeepTheNumbersOfTheirSource) {
+  make("shot.%04d.png", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.12 -start_number 1001");
+  transcode(path("shot.%04d.png"), path("out.%04d.png"));
+  EXPECT_EQ(joined(files()),
+            "out.1001.png\nout.1002.png\nout.1003.png\nshot.1001.png\nshot.1002.png\nshot.1003.png\n");
+  EXPECT_EQ(read_clip(path("shot.%04d.png"), {.options = {{"start_number", "1002"}}}).frames.size(), 2U);
+  transcode(path("shot.%04d.png"), path("late.%04d.png"), {}, {.options = {{"start_number", "1002"}}});
+  EXPECT_TRUE(std::filesystem::exists(path("late.1002.png")));
+}
+
 TEST_F(PicturesTest, PicturesOfTheInputAreNeverOverwritten) {
   namespace fs = std::filesystem;
   fs::create_directories(path("in/sub"));
