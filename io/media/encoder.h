@@ -40,8 +40,10 @@ bool holds_pictures(const AVOutputFormat& container);
 /// Encodes frames. Unless one is named, the encoder is libx264; libx265 for PQ and HLG, as players show HDR
 /// in HEVC, and for depths that only it has; ffv1 for what neither has. RGB becomes 4:2:0 in containers that
 /// are made for players (mp4, mov, ts, flv) and 4:4:4 in Matroska: by BT.709 from 720 lines on and BT.601
-/// below, in limited range, and tagged so. YUV without tags stays without. H.264 has odd sizes only as 4:4:4;
-/// no row of the picture is cut off or made up to have it otherwise, and a warning says so.
+/// below, in limited range, and tagged so. YUV without tags stays without. A source with alpha becomes VP9 in
+/// WebM and ProRes in MOV, which keep it. Full range becomes limited where nothing can tell it. H.264 has odd
+/// sizes only as 4:4:4; no row of the picture is cut off or made up to have it otherwise, and a warning says
+/// so.
 class Encoder {
  public:
   /// Throws UsageError for what can't be asked of the encoder or container, and Error if the encoder fails.
