@@ -106,7 +106,34 @@ void with_types(const ComponentLayout& layout, const FrameFormat& format, const 
   }
 }
 
+template <typename Sample>
+void deepen_plane(const Plane& from, int depth, const Plane& to, int added, bool to_the_end) {
+  for (int y = 0; y < from.height; ++y) {
+    const auto* const in = from.row<const Sample>(y);
+    auto* const out = to.row<std::uint16_t>(y);
+    for (int x = 0; x < from.width; ++x) {
+      const unsigned value = in[x];
+      out[x] = static_cast<std::uint16_t>(value << added | (to_the_end ? value >> (depth - added) : 0U));
+    }
+  }
+}
+
 }  // namespace
+
+void deepen(const Frame& from, const Frame& to) {
+  const FrameFormat& format = from.format;
+  const int added = to.format.bit_depth - format.bit_depth;
+  const int alpha = format.has_alpha ? format.plane_count() - 1 : -1;
+  for (int p = 0; p < format.plane_count(); ++p) {
+    const bool is_chroma = format.color_model == ColorModel::kYuv && p > 0 && p != alpha;
+    const bool to_the_end = p == alpha || (!is_chroma && format.range == ColorRange::kFull);
+    if (format.sample_type == SampleType::kUint8) {
+      deepen_plane<std::uint8_t>(from.planes[p], format.bit_depth, to.planes[p], added, to_the_end);
+    } else {
+      deepen_plane<std::uint16_t>(from.planes[p], format.bit_depth, to.planes[p], added, to_the_end);
+    }
+  }
+}
 
 FrameHandle LibavFramePool::take(AVPixelFormat format, int width, int height) {
   const auto is_free = [](const FrameHandle& frame) { return av_frame_is_writable(frame.get()) != 0; };

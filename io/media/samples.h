@@ -32,6 +32,10 @@ FrameHandle view_of(const Frame& from, AVPixelFormat format);
 void unpack(const AVFrame& from, const Frame& to);
 void pack(const Frame& from, AVFrame& to);
 
+/// Copies samples of fewer bits to a frame of more, whose format is otherwise the same. The greatest value
+/// becomes the greatest but in chroma and limited range, where zero bits are appended.
+void deepen(const Frame& from, const Frame& to);
+
 /// What YUV samples mean.
 struct ColorCoding {
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;

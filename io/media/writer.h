@@ -75,6 +75,9 @@ void remove_left_temporary(const std::string& url, const std::string& mark);
 /// opened fails at once, one that is full after five seconds.
 void set_outputs_interrupted(bool interrupted);
 
+/// Bits per sample of libav's pixel format of that name; 0 if there is none.
+int sample_depth(const std::string& pixel_format);
+
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);
 

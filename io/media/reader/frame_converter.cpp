@@ -63,6 +63,21 @@ FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, co
     throw Error(url_ + ": the GPU gives it less chroma than " + name_of(samples) + " has");
   }
   choose_format(first, samples);
+  if (first.format != AV_PIX_FMT_CUDA) {
+    choose_depth(options.least_depth);
+  }
+}
+
+void FrameConverter::choose_depth(int least) {
+  FrameFormat deeper = format_;
+  deeper.bit_depth = least;
+  deeper.sample_type = SampleType::kUint16;
+  constexpr int kDeepest = 16;
+  const bool is_deeper = format_.sample_type != SampleType::kFloat32 && least > format_.bit_depth &&
+                         least <= std::min(kDeepest, 2 * format_.bit_depth);
+  if (is_deeper && pixel_format(deeper) != AV_PIX_FMT_NONE) {
+    format_ = deeper;
+  }
 }
 
 void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) {
@@ -86,7 +101,7 @@ void FrameConverter::choose_format(const AVFrame& first, AVPixelFormat samples) 
   format->range =
       is_full_range_ || format->color_model == ColorModel::kRgb ? ColorRange::kFull : color_range(range_);
   format->validate(url_);
-  format_ = *format;
+  format_ = decoded_format_ = *format;
 }
 
 bool FrameConverter::fits(const AVFrame& frame, AVPixelFormat samples) const {
@@ -131,9 +146,22 @@ Frame FrameConverter::convert(FrameHandle decoded) {
   if (decoded->format == AV_PIX_FMT_CUDA) {
     return device_view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_, device_);
   }
-  if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, format_)) {
-    Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), format_);
-    if (!allocate_) {
+  const bool is_deeper = format_.bit_depth > decoded_format_.bit_depth;
+  Frame frame = convert_decoded(std::move(decoded), !is_deeper);
+  if (!is_deeper) {
+    return frame;
+  }
+  Frame deeper = allocated();
+  deepen(frame, deeper);
+  ++copies_;
+  return deeper;
+}
+
+/// Samples of the decoded depth, in memory of the caller's kind if the frame `is_kept`.
+Frame FrameConverter::convert_decoded(FrameHandle decoded, bool is_kept) {
+  if (is_planar(readable_format_) && !scaler_ && has_usable_rows(*decoded, decoded_format_)) {
+    Frame view = view_of(std::shared_ptr<AVFrame>(std::move(decoded)), decoded_format_);
+    if (!allocate_ || !is_kept) {
       return view;
     }
     Frame own = allocate_(format_);
@@ -147,7 +175,7 @@ Frame FrameConverter::convert(FrameHandle decoded) {
     scaler_->convert(*decoded, *scaled);
     ++copies_;
   }
-  Frame frame = allocated();
+  Frame frame = is_kept ? allocated() : decoded_pool_.allocate(decoded_format_);
   unpack(scaled != nullptr ? *scaled : *decoded, frame);
   ++copies_;
   return frame;

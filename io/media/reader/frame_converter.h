@@ -23,6 +23,7 @@ class FrameConverter {
   /// supported.
   FrameConverter(std::string url, const ReaderOptions& options, const AVFrame& first, AVPixelFormat samples);
 
+  /// Of the frames that are made.
   const FrameFormat& format() const { return format_; }
   /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it has
   /// tags.
@@ -38,19 +39,23 @@ class FrameConverter {
  private:
   void choose_format(const AVFrame& first, AVPixelFormat samples);
   bool has_first_coding(const AVFrame& frame, AVPixelFormat samples) const;
+  void choose_depth(int least);
+  Frame convert_decoded(FrameHandle decoded, bool is_kept);
   Frame allocated() { return allocate_ ? allocate_(format_) : pool_.allocate(format_); }
 
   std::string url_;
-  int device_;  ///< ordinal of the GPU that decodes
-  FrameFormat format_;
-  AVColorSpace matrix_;  ///< tag of the first frame
-  AVColorRange range_;   ///< tag of the first frame
+  int device_;                  ///< ordinal of the GPU that decodes
+  FrameFormat decoded_format_;  ///< of the decoder's samples, or what the scaler makes of them
+  FrameFormat format_;          ///< decoded_format_, or a deeper one
+  AVColorSpace matrix_;         ///< tag of the first frame
+  AVColorRange range_;          ///< tag of the first frame
   bool is_full_range_;
   AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
   AVPixelFormat readable_format_;  ///< source_format_, or what the scaler makes of it
   std::optional<Scaler> scaler_;
   std::function<Frame(const FrameFormat&)> allocate_;  ///< empty: pool_'s
   FramePool pool_;
+  FramePool decoded_pool_;  ///< of decoded_format_, for frames that become deeper
   LibavFramePool scaled_pool_;
   LibavFramePool adapted_pool_;  ///< of source_format_
   std::int64_t copies_ = 0;

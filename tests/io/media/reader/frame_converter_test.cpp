@@ -112,6 +112,22 @@ TEST(FrameConverterTest, RangeAndMatrixBecomeThoseOfTheFirst) {
   EXPECT_NEAR(converted->data[2][5], 26, 1);
 }
 
+TEST(FrameConverterTest, FramesAreAsDeepAsTheOutput) {
+  FrameHandle limited = picture_of(AV_PIX_FMT_YUV420P, 32, 16, 235);
+  FrameConverter converter = converter_for(*limited, {.least_depth = 10});
+  EXPECT_EQ(converter.format().bit_depth, 10);
+  const Frame deeper = converter.convert(std::move(limited));
+  EXPECT_EQ(deeper.planes[0].row<std::uint16_t>(15)[31], 940);
+  EXPECT_EQ(deeper.planes[1].row<std::uint16_t>(7)[15], 940);
+
+  FrameHandle rgb = picture_of(AV_PIX_FMT_RGB24, 32, 16, 255);
+  FrameConverter full = converter_for(*rgb, {.least_depth = 16});
+  EXPECT_EQ(full.convert(std::move(rgb)).planes[1].row<std::uint16_t>(3)[3], 65535);
+
+  const FrameHandle deep = picture_of(AV_PIX_FMT_YUV420P10, 32, 16);
+  EXPECT_EQ(converter_for(*deep, {.least_depth = 8}).format().bit_depth, 10);
+}
+
 TEST(FrameConverterTest, ScalingChangesTheShapeOfPixels) {
   const FrameHandle first = picture_of(AV_PIX_FMT_YUV420P, 32, 32);
   FrameConverter converter = converter_for(*first);
