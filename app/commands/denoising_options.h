@@ -13,7 +13,7 @@
 
 namespace limpid::app {
 
-/// The options of all commands that denoise files, except those of the engine.
+/// Command-line options that every command for denoising files has. EngineOptions has the others.
 struct DenoisingOptions {
   NoiseOptions noise;
   FilterOptions filter;
