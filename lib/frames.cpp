@@ -85,7 +85,7 @@ FrameFormat to_format(const limpid_format& format) {
     }
   };
   in_range(format.color_model, LIMPID_RGB, "color_model");
-  in_range(format.sample_type, LIMPID_FLOAT32, "sample_type");
+  in_range(format.sample_type, LIMPID_FLOAT16, "sample_type");
   in_range(format.has_alpha, 1, "has_alpha");
   FrameFormat result{.width = format.width,
                      .height = format.height,

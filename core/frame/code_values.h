@@ -18,27 +18,20 @@ constexpr float usable_code_value(float value) {
 /// code_value()), into `out`.
 template <typename Real>
 void load_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count, Real* out) {
-  const auto load = [&](const auto* samples) {
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    const auto* const samples = plane.row<const Sample>(y) + x;
     const auto scale = static_cast<Real>(1.0 / format.code_value());
     for (int i = 0; i < count; ++i) {
       out[i] = static_cast<Real>(samples[i]) * scale;
     }
-  };
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return load(plane.row<const std::uint8_t>(y) + x);
-    case SampleType::kUint16:
-      return load(plane.row<const std::uint16_t>(y) + x);
-    case SampleType::kFloat32:
-      return load(plane.row<const float>(y) + x);
-  }
+  });
 }
 
 /// The same, of float samples the usable_code_value().
 inline void load_usable_code_values(const Plane& plane, const FrameFormat& format, int x, int y, int count,
                                     float* out) {
   load_code_values(plane, format, x, y, count, out);
-  if (format.sample_type == SampleType::kFloat32) {
+  if (format.is_float()) {
     std::transform(out, out + count, out, usable_code_value);
   }
 }

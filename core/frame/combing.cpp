@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace limpid {
@@ -106,15 +107,11 @@ float combed_share(const Frame& frame, const Frame& before) {
   const Plane& now = frame.planes[plane];
   const Plane& old = before.planes[plane];
   const std::int64_t code_value = comb_code_value(frame.format);
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return CombedBlocks<std::uint8_t, std::int16_t, std::int32_t>(now, old, code_value).share();
-    case SampleType::kUint16:
-      return CombedBlocks<std::uint16_t, std::int32_t, std::int64_t>(now, old, code_value).share();
-    case SampleType::kFloat32:
-      return CombedBlocks<float, std::int32_t, std::int64_t>(now, old, code_value).share();
-  }
-  return 0;
+  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
+    using Pair = std::conditional_t<sizeof(Sample) == 1, std::int16_t, std::int32_t>;
+    using Sum = std::conditional_t<sizeof(Sample) == 1, std::int32_t, std::int64_t>;
+    return CombedBlocks<Sample, Pair, Sum>(now, old, code_value).share();
+  });
 }
 
 }  // namespace limpid

@@ -65,8 +65,8 @@ inline int comb_plane(const FrameFormat& format) { return format.color_model == 
 
 /// An 8-bit code value in units of comb_sample().
 inline std::int64_t comb_code_value(const FrameFormat& format) {
-  return format.sample_type == SampleType::kFloat32 ? static_cast<std::int64_t>(kCombFloatScale) / 255
-                                                    : std::int64_t{1} << (format.bit_depth - 8);
+  return format.is_float() ? static_cast<std::int64_t>(kCombFloatScale) / 255
+                           : std::int64_t{1} << (format.bit_depth - 8);
 }
 
 }  // namespace limpid

@@ -46,19 +46,11 @@ int FrameFormat::plane_height(int plane) const {
 }
 
 int FrameFormat::bytes_per_sample() const {
-  switch (sample_type) {
-    case SampleType::kUint8:
-      return 1;
-    case SampleType::kUint16:
-      return 2;
-    case SampleType::kFloat32:
-      return 4;
-  }
-  return 0;
+  return visit_samples(*this, [](auto sample) { return static_cast<int>(sizeof(sample)); });
 }
 
 double FrameFormat::code_value() const {
-  return sample_type == SampleType::kFloat32 ? 1.0 / 255.0 : static_cast<double>(1 << (bit_depth - 8));
+  return is_float() ? 1.0 / 255.0 : static_cast<double>(1 << (bit_depth - 8));
 }
 
 void FrameFormat::validate(const std::string& name) const {
@@ -68,17 +60,15 @@ void FrameFormat::validate(const std::string& name) const {
   }
   const bool known = (color_model == ColorModel::kGray || color_model == ColorModel::kYuv ||
                       color_model == ColorModel::kRgb) &&
-                     (sample_type == SampleType::kUint8 || sample_type == SampleType::kUint16 ||
-                      sample_type == SampleType::kFloat32);
+                     (sample_type == SampleType::kUint8 || sample_type == SampleType::kUint16 || is_float());
   if (!known) {
     throw Error(name + ": this colour model or type of sample is not known");
   }
-  const bool depth_fits = sample_type == SampleType::kFloat32  ? bit_depth == 32
-                          : sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
-                                                               : bit_depth == 8;
+  const bool depth_fits = sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
+                                                             : bit_depth == 8 * bytes_per_sample();
   if (!depth_fits) {
     throw Error(name + ": " + std::to_string(bit_depth) +
-                "-bit samples are not supported (8 to 16, or float)");
+                "-bit samples are not supported (8 to 16, or float of 16 or 32)");
   }
   const bool shifts_fit =
       chroma_shift_x >= 0 && chroma_shift_x <= 2 && chroma_shift_y >= 0 && chroma_shift_y <= 2;
@@ -106,8 +96,9 @@ std::string to_string(const FrameFormat& format) {
   if (format.has_alpha) {
     text += " with alpha";
   }
-  return text + (format.sample_type == SampleType::kFloat32
-                     ? " float"
+  return text + (format.sample_type == SampleType::kFloat32 ? " float"
+                 : format.sample_type == SampleType::kFloat16
+                     ? " half float"
                      : " " + std::to_string(format.bit_depth) + " bit");
 }
 

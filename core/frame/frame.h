@@ -6,12 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "core/frame/half.h"
 #include "core/frame/memory.h"
 
 namespace limpid {
 
 enum class ColorModel : std::uint8_t { kGray, kYuv, kRgb };
-enum class SampleType : std::uint8_t { kUint8, kUint16, kFloat32 };
+enum class SampleType : std::uint8_t { kUint8, kUint16, kFloat32, kFloat16 };
 enum class ColorMatrix : std::uint8_t { kUnspecified, kBt601, kBt709, kBt2020 };
 enum class ColorRange : std::uint8_t { kUnspecified, kLimited, kFull };
 
@@ -27,7 +28,7 @@ struct FrameFormat {
       0;  ///< YUV only: chroma planes are ceil(width / 2^chroma_shift_x) wide (0 or 1; 2 for 4:1:1)
   int chroma_shift_y = 0;  ///< YUV only: chroma planes are ceil(height / 2^chroma_shift_y) high
   SampleType sample_type = SampleType::kUint8;
-  int bit_depth = 8;       ///< significant low bits of an integer sample, 8 to 16; 32 for float
+  int bit_depth = 8;       ///< significant low bits of an integer sample, 8 to 16; 32 or 16 for float
   bool has_alpha = false;  ///< the last plane is an alpha plane of full size, which no filter touches
   ColorMatrix matrix = ColorMatrix::kUnspecified;
   ColorRange range = ColorRange::kUnspecified;
@@ -41,6 +42,7 @@ struct FrameFormat {
   int plane_width(int plane) const;
   int plane_height(int plane) const;
   int bytes_per_sample() const;
+  bool is_float() const { return sample_type == SampleType::kFloat32 || sample_type == SampleType::kFloat16; }
   /// Size of one 8-bit code value in units of this format's samples: 2^(bit_depth - 8) for integers, 1/255
   /// for float samples (nominal range 0 to 1). Multiplying a noise level by it gives the deviation of the
   /// samples.
@@ -49,6 +51,23 @@ struct FrameFormat {
   /// not in 1 to kMaxDimension.
   void validate(const std::string& name) const;
 };
+
+/// Calls `visit` with a value of the type that the format's samples have: std::uint8_t, std::uint16_t, float
+/// or Half.
+template <typename Visit>
+decltype(auto) visit_samples(const FrameFormat& format, const Visit& visit) {
+  switch (format.sample_type) {
+    case SampleType::kUint8:
+      return visit(std::uint8_t());
+    case SampleType::kUint16:
+      return visit(std::uint16_t());
+    case SampleType::kFloat32:
+      return visit(float());
+    case SampleType::kFloat16:
+      break;
+  }
+  return visit(Half());
+}
 
 /// Short text for a person, such as "1920x1080 YUV 4:2:0 8 bit".
 std::string to_string(const FrameFormat& format);

@@ -69,8 +69,7 @@ double ssim_of(double mean_x, double mean_y, double squares, double product) {
 }  // namespace
 
 double peak_of(const FrameFormat& format) {
-  return format.sample_type == SampleType::kFloat32 ? kPeak
-                                                    : (std::exp2(format.bit_depth) - 1) / format.code_value();
+  return format.is_float() ? kPeak : (std::exp2(format.bit_depth) - 1) / format.code_value();
 }
 
 double psnr_from_mse(double mse, double peak) { return 10 * std::log10(peak * peak / mse); }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace limpid {
@@ -37,15 +38,10 @@ CellMeans means_of_cells(const Plane& plane, float scale) {
 CellMeans means_of_cells(const Frame& frame, int number) {
   const Plane& plane = frame.planes[number];
   const auto scale = static_cast<float>(1.0 / frame.format.code_value());
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return means_of_cells<std::uint8_t, int>(plane, scale);
-    case SampleType::kUint16:
-      return means_of_cells<std::uint16_t, int>(plane, scale);
-    case SampleType::kFloat32:
-      return means_of_cells<float, float>(plane, scale);
-  }
-  return {};
+  return visit_samples(frame.format, [&]<typename Sample>(Sample) {
+    using Sum = std::conditional_t<std::is_integral_v<Sample>, int, float>;
+    return means_of_cells<Sample, Sum>(plane, scale);
+  });
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ ClippedEnd end_of(const SigmaAt& sigma_at, double sample_in_code_values) {
 
 std::optional<ClippedEnds> clipped_ends(const FrameFormat& format, int plane, const PlaneNoise& noise) {
   const bool brightness = plane == 0 || (format.color_model == ColorModel::kRgb && plane < 3);
-  if (format.sample_type == SampleType::kFloat32 || !brightness || noise.sigma < kLeastSigma) {
+  if (format.is_float() || !brightness || noise.sigma < kLeastSigma) {
     return std::nullopt;
   }
   const double sample = 1 / format.code_value();

@@ -78,13 +78,11 @@ Censoring::Censoring() {
 }
 
 float white_level(const FrameFormat& format) {
-  return format.sample_type == SampleType::kFloat32
-             ? 255
-             : static_cast<float>(((1 << format.bit_depth) - 1) / format.code_value());
+  return format.is_float() ? 255 : static_cast<float>(((1 << format.bit_depth) - 1) / format.code_value());
 }
 
 float quantization_step(const FrameFormat& format) {
-  return format.sample_type == SampleType::kFloat32 ? 0 : static_cast<float>(1.0 / format.code_value());
+  return format.is_float() ? 0 : static_cast<float>(1.0 / format.code_value());
 }
 
 SigmaSearch::SigmaSearch(const Counts& counts, std::int64_t samples)

@@ -42,14 +42,8 @@ HWY_ATTR void guide_row_of(const FrameFormat& format, const Plane* planes, int y
 }
 
 HWY_ATTR void guide_row_of_samples(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out) {
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return guide_row_of<std::uint8_t>(format, planes, y, out);
-    case SampleType::kUint16:
-      return guide_row_of<std::uint16_t>(format, planes, y, out);
-    case SampleType::kFloat32:
-      return guide_row_of<float>(format, planes, y, out);
-  }
+  visit_samples(format,
+                [&]<typename Sample>(Sample) HWY_ATTR { guide_row_of<Sample>(format, planes, y, out); });
 }
 
 HWY_ATTR void smooth_row_of_guide(const std::uint8_t* HWY_RESTRICT above,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "core/frame/code_values.h"
 
@@ -23,9 +24,10 @@ HWY_ATTR void load_samples(const Sample* HWY_RESTRICT in, float scale, int count
   }
 }
 
-HWY_ATTR void load_floats(const float* HWY_RESTRICT in, int count, float* HWY_RESTRICT out) {
+template <typename Sample>
+HWY_ATTR void load_floats(const Sample* HWY_RESTRICT in, int count, float* HWY_RESTRICT out) {
   for (int i = 0; i < count; ++i) {
-    out[i] = usable_code_value(in[i] * 255.0F);
+    out[i] = usable_code_value(static_cast<float>(in[i]) * 255.0F);
   }
 }
 
@@ -38,35 +40,34 @@ HWY_ATTR void store_samples(const float* HWY_RESTRICT in, float scale, float pea
   }
 }
 
-HWY_ATTR void load(const FrameFormat& format, const std::byte* samples, int count, float* out) {
-  const auto scale = static_cast<float>(1 / format.code_value());
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return load_samples(reinterpret_cast<const std::uint8_t*>(samples), scale, count, out);
-    case SampleType::kUint16:
-      return load_samples(reinterpret_cast<const std::uint16_t*>(samples), scale, count, out);
-    case SampleType::kFloat32:
-      return load_floats(reinterpret_cast<const float*>(samples), count, out);
+template <typename Sample>
+HWY_ATTR void store_floats(const float* HWY_RESTRICT in, float scale, int count, Sample* HWY_RESTRICT out) {
+  for (int i = 0; i < count; ++i) {
+    out[i] = static_cast<Sample>(in[i] * scale);
   }
 }
 
-HWY_ATTR void store(const FrameFormat& format, const float* HWY_RESTRICT in, int count, std::byte* samples) {
-  const auto scale = static_cast<float>(format.code_value());
-  const auto peak =
-      static_cast<float>(format.sample_type == SampleType::kFloat32 ? 0 : (1 << format.bit_depth) - 1);
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return store_samples(in, scale, peak, count, reinterpret_cast<std::uint8_t*>(samples));
-    case SampleType::kUint16:
-      return store_samples(in, scale, peak, count, reinterpret_cast<std::uint16_t*>(samples));
-    case SampleType::kFloat32: {
-      float* HWY_RESTRICT out = reinterpret_cast<float*>(samples);
-      for (int i = 0; i < count; ++i) {
-        out[i] = in[i] * scale;
-      }
-      return;
+HWY_ATTR void load(const FrameFormat& format, const std::byte* samples, int count, float* out) {
+  visit_samples(format, [&]<typename Sample>(Sample) HWY_ATTR {
+    const auto* const in = reinterpret_cast<const Sample*>(samples);
+    if constexpr (std::is_integral_v<Sample>) {
+      load_samples(in, static_cast<float>(1 / format.code_value()), count, out);
+    } else {
+      load_floats(in, count, out);
     }
-  }
+  });
+}
+
+HWY_ATTR void store(const FrameFormat& format, const float* in, int count, std::byte* samples) {
+  const auto scale = static_cast<float>(format.code_value());
+  visit_samples(format, [&]<typename Sample>(Sample) HWY_ATTR {
+    auto* const out = reinterpret_cast<Sample*>(samples);
+    if constexpr (std::is_integral_v<Sample>) {
+      store_samples(in, scale, static_cast<float>((1 << format.bit_depth) - 1), count, out);
+    } else {
+      store_floats(in, scale, count, out);
+    }
+  });
 }
 
 HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT row,

@@ -122,7 +122,7 @@ class FilterAlongMotion::Worker {
         bm3d_(bm3d_of(parameters)),
         tables_{StepTables(bm3d_.hard_threshold, parameters.lambda),
                 StepTables(bm3d_.wiener.value_or(bm3d_.hard_threshold), 0.0F)},
-        converted_(format.sample_type == SampleType::kFloat32 || format.color_model == ColorModel::kRgb),
+        converted_(format.is_float() || format.color_model == ColorModel::kRgb),
         samples_guide_(!converted_ && format.sample_type == SampleType::kUint8),
         warnings_(warnings_of_small_planes(bm3d_, format)) {
     if (!converted_) {

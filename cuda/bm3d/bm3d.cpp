@@ -15,9 +15,7 @@ namespace {
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
 // Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
-float amplitude(const FrameFormat& format) {
-  return format.sample_type == SampleType::kFloat32 ? 4096.0F + 128.0F : 128.0F;
-}
+float amplitude(const FrameFormat& format) { return format.is_float() ? 4096.0F + 128.0F : 128.0F; }
 
 std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
   const std::size_t row_bytes = static_cast<std::size_t>(grid.columns) * capacity * sizeof(std::int16_t);
@@ -158,7 +156,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const
   if (plan.opponent) {
     rgb_to_opponent({components[0].noisy, components[1].noisy, components[2].noisy}, stream);
   }
-  if (format_.sample_type == SampleType::kFloat32) {
+  if (format_.is_float()) {
     check(cudaMemsetAsync(ranges_.as(), 0, ranges_.bytes(), stream));
     for (int c = 0; c < colors; ++c) {
       components[c].range = ranges_.as<float>() + c;
@@ -258,8 +256,8 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
     if (const auto* general = step.general_tables.as<float>(); general != nullptr) {
       job.general = {general, general + k * k, general + 2 * k * k, scratch_.as<float>()};
     }
-    job.samples_are_halves = format_.color_model != ColorModel::kRgb &&
-                             format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 11;
+    job.samples_are_halves =
+        format_.color_model != ColorModel::kRgb && !format_.is_float() && format_.bit_depth <= 11;
     job.sums = sums_of(component);
     if (c != first) {
       clear_sums(job.sums, set.width, set.height, stream);

@@ -81,7 +81,7 @@ void EdgePreserving::run_passes(std::span<const BilateralPass> passes,
 template <typename Parameters>
 void EdgePreserving::filter_plane(const Parameters& parameters, float sigma, const SamplePlane& in,
                                   const SamplePlane& out, cudaStream_t stream) {
-  const bool exact = format_.sample_type != SampleType::kFloat32 && format_.bit_depth <= 10;
+  const bool exact = !format_.is_float() && format_.bit_depth <= 10;
   const PatchPlane plane{noisy_plane_, values_.as<std::int16_t>(), patch_scale(format_), exact};
   const PatchWeights weights =
       make_weights(parameters, sigma, plane.scale, noisy_plane_.width, noisy_plane_.height);

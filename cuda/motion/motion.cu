@@ -452,17 +452,8 @@ void MotionPyramid::enqueue(const FrameFormat& format, const std::array<SamplePl
     return;
   }
   const motion::Level& finest = layout_.levels[0];
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      smooth<std::uint8_t>(format, planes, finest, samples(0), stream);
-      break;
-    case SampleType::kUint16:
-      smooth<std::uint16_t>(format, planes, finest, samples(0), stream);
-      break;
-    case SampleType::kFloat32:
-      smooth<float>(format, planes, finest, samples(0), stream);
-      break;
-  }
+  visit_samples(format,
+                [&]<typename Sample>(Sample) { smooth<Sample>(format, planes, finest, samples(0), stream); });
   for (int i = 1; i < layout_.count; ++i) {
     const motion::Level& level = layout_.levels[i];
     const dim3 grid(blocks_for(level.stride / kWord, kPyramidThreads), level.height);

@@ -293,21 +293,10 @@ class NoiseEstimator::PlaneSearch {
       return;
     }
     check(cudaMemsetAsync(&work_->report, 0, sizeof work_->report, stream()));
-    const auto analyse = [&](auto kernel) {
-      launch(kernel, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), plane, scale_of(format),
-             white_, grid_, work_);
-    };
-    switch (format.sample_type) {
-      case SampleType::kUint8:
-        analyse(analyse_kernel<std::uint8_t>);
-        break;
-      case SampleType::kUint16:
-        analyse(analyse_kernel<std::uint16_t>);
-        break;
-      case SampleType::kFloat32:
-        analyse(analyse_kernel<float>);
-        break;
-    }
+    visit_samples(format, [&]<typename Sample>(Sample) {
+      launch(analyse_kernel<Sample>, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), plane,
+             scale_of(format), white_, grid_, work_);
+    });
     sum();
   }
 
@@ -398,10 +387,10 @@ BrightnessHistogram NoiseEstimator::brightness_histogram(const FrameFormat& form
   const PlaneMemory& memory = memory_[0];
   auto* work = memory.work.as<Workspace>();
   memory.stream.wait(ready);
-  auto* const kernel = format.sample_type == SampleType::kUint8    ? &brightness_kernel<std::uint8_t>
-                       : format.sample_type == SampleType::kUint16 ? &brightness_kernel<std::uint16_t>
-                                                                   : &brightness_kernel<float>;
-  launch(kernel, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits, scale_of(format), work);
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    launch(brightness_kernel<Sample>, 1, kBrightnessThreads, 0, memory.stream.get(), plane, padding_bits,
+           scale_of(format), work);
+  });
   std::array<int, BrightnessHistogram().size()> levels{};
   check(cudaMemcpyAsync(levels.data(), work->levels, sizeof levels, cudaMemcpyDeviceToHost,
                         memory.stream.get()));
@@ -424,12 +413,11 @@ float NoiseEstimator::combed_share(const FrameFormat& format, const Plane& plane
   for (cudaEvent_t event : ready) {
     memory.stream.wait(event);
   }
-  auto* const kernel = format.sample_type == SampleType::kUint8    ? &combing_kernel<std::uint8_t>
-                       : format.sample_type == SampleType::kUint16 ? &combing_kernel<std::uint16_t>
-                                                                   : &combing_kernel<float>;
   check(cudaMemsetAsync(&work->combed_blocks, 0, sizeof work->combed_blocks, memory.stream.get()));
-  launch(kernel, (blocks * kCombColumns + kThreads - 1) / kThreads, kThreads, 0, memory.stream.get(), plane,
-         before, padding_bits, comb_code_value(format), work);
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    launch(combing_kernel<Sample>, (blocks * kCombColumns + kThreads - 1) / kThreads, kThreads, 0,
+           memory.stream.get(), plane, before, padding_bits, comb_code_value(format), work);
+  });
   int combed = 0;
   check(cudaMemcpyAsync(&combed, &work->combed_blocks, sizeof combed, cudaMemcpyDeviceToHost,
                         memory.stream.get()));

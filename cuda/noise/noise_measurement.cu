@@ -324,21 +324,13 @@ Channels<Sample, kRgb> channels_of(const FrameFormat& format,
 // Calls measure(sample, is_rgb), with a sample and std::bool_constant, for the kernels' variant.
 template <typename Measure>
 void with_variant(const FrameFormat& format, const Measure& measure) {
-  const auto with_sample = [&](auto sample) {
+  visit_samples(format, [&](auto sample) {
     if (format.color_model == ColorModel::kRgb) {
       measure(sample, std::true_type());
     } else {
       measure(sample, std::false_type());
     }
-  };
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return with_sample(std::uint8_t());
-    case SampleType::kUint16:
-      return with_sample(std::uint16_t());
-    case SampleType::kFloat32:
-      return with_sample(float());
-  }
+  });
 }
 
 dim3 launch_grid(const Grids& grids, int channels) {

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "core/frame/code_values.h"
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/launch.h"
@@ -61,7 +63,7 @@ __global__ void load_kernel(const std::byte* samples, std::ptrdiff_t stride, flo
 #pragma unroll
   for (int i = 0; i < kRowsPerThread; ++i) {
     float value = values[i] * scale;
-    if constexpr (sizeof(Sample) == sizeof(float)) {
+    if constexpr (!std::is_integral_v<Sample>) {
       value = usable_code_value(value);
     }
     if (y + i < out.height) {
@@ -90,8 +92,8 @@ __global__ void store_kernel(FloatPlane in, float scale, float peak, std::byte* 
       return;
     }
     Sample* out = reinterpret_cast<Sample*>(samples + (y + i) * stride) + x;
-    if constexpr (sizeof(Sample) == sizeof(float)) {
-      *out = values[i];
+    if constexpr (!std::is_integral_v<Sample>) {
+      *out = Sample(values[i]);
     } else {
       // Truncation of a non-negative number rounds down, so that adding 0.5 rounds halves up.
       *out = static_cast<Sample>(static_cast<int>(fminf(fmaxf(values[i] + 0.5F, 0.0F), peak)));
@@ -164,25 +166,12 @@ __global__ void subsample_kernel(FloatPlane in, int shift_x, int shift_y, FloatP
   out.data[static_cast<std::ptrdiff_t>(y) * out.pitch + x] = sum / static_cast<float>(count);
 }
 
-// Calls launch_for<Sample>() for the format's.
-template <typename Launch>
-void with_samples(const FrameFormat& format, const Launch& launch_for) {
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return launch_for.template operator()<std::uint8_t>();
-    case SampleType::kUint16:
-      return launch_for.template operator()<std::uint16_t>();
-    case SampleType::kFloat32:
-      return launch_for.template operator()<float>();
-  }
-}
-
 }  // namespace
 
 void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits, const SamplePlane& out,
                   cudaStream_t stream) {
   const PlaneLaunch size(from.width, from.height, kRowsPerThread);
-  with_samples(format, [&]<typename Sample>() {
+  visit_samples(format, [&]<typename Sample>(Sample) {
     launch(unpack_kernel<Sample>, size.grid, size.block, 0, stream, from, padding_bits, out);
   });
 }
@@ -190,7 +179,7 @@ void unpack_plane(const FrameFormat& format, const Plane& from, int padding_bits
 void pack_plane(const FrameFormat& format, const SamplePlane& from, int padding_bits, const Plane& to,
                 cudaStream_t stream) {
   const PlaneLaunch size(to.width, to.height, kRowsPerThread);
-  with_samples(format, [&]<typename Sample>() {
+  visit_samples(format, [&]<typename Sample>(Sample) {
     launch(pack_kernel<Sample>, size.grid, size.block, 0, stream, from, padding_bits, to);
   });
 }
@@ -199,40 +188,20 @@ void load_plane(const FrameFormat& format, const SamplePlane& samples, const Flo
                 cudaStream_t stream) {
   const auto scale = static_cast<float>(1 / format.code_value());
   const PlaneLaunch size(out.width, out.height, kRowsPerThread);
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      launch(load_kernel<std::uint8_t>, size.grid, size.block, 0, stream, samples.data, samples.stride, scale,
-             out);
-      break;
-    case SampleType::kUint16:
-      launch(load_kernel<std::uint16_t>, size.grid, size.block, 0, stream, samples.data, samples.stride,
-             scale, out);
-      break;
-    case SampleType::kFloat32:
-      launch(load_kernel<float>, size.grid, size.block, 0, stream, samples.data, samples.stride, 255.0F, out);
-      break;
-  }
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    launch(load_kernel<Sample>, size.grid, size.block, 0, stream, samples.data, samples.stride, scale, out);
+  });
 }
 
 void store_plane(const FrameFormat& format, const FloatPlane& in, const SamplePlane& samples,
                  cudaStream_t stream) {
   const auto scale = static_cast<float>(format.code_value());
   const PlaneLaunch size(in.width, in.height, kRowsPerThread);
-  const auto peak = static_cast<float>((1 << (format.bit_depth <= 16 ? format.bit_depth : 0)) - 1);
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      launch(store_kernel<std::uint8_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
-             samples.stride);
-      break;
-    case SampleType::kUint16:
-      launch(store_kernel<std::uint16_t>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
-             samples.stride);
-      break;
-    case SampleType::kFloat32:
-      launch(store_kernel<float>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
-             samples.stride);
-      break;
-  }
+  const auto peak = static_cast<float>(format.is_float() ? 0 : (1 << format.bit_depth) - 1);
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    launch(store_kernel<Sample>, size.grid, size.block, 0, stream, in, scale, peak, samples.data,
+           samples.stride);
+  });
 }
 
 void rgb_to_opponent(const std::array<FloatPlane, 3>& planes, cudaStream_t stream) {

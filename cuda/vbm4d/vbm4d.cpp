@@ -86,8 +86,8 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
     return;
   }
   // There is no telling how many of V-BM3D's patches meet, or of a stage's.
-  narrow_ = format.color_model != ColorModel::kRgb && format.sample_type != SampleType::kFloat32 &&
-            format.bit_depth <= 11 && !parameters.hard_threshold.predictive && stage_ == nullptr;
+  narrow_ = format.color_model != ColorModel::kRgb && !format.is_float() && format.bit_depth <= 11 &&
+            !parameters.hard_threshold.predictive && stage_ == nullptr;
   const auto sums_of = [&](const Step& of_step) {
     return stage_ == nullptr ? GroupSums(narrow_, of_step.parameters, span_) : GroupSums::of_patches();
   };
@@ -257,8 +257,7 @@ GroupSamples Vbm4d::samples_of(int component) const {
   // Samples may be float ones far off the range of pictures, and their coefficients still have to be halves.
   constexpr float kUnitOfFloats = 1.0F / 32;
   return {format_.color_model == ColorModel::kRgb && component > 0 ? 0.0F : 128.0F,
-          format_.sample_type == SampleType::kFloat32 ? kUnitOfFloats : 1.0F,
-          pitch_of(format_.plane_width(component))};
+          format_.is_float() ? kUnitOfFloats : 1.0F, pitch_of(format_.plane_width(component))};
 }
 
 void Vbm4d::make_plans(const Sequence& sequence) {

@@ -85,8 +85,7 @@ std::string color_loss(const FrameFormat& source, AVPixelFormat chosen) {
 }
 
 std::string depth_loss(const FrameFormat& source, AVPixelFormat chosen) {
-  return (source.sample_type == SampleType::kFloat32 ? "float becomes "
-                                                     : std::to_string(source.bit_depth) + " bits become ") +
+  return (source.is_float() ? "float becomes " : std::to_string(source.bit_depth) + " bits become ") +
          std::to_string(depth_of(chosen)) + " bits";
 }
 

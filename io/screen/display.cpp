@@ -143,7 +143,7 @@ struct Normalisation {
 };
 
 Normalisation luma_normalisation(const FrameFormat& format, ColorRange range) {
-  if (format.sample_type == SampleType::kFloat32) {
+  if (format.is_float()) {
     return {};
   }
   const auto unit = static_cast<float>(1 << (format.bit_depth - 8));
@@ -154,7 +154,7 @@ Normalisation luma_normalisation(const FrameFormat& format, ColorRange range) {
 }
 
 Normalisation chroma_normalisation(const FrameFormat& format, ColorRange range) {
-  if (format.sample_type == SampleType::kFloat32) {
+  if (format.is_float()) {
     return {};
   }
   const auto middle = static_cast<float>(1 << (format.bit_depth - 1));
@@ -194,20 +194,13 @@ Between between(int position, double origin, int shift) {
   return {static_cast<int>(floor), static_cast<float>(t - floor)};
 }
 
-void load_row(const Plane& plane, SampleType type, int y, Normalisation normalisation, float* out) {
-  const auto load = [&](const auto* samples) {
+void load_row(const Plane& plane, const FrameFormat& format, int y, Normalisation normalisation, float* out) {
+  visit_samples(format, [&]<typename Sample>(Sample) {
+    const auto* const samples = plane.row<const Sample>(y);
     for (int x = 0; x < plane.width; ++x) {
       out[x] = (static_cast<float>(samples[x]) - normalisation.offset) * normalisation.scale;
     }
-  };
-  switch (type) {
-    case SampleType::kUint8:
-      return load(plane.row<const std::uint8_t>(y));
-    case SampleType::kUint16:
-      return load(plane.row<const std::uint16_t>(y));
-    case SampleType::kFloat32:
-      return load(plane.row<const float>(y));
-  }
+  });
 }
 
 // A value of 0 to 1 as a byte. NaN becomes 0.
@@ -265,9 +258,9 @@ void DisplayConverter::State::chroma_row(const Plane& plane, int y, Scratch& scr
   const int lower = std::clamp(above + 1, 0, plane.height - 1);
   const bool wide = format.chroma_shift_x > 0;
   float* const row = wide ? scratch.blend.data() + 1 : out.data();
-  load_row(plane, format.sample_type, upper, chroma, row);
+  load_row(plane, format, upper, chroma, row);
   if (weight > 0 && lower != upper) {
-    load_row(plane, format.sample_type, lower, chroma, scratch.upper.data());
+    load_row(plane, format, lower, chroma, scratch.upper.data());
     const float* const other = scratch.upper.data();
     for (int x = 0; x < plane.width; ++x) {
       row[x] += weight * (other[x] - row[x]);
@@ -294,15 +287,15 @@ void DisplayConverter::State::convert_row(const Frame& frame, int y, Scratch& sc
   float* const r = scratch.red.data();
   float* const g = scratch.green.data();
   float* const b = scratch.blue.data();
-  load_row(frame.planes[0], format.sample_type, y, luma, r);
+  load_row(frame.planes[0], format, y, luma, r);
   switch (format.color_model) {
     case ColorModel::kGray:
       std::copy_n(r, width, g);
       std::copy_n(r, width, b);
       break;
     case ColorModel::kRgb:
-      load_row(frame.planes[1], format.sample_type, y, luma, g);
-      load_row(frame.planes[2], format.sample_type, y, luma, b);
+      load_row(frame.planes[1], format, y, luma, g);
+      load_row(frame.planes[2], format, y, luma, b);
       break;
     case ColorModel::kYuv:
       chroma_row(frame.planes[1], y, scratch, scratch.green);

@@ -76,7 +76,8 @@ typedef enum limpid_color_model { LIMPID_GRAY = 0, LIMPID_YUV = 1, LIMPID_RGB = 
 typedef enum limpid_sample_type {
   LIMPID_UINT8 = 0,
   LIMPID_UINT16 = 1,
-  LIMPID_FLOAT32 = 2
+  LIMPID_FLOAT32 = 2,
+  LIMPID_FLOAT16 = 3 /* IEEE 754 binary16 */
 } limpid_sample_type;
 
 /* The format of frames. Sizes are 1 to 65535. The order of planes is Y, U, V or R, G, B, then alpha, which is
@@ -89,7 +90,7 @@ typedef struct limpid_format {
   int32_t chroma_shift_x; /* YUV: planes U and V are width / 2^chroma_shift_x wide, rounded up; 0 to 2 */
   int32_t chroma_shift_y; /* and height / 2^chroma_shift_y high */
   int32_t sample_type;    /* limpid_sample_type; in the machine's byte order */
-  int32_t bit_depth;      /* UINT8: 8; UINT16: 8 to 16, in the low bits; FLOAT32: 32, values from 0 to 1 */
+  int32_t bit_depth; /* UINT8: 8; UINT16: 8 to 16, in the low bits; floats: 32 or 16, values from 0 to 1 */
   int32_t has_alpha;
 } limpid_format;
 

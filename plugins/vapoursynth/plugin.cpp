@@ -218,7 +218,7 @@ limpid_format format_of(const VSVideoInfo& clip) {
                                                    : LIMPID_RGB;
   format.chroma_shift_x = from.subSamplingW;
   format.chroma_shift_y = from.subSamplingH;
-  format.sample_type = from.sampleType == stFloat ? LIMPID_FLOAT32
+  format.sample_type = from.sampleType == stFloat ? from.bytesPerSample == 2 ? LIMPID_FLOAT16 : LIMPID_FLOAT32
                        : from.bytesPerSample == 1 ? LIMPID_UINT8
                                                   : LIMPID_UINT16;
   format.bit_depth = from.bitsPerSample;

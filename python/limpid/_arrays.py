@@ -10,7 +10,7 @@ from . import _limpid
 from ._errors import ArgumentError
 
 _COLORS = ("gray", "yuv", "rgb")  # by limpid_color_model
-_DTYPES = {"uint8": (0, 8), "uint16": (1, 16), "float32": (2, 32)}  # limpid_sample_type, bits
+_DTYPES = {"uint8": (0, 8), "uint16": (1, 16), "float32": (2, 32), "float16": (3, 16)}  # limpid_sample_type, bits
 
 
 class Format(NamedTuple):
@@ -77,7 +77,7 @@ class Frames:
 
     def _format(self) -> Format:
         if self.dtype not in _DTYPES:
-            raise ArgumentError(f"samples are {self.dtype}, and uint8, uint16 and float32 can be denoised")
+            raise ArgumentError(f"samples are {self.dtype}, and uint8, uint16, float32 and float16 can be denoised")
         sample_type, bits = _DTYPES[self.dtype]
         sizes = [dict(zip(self.axes, shape)) for shape in self.shapes]
         planes = len(sizes) if self._planar else sizes[0].get("C", 1)
@@ -120,7 +120,7 @@ class Frames:
 def _import(part: Any, writable: bool) -> _limpid.Array:
     if isinstance(part, numpy.ndarray):
         if not part.dtype.isnative or part.dtype.name not in _DTYPES:
-            raise ArgumentError(f"samples are {part.dtype}, and uint8, uint16 and float32 can be denoised")
+            raise ArgumentError(f"samples are {part.dtype}, and uint8, uint16, float32 and float16 can be denoised")
         if writable and not part.flags.writeable:
             raise ArgumentError("results can't be written to an array that is read-only")
         if not writable and any(stride % part.itemsize for stride in part.strides):

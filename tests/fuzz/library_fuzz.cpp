@@ -137,15 +137,16 @@ class Calls {
                          .color_model = data_.ConsumeIntegralInRange(0, 2),
                          .chroma_shift_x = data_.ConsumeIntegralInRange(0, 2),
                          .chroma_shift_y = data_.ConsumeIntegralInRange(0, 2),
-                         .sample_type = data_.ConsumeIntegralInRange(0, 2),
+                         .sample_type = data_.ConsumeIntegralInRange(0, 3),
                          .bit_depth = 8,
                          .has_alpha = data_.ConsumeIntegralInRange(0, 1)};
     if (format.color_model != LIMPID_YUV) {
       format.chroma_shift_x = format.chroma_shift_y = 0;
     }
-    format.bit_depth = format.sample_type == LIMPID_UINT8    ? 8
-                       : format.sample_type == LIMPID_UINT16 ? data_.ConsumeIntegralInRange(8, 16)
-                                                             : 32;
+    format.bit_depth = format.sample_type == LIMPID_UINT8     ? 8
+                       : format.sample_type == LIMPID_UINT16  ? data_.ConsumeIntegralInRange(8, 16)
+                       : format.sample_type == LIMPID_FLOAT16 ? 16
+                                                              : 32;
     if (data_.ConsumeIntegralInRange(0, 15) == 0) {
       std::int32_t* const fields[] = {&format.width,       &format.height,         &format.color_model,
                                       &format.sample_type, &format.chroma_shift_x, &format.bit_depth};
@@ -181,9 +182,9 @@ class Calls {
 
   /// In memory of the library's, which is not initialized.
   void fill(const limpid_frame& frame) const {
-    const std::size_t sample = format_.sample_type == LIMPID_UINT8    ? 1
-                               : format_.sample_type == LIMPID_UINT16 ? 2
-                                                                      : 4;
+    const std::size_t sample = format_.sample_type == LIMPID_UINT8     ? 1
+                               : format_.sample_type == LIMPID_FLOAT32 ? 4
+                                                                       : 2;
     for (const limpid_plane& plane : frame.planes) {
       if (plane.data != nullptr) {
         std::fill_n(static_cast<unsigned char*>(plane.data), sample, 0);

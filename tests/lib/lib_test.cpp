@@ -91,7 +91,9 @@ std::vector<FrameFormat> formats() {
                                yuv(64, 48, 1, 1),
                                oracle::as_float(yuv(33, 17, 1, 1)),
                                oracle::as_float(gray(20, 30)),
-                               oracle::as_float(rgb(21, 22))};
+                               oracle::as_float(rgb(21, 22)),
+                               oracle::as_half(yuv(33, 17, 1, 1)),
+                               oracle::as_half(rgb(21, 22))};
   FrameFormat with_alpha = rgb(31, 19);
   with_alpha.has_alpha = true;
   all.push_back(with_alpha);

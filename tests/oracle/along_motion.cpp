@@ -61,15 +61,8 @@ BytePicture motion_guide(const Frame& frame, int first_row, int row_spacing) {
   const FrameFormat& format = frame.format;
   BytePicture guide{format.width, (format.height - first_row + row_spacing - 1) / row_spacing, {}};
   const auto value = [&](int plane, int x, int y) {
-    switch (format.sample_type) {
-      case SampleType::kUint8:
-        return guide_value_at<std::uint8_t>(frame, plane, x, y);
-      case SampleType::kUint16:
-        return guide_value_at<std::uint16_t>(frame, plane, x, y);
-      case SampleType::kFloat32:
-        return guide_value_at<float>(frame, plane, x, y);
-    }
-    return 0;
+    return visit_samples(format,
+                         [&]<typename Sample>(Sample) { return guide_value_at<Sample>(frame, plane, x, y); });
   };
   for (int y = first_row; y < format.height; y += row_spacing) {
     for (int x = 0; x < format.width; ++x) {

@@ -12,6 +12,7 @@
 #include "core/bm3d/matching.h"
 #include "tests/oracle/clipping.h"
 #include "tests/oracle/fourier.h"
+#include "tests/oracle/samples.h"
 #include "tests/oracle/transforms.h"
 
 namespace limpid::oracle {
@@ -237,14 +238,8 @@ void insert_field(const Picture& field, int parity, Picture& picture) {
 }
 
 void copy_plane(const Frame& from, const Frame& to, int plane) {
-  switch (from.format.sample_type) {
-    case SampleType::kUint8:
-      return copy_samples<std::uint8_t>(from.planes[plane], to.planes[plane]);
-    case SampleType::kUint16:
-      return copy_samples<std::uint16_t>(from.planes[plane], to.planes[plane]);
-    case SampleType::kFloat32:
-      return copy_samples<float>(from.planes[plane], to.planes[plane]);
-  }
+  visit_samples(from.format,
+                [&]<typename Sample>(Sample) { copy_samples<Sample>(from.planes[plane], to.planes[plane]); });
 }
 
 namespace {
@@ -563,11 +558,7 @@ Picture to_picture(const Frame& frame, int plane) {
   Picture picture{view.width, view.height, {}};
   for (int y = 0; y < view.height; ++y) {
     for (int x = 0; x < view.width; ++x) {
-      const double value = frame.format.sample_type == SampleType::kUint8 ? view.row<const std::uint8_t>(y)[x]
-                           : frame.format.sample_type == SampleType::kUint16
-                               ? view.row<const std::uint16_t>(y)[x]
-                               : static_cast<double>(view.row<const float>(y)[x]);
-      picture.samples.push_back(value / frame.format.code_value());
+      picture.samples.push_back(sample_at(frame, plane, x, y) / frame.format.code_value());
     }
   }
   return picture;
@@ -575,22 +566,9 @@ Picture to_picture(const Frame& frame, int plane) {
 
 void store(const Picture& picture, const Frame& frame, int plane) {
   const Plane& view = frame.planes[plane];
-  const double greatest = std::exp2(frame.format.bit_depth) - 1;
   for (int y = 0; y < view.height; ++y) {
     for (int x = 0; x < view.width; ++x) {
-      const double value = picture.at(x, y) * frame.format.code_value();
-      const double rounded = std::clamp(std::floor(value + 0.5), 0.0, greatest);
-      switch (frame.format.sample_type) {
-        case SampleType::kUint8:
-          view.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(rounded);
-          break;
-        case SampleType::kUint16:
-          view.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(rounded);
-          break;
-        case SampleType::kFloat32:
-          view.row<float>(y)[x] = static_cast<float>(value);
-          break;
-      }
+      set_sample(frame, plane, x, y, picture.at(x, y) * frame.format.code_value());
     }
   }
 }

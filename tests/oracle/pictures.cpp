@@ -80,6 +80,12 @@ FrameFormat as_float(FrameFormat format) {
   return format;
 }
 
+FrameFormat as_half(FrameFormat format) {
+  format.sample_type = SampleType::kFloat16;
+  format.bit_depth = 16;
+  return format;
+}
+
 Frame draw_picture(const FrameFormat& format) {
   Frame frame = allocate_frame(format);
   for (int plane = 0; plane < format.plane_count(); ++plane) {
@@ -151,11 +157,9 @@ std::string to_string(const Agreement& agreement) {
 
 bool same_bits(const Frame& a, const Frame& b) {
   for (int plane = 0; plane < a.format.plane_count(); ++plane) {
-    const bool same = a.format.sample_type == SampleType::kUint8
-                          ? same_rows<std::uint8_t>(a.planes[plane], b.planes[plane])
-                      : a.format.sample_type == SampleType::kUint16
-                          ? same_rows<std::uint16_t>(a.planes[plane], b.planes[plane])
-                          : same_rows<float>(a.planes[plane], b.planes[plane]);
+    const bool same = visit_samples(a.format, [&]<typename Sample>(Sample) {
+      return same_rows<Sample>(a.planes[plane], b.planes[plane]);
+    });
     if (!same) {
       return false;
     }

@@ -15,6 +15,7 @@ FrameFormat yuv(int width, int height, int chroma_shift_x, int chroma_shift_y, i
 FrameFormat rgb(int width, int height, int bit_depth = 8);
 /// The same with float samples.
 FrameFormat as_float(FrameFormat format);
+FrameFormat as_half(FrameFormat format);
 
 /// A picture with straight and curved edges, a smooth gradient and a repeating texture in every plane. A
 /// frame of another depth or subsampling shows the same picture.

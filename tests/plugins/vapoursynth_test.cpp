@@ -94,8 +94,8 @@ class VapourSynth : public testing::Test {
                             format.color_model == ColorModel::kGray  ? cfGray
                             : format.color_model == ColorModel::kYuv ? cfYUV
                                                                      : cfRGB,
-                            format.sample_type == SampleType::kFloat32 ? stFloat : stInteger,
-                            format.bit_depth, format.chroma_shift_x, format.chroma_shift_y, core_);
+                            format.is_float() ? stFloat : stInteger, format.bit_depth, format.chroma_shift_x,
+                            format.chroma_shift_y, core_);
     source_.clip.width = format.width;
     source_.clip.height = format.height;
     source_.clip.fpsNum = 25;
@@ -252,9 +252,11 @@ TEST_F(VapourSynth, FindsTheNoiseAsTheLibraryDoes) {
 
 TEST_F(VapourSynth, TakesItsFormats) {
   using oracle::as_float;
-  for (const FrameFormat& format : {oracle::gray(33, 21), oracle::gray(33, 21, 16), oracle::yuv(36, 22, 0, 0),
-                                    oracle::yuv(36, 22, 1, 0, 12), oracle::rgb(33, 21),
-                                    as_float(oracle::gray(33, 21)), as_float(oracle::rgb(33, 21))}) {
+  for (const FrameFormat& format :
+       {oracle::gray(33, 21), oracle::gray(33, 21, 16), oracle::yuv(36, 22, 0, 0),
+        oracle::yuv(36, 22, 1, 0, 12), oracle::rgb(33, 21), as_float(oracle::gray(33, 21)),
+        as_float(oracle::rgb(33, 21)), oracle::as_half(oracle::gray(33, 21)),
+        oracle::as_half(oracle::rgb(33, 21))}) {
     SCOPED_TRACE(to_string(format));
     const std::vector<Frame> frames = noisy_clip(format, 1);
     for (const auto& [function, filter] : {std::pair{"Bilateral", "bilateral"}, std::pair{"NLM", "nlm"}}) {

@@ -60,6 +60,14 @@ def test_pictures_have_the_programs_bits(program, tmp_path, shape, dtype):
     assert np.array_equal(limpid.denoise(picture, engine="cpu"), expected)
 
 
+@pytest.mark.parametrize("shape", [(50, 70), (41, 67, 3)])
+def test_half_floats_have_the_results_of_floats(shape):
+    halves = noisy(shape, np.float32).astype(np.float16)
+    result = limpid.denoise(halves, engine="cpu")
+    assert result.dtype == np.float16
+    assert np.array_equal(result, limpid.denoise(halves.astype(np.float32), engine="cpu").astype(np.float16))
+
+
 def test_noise_is_removed():
     clean = noisy((96, 128), sigma=0)
     picture = noisy((96, 128))

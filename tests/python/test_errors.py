@@ -12,7 +12,7 @@ PICTURE = np.zeros((24, 32), np.uint8)
 @pytest.mark.parametrize(
     "array, options, words",
     [
-        (PICTURE.astype(np.float64), {}, "samples are float64, and uint8, uint16 and float32 can be denoised"),
+        (PICTURE.astype(np.float64), {}, "samples are float64, and uint8, uint16, float32 and float16 can be denoised"),
         (PICTURE.astype(np.int16), {}, "samples are int16"),
         (PICTURE.astype(">u2"), {}, "samples are >u2"),
         (PICTURE.astype(object), {}, "samples are object"),

@@ -73,8 +73,8 @@ void FrameConverter::choose_depth(int least) {
   deeper.bit_depth = least;
   deeper.sample_type = SampleType::kUint16;
   constexpr int kDeepest = 16;
-  const bool is_deeper = format_.sample_type != SampleType::kFloat32 && least > format_.bit_depth &&
-                         least <= std::min(kDeepest, 2 * format_.bit_depth);
+  const bool is_deeper =
+      !format_.is_float() && least > format_.bit_depth && least <= std::min(kDeepest, 2 * format_.bit_depth);
   if (is_deeper && pixel_format(deeper) != AV_PIX_FMT_NONE) {
     format_ = deeper;
   }

@@ -25,6 +25,7 @@
 #include "tests/core/engine/engine_suite.h"
 #include "tests/core/engine/illegal_filters.h"
 #include "tests/oracle/pictures.h"
+#include "tests/oracle/samples.h"
 
 namespace limpid {
 namespace {
@@ -106,6 +107,55 @@ TEST_P(EngineTest, AStreamGivesWhatSingleFramesGive) {
     const std::optional<Frame> result = denoiser->receive();
     ASSERT_TRUE(result.has_value());
     EXPECT_TRUE(oracle::same_bits(*result, run_filter(engine(), frame, parameters, {{15}})));
+  }
+}
+
+// The frame with half floats, and floats of their values.
+std::array<Frame, 2> halves_and_floats(const FrameFormat& format, double sigma, unsigned seed) {
+  const Frame halves = oracle::add_noise(oracle::draw_picture(oracle::as_half(format)), sigma, seed);
+  Frame floats = allocate_frame(as_float(format));
+  for (int p = 0; p < format.plane_count(); ++p) {
+    for (int y = 0; y < format.plane_height(p); ++y) {
+      for (int x = 0; x < format.plane_width(p); ++x) {
+        oracle::set_sample(floats, p, x, y, oracle::sample_at(halves, p, x, y));
+      }
+    }
+  }
+  return {halves, floats};
+}
+
+TEST_P(EngineTest, HalfFloatsGiveTheResultsOfFloatsRounded) {
+  for (const FrameFormat& format : {gray(45, 33), rgb(45, 33), yuv(45, 33, 1, 1)}) {
+    const auto [halves, floats] = halves_and_floats(format, 12, 5);
+    for (const FilterType& type : filter_types()) {
+      SCOPED_TRACE(to_string(halves.format) + ", " + std::string(type.name));
+      const Filter filter = parse_filter(type.name);
+      const Frame expected = run_filter(engine(), floats, filter, {{12, 8, 8}});
+      const Frame result = run_filter(engine(), halves, filter, {{12, 8, 8}});
+      int different = 0;
+      for (int p = 0; p < format.plane_count(); ++p) {
+        for (int y = 0; y < format.plane_height(p); ++y) {
+          for (int x = 0; x < format.plane_width(p); ++x) {
+            const Half rounded(static_cast<float>(oracle::sample_at(expected, p, x, y)));
+            different += result.planes[p].row<Half>(y)[x].bits == rounded.bits ? 0 : 1;
+          }
+        }
+      }
+      EXPECT_EQ(different, 0);
+    }
+  }
+}
+
+TEST_P(EngineTest, HalfFloatsHaveTheNoiseOfFloats) {
+  for (const FrameFormat& format : {gray(301, 203), rgb(120, 91)}) {
+    SCOPED_TRACE(to_string(format));
+    const auto [halves, floats] = halves_and_floats(format, 12, 5);
+    const auto [halves_before, floats_before] = halves_and_floats(format, 12, 6);
+    EXPECT_EQ(engine().estimate_noise(halves).sigma, engine().estimate_noise(floats).sigma);
+    EXPECT_EQ(engine().brightness_histogram(halves), engine().brightness_histogram(floats));
+    EXPECT_EQ(engine().combed_share(halves, halves_before), engine().combed_share(floats, floats_before));
+    EXPECT_TRUE(engine().measure_noise(halves, &halves_before, {}) ==
+                engine().measure_noise(floats, &floats_before, {}));
   }
 }
 

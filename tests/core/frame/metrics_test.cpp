@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/frame/code_values.h"
+#include "tests/oracle/samples.h"
 
 namespace limpid {
 namespace {
@@ -35,18 +36,7 @@ Frame make_frame(const FrameFormat& format, const std::function<double(int, int,
     const Plane& plane = frame.planes[p];
     for (int y = 0; y < plane.height; ++y) {
       for (int x = 0; x < plane.width; ++x) {
-        const double sample = value(p, x, y) * format.code_value();
-        switch (format.sample_type) {
-          case SampleType::kUint8:
-            plane.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(std::lround(sample));
-            break;
-          case SampleType::kUint16:
-            plane.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(std::lround(sample));
-            break;
-          case SampleType::kFloat32:
-            plane.row<float>(y)[x] = static_cast<float>(sample);
-            break;
-        }
+        oracle::set_sample(frame, p, x, y, value(p, x, y) * format.code_value());
       }
     }
   }

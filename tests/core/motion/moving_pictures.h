@@ -9,6 +9,7 @@
 #include "core/frame/frame.h"
 #include "cpu/runtime/planes.h"
 #include "tests/oracle/motion.h"
+#include "tests/oracle/samples.h"
 
 // Pictures of which the motion is known.
 
@@ -67,17 +68,7 @@ inline Frame frame_of(const oracle::BytePicture& picture, int bit_depth = 8) {
   for (int y = 0; y < picture.height; ++y) {
     for (int x = 0; x < picture.width; ++x) {
       const int sample = picture.at(x, y);
-      switch (format.sample_type) {
-        case SampleType::kUint8:
-          frame.planes[0].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(sample);
-          break;
-        case SampleType::kUint16:
-          frame.planes[0].row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(sample << (bit_depth - 8));
-          break;
-        case SampleType::kFloat32:
-          frame.planes[0].row<float>(y)[x] = static_cast<float>(sample) / 255;
-          break;
-      }
+      oracle::set_sample(frame, 0, x, y, sample * format.code_value());
     }
   }
   return frame;

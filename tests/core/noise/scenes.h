@@ -11,6 +11,7 @@
 
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
+#include "tests/oracle/samples.h"
 
 // Pictures with noise of a known level.
 
@@ -34,25 +35,13 @@ inline Frame render(const FrameFormat& format, const Scene& scene, const NoiseMo
   Frame frame = allocate_frame(format);
   std::mt19937 generator(seed);
   std::normal_distribution<double> gaussian;
-  const double greatest = std::exp2(format.bit_depth) - 1;
   for (int p = 0; p < format.color_plane_count(); ++p) {
     const Plane& plane = frame.planes[p];
     for (int y = 0; y < plane.height; ++y) {
       for (int x = 0; x < plane.width; ++x) {
         const double value =
             (scene(p, x, y) + double{noise.sigma[p]} * gaussian(generator)) * format.code_value();
-        const double rounded = std::clamp(std::round(value), 0.0, greatest);
-        switch (format.sample_type) {
-          case SampleType::kUint8:
-            plane.row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(rounded);
-            break;
-          case SampleType::kUint16:
-            plane.row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(rounded);
-            break;
-          case SampleType::kFloat32:
-            plane.row<float>(y)[x] = static_cast<float>(value);
-            break;
-        }
+        oracle::set_sample(frame, p, x, y, value);
       }
     }
   }

@@ -18,6 +18,7 @@
 #include "core/noise/noise_model.h"
 #include "tests/core/motion/moving_pictures.h"
 #include "tests/oracle/pictures.h"
+#include "tests/oracle/samples.h"
 
 // Clips for the tests of filters along motion.
 
@@ -27,22 +28,8 @@ inline constexpr float kSigma = 12;
 
 inline NoiseModel white_noise(float sigma = kSigma) { return {{sigma, sigma, sigma}}; }
 
-template <typename Sample>
-void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
-  const double value = code_value * static_cast<double>(frame.format.code_value());
-  frame.planes[plane].row<Sample>(y)[x] =
-      static_cast<Sample>(frame.format.sample_type == SampleType::kFloat32 ? value : std::round(value));
-}
-
 inline void store_sample(const Frame& frame, int plane, int x, int y, double code_value) {
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return store_sample<std::uint8_t>(frame, plane, x, y, code_value);
-    case SampleType::kUint16:
-      return store_sample<std::uint16_t>(frame, plane, x, y, code_value);
-    case SampleType::kFloat32:
-      return store_sample<float>(frame, plane, x, y, code_value);
-  }
+  oracle::set_sample(frame, plane, x, y, code_value * frame.format.code_value());
 }
 
 /// Picture t of a clip in which a texture goes by behind a still frame, with a patch that is in no other

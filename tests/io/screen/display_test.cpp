@@ -19,6 +19,7 @@
 #include "core/base/error.h"
 #include "io/media/reader.h"
 #include "tests/io/media/media.h"
+#include "tests/oracle/samples.h"
 #include "tests/rotated_track.h"
 
 namespace limpid::io {
@@ -29,30 +30,10 @@ using Rgb = std::array<double, 3>;
 double sample(const Frame& frame, int plane, int x, int y) {
   x = std::clamp(x, 0, frame.planes[plane].width - 1);
   y = std::clamp(y, 0, frame.planes[plane].height - 1);
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      return frame.planes[plane].row<std::uint8_t>(y)[x];
-    case SampleType::kUint16:
-      return frame.planes[plane].row<std::uint16_t>(y)[x];
-    case SampleType::kFloat32:
-      return static_cast<double>(frame.planes[plane].row<float>(y)[x]);
-  }
-  return 0;
+  return oracle::sample_at(frame, plane, x, y);
 }
 
-void set_sample(const Frame& frame, int plane, int x, int y, double value) {
-  switch (frame.format.sample_type) {
-    case SampleType::kUint8:
-      frame.planes[plane].row<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(value);
-      break;
-    case SampleType::kUint16:
-      frame.planes[plane].row<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(value);
-      break;
-    case SampleType::kFloat32:
-      frame.planes[plane].row<float>(y)[x] = static_cast<float>(value);
-      break;
-  }
-}
+using oracle::set_sample;
 
 /// Chroma at the position of a luma sample, by bilinear interpolation.
 double chroma_at(const Frame& frame, const DisplayProperties& properties, int plane, int x, int y) {
