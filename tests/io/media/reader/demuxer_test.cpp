@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "io/media/diagnostic.h"
@@ -66,6 +68,22 @@ TEST_F(DemuxerTest, ReadsTheVideoToItsEnd) {
   EXPECT_FALSE(demuxer->has_ended());
   EXPECT_EQ(count_packets(*demuxer), 5);
   EXPECT_TRUE(health_.diagnostics(true).empty());
+}
+
+TEST_F(DemuxerTest, CopiedStreamsLastAsLongAsTheirLastPacket) {
+  const std::string cue = write("cue.srt", "1\n00:00:00,500 --> 00:00:08,000\nstill here\n");
+  const std::string file = (folder_.path() / "clip.mkv").string();
+  if (std::system(("ffmpeg -v error -f lavfi -i testsrc2=s=16x16:r=25:d=1 -i " + cue + " " + file).c_str()) !=
+      0) {
+    GTEST_SKIP() << "there is no ffmpeg";
+  }
+  const auto demuxer = open(file);
+  while (!demuxer->has_ended()) {
+    if (PacketHandle packet = demuxer->read(false); packet != nullptr && packet->stream_index != 0) {
+      EXPECT_NE(demuxer->to_copy(std::move(packet)), nullptr);
+    }
+  }
+  EXPECT_EQ(demuxer->copied_end(), 8'000'000);
 }
 
 TEST_F(DemuxerTest, TimesBeginAtTheZeroThatIsSet) {
