@@ -21,7 +21,7 @@ void DenoisingOptions::add_streams_to(CommandLine& command, const std::string& g
 void DenoisingOptions::add_encoding_to(CommandLine& command) {
   writer.add_to(command, "Encoding",
                 {"codec", "crf", "preset", "encoder_option", "bitrate", "audio_codec", "audio_bitrate",
-                 "pix_fmt", "container"});
+                 "pix_fmt", "dither", "container"});
 }
 
 void DenoisingOptions::check() const {

@@ -35,7 +35,7 @@ JobSettings job_settings(const DenoisingOptions& options, const Engine& engine) 
   settings.fields = options.fields.choice();
   settings.reader = options.reader_options();
   settings.writer = options.writer_options();
-  settings.reader.least_depth = io::sample_depth(settings.writer.pixel_format);
+  io::match_depths(settings.writer, settings.reader);
   settings.frames = options.frames;
   settings.noise = {{"given", noise.noise ? to_json(*noise.noise) : nlohmann::ordered_json()},
                     {"strength", noise.strength},

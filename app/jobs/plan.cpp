@@ -215,7 +215,7 @@ JobSettings settings_from(const JsonValue& json) {
   read_json(reader_fields(), json.at("reader"), settings.reader);
   read_json(writer_fields(), json.at("writer"), settings.writer);
   settings.writer.encoder_threads = json.at("encoder_threads").integer(0, kMostThreads);
-  settings.reader.least_depth = io::sample_depth(settings.writer.pixel_format);
+  io::match_depths(settings.writer, settings.reader);
   settings.writer.local_only = settings.reader.local_only;
   settings.writer.frames = settings.frames;
   return settings;

@@ -58,7 +58,7 @@ void EngineChoice::apply_to(io::ReaderOptions& reader, io::WriterOptions& writer
                             const std::shared_ptr<Engine>& engine) const {
   reader.allocate = frame_allocator(engine);
   reader.memory = decoding_memory(*engine);
-  reader.least_depth = io::sample_depth(writer.pixel_format);
+  io::match_depths(writer, reader);
   writer.memory = engine->result_memory();
   writer.encoder_threads = encoder_threads(*engine);
 }

@@ -107,6 +107,10 @@ const MediaFields<io::WriterOptions>& writer_fields() {
       {"--audio-bitrate", "RATE", "Bit rate of transcoded audio, such as 160k [about 96k per channel]",
        &Options::audio_bitrate, true},
       {"--pix-fmt", "NAME", "Pixel format of the output [of the source]", &Options::pixel_format},
+      {"--dither", "MODE",
+       "Dithering of 8-bit output: auto (where the filtered picture is smoother than 8-bit steps) or none "
+       "[none]",
+       &Options::dither, true},
       {"-f,--container", "NAME", "Container [from the name of the output; y4m for a pipe]",
        &Options::container, true},
   };

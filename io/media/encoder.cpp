@@ -238,11 +238,6 @@ std::string hdr_parameters(const AVFrame& properties, bool x265) {
 
 }  // namespace
 
-int sample_depth(const std::string& pixel_format) {
-  const AVPixelFormat format = av_get_pix_fmt(pixel_format.c_str());
-  return format == AV_PIX_FMT_NONE ? 0 : depth_of(format);
-}
-
 bool is_media_name(const std::string& name) {
   const AVOutputFormat* const format = av_guess_format(nullptr, name.c_str(), nullptr);
   return format != nullptr && holds_video(*format);

@@ -31,11 +31,12 @@ Reader::Reader(std::string url, const ReaderOptions& options) {
   try {
     state_ = std::make_unique<State>(url, options);
     why_not = video().why_not_on_cuda;
-    const bool is_deep_enough = video().format.bit_depth >= options.least_depth;
+    const bool is_deep_enough = video().format.bit_depth >= options.least_depth &&
+                                (video().format.bit_depth > 8 || options.fraction_bits == 0);
     if ((video().decoded_on_cuda && is_deep_enough) || !state_->decoder().uses_gpu() || !can_begin_again) {
       return;
     }
-    why_not = video().decoded_on_cuda ? "the output is deeper than the GPU's frames" : why_not;
+    why_not = video().decoded_on_cuda ? "the filter needs more bits than the GPU's frames have" : why_not;
   } catch (const Error& error) {
     if (!can_begin_again) {
       throw;

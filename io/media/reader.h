@@ -42,9 +42,11 @@ struct ReaderOptions {
   /// as Frame::context_only, those before with indices below 0.
   int context_before = 0;
   int context_after = 0;
-  /// Bits per sample that frames have at least, so that what is filtered and stored deeper than the source keeps
-  /// the filter's precision. Formats without so deep a form stay as they are.
+  /// Bits per sample that frames have at least, so that what is filtered and stored deeper than the source
+  /// keeps the filter's precision. Formats without so deep a form stay as they are.
   int least_depth = 0;
+  /// Bits that are added to samples of 8 bits, for the fractions of filtered samples.
+  int fraction_bits = 0;
   /// Makes the frames that are delivered, of pooled memory. Empty: frames are views of the decoder's memory
   /// where it is laid out as core's frames are.
   std::function<Frame(const FrameFormat&)> allocate;

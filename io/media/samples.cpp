@@ -120,13 +120,13 @@ void deepen_plane(const Plane& from, int depth, const Plane& to, int added, bool
 
 }  // namespace
 
-void deepen(const Frame& from, const Frame& to) {
+void deepen(const Frame& from, const Frame& to, bool fractions) {
   const FrameFormat& format = from.format;
   const int added = to.format.bit_depth - format.bit_depth;
   const int alpha = format.has_alpha ? format.plane_count() - 1 : -1;
   for (int p = 0; p < format.plane_count(); ++p) {
     const bool is_chroma = format.color_model == ColorModel::kYuv && p > 0 && p != alpha;
-    const bool to_the_end = p == alpha || (!is_chroma && format.range == ColorRange::kFull);
+    const bool to_the_end = !fractions && (p == alpha || (!is_chroma && format.range == ColorRange::kFull));
     if (format.sample_type == SampleType::kUint8) {
       deepen_plane<std::uint8_t>(from.planes[p], format.bit_depth, to.planes[p], added, to_the_end);
     } else {

@@ -33,8 +33,9 @@ void unpack(const AVFrame& from, const Frame& to);
 void pack(const Frame& from, AVFrame& to);
 
 /// Copies samples of fewer bits to a frame of more, whose format is otherwise the same. The greatest value
-/// becomes the greatest but in chroma and limited range, where zero bits are appended.
-void deepen(const Frame& from, const Frame& to);
+/// becomes the greatest but in chroma and limited range, where zero bits are appended, and if the added bits
+/// are `fractions`.
+void deepen(const Frame& from, const Frame& to, bool fractions);
 
 /// What YUV samples mean.
 struct ColorCoding {

@@ -17,9 +17,10 @@ struct Source {
   std::string url;
   AVFormatContext& input;  ///< streams, chapters and tags
   const AVStream& video;
-  const AVFrame& first;      ///< tags and side data of the first frame, without its samples
-  FrameFormat format;        ///< of the frames that the Reader delivers
-  std::vector<bool> copied;  ///< by stream index: the Reader delivers its packets
+  const AVFrame& first;        ///< tags and side data of the first frame, without its samples
+  FrameFormat format;          ///< of the frames that the Reader delivers
+  bool has_fractions = false;  ///< `format` has more bits than the source for ReaderOptions::fraction_bits
+  std::vector<bool> copied;    ///< by stream index: the Reader delivers its packets
   /// Frames per second: on average, and of a grid of times that libav has found. 0/1 if not known.
   AVRational average_rate{0, 1};
   AVRational base_rate{0, 1};

@@ -13,6 +13,7 @@
 #include "io/media/references.h"
 #include "io/media/source.h"
 #include "io/media/writer/audio.h"
+#include "io/media/writer/dither.h"
 #include "io/media/writer/losses.h"
 #include "io/media/writer/media_file.h"
 #include "io/media/writer/pictures.h"
@@ -24,9 +25,27 @@
 namespace limpid::io {
 namespace {
 
-EncoderSource encoder_source(const Source& source, const Orientation& applied) {
+/// Bits per sample of libav's pixel format of that name; 0 if there is none.
+int sample_depth(const std::string& pixel_format) {
+  const AVPixelFormat format = av_get_pix_fmt(pixel_format.c_str());
+  return format == AV_PIX_FMT_NONE ? 0 : depth_of(format);
+}
+
+bool is_dithered(const WriterOptions& options) {
+  if (!options.dither.empty() && options.dither != "none" && options.dither != "auto") {
+    throw UsageError("--dither is '" + options.dither + "'; auto and none are possible");
+  }
+  return options.dither == "auto" && sample_depth(options.pixel_format) <= 8;
+}
+
+/// What rounds the frames of `source` for the output; null if the encoder takes them as they are.
+std::unique_ptr<Ditherer> ditherer_for(const Source& source, const WriterOptions& options) {
+  return is_dithered(options) && source.has_fractions ? std::make_unique<Ditherer>(source.format) : nullptr;
+}
+
+EncoderSource encoder_source(const Source& source, const FrameFormat& format, const Orientation& applied) {
   EncoderSource description;
-  description.format = turned(source.format, applied).value();
+  description.format = turned(format, applied).value();
   description.chroma_location = turned(source.first.chroma_location, applied);
   description.properties = &source.first;
   description.time_base = source.video.time_base;
@@ -67,6 +86,7 @@ struct Writer::State {
   const AVOutputFormat& container;
   Diagnostics diagnostics;  ///< from the start: what cannot be kept
   Rotation rotation;
+  std::unique_ptr<Ditherer> ditherer;
   std::unique_ptr<Encoder> encoder;
   std::unique_ptr<Sink> sink;
   const SegmentWriter* segment = nullptr;  ///< `sink`, if it is one
@@ -78,14 +98,16 @@ struct Writer::State {
 Writer::State::State(std::string target_url, const Source& source, const WriterOptions& options)
     : url(std::move(target_url)),
       container(container_for(url, options)),
-      rotation(source, container, diagnostics) {
+      rotation(source, container, diagnostics),
+      ditherer(ditherer_for(source, options)) {
   Audio audio(url, container, options);
   WriterOptions encoder_options = options;
-  if (!rotation.applied().is_upright()) {
-    encoder_options.memory = kHostMemory;  // pictures are turned in the host's memory
+  if (!rotation.applied().is_upright() || ditherer != nullptr) {
+    encoder_options.memory = kHostMemory;  // where pictures are turned and dithered
   }
   std::vector<std::string> losses;
-  encoder = std::make_unique<Encoder>(url, container, encoder_source(source, rotation.applied()),
+  const FrameFormat& format = ditherer == nullptr ? source.format : ditherer->format();
+  encoder = std::make_unique<Encoder>(url, container, encoder_source(source, format, rotation.applied()),
                                       encoder_options, losses);
   std::ranges::for_each(losses, [&](std::string& loss) { report_loss(diagnostics, std::move(loss)); });
   joins_segments = io::joins_segments(encoder->context(), container, options, source.video.time_base);
@@ -104,11 +126,8 @@ Writer::State::State(std::string target_url, const Source& source, const WriterO
 
 void Writer::State::write(const Frame& frame) {
   sink->expect(frame);
-  if (rotation.applied().is_upright()) {
-    encoder->send(frame);
-  } else {
-    encoder->send(rotation.turn(frame));
-  }
+  const Frame rounded = ditherer == nullptr ? frame : ditherer->to_8_bits(frame);
+  encoder->send(rotation.applied().is_upright() ? rounded : rotation.turn(rounded));
   take_encoded();
 }
 
@@ -161,6 +180,12 @@ bool Writer::State::join_frame() {
   }
   write_encoded(std::move(packet));
   return true;
+}
+
+void match_depths(const WriterOptions& writer, ReaderOptions& reader) {
+  constexpr int kFractionBits = 4;
+  reader.least_depth = sample_depth(writer.pixel_format);
+  reader.fraction_bits = is_dithered(writer) ? kFractionBits : 0;
 }
 
 Writer::Writer(const std::string& url, const Reader& source, const WriterOptions& options)

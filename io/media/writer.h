@@ -22,6 +22,7 @@ struct WriterOptions {
       codec;  ///< libavcodec encoder by name; empty: what suits the container and depth, libx264 first
   std::string pixel_format;          ///< libav name; empty: the nearest to the source that the encoder takes
   std::string container;             ///< libavformat muxer; empty: from the file's name ("-": yuv4mpegpipe)
+  std::string dither;                ///< of 8-bit output: "auto" or, as empty, "none"; see Ditherer
   std::string crf, preset, bitrate;  ///< empty: the encoder's defaults
   std::vector<std::pair<std::string, std::string>> encoder_options;
   /// Encoder of all sound, by its name or the codec's. Empty: sound is copied, and encoded as suits the
@@ -47,6 +48,10 @@ struct WriterOptions {
   /// Called with the path of the temporary file when it is complete and on the disk, before it is renamed.
   std::function<void(const std::string& temporary)> when_whole;
 };
+
+/// Sets what WriterOptions require of the reader: `least_depth` and `fraction_bits`. Throws UsageError for an
+/// unknown `dither`.
+void match_depths(const WriterOptions& writer, ReaderOptions& reader);
 
 /// "/a.mkv" for "file:///a.mkv", and "a.mkv" for "file:a.mkv" unless there is a file of just that name; other
 /// names and addresses as they are. Reader and Writer take their urls so.
@@ -74,9 +79,6 @@ void remove_left_temporary(const std::string& url, const std::string& mark);
 /// With true, outputs in every thread stop waiting for a program that reads their pipe: one that nobody has
 /// opened fails at once, one that is full after five seconds.
 void set_outputs_interrupted(bool interrupted);
-
-/// Bits per sample of libav's pixel format of that name; 0 if there is none.
-int sample_depth(const std::string& pixel_format);
 
 /// True if files of this name are of a container that holds video, or pictures.
 bool is_media_name(const std::string& name);

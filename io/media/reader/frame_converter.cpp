@@ -64,7 +64,8 @@ FrameConverter::FrameConverter(std::string url, const ReaderOptions& options, co
   }
   choose_format(first, samples);
   if (first.format != AV_PIX_FMT_CUDA) {
-    choose_depth(options.least_depth);
+    adds_fractions_ = format_.bit_depth == 8 && options.fraction_bits > 0;
+    choose_depth(adds_fractions_ ? format_.bit_depth + options.fraction_bits : options.least_depth);
   }
 }
 
@@ -152,7 +153,7 @@ Frame FrameConverter::convert(FrameHandle decoded) {
     return frame;
   }
   Frame deeper = allocated();
-  deepen(frame, deeper);
+  deepen(frame, deeper, adds_fractions_);
   ++copies_;
   return deeper;
 }

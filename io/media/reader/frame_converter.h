@@ -25,6 +25,8 @@ class FrameConverter {
 
   /// Of the frames that are made.
   const FrameFormat& format() const { return format_; }
+  /// True if format() has more bits than the decoder's samples for ReaderOptions::fraction_bits.
+  bool has_fractions() const { return adds_fractions_ && format_.bit_depth > decoded_format_.bit_depth; }
   /// True if a frame has the size, the pixel format, the range and the matrix of the first, as far as it has
   /// tags.
   bool fits(const AVFrame& frame, AVPixelFormat samples) const;
@@ -44,11 +46,12 @@ class FrameConverter {
   Frame allocated() { return allocate_ ? allocate_(format_) : pool_.allocate(format_); }
 
   std::string url_;
-  int device_;                  ///< ordinal of the GPU that decodes
-  FrameFormat decoded_format_;  ///< of the decoder's samples, or what the scaler makes of them
-  FrameFormat format_;          ///< decoded_format_, or a deeper one
-  AVColorSpace matrix_;         ///< tag of the first frame
-  AVColorRange range_;          ///< tag of the first frame
+  int device_;                   ///< ordinal of the GPU that decodes
+  FrameFormat decoded_format_;   ///< of the decoder's samples, or what the scaler makes of them
+  FrameFormat format_;           ///< decoded_format_, or a deeper one
+  AVColorSpace matrix_;          ///< tag of the first frame
+  AVColorRange range_;           ///< tag of the first frame
+  bool adds_fractions_ = false;  ///< ReaderOptions::fraction_bits
   bool is_full_range_;
   AVPixelFormat source_format_;    ///< pixel format of the decoder, without range
   AVPixelFormat readable_format_;  ///< source_format_, or what the scaler makes of it

@@ -86,6 +86,7 @@ Source Reader::State::source() const {
           .video = demuxer_.video(),
           .first = *first_properties_,
           .format = video_.format,
+          .has_fractions = converter_->has_fractions(),
           .copied = demuxer_.copied(),
           .average_rate = rate,
           .base_rate = demuxer_.base_rate(),

@@ -138,6 +138,7 @@ TEST_F(BadInputTest, EncodersAndContainersThatDontFit) {
   expect_refused(input, 2, {"nosuchcontainer"}, {"-f", "nosuchcontainer"});
   expect_refused(input, 2, {"gbrapf32le", "libx264"}, {"-c", "libx264", "--pix-fmt", "gbrapf32le"});
   expect_refused(input, 2, {"nosuchformat"}, {"--pix-fmt", "nosuchformat"});
+  expect_refused(input, 2, {"--dither", "maybe", "auto"}, {"--dither", "maybe"});
   expect_refused(input, 2, {"nosuchoption"}, {"-c", "libx264", "-e", "nosuchoption=1"});
   expect_refused(input, 2, {"nosuchpreset", "ultrafast"}, {"-c", "libx264", "--preset", "nosuchpreset"});
   expect_refused(input, 2, {"out.nosuchsuffix"}, {}, "out.nosuchsuffix");

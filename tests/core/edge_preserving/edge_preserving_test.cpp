@@ -50,8 +50,7 @@ void expect_agrees(Engine& engine, const Frame& frame, const Filter& filter,
   SCOPED_TRACE(std::string(to_string(filter)) + ", " + to_string(frame.format));
   const Frame result = run_filter(engine, frame, filter, noise);
   const std::vector<oracle::Picture> expected = oracle::filter_planes(frame, filter, noise);
-  const double rounding =
-      frame.format.is_float() ? 0 : 0.5 / frame.format.code_value();
+  const double rounding = frame.format.is_float() ? 0 : 0.5 / frame.format.code_value();
   for (int plane = 0; plane < frame.format.color_plane_count(); ++plane) {
     const oracle::Picture picture = oracle::to_picture(result, plane);
     double greatest = 0;

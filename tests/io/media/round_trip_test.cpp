@@ -33,6 +33,19 @@ TEST_P(LosslessTest, FramesComeBackBitExact) {
   expect_same_frames(original.frames, copy.frames);
 }
 
+TEST_P(LosslessTest, DitheringChangesNothingThatHasNoFractions) {
+  const std::string source =
+      make("source.nut", "-f lavfi -i testsrc2=s=50x38:r=25:d=0.12,noise=alls=20 -pix_fmt " +
+                             GetParam().pixel_format + " -c:v rawvideo");
+  const WriterOptions writer{.codec = "ffv1", .dither = "auto"};
+  ReaderOptions reader;
+  match_depths(writer, reader);
+  transcode(source, path("copy.mkv"), writer, reader);
+  const Clip copy = read_clip(path("copy.mkv"));
+  EXPECT_EQ(to_string(copy.video.format), GetParam().delivered);
+  expect_same_frames(read_clip(source).frames, copy.frames);
+}
+
 TEST_P(LosslessTest, FramesLieInTheCallersMemoryIfItWantsThat) {
   const std::string source =
       make("source.nut", "-f lavfi -i testsrc2=s=50x38:r=25:d=0.12,noise=alls=20 -pix_fmt " +
