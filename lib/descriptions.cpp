@@ -63,7 +63,8 @@ limpid_filter_info describe_filter(int filter) {
           .profiles = description.profiles.data(),
           .profile_count = static_cast<std::int32_t>(type.profiles.size()),
           .default_profile = type.profiles.empty() ? nullptr : type.default_profile.c_str(),
-          .parameter_count = static_cast<std::int32_t>(type.parameters.size())};
+          .parameter_count = static_cast<std::int32_t>(type.parameters.size()),
+          .is_experimental = type.is_experimental ? 1 : 0};
 }
 
 limpid_parameter_info describe_parameter(int filter, int parameter) {

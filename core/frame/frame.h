@@ -56,15 +56,14 @@ struct FrameFormat {
 /// or Half.
 template <typename Visit>
 decltype(auto) visit_samples(const FrameFormat& format, const Visit& visit) {
-  switch (format.sample_type) {
-    case SampleType::kUint8:
-      return visit(std::uint8_t());
-    case SampleType::kUint16:
-      return visit(std::uint16_t());
-    case SampleType::kFloat32:
-      return visit(float());
-    case SampleType::kFloat16:
-      break;
+  if (format.sample_type == SampleType::kUint8) {
+    return visit(std::uint8_t());
+  }
+  if (format.sample_type == SampleType::kUint16) {
+    return visit(std::uint16_t());
+  }
+  if (format.sample_type == SampleType::kFloat32) {
+    return visit(float());
   }
   return visit(Half());
 }

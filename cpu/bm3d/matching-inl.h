@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "cpu/bm3d/tile.h"
+#include "cpu/runtime/pair_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -63,10 +64,7 @@ HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) 
 constexpr bool kByteProducts = false;
 HWY_INLINE IntVector add_byte_products(IntVector acc, IntVector /*a*/, IntVector /*b*/) { return acc; }
 HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) {
-  const hn::RepartitionToNarrow<IntTag> d16;
-  IntVector odd = hn::Zero(IntTag());
-  acc = hn::ReorderWidenMulAccumulate(IntTag(), hn::BitCast(d16, a), hn::BitCast(d16, b), acc, odd);
-  return hn::Add(acc, odd);
+  return add_products_of_pairs(acc, a, b);
 }
 #endif
 

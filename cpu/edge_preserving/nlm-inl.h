@@ -15,6 +15,7 @@
 
 #include "cpu/edge_preserving/edge_preserving_kernels.h"
 #include "cpu/edge_preserving/exp2-inl.h"
+#include "cpu/runtime/pair_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
@@ -67,10 +68,8 @@ HWY_INLINE void slide_columns(const std::int16_t* HWY_RESTRICT p, const std::int
     const auto difference = hn::Sub(hn::LoadU(d16, p + 2 * i), hn::LoadU(d16, q + 2 * i));
     // (come, leave) (come, -leave): the squares of both, the second subtracted.
     const auto negated = hn::Sub(hn::Xor(difference, hn::BitCast(d16, high)), hn::BitCast(d16, high));
-    const auto factor = hn::BitCast(d16, hn::And(hn::BitCast(d, negated), kept));
-    IntVector odd = hn::Zero(d);
-    const IntVector even = hn::ReorderWidenMulAccumulate(d, difference, factor, hn::Zero(d), odd);
-    return hn::Add(even, odd);
+    const IntVector factor = hn::And(hn::BitCast(d, negated), kept);
+    return add_products_of_pairs(hn::Zero(d), hn::BitCast(d, difference), factor);
   };
   int i = 0;
   for (; i + kLanes <= count; i += kLanes) {

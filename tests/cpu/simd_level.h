@@ -44,7 +44,11 @@ class SimdLevelTest : public testing::TestWithParam<std::int64_t> {
   std::shared_ptr<Engine> engine_;
 };
 
+#if HWY_ARCH_ARM
+inline const auto kSimdLevels = testing::Values(HWY_NEON);
+#else
 inline const auto kSimdLevels = testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL);
+#endif
 
 inline std::string simd_level_name(const testing::TestParamInfo<std::int64_t>& level) {
   return hwy::TargetName(level.param);

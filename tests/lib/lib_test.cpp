@@ -894,6 +894,7 @@ TEST(Library, TellsItsFiltersAndTheirParameters) {
     EXPECT_EQ(filter.profile_count, static_cast<int>(type.profiles.size()));
     EXPECT_EQ(filter.default_profile != nullptr, filter.profile_count > 0);
     EXPECT_EQ(filter.parameter_count, static_cast<int>(type.parameters.size()));
+    EXPECT_EQ(filter.is_experimental != 0, type.is_experimental);
     const Handle denoiser;
     EXPECT_EQ(limpid_set(denoiser, "filter", filter.name), LIMPID_OK);
     for (int p = 0; p < filter.parameter_count; ++p) {

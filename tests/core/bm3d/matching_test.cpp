@@ -153,8 +153,7 @@ TEST_P(BlockMatching, FindsThePlainSearchsGroupsForRandomParameters) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(InstructionSets, BlockMatching,
-                         testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL),
+INSTANTIATE_TEST_SUITE_P(InstructionSets, BlockMatching, kSimdLevels,
                          [](const auto& parameter) { return hwy::TargetName(parameter.param); });
 
 }  // namespace

@@ -1,0 +1,37 @@
+// Products of 16-bit values, summed in pairs. Compiled once for each SIMD target by Highway's foreach_target,
+// hence the toggled include guard.
+#if defined(LIMPID_CPU_PAIR_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_CPU_PAIR_PRODUCTS_INL_H_
+#undef LIMPID_CPU_PAIR_PRODUCTS_INL_H_
+#else
+#define LIMPID_CPU_PAIR_PRODUCTS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::cpu {
+namespace HWY_NAMESPACE {
+
+/// acc[i] + a[2i] b[2i] + a[2i + 1] b[2i + 1], of lanes of 32 bits that hold two values of 16 bits each.
+template <class Vector>
+HWY_INLINE Vector add_products_of_pairs(Vector acc, Vector a, Vector b) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::DFromV<Vector> d;
+#if HWY_ARCH_X86
+  // Highway promises the sum of all lanes only, not which products are in which lane; PMADDWD adds pairs.
+  const hn::RepartitionToNarrow<decltype(d)> d16;
+  Vector unused = hn::Zero(d);
+  return hn::ReorderWidenMulAccumulate(d, hn::BitCast(d16, a), hn::BitCast(d16, b), acc, unused);
+#else
+  const auto low = [](Vector pair) HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(pair)); };
+  const auto high = [](Vector pair) HWY_ATTR { return hn::ShiftRight<16>(pair); };
+  return hn::Add(acc, hn::Add(hn::Mul(low(a), low(b)), hn::Mul(high(a), high(b))));
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
