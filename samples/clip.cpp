@@ -72,7 +72,7 @@ std::uint16_t to_sample(double value, int depth) {
   return static_cast<std::uint16_t>(std::floor(std::clamp(value, 0.0, greatest) + 0.5));
 }
 
-SamplePlane quantise(const RealPlane& plane, int depth) {
+SamplePlane quantize(const RealPlane& plane, int depth) {
   SamplePlane result{plane.width, plane.height, {}};
   result.samples.reserve(plane.samples.size());
   const float scale = depth == 8 ? 1.0F : 4.0F;
@@ -100,7 +100,7 @@ Picture render(const Clip& clip, int index) {
       planes[2].row(y)[x] = 128 + 224 * (color.red - luma) / 1.5748F;
     }
   });
-  Picture picture{quantise(planes[0], clip.depth)};
+  Picture picture{quantize(planes[0], clip.depth)};
   if (clip.chroma == Chroma::kGray) {
     return picture;
   }
@@ -112,7 +112,7 @@ Picture render(const Clip& clip, int index) {
     if (clip.chroma == Chroma::k420) {
       plane = halve_height(plane);
     }
-    picture.push_back(quantise(plane, clip.depth));
+    picture.push_back(quantize(plane, clip.depth));
   }
   return picture;
 }

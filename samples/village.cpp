@@ -12,7 +12,7 @@ constexpr Color kHaze{0.74F, 0.79F, 0.82F};
 Color sky(Point at, float pixel) {
   const float height = unit(at.y / kHorizon);
   Color color = mix(Color{0.36F, 0.53F, 0.75F}, Color{0.78F, 0.84F, 0.87F}, height * (1.6F - 0.6F * height));
-  // Clouds get flatter towards the horizon.
+  // Clouds get flatter toward the horizon.
   const Point cloud{at.x * 2.2F, at.y * (4 + 5 * height)};
   const float density = fractal_noise(cloud, 3 * pixel, 5, 0.5F, 11) + 0.15F;
   const float shade = fractal_noise(cloud + Point{0.05F, 0.16F}, 3 * pixel, 4, 0.5F, 11) + 0.15F;
@@ -84,7 +84,7 @@ void draw_trees(Color& color, Point at, float pixel) {
   color = mix(color, mix(leaf, kHaze, 0.10F), cover);
 }
 
-// The ground plane: `depth` grows from 1 at the picture's bottom towards the horizon.
+// The ground plane: `depth` grows from 1 at the picture's bottom toward the horizon.
 Color meadow(Point at, float pixel, float pan) {
   const float depth = 0.5F / std::max(at.y - kHorizon, 0.004F);
   // Distance of two pixels on the ground; it grows faster away from the camera than across.

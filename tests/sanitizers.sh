@@ -12,7 +12,7 @@ fi
 
 # Tests of how good pictures are, how rarely noise is seen where none is, and of long clips: others run the same lines.
 without='*BetterPictures*:*IsNotFoundInCleanClips*:*IsNotFoundInTextureThatTurns*:*ScenesAndFlashesAreFiltered*'
-# The sanitizers' memory layout does not fit every kernel's randomisation of addresses.
+# The sanitizers' memory layout does not fit every kernel's randomization of addresses.
 fixed_addresses=()
 if setarch --addr-no-randomize true 2>/dev/null; then
   fixed_addresses=(setarch --addr-no-randomize)

@@ -56,7 +56,7 @@ double remaining_variance(const NoiseShape& shape, bool smoothed, int shift_x, i
   const auto kernel = [smoothed](int shift) {
     std::vector<double> taps;
     for (const int tap :
-         {smoothed ? kGuideKernelSide : 0, kGuideKernelCentre, smoothed ? kGuideKernelSide : 0}) {
+         {smoothed ? kGuideKernelSide : 0, kGuideKernelCenter, smoothed ? kGuideKernelSide : 0}) {
       taps.insert(taps.end(), std::size_t{1} << shift, tap);
     }
     return taps;

@@ -66,7 +66,7 @@ struct Bm3dPlan {
   PlaneHeights heights{};
 
   bool opponent = false;  ///< RGB, filtered as opponent channels; else component p is plane p
-  std::array<Bm3dComponent, 3> components;  ///< as many as there are planes of colour
+  std::array<Bm3dComponent, 3> components;  ///< as many as there are planes of color
   std::array<bool, kMaxPlanes> copied{};    ///< planes that pass through unchanged
   /// All components that are filtered: those of full size, then subsampled chroma. None if all planes are
   /// copied.

@@ -14,8 +14,8 @@ MatchingDistances matching_distances(Matching matching, bool second_step, const 
                                      const MatchingScale& scale, double guide_sigma) {
   // Of white noise, the kernel leaves this share of the variance.
   constexpr double kSide = static_cast<double>(kGuideKernelSide) / kGuideKernelSum;
-  constexpr double kCentre = static_cast<double>(kGuideKernelCentre) / kGuideKernelSum;
-  constexpr double kEnergy = 2 * kSide * kSide + kCentre * kCentre;
+  constexpr double kCenter = static_cast<double>(kGuideKernelCenter) / kGuideKernelSum;
+  constexpr double kEnergy = 2 * kSide * kSide + kCenter * kCenter;
   constexpr double kFirstStep = 0.9 * 2 * kEnergy * kEnergy;
   // What is left in the basic estimate: a tenth of the noise, but less of strong noise, which clipping
   // weakens in dark and bright places.

@@ -21,7 +21,7 @@ struct MatchingScale {
 inline constexpr float kMatchingBias = 0x1p-10F;
 
 /// `whole_code_values`: the guide is made of 8-bit samples. Otherwise values have 1/4 code value, which costs
-/// the second step nothing measurable, and reach 256 code values about mid-grey. So half floats hold them
+/// the second step nothing measurable, and reach 256 code values about mid-gray. So half floats hold them
 /// exactly, floats the distances of patches of 8x8 within 256 code values, and 31 bits any distance: k^2 (2
 /// limit)^2 < 2^31.
 MatchingScale matching_scale(bool whole_code_values);
@@ -35,7 +35,7 @@ constexpr float brightness_of(int sum, int values, int scale) {
 /// about their last sample) and rounds the result as MatchingScale says; 8-bit samples give whole code values
 /// again.
 inline constexpr int kGuideKernelSide = 1;
-inline constexpr int kGuideKernelCentre = 6;
+inline constexpr int kGuideKernelCenter = 6;
 inline constexpr int kGuideKernelSum = 8;
 
 /// The bounds of a search, as sums of squared differences of matching values.
@@ -48,9 +48,9 @@ struct MatchingDistances {
 /// steps). `second_step`: the guide is the basic estimate.
 ///
 /// Two patches of the same content differ by their noise: E(d) = 2 sigma^2 per sample. The closest candidates
-/// are those whose noise is alike, which biases their mean towards the reference patch's noise; the likeliest
+/// are those whose noise is alike, which biases their mean toward the reference patch's noise; the likeliest
 /// are those whose distance is near E(d) (Frosio and Kautz, "Statistical nearest neighbors for image
-/// denoising", TIP 2019). Measured here on the six images of the literature, against nearest neighbours: 0.03
+/// denoising", TIP 2019). Measured here on the six images of the literature, against nearest neighbors: 0.03
 /// / 0.06 / 0.10 dB at sigma 15 / 25 / 50. In the first step 0.9 E(d) for the smoothed guide's noise was
 /// best, in the second a residual noise of sigma / 10, up to 2.5; both are kept under half of tau.
 MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,

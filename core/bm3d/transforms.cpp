@@ -53,7 +53,7 @@ std::vector<double> wavelet_analysis(int size, const std::vector<double>& low,
   std::vector<double> forward(size * size);
   const auto tap = [](const std::vector<double>& filter, const std::vector<double>& x, int n, int i) {
     const int offset =
-        static_cast<int>(filter.size()) / 2 - 1;  // centres the filter on samples 2i and 2i + 1
+        static_cast<int>(filter.size()) / 2 - 1;  // centers the filter on samples 2i and 2i + 1
     double sum = 0;
     for (int t = 0; t < static_cast<int>(filter.size()); ++t) {
       sum += filter[t] * x[((2 * i + t - offset) % n + n) % n];

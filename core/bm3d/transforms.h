@@ -16,7 +16,7 @@ struct TransformMatrices {
 };
 
 /// The transform that BM3D applies along rows and columns of a patch: DCT-II; bior1.5 of full depth with
-/// periodic extension, rows normalised ([Dabov 2007], section IV); Walsh-Hadamard in natural order; Haar of
+/// periodic extension, rows normalized ([Dabov 2007], section IV); Walsh-Hadamard in natural order; Haar of
 /// full depth, whose first coefficient is the mean and whose details follow from coarse to fine. All but the
 /// DCT need a size that is a power of two.
 TransformMatrices transform_matrices(Transform2d transform, int size);

@@ -35,7 +35,7 @@ struct FrameFormat {
 
   bool operator==(const FrameFormat&) const = default;
 
-  /// Planes with colour in them: 1 for gray, 3 for YUV and RGB.
+  /// Planes with color in them: 1 for gray, 3 for YUV and RGB.
   int color_plane_count() const { return color_model == ColorModel::kGray ? 1 : 3; }
   /// All planes, the alpha plane included.
   int plane_count() const { return color_plane_count() + (has_alpha ? 1 : 0); }
@@ -134,7 +134,7 @@ std::size_t frame_bytes(const FrameFormat& format);
 /// beginning on 64-byte boundaries. Throws Error for formats that don't make sense.
 Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
 
-/// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialised.
+/// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialized.
 /// Throws OutOfMemory.
 Frame allocate_frame(const FrameFormat& format);
 

@@ -16,7 +16,7 @@ class FramePool {
 
   /// `allocate` makes the frames that the pool has none of.
   explicit FramePool(Allocator allocate = allocate_frame);
-  /// Samples are not initialised. Throws OutOfMemory.
+  /// Samples are not initialized. Throws OutOfMemory.
   Frame allocate(const FrameFormat& format);
 
  private:

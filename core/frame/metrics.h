@@ -30,12 +30,12 @@ double mean_squared_error(const Plane& reference, const FrameFormat& reference_f
 /// Structural similarity: Wang et al., "Image quality assessment: from error visibility to structural
 /// similarity", TIP 2004: 11x11 Gaussian window of deviation 1.5, K1 = 0.01, K2 = 0.03, L = 255 code values,
 /// mean over all window positions inside the plane. Where a plane is narrower or lower than the window, the
-/// window's Gaussian is cut to the plane and normalised again. Throws Error if the sizes differ.
+/// window's Gaussian is cut to the plane and normalized again. Throws Error if the sizes differ.
 double ssim(const Plane& reference, const FrameFormat& reference_format, const Plane& test,
             const FrameFormat& test_format);
 
-/// Quality of each colour plane of `test` against `reference`. Throws Error if the formats differ in size,
-/// colour model or subsampling; bit depths may differ. An alpha plane is not looked at.
+/// Quality of each color plane of `test` against `reference`. Throws Error if the formats differ in size,
+/// color model or subsampling; bit depths may differ. An alpha plane is not looked at.
 std::vector<PlaneQuality> measure(const Frame& reference, const Frame& test);
 
 /// How much of the errors comes and goes from frame to frame where nothing moves: in samples of which the
@@ -53,7 +53,7 @@ struct Flicker {
   double share() const;
 };
 
-/// Flicker of each colour plane from one frame to the next. Throws Error if the formats differ, as measure().
+/// Flicker of each color plane from one frame to the next. Throws Error if the formats differ, as measure().
 std::vector<Flicker> measure_flicker(const Frame& reference_before, const Frame& test_before,
                                      const Frame& reference, const Frame& test);
 

@@ -7,7 +7,7 @@
 
 namespace limpid {
 
-/// What to call the colour planes of a format or colour model: Y, U, V or R, G, B; a gray plane is Y, as in
+/// What to call the color planes of a format or color model: Y, U, V or R, G, B; a gray plane is Y, as in
 /// the tools that users compare with.
 inline std::vector<std::string_view> color_plane_names(ColorModel model) {
   switch (model) {

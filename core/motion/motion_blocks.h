@@ -15,7 +15,7 @@
 //
 // A block's vector is sought from the coarsest level of a pyramid to the finest. There all vectors of a small
 // radius are tried; on every finer level those of the blocks around it on the level before, and rest, and
-// then the nearest vectors around the best of them. Sweeps over each level then have neighbours agree where
+// then the nearest vectors around the best of them. Sweeps over each level then have neighbors agree where
 // the picture does not tell. Whatever is preferred is preferred by a share of the difference, so the
 // preferences grow with the noise.
 
@@ -144,7 +144,7 @@ inline constexpr int kDifferenceWeight = 512;
 inline constexpr int kMotionPenalty = 32;           ///< of others than rest
 inline constexpr int kCoarsestMotionPenalty = 128;  ///< the same on the coarsest level, where many are tried
 inline constexpr int kRefinementPenalty = 40;       ///< of vectors near a predicted one
-inline constexpr int kDisagreementPenalty = 4;      ///< for a sample's distance from a neighbour's vector
+inline constexpr int kDisagreementPenalty = 4;      ///< for a sample's distance from a neighbor's vector
 inline constexpr int kGreatestDisagreement = 4;     ///< in samples; more counts as this
 
 /// A second sweep gains a little more, a third hardly anything.
@@ -166,7 +166,7 @@ constexpr int refinement_cost(const MotionVector& vector, std::int32_t differenc
 }
 
 /// The predicted vectors of a block, in the order in which they are tried, before they are limited(): those
-/// of the block over it on the coarser level, of that one's neighbours, the near ones first, and rest.
+/// of the block over it on the coarser level, of that one's neighbors, the near ones first, and rest.
 inline constexpr int kPredictions = 7;
 
 constexpr MotionVector prediction(int i, int column, int row, const Level& coarser,
@@ -174,7 +174,7 @@ constexpr MotionVector prediction(int i, int column, int row, const Level& coars
   if (i == kPredictions - 1) {
     return {};
   }
-  // Towards the nearest other block, away from it or neither, four bits for each prediction, the first
+  // Toward the nearest other block, away from it or neither, four bits for each prediction, the first
   // lowest.
   constexpr unsigned kAcross = 0x102121;
   constexpr unsigned kAlong = 0x012211;
@@ -187,30 +187,29 @@ constexpr MotionVector prediction(int i, int column, int row, const Level& coars
   return {static_cast<std::int16_t>(2 * over.x), static_cast<std::int16_t>(2 * over.y)};
 }
 
-/// The offsets of the eight neighbours of a block or of a vector.
-inline constexpr int kNeighbours = 8;
-constexpr int neighbour_x(int i) { return (i < kNeighbours / 2 ? i : i + 1) % 3 - 1; }
-constexpr int neighbour_y(int i) { return (i < kNeighbours / 2 ? i : i + 1) / 3 - 1; }
+/// The offsets of the eight neighbors of a block or of a vector.
+inline constexpr int kNeighbors = 8;
+constexpr int neighbor_x(int i) { return (i < kNeighbors / 2 ? i : i + 1) % 3 - 1; }
+constexpr int neighbor_y(int i) { return (i < kNeighbors / 2 ? i : i + 1) / 3 - 1; }
 
-/// The vector of a block's neighbour; beyond the border, that of the nearest block.
-constexpr MotionVector neighbour(int i, const Level& level, int column, int row,
-                                 const MotionVector* vectors) {
-  const int x = std::min(std::max(column + neighbour_x(i), 0), level.columns - 1);
-  const int y = std::min(std::max(row + neighbour_y(i), 0), level.rows - 1);
+/// The vector of a block's neighbor; beyond the border, that of the nearest block.
+constexpr MotionVector neighbor(int i, const Level& level, int column, int row, const MotionVector* vectors) {
+  const int x = std::min(std::max(column + neighbor_x(i), 0), level.columns - 1);
+  const int y = std::min(std::max(row + neighbor_y(i), 0), level.rows - 1);
   return vectors[y * level.columns + x];
 }
 
 constexpr int distance(int a, int b) { return a < b ? b - a : a - b; }
 
-/// How little a neighbour agrees with a vector.
-constexpr int disagreement(const MotionVector& vector, const MotionVector& neighbour) {
-  const int whole = distance(vector.x, neighbour.x) + distance(vector.y, neighbour.y);
+/// How little a neighbor agrees with a vector.
+constexpr int disagreement(const MotionVector& vector, const MotionVector& neighbor) {
+  const int whole = distance(vector.x, neighbor.x) + distance(vector.y, neighbor.y);
   // Not std::min(), which refers to the constant: device code has no such object, and nvcc makes that a trap.
   return whole < kGreatestDisagreement ? whole : kGreatestDisagreement;
 }
 
 /// What a vector costs a block in a sweep, given the difference along it and along the vector that the block
-/// has before, and the sum of all neighbours' disagreements.
+/// has before, and the sum of all neighbors' disagreements.
 constexpr int sweep_cost(const MotionVector& vector, std::int32_t difference, std::int32_t own_difference,
                          int disagreements) {
   return kDifferenceWeight * difference +

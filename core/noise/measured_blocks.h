@@ -129,7 +129,7 @@ constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& 
   return difference[0] + difference[1] <= kMostQuotient * (mean[0] + mean[1]);
 }
 
-/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is no colour.
+/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is no color.
 constexpr float brightness_by_dc(float dc, bool opponent) { return dc / kBlock + (opponent ? 128.0F : 0.0F); }
 
 /// That of YUV's chroma is luma's, on which its noise depends: the mean of `columns`, the sums of eight luma

@@ -29,7 +29,7 @@ inline constexpr int kMaxBlocks = 16384;
 inline constexpr double kSmallestShare = 1.0 / 400;
 inline constexpr double kShareGrowth = 1.15;
 /// The weight that the high frequencies of a cell's other blocks have in a block's texture.
-inline constexpr float kNeighbourWeight = 0.3F;
+inline constexpr float kNeighborWeight = 0.3F;
 /// Blocks in which clipping at the ends of the code range leaves less than this share of the noise's variance
 /// are not used.
 inline constexpr float kLeastGain = 0.5F;
@@ -106,7 +106,7 @@ constexpr void transpose(BlockSamples& block) {
   }
 }
 
-constexpr Block analyse(BlockSamples samples, const HalfDctMatrix& matrix) {
+constexpr Block analyze(BlockSamples samples, const HalfDctMatrix& matrix) {
   Block block;
   auto least = samples[0];
   auto greatest = samples[0];
@@ -144,13 +144,13 @@ constexpr Block analyse(BlockSamples samples, const HalfDctMatrix& matrix) {
 
 /// The texture by which a block is chosen or not, given the energy of the higher frequencies of all blocks of
 /// its cell.
-constexpr float texture_with_neighbours(float texture, float noise,
-                                        const std::array<float, kBlocksPerCell>& noise_of_cell) {
-  float neighbours = -noise;
+constexpr float texture_with_neighbors(float texture, float noise,
+                                       const std::array<float, kBlocksPerCell>& noise_of_cell) {
+  float neighbors = -noise;
   for (const float each : noise_of_cell) {
-    neighbours += each;
+    neighbors += each;
   }
-  return texture + kNeighbourWeight * neighbours;
+  return texture + kNeighborWeight * neighbors;
 }
 
 /// What is left of Gaussian noise's variance where the samples' range cuts it off.

@@ -25,7 +25,7 @@ struct NoiseShape {
   static constexpr int kFrequencies = 8;
 
   /// Relative variances of the coefficients of the orthonormal 8x8 DCT-II of the noise, [8 v + u] for the
-  /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighbouring
+  /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighboring
   /// samples depends on each other, which demosaicking, scaling and codecs bring about.
   std::array<float, kFrequencies * kFrequencies> spectrum;
   /// Deviations by brightness (of the plane; of luma, for YUV's chroma), relative to the plane's, at the
@@ -93,7 +93,7 @@ struct NoiseEvidence {
   bool operator==(const NoiseEvidence&) const = default;
 };
 
-/// The noise of a video: for each colour plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
+/// The noise of a video: for each color plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
 /// code values whatever the bit depth of the samples, and its shape. A plane with 0 is passed through
 /// unchanged. White noise of one sigma is the simplest: NoiseModel{{10, 10, 10}}.
 struct NoiseModel {

@@ -17,7 +17,7 @@
 // not. No trajectory crosses a cut. If asked for, places are found to quarters of a sample
 // (quarter_samples.h). A group is the trajectory and, if it is short, those of similar patches of the
 // reference's frame, which move as the reference does. They are fewer where the trajectory was lost, not
-// ended by its scene, and references lie densely: those of its neighbours reach further, so that others cost
+// ended by its scene, and references lie densely: those of its neighbors reach further, so that others cost
 // more than they bring.
 
 namespace limpid::vbm4d {
@@ -80,7 +80,7 @@ constexpr int scaled(int vector, int shift) {
   return shift == 0 ? vector : (vector + (1 << shift >> 1)) >> shift;
 }
 
-/// The block of luma's field that predicts where the patch at (x, y) of a plane goes: the one that its centre
+/// The block of luma's field that predicts where the patch at (x, y) of a plane goes: the one that its center
 /// is in.
 constexpr std::size_t predicting_block(int x, int y, int shift_x, int shift_y, int columns, int rows) {
   return MotionField::block_at((x + kPatch / 2) << shift_x, (y + kPatch / 2) << shift_y, columns, rows);

@@ -49,9 +49,9 @@ HWY_ATTR void estimate_row_of(const StepTables& tables, const Numerator* HWY_RES
       }
     }
     // window[r][k / 2] * window[k / 2][c] is window[r][c] * window[k / 2][k / 2].
-    const float centre = tables.window[(k / 2) * k + k / 2] * tables.numerator_unit;
+    const float center = tables.window[(k / 2) * k + k / 2] * tables.numerator_unit;
     for (int x = 0; x < count; ++x) {
-      out[x0 + x] = static_cast<float>(numerator[x0 + x]) * centre / denominator[x] + kSumsOffset;
+      out[x0 + x] = static_cast<float>(numerator[x0 + x]) * center / denominator[x] + kSumsOffset;
     }
   }
 }

@@ -229,7 +229,7 @@ HWY_ATTR void aggregate_group(const float* group, const Position* positions, int
   constexpr double kGain = Transform::kForwardDc * Transform::kInverseDc;
   const auto factor =
       hn::Set(d, static_cast<float>(double{shrinkage.weight} * double{shrinkage.gain} / (kGain * kGain)));
-  const auto grey = hn::IfThenElseZero(
+  const auto gray = hn::IfThenElseZero(
       first_coefficients(), hn::Set(d, static_cast<float>(double{kSumsOffset} * Transform::kForwardDc *
                                                           Transform::kForwardDc / double{shrinkage.gain})));
   for (int row = 0; row < 8; ++row) {
@@ -244,7 +244,7 @@ HWY_ATTR void aggregate_group(const float* group, const Position* positions, int
       x[v] = hn::Load(d, group + v * kLanes);
     }
     group += kBlockFloats;
-    x[0] = hn::Sub(x[0], grey);
+    x[0] = hn::Sub(x[0], gray);
     inverse_2d<Transform>(x);
     const auto add = [&](Position position, auto tag, auto part_of) HWY_ATTR {
       const std::ptrdiff_t offset = sums.offset(position);
@@ -351,7 +351,7 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Patches of any size, by matrices: plain loops that the compiler vectorises. A group lies in memory patch by
+// Patches of any size, by matrices: plain loops that the compiler vectorizes. A group lies in memory patch by
 // patch.
 
 // out = matrix * in * transpose of matrix, k x k each.

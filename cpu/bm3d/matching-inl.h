@@ -272,7 +272,7 @@ struct DistanceWindow {
   std::int32_t* distances = nullptr;
 };
 
-// kReferences neighbouring reference patches of one grid row against their windows' union.
+// kReferences neighboring reference patches of one grid row against their windows' union.
 template <int kPatch, bool kBytes, int kReferences>
 HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region, const Reference* references,
                                 DistanceWindow* windows, TileScratch& scratch) {
@@ -539,7 +539,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
   std::array<DistanceWindow, kMaxReferences> windows;
   std::array<Position, 64> group;
   std::array<std::int32_t, Candidates::kMost> places;
-  // Neighbours share loads; that pays where the union of their windows needs no more vectors than one window.
+  // Neighbors share loads; that pays where the union of their windows needs no more vectors than one window.
   const auto vectors = [&](int references_at_once) {
     return (2 * radius + (references_at_once - 1) * step.spacing) / kIntLanes + 1;
   };

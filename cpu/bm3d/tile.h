@@ -20,11 +20,11 @@
 
 namespace limpid::cpu {
 
-/// Mid-grey. It is subtracted from samples before they are summed, so that sums and their rounding errors
+/// Mid-gray. It is subtracted from samples before they are summed, so that sums and their rounding errors
 /// stay small.
 inline constexpr float kSumsOffset = 128;
 
-/// For planes' working memory: new elements are not initialised. So the system maps the memory when tasks on
+/// For planes' working memory: new elements are not initialized. So the system maps the memory when tasks on
 /// many threads write it first, not when one thread allocates it.
 template <typename T>
 struct UninitializedAllocator : std::allocator<T> {

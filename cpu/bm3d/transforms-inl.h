@@ -169,7 +169,7 @@ struct Haar8 {
   }
 };
 
-// bior1.5 is Haar with a lifting step: its low-pass filter is Haar's plus details of the neighbours, which
+// bior1.5 is Haar with a lifting step: its low-pass filter is Haar's plus details of the neighbors, which
 // for eight periodic samples leaves u (d[i - 1] - d[i + 1]) with u = 22/128 at the finest level; the outer
 // taps meet and cancel there, and all of them at the coarser levels. The forward matrix has rows of unit
 // norm, so what the lifting has lengthened is scaled back: four samples' differences by 1/sqrt(1 + 2u^2),

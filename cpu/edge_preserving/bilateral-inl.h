@@ -17,19 +17,19 @@ namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
 // Two vectors of samples at a time share the exponents' loads; the processor overlaps the exponentials of
-// successive neighbours.
+// successive neighbors.
 constexpr int kBilateralVectors = 2;
 
-// Calls add(v, difference to the neighbour, weight exponent of the distance) for each neighbour of
-// kBilateralVectors vectors of samples from `centre` on, vector by vector.
+// Calls add(v, difference to the neighbor, weight exponent of the distance) for each neighbor of
+// kBilateralVectors vectors of samples from `center` on, vector by vector.
 template <class Add>
-HWY_INLINE void for_each_neighbour(const BilateralJob& job, const float* centre, const FloatVector* samples,
-                                   const Add& add) {
+HWY_INLINE void for_each_neighbor(const BilateralJob& job, const float* center, const FloatVector* samples,
+                                  const Add& add) {
   const FloatTag d;
   const int radius = job.weights.radius;
   const float* exponent = job.exponents.data();
   for (int dy = -radius; dy <= radius; ++dy) {
-    const float* row = centre + dy * job.pitch - radius;
+    const float* row = center + dy * job.pitch - radius;
     for (int dx = 0; dx <= 2 * radius; ++dx) {
       const FloatVector spatial = hn::Set(d, *exponent++);
       for (int v = 0; v < kBilateralVectors; ++v) {
@@ -39,25 +39,25 @@ HWY_INLINE void for_each_neighbour(const BilateralJob& job, const float* centre,
   }
 }
 
-HWY_INLINE void load_samples(const float* centre, FloatVector* samples) {
+HWY_INLINE void load_samples(const float* center, FloatVector* samples) {
   for (int v = 0; v < kBilateralVectors; ++v) {
-    samples[v] = hn::LoadU(FloatTag(), centre + v * kLanes);
+    samples[v] = hn::LoadU(FloatTag(), center + v * kLanes);
   }
 }
 
-// The result for kBilateralVectors vectors from `centre` on.
+// The result for kBilateralVectors vectors from `center` on.
 template <bool kBounded>
-HWY_INLINE void plain_bilateral_vectors(const BilateralJob& job, const float* centre,
+HWY_INLINE void plain_bilateral_vectors(const BilateralJob& job, const float* center,
                                         float* HWY_RESTRICT out) {
   const FloatTag d;
   FloatVector samples[kBilateralVectors];
   FloatVector sums[kBilateralVectors];
   FloatVector weights[kBilateralVectors];
-  load_samples(centre, samples);
+  load_samples(center, samples);
   for (int v = 0; v < kBilateralVectors; ++v) {
     sums[v] = weights[v] = hn::Zero(d);
   }
-  for_each_neighbour(job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
+  for_each_neighbor(job, center, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
     const FloatVector weight = exp2_of_shifted<kBounded>(hn::NegMulAdd(difference, difference, spatial));
     sums[v] = hn::MulAdd(weight, difference, sums[v]);
     weights[v] = hn::Add(weights[v], weight);
@@ -74,11 +74,11 @@ inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* 
   const bool inner_row = job.bounded && y >= radius && y < job.height - radius;
   constexpr int kPixels = kBilateralVectors * kLanes;
   for (int x = 0; x < job.width; x += kPixels) {
-    const float* centre = job.row(y) + x;
+    const float* center = job.row(y) + x;
     if (inner_row && x >= radius && x + kPixels + radius <= job.width) {
-      plain_bilateral_vectors<true>(job, centre, out + x);
+      plain_bilateral_vectors<true>(job, center, out + x);
     } else {
-      plain_bilateral_vectors<false>(job, centre, out + x);
+      plain_bilateral_vectors<false>(job, center, out + x);
     }
   }
 }
@@ -86,35 +86,33 @@ inline HWY_ATTR void plain_bilateral_row(const BilateralJob& job, int y, float* 
 inline HWY_ATTR void adaptive_bilateral_row(const BilateralJob& job, int y, float* HWY_RESTRICT out) {
   const FloatTag d;
   for (int x = 0; x < job.width; x += kBilateralVectors * kLanes) {
-    const float* centre = job.row(y) + x;
+    const float* center = job.row(y) + x;
     FloatVector samples[kBilateralVectors];
     FloatVector sums[kBilateralVectors];
     FloatVector weights[kBilateralVectors];
     FloatVector range[kBilateralVectors];
-    load_samples(centre, samples);
+    load_samples(center, samples);
     for (int v = 0; v < kBilateralVectors; ++v) {
       sums[v] = weights[v] = hn::Zero(d);
     }
     const FloatVector first_range = hn::Set(d, job.weights.range);
-    for_each_neighbour(
-        job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
-          const FloatVector square = hn::Mul(difference, difference);
-          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(square, first_range, spatial));
-          sums[v] = hn::MulAdd(weight, square, sums[v]);
-          weights[v] = hn::Add(weights[v], weight);
-        });
+    for_each_neighbor(job, center, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
+      const FloatVector square = hn::Mul(difference, difference);
+      const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(square, first_range, spatial));
+      sums[v] = hn::MulAdd(weight, square, sums[v]);
+      weights[v] = hn::Add(weights[v], weight);
+    });
     for (int v = 0; v < kBilateralVectors; ++v) {
       const FloatVector variance = hn::Div(sums[v], weights[v]);
       range[v] = hn::Div(hn::Set(d, job.adapted_range), hn::Add(variance, hn::Set(d, job.epsilon)));
       sums[v] = weights[v] = hn::Zero(d);
     }
-    for_each_neighbour(
-        job, centre, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
-          const FloatVector scaled = hn::Mul(difference, range[v]);
-          const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(scaled, difference, spatial));
-          sums[v] = hn::MulAdd(weight, difference, sums[v]);
-          weights[v] = hn::Add(weights[v], weight);
-        });
+    for_each_neighbor(job, center, samples, [&](int v, FloatVector difference, FloatVector spatial) HWY_ATTR {
+      const FloatVector scaled = hn::Mul(difference, range[v]);
+      const FloatVector weight = exp2_of_shifted(hn::NegMulAdd(scaled, difference, spatial));
+      sums[v] = hn::MulAdd(weight, difference, sums[v]);
+      weights[v] = hn::Add(weights[v], weight);
+    });
     for (int v = 0; v < kBilateralVectors; ++v) {
       hn::StoreU(hn::Add(samples[v], hn::Div(sums[v], weights[v])), d, out + x + v * kLanes);
     }

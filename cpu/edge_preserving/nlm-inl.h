@@ -51,8 +51,8 @@ struct Visit {
 // Which results the weight w(p, q) is added to: those of both samples, of p, or of q.
 enum class Use { kBoth, kForP, kForQ };
 
-HWY_INLINE int overlap(int centre, int radius, int first, int end) {
-  return std::min(centre + radius + 1, end) - std::max(centre - radius, first);
+HWY_INLINE int overlap(int center, int radius, int first, int end) {
+  return std::min(center + radius + 1, end) - std::max(center - radius, first);
 }
 
 // Adds to columns[x - first] what the sums down the columns gain from the rows that come in and lose from

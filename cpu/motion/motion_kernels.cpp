@@ -182,23 +182,23 @@ class Window {
     return sum_of_differences([&](int row, int i) HWY_ATTR { return load(from, row, i); });
   }
 
-  // The differences along the eight vectors around one, in the order of motion::neighbour_x(). A row of the
+  // The differences along the eight vectors around one, in the order of motion::neighbor_x(). A row of the
   // reference is loaded once for all window rows that are compared with it.
-  HWY_INLINE HWY_ATTR std::array<std::int32_t, motion::kNeighbours> differences_around(
-      const MotionVector& centre) const {
-    Sums sums[motion::kNeighbours];
+  HWY_INLINE HWY_ATTR std::array<std::int32_t, motion::kNeighbors> differences_around(
+      const MotionVector& center) const {
+    Sums sums[motion::kNeighbors];
     for (Sums& sum : sums) {
       sum.clear();
     }
     constexpr int kAbove = motion::window_row(0) - 1;
     constexpr int kBelow = motion::window_row(motion::kWindowRows - 1) + 1;
-    const std::uint8_t* from = reference_ + centre.y * stride_ + centre.x;
+    const std::uint8_t* from = reference_ + center.y * stride_ + center.x;
     const auto add_rows = [&]<int... kRows>(std::integer_sequence<int, kRows...>) HWY_ATTR {
       (add_reference_row<kAbove + kRows>(from, sums), ...);
     };
     add_rows(std::make_integer_sequence<int, kBelow - kAbove + 1>());
-    std::array<std::int32_t, motion::kNeighbours> differences;
-    for (int i = 0; i < motion::kNeighbours; ++i) {
+    std::array<std::int32_t, motion::kNeighbors> differences;
+    for (int i = 0; i < motion::kNeighbors; ++i) {
       differences[i] = sums[i].weighted();
     }
     return differences;
@@ -237,7 +237,7 @@ class Window {
     add_reference_row<kY, -1>(from, sums);
     add_reference_row<kY, 0>(from, sums);
     add_reference_row<kY, 1>(from, sums);
-    for (int i = 0; i < motion::kNeighbours; ++i) {
+    for (int i = 0; i < motion::kNeighbors; ++i) {
       sums[i].settle();
     }
   }
@@ -245,17 +245,17 @@ class Window {
   HWY_INLINE HWY_ATTR void add_reference_row(const std::uint8_t* from, Sums* sums) const {
     for (int i = 0; i < kWindowVectors; ++i) {
       const auto samples = hn::LoadU(WindowTag(), from + kY * stride_ + kX + i * kWindowLanes);
-      add_neighbours_row<kY + 1, kX, -1>(samples, i, sums);
-      add_neighbours_row<kY, kX, 0>(samples, i, sums);
-      add_neighbours_row<kY - 1, kX, 1>(samples, i, sums);
+      add_neighbors_row<kY + 1, kX, -1>(samples, i, sums);
+      add_neighbors_row<kY, kX, 0>(samples, i, sums);
+      add_neighbors_row<kY - 1, kX, 1>(samples, i, sums);
     }
   }
   template <int kOfWindow, int kX, int kY>
-  HWY_INLINE HWY_ATTR void add_neighbours_row(hn::Vec<WindowTag> samples, int i, Sums* sums) const {
+  HWY_INLINE HWY_ATTR void add_neighbors_row(hn::Vec<WindowTag> samples, int i, Sums* sums) const {
     constexpr int kRow = number_of_row(kOfWindow);
     if constexpr (kRow >= 0 && (kX != 0 || kY != 0)) {
-      constexpr int kNeighbour = number_of_neighbour(kX, kY);
-      sums[kNeighbour].add(i, samples_[kRow * kWindowVectors + i], samples);
+      constexpr int kNeighbor = number_of_neighbor(kX, kY);
+      sums[kNeighbor].add(i, samples_[kRow * kWindowVectors + i], samples);
     }
   }
 
@@ -267,9 +267,9 @@ class Window {
     }
     return i;
   }
-  static constexpr int number_of_neighbour(int x, int y) {
+  static constexpr int number_of_neighbor(int x, int y) {
     int i = 0;
-    while (motion::neighbour_x(i) != x || motion::neighbour_y(i) != y) {
+    while (motion::neighbor_x(i) != x || motion::neighbor_y(i) != y) {
       ++i;
     }
     return i;
@@ -298,7 +298,7 @@ HWY_INLINE HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, c
   return best;
 }
 
-// Eight vectors, some of which may be the same: candidates, or a block's neighbours.
+// Eight vectors, some of which may be the same: candidates, or a block's neighbors.
 class Vectors {
  public:
   HWY_INLINE HWY_ATTR Vectors(hn::Vec<PackedTag> first, hn::Vec<PackedTag> second)
@@ -351,8 +351,8 @@ class Vectors {
   alignas(16) std::array<std::uint32_t, kCount> packed_;
 };
 
-// What motion::neighbour() gives for each of the eight, around `vector` of a field with a margin.
-HWY_INLINE HWY_ATTR Vectors neighbours_of(const MotionVector* vector, int stride) {
+// What motion::neighbor() gives for each of the eight, around `vector` of a field with a margin.
+HWY_INLINE HWY_ATTR Vectors neighbors_of(const MotionVector* vector, int stride) {
   const PackedTag d;
   const auto load = [&](int row) HWY_ATTR {  // three and one in vain
     return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(vector + row * stride - 1));
@@ -393,7 +393,7 @@ class Tried {
   HWY_INLINE std::int32_t difference() const { return differences_[best_ & 0xFFFFFFFFU]; }
 
  private:
-  static constexpr int kMost = motion::kPredictions + motion::kNeighbours;
+  static constexpr int kMost = motion::kPredictions + motion::kNeighbors;
   std::array<MotionVector, kMost> vectors_;
   std::array<std::int32_t, kMost> differences_;
   unsigned count_ = 0;
@@ -411,26 +411,26 @@ HWY_INLINE HWY_ATTR Tried search_near_predictions(const MotionLevel& level, cons
   };
   predict(predictions[0]);
   predictions.for_each_untried(predictions[0], predict);
-  const MotionVector centre = tried.vector();
+  const MotionVector center = tried.vector();
   const auto limited = [&](int x, int y) {
-    return motion::limited(level.shape, column, row, centre.x + x, centre.y + y);
+    return motion::limited(level.shape, column, row, center.x + x, center.y + y);
   };
   const auto refine = [&](const MotionVector& vector, std::int32_t difference) HWY_ATTR {
     tried.add(vector, difference, motion::refinement_cost(vector, difference));
   };
   const auto beside = [&](int i) {
-    return MotionVector{static_cast<std::int16_t>(centre.x + motion::neighbour_x(i)),
-                        static_cast<std::int16_t>(centre.y + motion::neighbour_y(i))};
+    return MotionVector{static_cast<std::int16_t>(center.x + motion::neighbor_x(i)),
+                        static_cast<std::int16_t>(center.y + motion::neighbor_y(i))};
   };
-  if (limited(-1, -1) == beside(0) && limited(1, 1) == beside(motion::kNeighbours - 1)) {
-    const std::array<std::int32_t, motion::kNeighbours> differences = window.differences_around(centre);
+  if (limited(-1, -1) == beside(0) && limited(1, 1) == beside(motion::kNeighbors - 1)) {
+    const std::array<std::int32_t, motion::kNeighbors> differences = window.differences_around(center);
     HWY_UNROLL(8)
-    for (int i = 0; i < motion::kNeighbours; ++i) {
+    for (int i = 0; i < motion::kNeighbors; ++i) {
       refine(beside(i), differences[i]);
     }
   } else {
-    for (int i = 0; i < motion::kNeighbours; ++i) {
-      const MotionVector vector = limited(motion::neighbour_x(i), motion::neighbour_y(i));
+    for (int i = 0; i < motion::kNeighbors; ++i) {
+      const MotionVector vector = limited(motion::neighbor_x(i), motion::neighbor_y(i));
       refine(vector, window.difference(vector));
     }
   }
@@ -475,8 +475,8 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
     if (sweep.changed_before != nullptr && !changed_around(block)) {
       continue;
     }
-    const Vectors neighbours = neighbours_of(sweep.before + block, stride);
-    if (neighbours.others_than(own) == 0) {
+    const Vectors neighbors = neighbors_of(sweep.before + block, stride);
+    if (neighbors.others_than(own) == 0) {
       continue;
     }
     const Window window(level, column, row);
@@ -485,11 +485,11 @@ HWY_ATTR void sweep_row_of_blocks(const MotionLevel& level, int row, const Motio
     Tried tried;
     const auto consider = [&](const MotionVector& vector, std::int32_t its_difference) HWY_ATTR {
       tried.add(vector, its_difference,
-                motion::sweep_cost(vector, its_difference, own_difference, neighbours.disagreements(vector)));
+                motion::sweep_cost(vector, its_difference, own_difference, neighbors.disagreements(vector)));
     };
     consider(own, own_difference);
-    neighbours.for_each_untried(own, [&](const MotionVector& neighbour) HWY_ATTR {
-      const MotionVector vector = motion::limited(level.shape, column, row, neighbour.x, neighbour.y);
+    neighbors.for_each_untried(own, [&](const MotionVector& neighbor) HWY_ATTR {
+      const MotionVector vector = motion::limited(level.shape, column, row, neighbor.x, neighbor.y);
       consider(vector, window.difference(vector));
     });
     sweep.after[block] = tried.vector();

@@ -54,8 +54,8 @@ struct MotionSweep {
   std::int32_t* differences = nullptr;  ///< along the vectors before, then along those after; without margin
 };
 
-/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbours'. A block that
-/// saw no change in the sweep before, in itself or its neighbours, would choose the same again.
+/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbors'. A block that
+/// saw no change in the sweep before, in itself or its neighbors, would choose the same again.
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep);
 
 /// Finds the quarters of a row of blocks of the finest level; all pointers are to the row's.

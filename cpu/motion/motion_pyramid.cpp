@@ -20,9 +20,9 @@ void fill_margin(const motion::Level& level, std::uint8_t* first, int y) {
   std::memset(row - motion::kMarginColumns, row[0], motion::kMarginColumns);
   std::memset(row + level.width, row[level.width - 1],
               static_cast<std::size_t>(level.stride - motion::kMarginColumns - level.width));
-  const auto repeat = [&](int towards) {
+  const auto repeat = [&](int toward) {
     for (int i = 1; i <= motion::kMarginRows; ++i) {
-      const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(i) * towards * level.stride;
+      const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(i) * toward * level.stride;
       std::memcpy(row - motion::kMarginColumns + offset, row - motion::kMarginColumns,
                   static_cast<std::size_t>(level.stride));
     }

@@ -104,7 +104,7 @@ HWY_ATTR void square(BlockBatch& coefficients, std::array<Batch<float>, 2>& halv
   }
 }
 
-HWY_ATTR void analyse_blocks(const BlockBatch& coefficients, AnalysedBatch& result) {
+HWY_ATTR void analyze_blocks(const BlockBatch& coefficients, AnalyzedBatch& result) {
   for (std::size_t first = 0; first < kBatch; first += hn::Lanes(kFloats)) {
     const Floats mean = hn::Mul(load(coefficients.at[0][0], first), hn::Set(kFloats, 1.0F / kBlock));
     Floats texture = hn::Zero(kFloats);
@@ -159,7 +159,7 @@ namespace limpid::cpu {
 HWY_EXPORT(find_range);
 HWY_EXPORT(transform_blocks);
 HWY_EXPORT(square);
-HWY_EXPORT(analyse_blocks);
+HWY_EXPORT(analyze_blocks);
 HWY_EXPORT(add_up);
 
 Batch<int> columns_of(int first, int spacing, int count) {
@@ -198,9 +198,9 @@ std::array<Batch<float>, 2> make_energies(BlockBatch& coefficients) {
   return halves;
 }
 
-AnalysedBatch analyse(const BlockBatch& coefficients) {
-  AnalysedBatch result;
-  HWY_DYNAMIC_DISPATCH(analyse_blocks)(coefficients, result);
+AnalyzedBatch analyze(const BlockBatch& coefficients) {
+  AnalyzedBatch result;
+  HWY_DYNAMIC_DISPATCH(analyze_blocks)(coefficients, result);
   return result;
 }
 

@@ -44,13 +44,13 @@ void transform(BlockBatch& blocks);
 std::array<Batch<float>, 2> make_energies(BlockBatch& coefficients);
 
 /// Of coefficients, what noise::Block has beside the range.
-struct AnalysedBatch {
+struct AnalyzedBatch {
   Batch<float> mean;
   Batch<float> texture;
   Batch<float> noise;
   std::array<Batch<float>, noise::kNoiseCoefficients> spectrum;
 };
-AnalysedBatch analyse(const BlockBatch& coefficients);
+AnalyzedBatch analyze(const BlockBatch& coefficients);
 
 /// Adds the spectra of blocks to sums, in the blocks' order.
 void add_spectra(std::span<const noise::Block* const> blocks,

@@ -46,16 +46,16 @@ std::vector<Block> blocks_of(const Plane& plane, const FrameFormat& format) {
                     columns_of(column * grid.spacing + b % 2 * kBlock, grid.spacing, cells), batch);
         const SampleRange range = range_of(batch);
         transform(batch);
-        const AnalysedBatch analysed = analyse(batch);
+        const AnalyzedBatch analyzed = analyze(batch);
         for (int cell = 0; cell < cells; ++cell) {
           Block& block = first[cell * kBlocksPerCell + b];
-          block.mean = analysed.mean[cell];
-          block.texture = analysed.texture[cell];
-          block.noise = analysed.noise[cell];
+          block.mean = analyzed.mean[cell];
+          block.texture = analyzed.texture[cell];
+          block.noise = analyzed.noise[cell];
           block.least = range.least[cell];
           block.greatest = range.greatest[cell];
           for (int i = 0; i < noise::kNoiseCoefficients; ++i) {
-            block.spectrum[i] = analysed.spectrum[i][cell];
+            block.spectrum[i] = analyzed.spectrum[i][cell];
           }
         }
       }
@@ -66,7 +66,7 @@ std::vector<Block> blocks_of(const Plane& plane, const FrameFormat& format) {
                        [](const Block& block) { return block.noise; });
         for (int b = 0; b < kBlocksPerCell; ++b) {
           of_cell[b].texture =
-              noise::texture_with_neighbours(of_cell[b].texture, of_cell[b].noise, noise_of_cell);
+              noise::texture_with_neighbors(of_cell[b].texture, of_cell[b].noise, noise_of_cell);
         }
       }
     }

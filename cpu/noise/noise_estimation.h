@@ -5,7 +5,7 @@
 
 namespace limpid::cpu {
 
-/// Estimates the level of additive white Gaussian noise in each colour plane from one frame's own content.
+/// Estimates the level of additive white Gaussian noise in each color plane from one frame's own content.
 ///
 /// The method belongs to the family that Ponomarenko et al. (2007) and Colom and Buades (IPOL 2013) describe:
 /// of a grid of 8x8 blocks those with the least texture are found from the lower frequencies of their DCTs,

@@ -12,7 +12,7 @@
 
 #include "core/frame/code_values.h"
 
-// Plain loops: compiled once per SIMD target, they are vectorised by the compiler.
+// Plain loops: compiled once per SIMD target, they are vectorized by the compiler.
 HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
@@ -73,11 +73,11 @@ HWY_ATTR void store(const FrameFormat& format, const float* in, int count, std::
 HWY_ATTR void smooth(const float* HWY_RESTRICT above, const float* HWY_RESTRICT row,
                      const float* HWY_RESTRICT below, int count, float* HWY_RESTRICT out) {
   constexpr float kSide = kGuideKernelSide;
-  constexpr float kCentre = kGuideKernelCentre;
+  constexpr float kCenter = kGuideKernelCenter;
   constexpr float kScale = 1.0F / (kGuideKernelSum * kGuideKernelSum);
-  const auto column = [&](int x) HWY_ATTR { return kSide * (above[x] + below[x]) + kCentre * row[x]; };
+  const auto column = [&](int x) HWY_ATTR { return kSide * (above[x] + below[x]) + kCenter * row[x]; };
   const auto smoothed = [&](int left, int x, int right) HWY_ATTR {
-    return (kSide * (column(left) + column(right)) + kCentre * column(x)) * kScale;
+    return (kSide * (column(left) + column(right)) + kCenter * column(x)) * kScale;
   };
   out[0] = smoothed(1, 0, 1);
   for (int x = 1; x < count - 1; ++x) {

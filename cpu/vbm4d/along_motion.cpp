@@ -32,7 +32,7 @@ int trajectory_tile_references(int spacing) { return spacing >= 6 ? 6 : spacing 
 // rows of chroma.
 constexpr int kPictureBandRows = 4;
 
-// Basic estimates of integer samples are kept as 16-bit values that are 1/64 code value each, about mid-grey
+// Basic estimates of integer samples are kept as 16-bit values that are 1/64 code value each, about mid-gray
 // like matching values: far finer than their noise, and enough for four times a sample's range.
 constexpr MatchingScale kBasicScale = {.scale = 64, .limit = 32767};
 

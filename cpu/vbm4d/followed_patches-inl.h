@@ -127,17 +127,17 @@ struct CandidateChoice {
   }
 };
 
-// Tries all candidates around `centre`, which are inside of the plane. Each row is loaded once for the three
+// Tries all candidates around `center`, which are inside of the plane. Each row is loaded once for the three
 // candidates, one above the other, that share it.
 template <bool kSamples>
 HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const GuidePatch& reference,
-                                              Position centre, const vbm4d::TrajectoryBounds& bounds) {
+                                              Position center, const vbm4d::TrajectoryBounds& bounds) {
   constexpr int kAcross = 3;
   PatchDistance distances[vbm4d::kCandidates];
   for (PatchDistance& each : distances) {
     each.clear();
   }
-  const std::uint8_t* row = guide_at(guide, {centre.x - 1, centre.y - 1});
+  const std::uint8_t* row = guide_at(guide, {center.x - 1, center.y - 1});
   HWY_UNROLL(10)
   for (int y = 0; y < vbm4d::kPatch + kAcross - 1; ++y) {
     HWY_UNROLL(3)
@@ -173,7 +173,7 @@ HWY_ATTR inline GuideGradient gradient_of(const GuidePatch& patch) {
   const auto limit = hn::Set(d, std::int16_t{vbm4d::kGreatestGradient});
   const auto of = [&](GuideVector before, GuideVector after) HWY_ATTR {
     const GuideVector whole = hn::Sub(after, before);
-    return hn::ShiftRight<1>(hn::Sub(whole, hn::ShiftRight<15>(whole)));  // towards 0
+    return hn::ShiftRight<1>(hn::Sub(whole, hn::ShiftRight<15>(whole)));  // toward 0
   };
   const auto of_border = [&](GuideVector before, GuideVector after) HWY_ATTR {
     return hn::Max(hn::Min(hn::Sub(after, before), limit), hn::Neg(limit));
@@ -290,15 +290,15 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, cons
                                                                      job.shift_y, field.columns, field.rows)];
   const int most_x = job.width - vbm4d::kPatch;
   const int most_y = job.height - vbm4d::kPatch;
-  const Position centre = {vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x),
+  const Position center = {vbm4d::confined(place.x + vbm4d::scaled(vector.x, job.shift_x), most_x),
                            vbm4d::confined(place.y + vbm4d::scaled(vector.y, job.shift_y), most_y)};
   const PictureSamples& guide = job.pictures[u].guide;
   const auto candidate = [&](int i) {
-    return Position{centre.x + vbm4d::candidate_x(i), centre.y + vbm4d::candidate_y(i)};
+    return Position{center.x + vbm4d::candidate_x(i), center.y + vbm4d::candidate_y(i)};
   };
   CandidateChoice choice;
-  if (centre.x > 0 && centre.y > 0 && centre.x < most_x && centre.y < most_y) {
-    choice = try_all_candidates<kSamples>(guide, reference, centre, job.bounds);
+  if (center.x > 0 && center.y > 0 && center.x < most_x && center.y < most_y) {
+    choice = try_all_candidates<kSamples>(guide, reference, center, job.bounds);
   } else {
     for (int i = 0; i < vbm4d::kCandidates; ++i) {
       const Position tried = candidate(i);
@@ -343,13 +343,13 @@ HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, 
   const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
   const GuideGradient gradient = job.bounds.quarters ? gradient_of(patch) : GuideGradient();
   std::array<PlaceInTime, 2 * vbm4d::kMostReach + 1> trajectory;
-  constexpr int kCentre = vbm4d::kMostReach;
-  trajectory[kCentre] = {job.current, reference};
-  int first = kCentre;
-  int last = kCentre;
+  constexpr int kCenter = vbm4d::kMostReach;
+  trajectory[kCenter] = {job.current, reference};
+  int first = kCenter;
+  int last = kCenter;
   group.lost = false;
   const auto follow_one_way = [&](int direction, int& end) HWY_ATTR {
-    PlaceInTime now = trajectory[kCentre];
+    PlaceInTime now = trajectory[kCenter];
     const int count = static_cast<int>(job.pictures.size());
     while (now.picture + direction >= 0 && now.picture + direction < count) {
       const MotionField& field = field_from(job, now.picture, direction);

@@ -82,7 +82,7 @@ HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count,
   }
 }
 
-// The groups of a tile, row by row. Neighbours whose trajectories are short are matched together.
+// The groups of a tile, row by row. Neighbors whose trajectories are short are matched together.
 HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
   const StepJob& similar = job.similar;
   std::optional<MatchingRegion> region;
@@ -126,14 +126,14 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
 
 // The squares of a picture that are searched.
 struct SearchedSquares {
-  std::array<Position, vbm4d::kMostBest> centres;
+  std::array<Position, vbm4d::kMostBest> centers;
   int count = 0;
   int radius = 0;
 
   // Whether the place is in one of the first `of` squares.
   bool hold(Position place, int of) const {
-    return std::any_of(centres.begin(), centres.begin() + of, [&](const Position& centre) {
-      return std::abs(place.x - centre.x) <= radius && std::abs(place.y - centre.y) <= radius;
+    return std::any_of(centers.begin(), centers.begin() + of, [&](const Position& center) {
+      return std::abs(place.x - center.x) <= radius && std::abs(place.y - center.y) <= radius;
     });
   }
 };
@@ -143,11 +143,11 @@ template <bool kSamples>
 HWY_ATTR void compare_squares(const TrajectoryJob& job, const GuidePatch& patch, Position reference, int u,
                               const SearchedSquares& squares, std::vector<std::uint64_t>& keys) {
   for (int i = 0; i < squares.count; ++i) {
-    const Position& centre = squares.centres[i];
-    const int last_x = std::min(centre.x + squares.radius, job.width - vbm4d::kPatch);
-    const int last_y = std::min(centre.y + squares.radius, job.height - vbm4d::kPatch);
-    for (int y = std::max(centre.y - squares.radius, 0); y <= last_y; ++y) {
-      for (int x = std::max(centre.x - squares.radius, 0); x <= last_x; ++x) {
+    const Position& center = squares.centers[i];
+    const int last_x = std::min(center.x + squares.radius, job.width - vbm4d::kPatch);
+    const int last_y = std::min(center.y + squares.radius, job.height - vbm4d::kPatch);
+    for (int y = std::max(center.y - squares.radius, 0); y <= last_y; ++y) {
+      for (int x = std::max(center.x - squares.radius, 0); x <= last_x; ++x) {
         if (squares.hold({x, y}, i)) {
           continue;
         }
@@ -177,7 +177,7 @@ HWY_ATTR void search_predictively_in(const TrajectoryJob& job, Position referenc
     squares.count = std::min(search.best, static_cast<int>(keys.end() - begin));
     std::partial_sort(begin, begin + squares.count, keys.end());
     for (int i = 0; i < squares.count; ++i) {
-      squares.centres[i] = {vbm4d::x_of(begin[i]), vbm4d::y_of(begin[i])};
+      squares.centers[i] = {vbm4d::x_of(begin[i]), vbm4d::y_of(begin[i])};
     }
     return squares;
   };
@@ -510,7 +510,7 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
   const FloatTag d;
   constexpr double kGain = Dct8::kForwardDc * Dct8::kInverseDc;
   const auto factor = hn::Set(d, static_cast<float>(double{weight} / (kGain * kGain)));
-  const auto grey = hn::IfThenElseZero(
+  const auto gray = hn::IfThenElseZero(
       first_coefficients(),
       hn::Set(d, static_cast<float>(double{kSumsOffset} * Dct8::kForwardDc * Dct8::kForwardDc)));
   FloatVector scale[kBlockVectors];
@@ -527,7 +527,7 @@ HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& grou
     for (int v = 0; v < kBlockVectors; ++v) {
       x[v] = hn::Load(d, block + v * kLanes);
     }
-    x[0] = hn::Sub(x[0], grey);
+    x[0] = hn::Sub(x[0], gray);
     inverse_2d<Dct8>(x);
     const auto add = [&](int patch, auto tag, auto part_of) HWY_ATTR {
       if (group.is_between_samples(patch)) {

@@ -75,18 +75,18 @@ HWY_ATTR void find_group_in(const TrajectoryJob& job, const PatchSearch& search,
   const int own_window = vnlb::own_search_window(search.step.search_window, trajectory.frames);
   for (int f = 0; f < trajectory.frames; ++f) {
     const std::int8_t picture = trajectory.pictures[f];
-    const Position centre = trajectory.places[f];
+    const Position center = trajectory.places[f];
     const bool own = picture == job.current;
     if (picture < job.current - search.before || picture > job.current + search.after ||
         (!own && group.direction != 0 &&
-         !has_second_slice<kNoisySamples>(job, {picture, centre}, group.direction))) {
+         !has_second_slice<kNoisySamples>(job, {picture, center}, group.direction))) {
       continue;
     }
     const int radius = (own ? own_window : search.step.temporal_search_window) / 2;
-    const int last_x = std::min(centre.x + radius, job.width - vnlb::kPatch);
-    const int last_y = std::min(centre.y + radius, job.height - vnlb::kPatch);
-    for (int y = std::max(centre.y - radius, 0); y <= last_y; ++y) {
-      for (int x = std::max(centre.x - radius, 0); x <= last_x; ++x) {
+    const int last_x = std::min(center.x + radius, job.width - vnlb::kPatch);
+    const int last_y = std::min(center.y + radius, job.height - vnlb::kPatch);
+    for (int y = std::max(center.y - radius, 0); y <= last_y; ++y) {
+      for (int x = std::max(center.x - radius, 0); x <= last_x; ++x) {
         if (!own || x != reference.x || y != reference.y) {
           scratch.candidates.push_back({{x, y}, picture});
         }
@@ -293,8 +293,7 @@ HWY_ATTR void whiten(const Whitening& whitening, float deviation, float* matrix,
   scale_rows<true>(whitening, deviation, matrix, slices * kSliceSamples, pitch);
 }
 
-HWY_ATTR void colour_again(const Whitening& whitening, float deviation, float* matrix, int slices,
-                           int pitch) {
+HWY_ATTR void color_again(const Whitening& whitening, float deviation, float* matrix, int slices, int pitch) {
   scale_rows<false>(whitening, deviation, matrix, slices * kSliceSamples, pitch);
   if (whitening.in_2d) {
     transform_slices<false>(matrix, slices, pitch);
@@ -405,7 +404,7 @@ HWY_ATTR unsigned filter_patch_group(const TrajectoryJob& job, int plane, const 
         job.wiener ? estimate_second(at, samples, group.patches) : estimate_first(at, samples, group.patches);
   }
   if (estimates != nullptr) {
-    colour_again(whitening, deviation, estimates, group.slices, at.pitch);
+    color_again(whitening, deviation, estimates, group.slices, at.pitch);
   }
   for (int k = 0; k < samples; ++k) {
     const float mean = means[k] - kSumsOffset;

@@ -14,7 +14,7 @@ namespace {
 // Groups are found and filtered in bands of grid rows whose members take no more than this.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
-// Greatest |sample - mid-grey| in code values; float samples are clamped to +-4096.
+// Greatest |sample - mid-gray| in code values; float samples are clamped to +-4096.
 float amplitude(const FrameFormat& format) { return format.is_float() ? 4096.0F + 128.0F : 128.0F; }
 
 std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {

@@ -44,7 +44,7 @@ class Bm3d final : public SpatialFilter {
 
  private:
   struct Component {
-    float offset = 0;              // mid-grey
+    float offset = 0;              // mid-gray
     const float* range = nullptr;  // of float samples
     FloatPlane noisy;
     FloatPlane basic;

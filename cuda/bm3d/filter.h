@@ -32,7 +32,7 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bo
 /// A step's transform and aggregation window in the form that kernels take. Made once, since making it takes
 /// longer than launching the kernels.
 struct FilterTables {
-  /// Two neighbouring elements of a matrix row as half floats, and the rounding errors of these as half
+  /// Two neighboring elements of a matrix row as half floats, and the rounding errors of these as half
   /// floats.
   struct Pair {
     unsigned high;

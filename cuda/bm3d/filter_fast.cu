@@ -21,9 +21,9 @@
 // the transform across the group is inside of each lane. The inverse is the same pair of products with the
 // inverse matrix; it leaves the patch transposed, lane 4 g + t having column g of rows 2 t and 2 t + 1.
 //
-// Operands are half floats, sums and all else floats. Samples are taken less mid-grey: those of 8 to 11 bits
+// Operands are half floats, sums and all else floats. Samples are taken less mid-gray: those of 8 to 11 bits
 // are exact, the basic estimate's are off by at most 2^-5 code values. M is scaled so that its first row is
-// all ones and the mean keeps its precision. The transform across the group is not normalised: level l of
+// all ones and the mean keeps its precision. The transform across the group is not normalized: level l of
 // Haar leaves coefficients 2^(l / 2) times too great, for which thresholds and sigma make up.
 //
 // In the second step the basic estimate's group comes first and leaves one number per coefficient, the
@@ -297,7 +297,7 @@ __device__ __forceinline__ float find_complements(const Ranged& ranged, const Gr
 }
 
 // Multiplies the noisy group by the Wiener factors. `offset` is that of the group's mean, which is shrunk
-// towards black.
+// toward black.
 template <bool kHaar, int N>
 __device__ __forceinline__ void shrink_group(const __half2 (&complement)[N], float offset,
                                              Group<kHaar, N>& group) {
@@ -366,7 +366,7 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
   float weight;
   if constexpr (kMode == Mode::kWiener) {
     load_group<false, false>(lane.forward, lane.words + kSecondPart, members, group);
-    // The mean is shrunk towards black, not towards the offset.
+    // The mean is shrunk toward black, not toward the offset.
     const float offset = lane.lane == 0 ? ranged.offset_coefficient * static_cast<float>(size) : 0.0F;
     group.x[0][0] += offset;
     __half2 complement[N];

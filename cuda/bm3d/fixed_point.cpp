@@ -19,7 +19,7 @@
 // Step 2: F = sum f_i^2 and w = 1 / max(1, F), so that by Cauchy and Schwarz the contribution is at most
 // sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max
 // s^2 |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A
-// is added since the group's mean is shrunk towards 0 rather than towards the offset. This bound, about 6 A,
+// is added since the group's mean is shrunk toward 0 rather than toward the offset. This bound, about 6 A,
 // is out of reach for pictures.
 //
 // That holds for white noise. Where coefficients differ in their relative variances v_i, w is 1 / max(1,

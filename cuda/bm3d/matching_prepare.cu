@@ -21,9 +21,9 @@ __device__ int mirrored(int x, int size) { return x < 0 ? -x : x >= size ? 2 * s
 
 __device__ float smoothed(const float* sample, int pitch) {
   constexpr float kSide = kGuideKernelSide;
-  constexpr float kCentre = kGuideKernelCentre;
+  constexpr float kCenter = kGuideKernelCenter;
   constexpr float kScale = 1.0F / (kGuideKernelSum * kGuideKernelSum);
-  const auto weighted = [&](float sides, float centre) { return kSide * sides + kCentre * centre; };
+  const auto weighted = [&](float sides, float center) { return kSide * sides + kCenter * center; };
   const auto column = [&](int i) { return weighted(sample[i - pitch] + sample[i + pitch], sample[i]); };
   return weighted(column(-1) + column(1), column(0)) * kScale;
 }

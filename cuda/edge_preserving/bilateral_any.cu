@@ -3,7 +3,7 @@
 #include "cuda/runtime/powers.h"
 
 // A thread makes kRows samples of a column; a warp's threads lie side by side, so that each load of a
-// neighbour serves a warp's columns and kRows weights a thread. Samples are read through the first-level
+// neighbor serves a warp's columns and kRows weights a thread. Samples are read through the first-level
 // cache, which holds the rows of a block's window. Shared memory: the spatial exponents of a column.
 // Bound by the special function unit: a power of two for each weight.
 

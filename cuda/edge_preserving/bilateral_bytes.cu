@@ -11,7 +11,7 @@
 // Weights of 8-bit samples from a table in shared memory. Every lane has a copy of its own, in its own bank,
 // so that 32 look-ups take one cycle whatever the differences. An entry is a pair of halves, the range
 // weight and its product with the difference (or its square): multiplied by the spatial weight it adds to
-// both sums by one instruction. The pairs' sums of up to 33 neighbours are halves (of relative error 2^-11 a
+// both sums by one instruction. The pairs' sums of up to 33 neighbors are halves (of relative error 2^-11 a
 // step), their sums floats.
 //
 // The tile's samples lie in shared memory as their distances in the table, 16 bits each; samples outside of
@@ -107,7 +107,7 @@ __device__ void fill_tile(const BytesArguments& arguments, int x0, int y0, int r
 template <int kPixels>
 struct Lane {
   float own[kPixels];
-  int base[kPixels];  // of sample p and a neighbour of distance v the entry is at base[p] + v
+  int base[kPixels];  // of sample p and a neighbor of distance v the entry is at base[p] + v
   int end;            // entry of zeros
   __half2 sums[kPixels];
   float weight[kPixels] = {};
@@ -145,7 +145,7 @@ __device__ void unpack(const std::uint16_t* samples, int* values) {
   }
 }
 
-// Adds the neighbours of one row, of which the lane's first is at `samples`.
+// Adds the neighbors of one row, of which the lane's first is at `samples`.
 template <int kPixels>
 __device__ void add_row(const std::uint16_t* samples, const __half2* spatial, int taps, const char* table,
                         Lane<kPixels>& lane) {

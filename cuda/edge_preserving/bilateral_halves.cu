@@ -9,9 +9,9 @@
 
 // Weights of 8-bit samples computed in pairs of halves: for the adaptive bilateral filter's second pass,
 // where each sample has a range sigma of its own, which no table knows. A lane makes two rows of kColumns
-// samples; the two of a column make a pair, and so do their neighbours in the tile, whose words are the
+// samples; the two of a column make a pair, and so do their neighbors in the tile, whose words are the
 // halves (x, y) and (x, y + 1). Exponents and weights have a relative error of 2^-9 or so; the sums of up to
-// 33 neighbours are halves, their sums floats.
+// 33 neighbors are halves, their sums floats.
 //
 // The special function unit does 16 powers of two a cycle and multiprocessor, which would be the bound; so
 // six pairs of 16 get them by arithmetic. 7 or 12 instructions a pair of weights.
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kLanes = 16;         // that lie side by side
 constexpr int kSpatialPitch = 32;  // of one row of the window: 2 radius + 1 and up to 3 more
-constexpr int kSteps = 4;          // neighbours of a row at a time
+constexpr int kSteps = 4;          // neighbors of a row at a time
 static_assert((2 * kMostBytesRadius + kSteps) / kSteps * kSteps <= kSpatialPitch);
 constexpr int kMostHalfSums = 33;  // weights that a half float adds up
 constexpr int kRowsAtATime = 4;
@@ -65,7 +65,7 @@ __device__ __half2 power_of_two_by_arithmetic(__half2 exponents) {
   return __hmul2(power, pair_of(bits_of(biased) << 10));
 }
 
-// What a lane knows of its samples, in pairs of rows. kBorder: neighbours may be kOutside. Then differences
+// What a lane knows of its samples, in pairs of rows. kBorder: neighbors may be kOutside. Then differences
 // are summed up, and scaled for the exponents alone; otherwise it is scaled differences, which take an
 // instruction less, but are infinite for kOutside.
 template <int kColumns, bool kBorder>
@@ -142,7 +142,7 @@ __device__ void load(const unsigned* words, __half2* values) {
   }
 }
 
-// Adds the neighbours of one row, of which the lane's first is at `words`.
+// Adds the neighbors of one row, of which the lane's first is at `words`.
 template <int kColumns, bool kBorder>
 __device__ void add_row(const unsigned* words, const __half2* spatial, int taps,
                         Lane<kColumns, kBorder>& lane) {

@@ -303,7 +303,7 @@ struct Series {
 
   Series(BilateralPass pass, float range) {
     const double sigma = std::sqrt(0.5 / (static_cast<double>(range) * std::log(2.0)));
-    // Variances have terms of up to sigma^2, and those of flat neighbourhoods are to be 0.
+    // Variances have terms of up to sigma^2, and those of flat neighborhoods are to be 0.
     const double reach =
         std::sqrt(pass == BilateralPass::kMean ? 29 : 33 + 4.5 * std::log(std::max(sigma / 50, 1.0)));
     half_period = 255 + reach * sigma;

@@ -27,7 +27,7 @@
 // instruction. Exponents are floats where an offset is subtracted, otherwise halves: to round those, at 2^-11
 // or so of them, changes a weight 2^-E by less than E 2^-E 2^-11.
 //
-// Samples are held in units of 16 code values from mid-grey, so that squares fit half floats: those have a
+// Samples are held in units of 16 code values from mid-gray, so that squares fit half floats: those have a
 // relative error of 2^-12, the column sums one of 2^-11. Outside of the plane they are NaN: only warps at the
 // border have them, and give them no weight.
 //
@@ -91,7 +91,7 @@ __device__ float share_of_pair(int i, int offset, int radius, int size) {
 }
 
 // Of a lane's samples: quarter q has columns group and group + 8, from 16 (q % 2) on, and rows 2 in_group and
-// the next, from 8 (q / 2) on. Neighbours' weights and weighted differences from the own samples are added up
+// the next, from 8 (q / 2) on. Neighbors' weights and weighted differences from the own samples are added up
 // in halves, those in shared memory: kQuarters vectors each, of which a thread has every kThreads-th.
 struct Sums {
   __half2 weight[kQuarters][2];
@@ -132,7 +132,7 @@ struct Sums {
 };
 
 // A warp's 16 x 32 samples, over one half of the search window: up to its own sample, or after it. kBorder:
-// patches or neighbours may lie outside of the plane, where samples are NaN. kRange: weights have a factor
+// patches or neighbors may lie outside of the plane, where samples are NaN. kRange: weights have a factor
 // for the difference of the samples, and those of patches are at most 1 as they are; kSpatial: and one for
 // the offset. `samples_at` is the warp's first sample in the tile.
 template <bool kBorder, bool kRange, bool kSpatial>
@@ -204,7 +204,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
     const int first_dx = second_half && dy == 0 ? 1 : -weights.search_radius_x;
     const int last_dx = !second_half && dy == 0 ? 0 : weights.search_radius_x;
     for (int first = first_dx; first <= last_dx; first += kMostHalfSums) {
-      const unsigned* neighbours = samples_at + dy * pitch + first;
+      const unsigned* neighbors = samples_at + dy * pitch + first;
       const int last = min(first + kMostHalfSums - 1, last_dx);
       for (int dx = first; dx <= last; ++dx) {
         if constexpr (kBorder) {
@@ -227,7 +227,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
         for (int j = 0; j < kColumnBlocks; ++j) {
 #pragma unroll
           for (int k = 0; k < kRowBlocks; ++k) {
-            differences[k][j] = __hsub2(pair_of(neighbours[rows[k] + columns[j]]), own[k][j]);
+            differences[k][j] = __hsub2(pair_of(neighbors[rows[k] + columns[j]]), own[k][j]);
             __half2 square = __hmul2(differences[k][j], differences[k][j]);
             if constexpr (kBorder) {
               square = __hmax2(square, pair_of(0));  // 0 for NaN
@@ -282,7 +282,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
             sums.difference[q][c] = __hfma2(w, difference, sums.difference[q][c]);
           }
         }
-        ++neighbours;
+        ++neighbors;
       }
       sums.flush();
     }

@@ -323,11 +323,11 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
     const int difference = window.difference(vector);
     best.consider(vector, difference, motion::prediction_cost(vector, difference));
   });
-  const MotionVector centre = best.vector;
+  const MotionVector center = best.vector;
 #pragma unroll 4
-  for (int i = 0; i < motion::kNeighbours; ++i) {
+  for (int i = 0; i < motion::kNeighbors; ++i) {
     const MotionVector vector =
-        window.limited(centre.x + motion::neighbour_x(i), centre.y + motion::neighbour_y(i));
+        window.limited(center.x + motion::neighbor_x(i), center.y + motion::neighbor_y(i));
     const int difference = window.difference(vector);
     best.consider(vector, difference, motion::refinement_cost(vector, difference));
   }
@@ -341,7 +341,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   }
 }
 
-// A lane knows one of the neighbours.
+// A lane knows one of the neighbors.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
     sweep_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
@@ -353,11 +353,11 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   const int column = block % level.shape.columns;
   const int row = block / level.shape.columns;
   const int lane = threadIdx.x % kWarp;
-  const bool knows_one = lane < motion::kNeighbours;
+  const bool knows_one = lane < motion::kNeighbors;
   const MotionVector own = its.before[block];
-  const MotionVector neighbour =
-      knows_one ? motion::neighbour(lane, level.shape, column, row, its.before) : own;
-  const unsigned known = bits_of(neighbour);
+  const MotionVector neighbor =
+      knows_one ? motion::neighbor(lane, level.shape, column, row, its.before) : own;
+  const unsigned known = bits_of(neighbor);
   const unsigned untried = distinct(known) & __ballot_sync(kAllLanes, known != bits_of(own));
   if (untried == 0) {
     if (lane == 0) {
@@ -369,7 +369,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   const int own_difference = its.differences[block];
   motion::Choice best;
   const auto consider = [&](const MotionVector& vector, int difference) {
-    const int disagreements = sum_over_warp(knows_one ? motion::disagreement(vector, neighbour) : 0);
+    const int disagreements = sum_over_warp(knows_one ? motion::disagreement(vector, neighbor) : 0);
     best.consider(vector, difference, motion::sweep_cost(vector, difference, own_difference, disagreements));
   };
   consider(own, own_difference);

@@ -55,7 +55,7 @@ struct Workspace {
   noise::Censoring censoring;
   Report report;
   float mean[kMaxBlocks];
-  float texture[kMaxBlocks];  // with its neighbours'
+  float texture[kMaxBlocks];  // with its neighbors'
   bool constant[kMaxBlocks];
   float gain[kMaxBlocks];
   float spectrum[kMaxBlocks][kNoiseCoefficients];
@@ -77,10 +77,10 @@ __device__ void set_gain(Workspace* work, int number, float gain) {
   }
 }
 
-// A thread analyses a block, all in its registers (160); the four of a cell follow each other.
+// A thread analyzes a block, all in its registers (160); the four of a cell follow each other.
 template <typename Sample>
 __global__ void __launch_bounds__(kThreads)
-    analyse_kernel(SamplePlane plane, float scale, float white, noise::CellGrid grid, Workspace* work) {
+    analyze_kernel(SamplePlane plane, float scale, float white, noise::CellGrid grid, Workspace* work) {
   follow_stream();
   const int number = blockIdx.x * kThreads + threadIdx.x;
   if (number >= grid.blocks()) {
@@ -96,14 +96,14 @@ __global__ void __launch_bounds__(kThreads)
       samples[row][column] = usable_code_value(static_cast<float>(from[column]) * scale);
     }
   }
-  const noise::Block block = noise::analyse(samples, work->dct_matrix);
+  const noise::Block block = noise::analyze(samples, work->dct_matrix);
   std::array<float, kBlocksPerCell> noise_of_cell{};
   const unsigned lanes_of_cell = 0xFU << (number % warpSize / kBlocksPerCell * kBlocksPerCell);
   for (int i = 0; i < kBlocksPerCell; ++i) {
     noise_of_cell[i] = __shfl_sync(lanes_of_cell, block.noise, i, kBlocksPerCell);
   }
   work->mean[number] = block.mean;
-  work->texture[number] = noise::texture_with_neighbours(block.texture, block.noise, noise_of_cell);
+  work->texture[number] = noise::texture_with_neighbors(block.texture, block.noise, noise_of_cell);
   work->constant[number] = block.is_constant();
   work->number[number] = number;
   set_gain(work, number, 1);
@@ -294,7 +294,7 @@ class NoiseEstimator::PlaneSearch {
     }
     check(cudaMemsetAsync(&work_->report, 0, sizeof work_->report, stream()));
     visit_samples(format, [&]<typename Sample>(Sample) {
-      launch(analyse_kernel<Sample>, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), plane,
+      launch(analyze_kernel<Sample>, blocks_for(grid_.blocks(), kThreads), kThreads, 0, stream(), plane,
              scale_of(format), white_, grid_, work_);
     });
     sum();

@@ -12,7 +12,7 @@
 
 namespace limpid::cuda {
 
-/// The noise estimate of cpu/noise/noise_estimation.h on the current device: the blocks are analysed,
+/// The noise estimate of cpu/noise/noise_estimation.h on the current device: the blocks are analyzed,
 /// ordered and summed there, a few kilobytes of sums come back, and core/noise/noise_blocks.h makes sigma of
 /// them. Holds its working memory, 4 MiB a plane, and streams of its own. Their priority is above the
 /// filters', since the caller waits for the answer.
@@ -40,7 +40,7 @@ class NoiseEstimator {
     Stream stream{Stream::Priority::kUrgent};
   };
 
-  std::array<PlaneMemory, 3> memory_;  // colour planes are searched side by side
+  std::array<PlaneMemory, 3> memory_;  // color planes are searched side by side
 };
 
 }  // namespace limpid::cuda

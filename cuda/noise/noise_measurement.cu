@@ -38,7 +38,7 @@ using EnergySum = unsigned long long;
 
 __device__ EnergySum fixed(float energy) { return __float2ull_rn(energy * (1 << kEnergyBits)); }
 
-// [8 u + v]: a block's threads, which have a row each, add to neighbours.
+// [8 u + v]: a block's threads, which have a row each, add to neighbors.
 using EnergySums = EnergySum[kCoefficients];
 
 struct SingleSums {

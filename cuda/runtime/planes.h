@@ -84,7 +84,7 @@ struct AggregationSums {
   int* weight = nullptr;
   float numerator_scale = 0;
   int weight_bits = 0;
-  float offset = 0;  ///< mid-grey, which keeps the sums small
+  float offset = 0;  ///< mid-gray, which keeps the sums small
   /// What measure_range() has found, for planes whose samples may be outside of 0 to 255; else null.
   const float* range = nullptr;
 };

@@ -68,7 +68,7 @@ bool compiled_to_overlap(const void* kernel);
 /// compiled_to_overlap() the driver is called once for each kernel and device.
 void allow_all_shared_memory(const void* kernel);
 
-/// Memory on the current device, uninitialised. Throws Error with the amount if it does not suffice.
+/// Memory on the current device, uninitialized. Throws Error with the amount if it does not suffice.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -137,7 +137,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Page-locked host memory, uninitialised. Throws Error if it does not suffice, which names `purpose`: what
+/// Page-locked host memory, uninitialized. Throws Error if it does not suffice, which names `purpose`: what
 /// is to be in it.
 std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::string& purpose);
 

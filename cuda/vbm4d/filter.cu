@@ -439,7 +439,7 @@ __device__ __forceinline__ float threshold_trajectories(const GroupArguments& ar
 }
 
 // The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
-// weight. `offset` is that of the group's mean, which is shrunk towards black.
+// weight. `offset` is that of the group's mean, which is shrunk toward black.
 template <Pass kPass, typename Sample, bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
                                                      const SharedPlanes& planes, const TakenGroup& taken,

@@ -47,12 +47,12 @@ struct Candidates {
   int count;
   int left_out;  // the number of the reference patch; count if it is not here
 
-  __device__ __forceinline__ Candidates(const Place& centre, int radius, int last_x, int last_y, bool own) {
-    x = max(centre.x - radius, 0);
-    y = max(centre.y - radius, 0);
-    columns = min(centre.x + radius, last_x) - x + 1;
-    count = columns * (min(centre.y + radius, last_y) - y + 1);
-    left_out = own ? (centre.y - y) * columns + centre.x - x : count;
+  __device__ __forceinline__ Candidates(const Place& center, int radius, int last_x, int last_y, bool own) {
+    x = max(center.x - radius, 0);
+    y = max(center.y - radius, 0);
+    columns = min(center.x + radius, last_x) - x + 1;
+    count = columns * (min(center.y + radius, last_y) - y + 1);
+    left_out = own ? (center.y - y) * columns + center.x - x : count;
   }
   __device__ __forceinline__ Place place(int number) const {
     return {x + number % columns, y + number / columns};

@@ -52,8 +52,8 @@ Folders drawn_folders(std::istream& page) {
     std::istringstream names(parts[4]);
     for (std::string name; names >> name;) {
       if (name != "-") {
-        const std::string neighbour = join(folder, name);
-        allowed.insert(fs::is_directory(kSource / neighbour) ? neighbour : name);
+        const std::string neighbor = join(folder, name);
+        allowed.insert(fs::is_directory(kSource / neighbor) ? neighbor : name);
       }
     }
   }

@@ -312,7 +312,7 @@ Beside StepAlongMotion::find_beside(int t, Position reference, int u, Position p
       of_y += dy * greater;
     }
   }
-  // The nearest quarter to the vector that minimises the squares of what is left, at most half a sample.
+  // The nearest quarter to the vector that minimizes the squares of what is left, at most half a sample.
   const std::int64_t determinant = xx * yy - xy * xy;
   const auto quarters = [&](std::int64_t numerator) {
     const std::int64_t eighths = 8 * std::abs(numerator);

@@ -126,8 +126,8 @@ double left_of(const NoiseShape& noise, int shift_x, int shift_y, bool smoothed)
   const auto line = [&](int shift) {
     std::vector<double> taps(std::size_t{3} << shift, 0.0);
     for (std::size_t i = 0; i < taps.size(); ++i) {
-      const bool centre = i >> shift == 1;
-      taps[i] = centre ? (smoothed ? 6.0 / 8 : 1.0) : (smoothed ? 1.0 / 8 : 0.0);
+      const bool center = i >> shift == 1;
+      taps[i] = center ? (smoothed ? 6.0 / 8 : 1.0) : (smoothed ? 1.0 / 8 : 0.0);
       taps[i] /= 1 << shift;
     }
     return taps;

@@ -21,11 +21,11 @@ FrameFormat as_half(FrameFormat format);
 /// frame of another depth or subsampling shows the same picture.
 Frame draw_picture(const FrameFormat& format);
 
-/// The picture with white Gaussian noise of deviation `sigma` in 8-bit code values in its colour planes;
+/// The picture with white Gaussian noise of deviation `sigma` in 8-bit code values in its color planes;
 /// clamped if the samples are integers. The same seed gives the same noise.
 Frame add_noise(const Frame& clean, double sigma, std::uint64_t seed);
 
-/// How frames of the same format differ in their colour planes, in 8-bit code values.
+/// How frames of the same format differ in their color planes, in 8-bit code values.
 struct Agreement {
   std::size_t samples = 0;
   std::size_t over_one = 0;  ///< samples that differ by more than one code value

@@ -81,11 +81,11 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     const auto greatest = static_cast<std::int64_t>(
         std::floor(rise * static_cast<double>(step_.max_distance) * kPatchSide * kPatchSide));
     // Of picture u, the patches in squares around these places.
-    const auto candidates = [&](int u, const std::vector<Position>& centres, int side) {
+    const auto candidates = [&](int u, const std::vector<Position>& centers, int side) {
       std::set<Candidate> found;
-      for (const Position& centre : centres) {
-        for (int y = centre.y - side / 2; y <= centre.y + side / 2; ++y) {
-          for (int x = centre.x - side / 2; x <= centre.x + side / 2; ++x) {
+      for (const Position& center : centers) {
+        for (int y = center.y - side / 2; y <= center.y + side / 2; ++y) {
+          for (int x = center.x - side / 2; x <= center.x + side / 2; ++x) {
             if (is_inside({x, y})) {
               const bool in_place = x == reference.x && y == reference.y;
               const std::int64_t off = distance(t, reference, u, {x, y});
@@ -108,15 +108,15 @@ class Vbm4dOracleStep final : public StepAlongMotion {
     const std::set<Candidate> own = candidates(t, {reference}, search.window);
     std::set<Candidate> all = own;
     for (const int direction : {-1, 1}) {
-      std::vector<Position> centres = best(own);
+      std::vector<Position> centers = best(own);
       for (int i = 1; i <= (direction < 0 ? span_.before : span_.after); ++i) {
         const int u = t + direction * i;
         if (u < 0 || u >= segment_.size() ||
             (direction < 0 ? segment_.cut_back[u - direction] : segment_.cut_ahead[u - direction])) {
           break;
         }
-        const std::set<Candidate> found = candidates(u, centres, search.predictive_window);
-        centres = best(found);
+        const std::set<Candidate> found = candidates(u, centers, search.predictive_window);
+        centers = best(found);
         all.insert(found.begin(), found.end());
       }
     }

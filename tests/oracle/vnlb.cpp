@@ -110,17 +110,17 @@ class VnlbOracleStep final : public StepAlongMotion {
     const int slices = direction == 0 ? 1 : 2;
     // By distance and order, where the reference patch comes first.
     std::vector<std::tuple<std::int64_t, int, int, Position>> candidates = {{0, 0, t, reference}};
-    for (const auto& [u, centre] : trajectory) {
+    for (const auto& [u, center] : trajectory) {
       if (u < t - before_ || u > t + after_ ||
-          (u != t && direction != 0 && !has_slice(u, centre, direction, earliest, latest))) {
+          (u != t && direction != 0 && !has_slice(u, center, direction, earliest, latest))) {
         continue;
       }
       int side = u == t ? own_.search_window : own_.temporal_search_window;
       if (trajectory.size() == 1) {
         side = 2 * side + 1;
       }
-      for (int y = centre.y - side / 2; y <= centre.y + side / 2; ++y) {
-        for (int x = centre.x - side / 2; x <= centre.x + side / 2; ++x) {
+      for (int y = center.y - side / 2; y <= center.y + side / 2; ++y) {
+        for (int x = center.x - side / 2; x <= center.x + side / 2; ++x) {
           if (!is_inside({x, y}) || (u == t && x == reference.x && y == reference.y)) {
             continue;
           }

@@ -12,10 +12,10 @@ Frame read_picture(const std::filesystem::path& file);
 /// The same picture with float samples, for noise that is neither rounded nor clipped.
 Frame to_float(const Frame& frame);
 
-/// One colour plane as a gray frame that shares its samples.
+/// One color plane as a gray frame that shares its samples.
 Frame plane_as_gray(const Frame& frame, int plane);
 
-/// 10 log10(255^2 / mean squared error over all colour planes), in dB.
+/// 10 log10(255^2 / mean squared error over all color planes), in dB.
 double psnr(const Frame& reference, const Frame& test);
 
 }  // namespace limpid::benchmarks

@@ -307,7 +307,7 @@ TEST_P(Bm3dTest, EverySubsamplingAgreesWithTheOracle) {
   }
 }
 
-TEST_P(Bm3dTest, DeepAndFloatColourAgreesWithTheOracle) {
+TEST_P(Bm3dTest, DeepAndFloatColorAgreesWithTheOracle) {
   const NoiseModel noise{{kSigma, 12.3F, 14.9F}};
   for (const FrameFormat& format : {yuv(41, 35, 1, 1, 10), yuv(40, 32, 1, 0, 12), yuv(33, 32, 0, 0, 16),
                                     as_float(yuv(36, 34, 1, 1)), as_float(rgb(33, 30)), rgb(33, 30, 10)}) {
@@ -450,7 +450,7 @@ TEST_P(Bm3dTest, FlatPicturesStayFlat) {
 }
 
 // Matching by itself: everything but the mean of a group is thresholded away, the reference patches do not
-// overlap and groups are small, so that a single wrong patch in a group shows. Few grey levels make for many
+// overlap and groups are small, so that a single wrong patch in a group shows. Few gray levels make for many
 // equal distances, and many that equal tau.
 TEST_P(Bm3dTest, GroupsAreThoseOfTheOracle) {
   std::mt19937_64 random(11);

@@ -162,7 +162,7 @@ TEST(Ssim, OfInvertedContrastIsNegative) {
   EXPECT_LT(measure(a, b).at(0).ssim, -0.9);
 }
 
-TEST(Metrics, MeasuresEachColourPlaneAndLeavesAlphaOut) {
+TEST(Metrics, MeasuresEachColorPlaneAndLeavesAlphaOut) {
   const FrameFormat format = {.width = 31,
                               .height = 17,
                               .color_model = ColorModel::kYuv,

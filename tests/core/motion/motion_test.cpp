@@ -50,8 +50,8 @@ MotionField estimate(const BytePicture& reference, const BytePicture& current,
 std::pair<BytePicture, BytePicture> moving_disc(int width, int height, double sigma) {
   const auto at = [&](int time) {
     return [=](int x, int y) {
-      const double from_centre = std::hypot(x - width / 2 - 5 * time, y - height / 2 - 2 * time);
-      return from_centre < std::min(width, height) / 4 ? endless_texture(x - 5 * time, y - 2 * time, 1)
+      const double from_center = std::hypot(x - width / 2 - 5 * time, y - height / 2 - 2 * time);
+      return from_center < std::min(width, height) / 4 ? endless_texture(x - 5 * time, y - 2 * time, 1)
                                                        : endless_texture(x + 3 * time, y + time);
     };
   };
@@ -275,10 +275,10 @@ TEST(Motion, RoundsSamplesToCodeValues) {
   EXPECT_EQ(motion::guide_value(std::numeric_limits<float>::quiet_NaN(), 32), 0);
 }
 
-TEST(Motion, OfColourFollowsTheLuma) {
+TEST(Motion, OfColorFollowsTheLuma) {
   const auto [reference, current] = moving_disc(150, 110, 0);
   const MotionField field = estimate(reference, current);
-  const auto in_colour = [](const BytePicture& picture, ColorModel model) {
+  const auto in_color = [](const BytePicture& picture, ColorModel model) {
     Frame frame = allocate_frame({.width = picture.width, .height = picture.height, .color_model = model});
     for (int p = 0; p < 3; ++p) {
       for (int y = 0; y < picture.height; ++y) {
@@ -293,7 +293,7 @@ TEST(Motion, OfColourFollowsTheLuma) {
     return frame;
   };
   for (const ColorModel model : {ColorModel::kYuv, ColorModel::kRgb}) {
-    EXPECT_EQ(estimate(in_colour(reference, model), in_colour(current, model)), field);
+    EXPECT_EQ(estimate(in_color(reference, model), in_color(current, model)), field);
   }
 }
 

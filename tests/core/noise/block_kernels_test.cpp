@@ -73,21 +73,21 @@ TEST_P(NoiseBlockKernels, RepeatTheLastBlockWhereThereAreNoMore) {
   }
 }
 
-TEST_P(NoiseBlockKernels, AnalyseAsOneBlockIsAnalysed) {
+TEST_P(NoiseBlockKernels, AnalyzeAsOneBlockIsAnalyzed) {
   BlockBatch blocks = batch();
   const SampleRange range = range_of(blocks);
   transform(blocks);
-  const AnalysedBatch analysed = analyse(blocks);
+  const AnalyzedBatch analyzed = analyze(blocks);
   for (int b = 0; b < kBatch; ++b) {
-    const noise::Block expected = noise::analyse(block(b), matrix_);
+    const noise::Block expected = noise::analyze(block(b), matrix_);
     EXPECT_EQ(range.least[b], expected.least) << b;
     EXPECT_EQ(range.greatest[b], expected.greatest) << b;
     EXPECT_EQ(range.is_constant(b), b == 2) << b;
-    EXPECT_EQ(analysed.mean[b], expected.mean) << b;
-    EXPECT_EQ(analysed.texture[b], expected.texture) << b;
-    EXPECT_EQ(analysed.noise[b], expected.noise) << b;
+    EXPECT_EQ(analyzed.mean[b], expected.mean) << b;
+    EXPECT_EQ(analyzed.texture[b], expected.texture) << b;
+    EXPECT_EQ(analyzed.noise[b], expected.noise) << b;
     for (std::size_t i = 0; i < expected.spectrum.size(); ++i) {
-      EXPECT_EQ(analysed.spectrum[i][b], expected.spectrum[i]) << b << " " << i;
+      EXPECT_EQ(analyzed.spectrum[i][b], expected.spectrum[i]) << b << " " << i;
     }
   }
 }

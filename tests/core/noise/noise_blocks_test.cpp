@@ -21,7 +21,7 @@ BlockSamples random_block(unsigned seed) {
   return samples;
 }
 
-TEST(NoiseBlocks, AnalyseAgreesWithAPlainDct) {
+TEST(NoiseBlocks, AnalyzeAgreesWithAPlainDct) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const BlockSamples samples = random_block(seed);
     double texture = 0;
@@ -54,7 +54,7 @@ TEST(NoiseBlocks, AnalyseAgreesWithAPlainDct) {
         greatest = std::max(greatest, sample);
       }
     }
-    const Block block = analyse(samples, half_dct_matrix());
+    const Block block = analyze(samples, half_dct_matrix());
     EXPECT_NEAR(double{block.mean}, mean, 1e-4);
     EXPECT_NEAR(double{block.texture}, texture, 1e-5 * texture);
     EXPECT_EQ(block.least, least);
@@ -71,7 +71,7 @@ TEST(NoiseBlocks, AnalyseAgreesWithAPlainDct) {
 }
 
 TEST(NoiseBlocks, ABlocksOwnNoiseIsNotItsTexture) {
-  EXPECT_NEAR(texture_with_neighbours(100, 20, {10, 20, 30, 40}), 100 + 0.3 * (10 + 30 + 40), 1e-4);
+  EXPECT_NEAR(texture_with_neighbors(100, 20, {10, 20, 30, 40}), 100 + 0.3 * (10 + 30 + 40), 1e-4);
 }
 
 TEST(NoiseBlocks, CellsFillThePlaneWithoutBeingTooMany) {

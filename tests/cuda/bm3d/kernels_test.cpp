@@ -108,8 +108,8 @@ std::vector<PlainGroup> plain_groups(const TestPlane& guide, bool smooth, const 
         value = 0;
         for (int v = -1; v <= 1; ++v) {
           for (int u = -1; u <= 1; ++u) {
-            const int weight = (u == 0 ? kGuideKernelCentre : kGuideKernelSide) *
-                               (v == 0 ? kGuideKernelCentre : kGuideKernelSide);
+            const int weight = (u == 0 ? kGuideKernelCenter : kGuideKernelSide) *
+                               (v == 0 ? kGuideKernelCenter : kGuideKernelSide);
             value += weight * static_cast<double>(
                                   guide.at(mirrored(x + u, guide.width), mirrored(y + v, guide.height)));
           }
@@ -513,7 +513,7 @@ class Filter : public CudaTest {
       // may fall either way.
       const double greatest = curve ? differences[differences.size() * 97 / 100] : differences.back();
       EXPECT_LE(differences.back(), 3 * static_cast<double>(std::max(brightness, 1.0F))) << variant.name;
-      // The fast one's second step has half floats' precision, of samples about mid-grey.
+      // The fast one's second step has half floats' precision, of samples about mid-gray.
       const bool reference = &variant == &filter_variants().back();
       // Errors grow with the noise, which the curve multiplies by 3.
       const double tolerance = (!reference && wiener ? 0.3 : 0.05) * (curve ? 3 : 1);
@@ -739,7 +739,7 @@ TEST_F(Convert, RoundsToNearestAndClamps) {
   EXPECT_EQ(to_host<std::uint8_t>(out, 6), (std::vector<std::uint8_t>{0, 0, 1, 255, 255, 100}));
 }
 
-TEST_F(Convert, OpponentColoursAreThoseOfTheDefinition) {
+TEST_F(Convert, OpponentColorsAreThoseOfTheDefinition) {
   const TestPlane r(3, 1, {255, 0, 10});
   const TestPlane g(3, 1, {0, 255, 20});
   const TestPlane b(3, 1, {0, 0, 60});

@@ -91,7 +91,7 @@ struct TestPlane {
 };
 
 struct Means {
-  double value = 0;     // of the neighbours
+  double value = 0;     // of the neighbors
   double variance = 0;  // about the sample
 };
 

@@ -73,8 +73,8 @@ MotionField estimate_on_gpu(const Frame& reference, const Frame& current, const 
 std::pair<oracle::BytePicture, oracle::BytePicture> moving_disc(int width, int height, double sigma) {
   const auto at = [&](int time) {
     return [=](int x, int y) {
-      const double from_centre = std::hypot(x - width / 2 - 15 * time, y - height / 2 - 2 * time);
-      return from_centre < std::min(width, height) / 4 ? test::endless_texture(x - 15 * time, y - 2 * time, 1)
+      const double from_center = std::hypot(x - width / 2 - 15 * time, y - height / 2 - 2 * time);
+      return from_center < std::min(width, height) / 4 ? test::endless_texture(x - 15 * time, y - 2 * time, 1)
                                                        : test::endless_texture(x + 33 * time, y + 7 * time);
     };
   };

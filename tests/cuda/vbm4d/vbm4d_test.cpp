@@ -83,7 +83,7 @@ TEST_F(Vbm4dCuda, AgreesWithTheCpuAlongMotion) {
   }
 }
 
-TEST_F(Vbm4dCuda, AgreesWithTheCpuInColourAndWhereNothingMoves) {
+TEST_F(Vbm4dCuda, AgreesWithTheCpuInColorAndWhereNothingMoves) {
   for (const FrameFormat& format : {oracle::yuv(160, 121, 1, 1), oracle::rgb(130, 96)}) {
     std::vector<Frame> frames;
     for (int t = 0; t < 10; ++t) {
@@ -202,15 +202,15 @@ TEST_F(Vbm4dCuda, MakesNoEstimateWhereMorePatchesMeetThanSumsHold) {
       }
     }
   }
-  constexpr int kCentre = 23 * kSide + 23;
+  constexpr int kCenter = 23 * kSide + 23;
   for (const int groups : {1, 20, 40}) {
-    EXPECT_NEAR(estimate_of(groups, plane, kSide)[kCentre], mean, 0.02) << groups;
+    EXPECT_NEAR(estimate_of(groups, plane, kSide)[kCenter], mean, 0.02) << groups;
   }
   // What comes into the picture for 16 frames is followed back to its edge.
   const TemporalSpan far_back{.before = 16, .after = 0, .spread = 16};
-  EXPECT_NEAR(estimate_of(100, plane, kSide, far_back)[kCentre], mean, 0.02);
+  EXPECT_NEAR(estimate_of(100, plane, kSide, far_back)[kCenter], mean, 0.02);
   for (const int groups : {60, 5000, 100000}) {
-    EXPECT_EQ(estimate_of(groups, plane, kSide)[kCentre], plane[kCentre]) << groups;
+    EXPECT_EQ(estimate_of(groups, plane, kSide)[kCenter], plane[kCenter]) << groups;
   }
 }
 

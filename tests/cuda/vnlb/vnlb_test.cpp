@@ -61,7 +61,7 @@ TEST_F(VnlbCuda, AgreesWithTheCpuAlongMotion) {
   }
 }
 
-TEST_F(VnlbCuda, AgreesWithTheCpuInColourAndWhereNothingMoves) {
+TEST_F(VnlbCuda, AgreesWithTheCpuInColorAndWhereNothingMoves) {
   for (const FrameFormat& format : {oracle::yuv(160, 121, 1, 1), oracle::rgb(130, 96)}) {
     std::vector<Frame> frames;
     for (int t = 0; t < 6; ++t) {

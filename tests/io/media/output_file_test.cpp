@@ -26,7 +26,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// What is synchronised with the disk while it lives: names of files, and of folders what is in them then.
+/// What is synchronized with the disk while it lives: names of files, and of folders what is in them then.
 class Syncs {
  public:
   explicit Syncs(bool fail = false) : fail_(fail) { current = this; }
@@ -200,7 +200,7 @@ TEST_F(OutputFileTest, TheTemporaryFileIsNotOpenedByItsNameAgain) {
 
 using PictureSequenceTest = MediaTest;
 
-TEST_F(PictureSequenceTest, IsSynchronisedWithTheDiskOnceInTheEnd) {
+TEST_F(PictureSequenceTest, IsSynchronizedWithTheDiskOnceInTheEnd) {
   const std::string source = make("a.y4m", "-f lavfi -i testsrc2=s=32x32:r=25:d=0.12 -pix_fmt yuv444p");
   const Syncs syncs;
   transcode(source, path("p_%d.png"));

@@ -105,7 +105,7 @@ class Table {
   void print_color() {
     std::printf("RGB, unclipped noise of sigma %.0f in each channel, PSNR in dB over all channels\n\n",
                 static_cast<double>(kColorSigma));
-    std::printf("| image | noisy | each channel by itself | colour | gain |\n|---|---|---|---|---|\n");
+    std::printf("| image | noisy | each channel by itself | color | gain |\n|---|---|---|---|---|\n");
     double gain = 0;
     double least = 1e9;
     int count = 0;
@@ -224,7 +224,7 @@ int run(int argc, char** argv) {
       ->positive();
   command.add_option("--only", options.only, "Images whose name contains any of these")->type_name("TEXT");
   command.add_flag("--no-gray", options.no_gray, "Leave out the gray table");
-  command.add_flag("--no-color", options.no_color, "Leave out the colour table");
+  command.add_flag("--no-color", options.no_color, "Leave out the color table");
   command.add_flag("--no-auto", options.no_auto, "Leave out the table of what estimating sigma loses");
   command.add_option("--json", options.json_file, "Write the figures to a file too")->type_name("FILE");
   options.filter.add_to(command);

@@ -38,7 +38,7 @@ struct Options {
   int threads = 0;
 };
 
-// Green where there are colours, so that all pictures are gray.
+// Green where there are colors, so that all pictures are gray.
 Frame read_gray(const std::filesystem::path& file) {
   const Frame frame = read_picture(file);
   return plane_as_gray(frame, frame.format.color_model == ColorModel::kRgb ? 1 : 0);

@@ -23,7 +23,7 @@ struct Point {
 
 int bar(const Point& at) {
   constexpr int kBars = 7;
-  // Of the 75 % colour bars, BT.601.
+  // Of the 75 % color bars, BT.601.
   constexpr std::array<std::array<int, kBars>, 3> kColors = {{{180, 162, 131, 112, 84, 65, 35},
                                                               {128, 44, 156, 72, 184, 100, 212},
                                                               {128, 142, 44, 58, 198, 212, 114}}};

@@ -10,7 +10,7 @@
 
 namespace limpid::report {
 
-/// The report's optimisations of its plain kernels, which compute all weights and read all samples from
+/// The report's optimizations of its plain kernels, which compute all weights and read all samples from
 /// global memory.
 struct Variant {
   const char* name = "";
