@@ -81,7 +81,7 @@ FrameFormat to_format(const limpid_format& format) {
   const auto in_range = [](int value, int last, const char* what) {
     if (value < 0 || value > last) {
       throw UsageError(std::string("the format's ") + what + " is " + std::to_string(value) +
-                       ", which there isn't");
+                       ", which is not a valid value");
     }
   };
   in_range(format.color_model, LIMPID_RGB, "color_model");
@@ -119,7 +119,7 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
     constexpr int kMostSampleStride = 16;
     const int stride = sample_stride(plane);
     if (stride < 1 || stride > kMostSampleStride) {
-      throw UsageError(name + " has a sample_stride of " + std::to_string(stride) + "; 1 to 16 are possible");
+      throw UsageError(name + " has a sample_stride of " + std::to_string(stride) + "; it must be 1 to 16");
     }
     const std::ptrdiff_t row = (std::ptrdiff_t{format.plane_width(p) - 1} * stride + 1) * size;
     if (plane.stride < row && plane.stride > -row) {
@@ -129,12 +129,12 @@ void check_planes(const limpid_frame& frame, const FrameFormat& format) {
     if (const std::ptrdiff_t most = PTRDIFF_MAX / format.plane_height(p);
         plane.stride > most || plane.stride < -most) {
       throw UsageError(name + " has a stride of " + std::to_string(plane.stride) + " bytes; " +
-                       std::to_string(format.plane_height(p)) +
-                       " rows of that are more than there is memory");
+                       std::to_string(format.plane_height(p)) + " rows of this length exceed the memory");
     }
     const bool aligned = reinterpret_cast<std::uintptr_t>(plane.data) % size == 0 && plane.stride % size == 0;
     if (frame.memory != LIMPID_HOST && (plane.stride < 0 || !aligned)) {
-      throw UsageError(name + " is in device memory, where rows follow each other at whole samples");
+      throw UsageError(name +
+                       " is in device memory, where strides must be positive multiples of the sample size");
     }
   }
 }

@@ -58,7 +58,7 @@ void check_size(const Struct* given, const char* name) {
   }
   if (given->struct_size < sizeof(Struct)) {
     throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
-                     ", and at least " + std::to_string(sizeof(Struct)) + " are needed");
+                     "; it must be at least " + std::to_string(sizeof(Struct)));
   }
 }
 
@@ -68,12 +68,12 @@ const Struct& checked(const Struct* given, const char* name) {
   check_size(given, name);
   if (given->struct_size > kMostStructSize) {
     throw UsageError(std::string(name) + " has a struct_size of " + std::to_string(given->struct_size) +
-                     ", which no version's has");
+                     ", which is too large for any version");
   }
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   if (std::any_of(bytes + sizeof(Struct), bytes + given->struct_size,
                   [](unsigned char byte) { return byte != 0; })) {
-    throw UsageError(std::string(name) + " is of a later version than this library, " LIMPID_VERSION);
+    throw UsageError(std::string(name) + " belongs to a later version than this library, " LIMPID_VERSION);
   }
   return *given;
 }
@@ -102,7 +102,7 @@ limpid_status guarded(const Function& function, const Fail& fail) noexcept {
   } catch (const std::exception& error) {
     return fail(LIMPID_FAILED, error.what());
   } catch (...) {
-    return fail(LIMPID_FAILED, "an error that says nothing of itself");
+    return fail(LIMPID_FAILED, "unknown error");
   }
 }
 
@@ -205,7 +205,7 @@ Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& en
     result = callers_frame(frame, format, Lent(nullptr));
   } else {
     throw UsageError("the frame is in " + to_string(memory_of(frame)) + ", which the engine " +
-                     std::string(engine.name()) + " can't read");
+                     std::string(engine.name()) + " cannot read");
   }
   tell(frame, result);
   return result;
@@ -222,7 +222,7 @@ void tell(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* no
 // A frame of a caller's in the layout of the library's own.
 Frame plain(const limpid_frame& frame, const FrameFormat& format, const char* name) {
   if (!memory_of(frame).is_host()) {
-    throw UsageError(std::string(name) + " isn't in host memory");
+    throw UsageError(std::string(name) + " is not in host memory");
   }
   check_planes(frame, format);
   Frame result = allocate_frame(format);
@@ -445,7 +445,8 @@ limpid_status limpid_receive_into(limpid_denoiser* denoiser, limpid_frame* resul
     const limpid_frame& place = checked(result, "the result");
     const limpid::DenoisingStream& stream = own.session.stream();
     if (!memory_of(place).is_host()) {
-      throw limpid::UsageError("results are copied to host memory only; limpid_send_to() names a device's");
+      throw limpid::UsageError(
+          "results are copied to host memory only; pass device memory to limpid_send_to()");
     }
     check_planes(place, stream.format());
     std::optional<limpid::Frame> frame;
@@ -490,7 +491,7 @@ limpid_status limpid_estimate_noise(limpid_denoiser* denoiser, const limpid_form
     check_size(noise, "the noise");
     const limpid::FrameFormat frames_format = to_format(checked(format, "the format"));
     if (frames == nullptr || count < 1) {
-      throw limpid::UsageError("there are no frames to find noise in");
+      throw limpid::UsageError("there are no frames to estimate noise from");
     }
     const std::shared_ptr<limpid::Engine> engine = own.session.open_engine();
     limpid::NoiseTracker tracker(*engine, count);

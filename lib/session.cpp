@@ -33,7 +33,7 @@ int parse_threads(const std::string& value) {
   int threads = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
   if (error != std::errc() || end != value.data() + value.size() || threads < 1 || threads > kMostThreads) {
-    throw UsageError("threads: '" + value + "' is no whole number from 1 to 1024");
+    throw UsageError("threads: '" + value + "' is not a whole number from 1 to 1024");
   }
   return threads;
 }
@@ -76,7 +76,7 @@ void Session::set(const std::string& name, const std::optional<std::string>& val
     live_ = value && parse_flag(name, *value);
   } else if (name == "engine" || name == "threads") {
     if (shared_engine_ != nullptr) {
-      throw UsageError(name + ": the denoiser shares an engine, which was chosen where that was made");
+      throw UsageError(name + ": cannot be set, since the denoiser shares an engine that is already open");
     }
     if (name == "engine") {
       engine_name_ = lower_case(value.value_or("auto"));
@@ -141,14 +141,14 @@ void Session::start(const FrameFormat& format) {
 
 DenoisingStream& Session::stream() {
   if (stream_ == nullptr) {
-    throw OutOfTurn("the denoiser hasn't been started");
+    throw OutOfTurn("the denoiser has not been started");
   }
   return *stream_;
 }
 
 void Session::send(Frame frame, std::optional<Frame> result) {
   if (stream().is_flushed()) {
-    throw OutOfTurn("no frame can be sent behind a flush, unless the denoiser is reset or started again");
+    throw OutOfTurn("no frame can be sent after a flush; reset the denoiser or start it again");
   }
   stream_->send(std::move(frame), std::move(result));
 }

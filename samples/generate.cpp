@@ -25,7 +25,7 @@ class Output {
     if (name_ != "-") {
       file_.open(name_, std::ios::binary | std::ios::trunc);
       if (!file_) {
-        throw std::runtime_error(name_ + ": can't be opened for writing");
+        throw std::runtime_error(name_ + ": cannot be opened for writing");
       }
     }
     write_y4m_header(stream(), clip_);
@@ -105,7 +105,7 @@ int run(int argc, char** argv) {
       throw CLI::RequiredError("--clean or --noisy");
     }
     if (clean_name == noisy_name) {
-      throw CLI::ValidationError("--clean and --noisy can't be the same file");
+      throw CLI::ValidationError("--clean and --noisy must be different files");
     }
   });
   try {

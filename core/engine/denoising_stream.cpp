@@ -24,11 +24,11 @@ DenoisingStream::DenoisingStream(std::shared_ptr<Engine> engine, const Filter& f
 
 void DenoisingStream::check(const Frame& frame) const {
   if (frame.format != format_) {
-    throw UsageError("the frame is " + to_string(frame.format) + ", and the stream is " + to_string(format_));
+    throw UsageError("the frame is " + to_string(frame.format) + ", but the stream is " + to_string(format_));
   }
   if (!frame.memory.is_host() && frame.memory != engine_->memory()) {
     throw UsageError("the frame is in " + to_string(frame.memory) + ", which the engine " +
-                     std::string(engine_->name()) + " can't read");
+                     std::string(engine_->name()) + " cannot read");
   }
 }
 

@@ -476,16 +476,16 @@ std::vector<std::string> expand_engine_name(std::string_view name, const std::ve
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     const bool whole = part.find(':') != std::string_view::npos;
     if (part.empty() || (whole && !part.starts_with(family))) {
-      fail("all must be of one family, as in " + family + "0,1");
+      fail("all engines must belong to one family, as in " + family + "0,1");
     }
     std::string single = whole ? std::string(part) : family + std::string(part);
     if (std::find(names.begin(), names.end(), single) != names.end()) {
-      fail(single + " is named twice");
+      fail(single + " is listed twice");
     }
     names.push_back(std::move(single));
   }
   if (name.back() == ',') {
-    fail("one is missing after the last comma");
+    fail("an engine is missing after the last comma");
   }
   return names;
 }

@@ -80,12 +80,11 @@ class Loader {
     for (const path& folder : folders_) {
       const std::optional<path> other = problem_.empty() ? other_version(folder, stem) : std::nullopt;
       if (other) {
-        problem_ = other->string() + " is of another version than this Limpid, " + kVersion;
+        problem_ = other->string() + " belongs to a different version of Limpid; this is version " + kVersion;
       }
     }
     if (problem_.empty()) {
-      problem_ = file + " isn't in " + folders_.front().string() + ", nor in " +
-                 std::to_string(folders_.size() - 1) + " other folders where it is looked for";
+      problem_ = "not installed (" + file + " not found)";
     }
   }
 
@@ -97,7 +96,7 @@ class Loader {
       if (reason.starts_with(file.string() + ": ")) {
         reason.remove_prefix(file.string().size() + 2);
       }
-      return fail("can't load " + file.string() + ": " + std::string(reason));
+      return fail("cannot load " + file.string() + ": " + std::string(reason));
     }
     try {
       module_ = engine_module_in(library, file.string());
@@ -160,7 +159,8 @@ EngineModule load_engine_module(const std::string& family, std::vector<path> fol
 EngineModule engine_module_in(void* library, const std::string& name) {
   void* entry = dlsym(library, kEngineModuleEntry);
   if (entry == nullptr) {
-    throw Error(name + " isn't of this build of Limpid " + kVersion + ": it has no " + kEngineModuleEntry);
+    throw Error(name + " belongs to a different build of Limpid " + kVersion + ": it has no " +
+                kEngineModuleEntry);
   }
   EngineModule module;
   try {

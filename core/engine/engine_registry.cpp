@@ -67,7 +67,7 @@ std::shared_ptr<Engine> EngineRegistry::open(std::string_view name, const Engine
         throw no_such_engine(single, list());
       }
       if (!asked->available) {
-        throw Error("the engine \"" + single + "\" can't run: " + asked->description);
+        throw Error("the engine \"" + single + "\" is not available: " + asked->description);
       }
     }
     std::vector<std::shared_ptr<Engine>> opened;
@@ -78,7 +78,7 @@ std::shared_ptr<Engine> EngineRegistry::open(std::string_view name, const Engine
     return opened.size() == 1 ? opened.front() : make_engine_group(std::string(name), std::move(opened));
   }
   if (name == "auto") {
-    throw Error("no engine can run on this machine");
+    throw Error("no engine is available on this machine");
   }
   throw no_such_engine(name, list());
 }

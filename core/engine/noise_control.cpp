@@ -84,8 +84,8 @@ void NoiseControl::check(const FrameFormat& format) const {
   if (settings_.noise) {
     const std::optional<ColorModel> color_model = settings_.noise->color_model;
     if (color_model && *color_model != format.color_model) {
-      throw UsageError("the noise profile is of a source in " + plane_list(*color_model) +
-                       ", and this one is " + to_string(format));
+      throw UsageError("the noise profile has the planes " + plane_list(*color_model) +
+                       ", but the source is " + to_string(format));
     }
   }
   if (settings_.planes != PlaneChoice::kAll && format.color_model != ColorModel::kYuv) {

@@ -62,7 +62,7 @@ void FrameFormat::validate(const std::string& name) const {
                       color_model == ColorModel::kRgb) &&
                      (sample_type == SampleType::kUint8 || sample_type == SampleType::kUint16 || is_float());
   if (!known) {
-    throw Error(name + ": this color model or type of sample is not known");
+    throw Error(name + ": this color model or sample type is not supported");
   }
   const bool depth_fits = sample_type == SampleType::kUint16 ? bit_depth >= 8 && bit_depth <= 16
                                                              : bit_depth == 8 * bytes_per_sample();

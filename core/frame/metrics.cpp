@@ -20,7 +20,7 @@ void require_same_size(const Plane& reference, const Plane& test) {
   if (reference.width != test.width || reference.height != test.height) {
     throw Error("planes of " + std::to_string(reference.width) + "x" + std::to_string(reference.height) +
                 " and " + std::to_string(test.width) + "x" + std::to_string(test.height) +
-                " samples can't be compared");
+                " samples cannot be compared");
   }
 }
 
@@ -149,7 +149,7 @@ void require_comparable(const Frame& reference, const Frame& test) {
   if (a.width != b.width || a.height != b.height || a.color_model != b.color_model ||
       a.chroma_shift_x != b.chroma_shift_x || a.chroma_shift_y != b.chroma_shift_y) {
     throw Error("frame " + std::to_string(test.index) + ": " + to_string(b) +
-                " can't be measured against a reference of " + to_string(a));
+                " cannot be measured against a reference of " + to_string(a));
   }
 }
 

@@ -162,12 +162,12 @@ ParameterValue parse_value(const Parameter<Filter>& parameter, const std::string
       if (const auto whole = number_of<int>(text)) {
         return *whole;
       }
-      throw UsageError(parameter.text.option + ": '" + text + "' is no whole number");
+      throw UsageError(parameter.text.option + ": '" + text + "' is not a whole number");
     case ParameterKind::kNumber:
       if (const auto number = number_of<float>(text); number && std::isfinite(*number)) {
         return *number;
       }
-      throw UsageError(parameter.text.option + ": '" + text + "' is no number");
+      throw UsageError(parameter.text.option + ": '" + text + "' is not a number");
     case ParameterKind::kName:
       break;
   }

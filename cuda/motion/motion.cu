@@ -535,7 +535,7 @@ void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t str
     if (reference->width() != current->width() || reference->height() != current->height() ||
         layout.levels[0].columns != columns_ || layout.levels[0].rows != rows_ ||
         field->columns() != columns_ || field->rows() != rows_) {
-      throw Error("motion is sought between pictures of different sizes");
+      throw Error("motion cannot be estimated between pictures of different sizes");
     }
     field->has_quarters_ = parameters.quarters;
   }

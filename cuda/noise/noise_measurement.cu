@@ -388,7 +388,7 @@ NoiseMeasurer::Motion::Motion(int width, int height)
 NoiseMeasurer::NoiseMeasurer(const FrameFormat& format)
     : format_(format),
       sums_(sizeof(Sums)),
-      sums_in_host_(allocate_pinned_memory(sizeof(Sums), "what frames tell of their noise")) {}
+      sums_in_host_(allocate_pinned_memory(sizeof(Sums), "noise statistics")) {}
 
 noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                               const std::array<SamplePlane, kMaxPlanes>* before,

@@ -22,7 +22,7 @@ Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
   check(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
 #endif
   if (function == nullptr) {
-    throw Error(std::string("the GPU's driver has no function ") + name);
+    throw Error(std::string("the GPU driver is too old: it has no function ") + name);
   }
   return reinterpret_cast<Function>(function);
 }
@@ -99,7 +99,7 @@ void wait_by_sleeping(int device) {
       get(&handle, device) == CUDA_SUCCESS && get_state(handle, &flags, &active) == CUDA_SUCCESS;
   // A context that is in use is somebody's who has set it up: a host's, or ours.
   if (!known || (active == 0 && set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS)) {
-    throw Error("the GPU can't be set up");
+    throw Error("the GPU's context cannot be initialized");
   }
 }
 
@@ -110,9 +110,9 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&free, &total));
-    throw OutOfMemory("out of GPU memory: " + mebibytes(bytes) + " more are needed and " + mebibytes(free) +
-                      " of " + mebibytes(total) +
-                      " are free; other programs on the GPU, or a smaller picture, would make room");
+    throw OutOfMemory("out of GPU memory: " + mebibytes(bytes) + " more are required, but " +
+                      mebibytes(free) + " of " + mebibytes(total) +
+                      " are free; close other programs on the GPU, or use smaller pictures");
   }
   check(status);
 }

@@ -190,7 +190,7 @@ TEST_F(LibraryOnADevice, AnotherDevicesMemoryIsRefused) {
   const limpid_frame sent = frames_[0].c(1);
   EXPECT_EQ(limpid_send(denoiser, &sent), LIMPID_BAD_ARGUMENT);
   EXPECT_STREQ(limpid_error(denoiser),
-               "the frame is in the memory of GPU 1, which the engine cuda:3 can't read");
+               "the frame is in the memory of GPU 1, which the engine cuda:3 cannot read");
   EXPECT_EQ(frames_[0].released, 1);
   const limpid_frame good = frames_[1].c();
   const limpid_frame place = places_[1].c(1);

@@ -211,7 +211,7 @@ TEST(Library, CallsOutOfTurnAreToldOf) {
   EXPECT_EQ(limpid_receive(denoiser, &result), LIMPID_BAD_STATE);
   EXPECT_EQ(limpid_flush(denoiser), LIMPID_BAD_STATE);
   EXPECT_EQ(limpid_reset(denoiser), LIMPID_BAD_STATE);
-  EXPECT_STREQ(limpid_error(denoiser), "the denoiser hasn't been started");
+  EXPECT_STREQ(limpid_error(denoiser), "the denoiser has not been started");
 
   ASSERT_EQ(start(denoiser, format), LIMPID_OK);
   EXPECT_EQ(limpid_receive(denoiser, &result), LIMPID_AGAIN);
@@ -367,7 +367,7 @@ TEST(Library, AFrameOfItsOwnFromAnotherStreamIsRefused) {
   ASSERT_EQ(limpid_set(denoiser, "sigma", "auto"), LIMPID_OK);
   ASSERT_EQ(start(denoiser, oracle::gray(96, 96)), LIMPID_OK);
   EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
-  EXPECT_STREQ(limpid_error(denoiser), "the frame is 64x64 gray 8 bit, and the stream is 96x96 gray 8 bit");
+  EXPECT_STREQ(limpid_error(denoiser), "the frame is 64x64 gray 8 bit, but the stream is 96x96 gray 8 bit");
   limpid_release(&frame);
 }
 
@@ -389,7 +389,7 @@ TEST(Library, EachFrameIsReleasedOnce) {
   EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(released, 3);
   EXPECT_STREQ(limpid_error(denoiser),
-               "the frame is in the memory of GPU 0, which the engine cpu can't read");
+               "the frame is in the memory of GPU 0, which the engine cpu cannot read");
   limpid_frame in_host = c_frame(own);
   EXPECT_EQ(limpid_send_to(denoiser, &in_host, &frame), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(released, 4) << "a result's place, too";
@@ -460,7 +460,7 @@ TEST(Library, StridesThatNoMemoryHasAreRefused) {
     frame.planes[0].stride = stride;
     EXPECT_EQ(limpid_send(denoiser, &frame), LIMPID_BAD_ARGUMENT) << stride;
     EXPECT_EQ(limpid_error(denoiser), "plane 0 has a stride of " + std::to_string(stride) +
-                                          " bytes; 32 rows of that are more than there is memory");
+                                          " bytes; 32 rows of this length exceed the memory");
   }
 }
 
@@ -510,11 +510,11 @@ TEST(Library, WrongSettingsAreToldOf) {
     return limpid_error(denoiser);
   };
   EXPECT_EQ(objection("sigmas", "1"), "there is no setting 'sigmas'; did you mean 'sigma'?");
-  EXPECT_EQ(objection("threads", "0"), "threads: '0' is no whole number from 1 to 1024");
+  EXPECT_EQ(objection("threads", "0"), "threads: '0' is not a whole number from 1 to 1024");
   EXPECT_EQ(objection("luma-only", "1"), "the setting 'luma-only' is now planes=luma");
   EXPECT_EQ(objection("planes", "alpha"), "planes: 'alpha' is not one of all, luma and chroma");
   EXPECT_EQ(objection("live", "yes"), "live: 'yes' is neither 1 nor 0");
-  EXPECT_EQ(objection("step", "x"), "step: 'x' is no whole number");
+  EXPECT_EQ(objection("step", "x"), "step: 'x' is not a whole number");
   objection("filter", "mean");
   objection("sigma", "-1");
   objection("noise", "nosuch.json");
@@ -685,10 +685,11 @@ TEST(Library, FindsNoNoiseInWhatIsNoFrames) {
     EXPECT_EQ(limpid_estimate_noise(denoiser, &format, frames.data(), count, &noise), LIMPID_BAD_ARGUMENT);
     return std::string(limpid_error(denoiser));
   };
-  EXPECT_EQ(refused({&good}, 0), "there are no frames to find noise in");
+  EXPECT_EQ(refused({&good}, 0), "there are no frames to estimate noise from");
   EXPECT_EQ(refused({&good, nullptr}, 2), "a frame is null");
   EXPECT_EQ(refused({&good, &empty}, 2), "plane 0 of a frame of 64x64 gray 8 bit is null");
-  EXPECT_EQ(refused({&elsewhere}, 1), "the frame is in the memory of GPU 0, which the engine cpu can't read");
+  EXPECT_EQ(refused({&elsewhere}, 1),
+            "the frame is in the memory of GPU 0, which the engine cpu cannot read");
   EXPECT_EQ(limpid_estimate_noise(denoiser, &format, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
   EXPECT_EQ(limpid_estimate_noise(denoiser, nullptr, nullptr, 1, &noise), LIMPID_BAD_ARGUMENT);
   const limpid_frame* const one = &good;

@@ -175,7 +175,7 @@ def test_stream_gives_results_in_order_and_anew():
         results += denoiser.results()
         assert results[2] is out
         assert np.array_equal(np.stack(results), expected)
-        with pytest.raises(limpid.StateError, match="behind a flush"):
+        with pytest.raises(limpid.StateError, match="after a flush"):
             denoiser.send(video[0])
         denoiser.reset()
         denoiser.send(video[3])

@@ -75,7 +75,7 @@ def test_status_has_its_exception():
     assert issubclass(limpid.ArgumentError, (limpid.Error, ValueError))
     with pytest.raises(limpid.Error, match="cuda:77"):
         limpid.denoise(PICTURE, engine="cuda:77")
-    with pytest.raises(limpid.StateError, match="hasn't been started"):
+    with pytest.raises(limpid.StateError, match="has not been started"):
         limpid.Denoiser().stream
     with pytest.raises(limpid.ArgumentError, match="threads=-1"):
         limpid.Engine("cpu", threads=-1)

@@ -42,8 +42,8 @@ Library load() {
   }
   if (library == nullptr) {
     throw Error(
-        "Fourier transforms need NVIDIA's cuFFT, and libcufft.so.12 can't be loaded: install it, or name its "
-        "folder in LD_LIBRARY_PATH");
+        "Fourier transforms require NVIDIA's cuFFT, but libcufft.so.12 cannot be loaded; install it, or add "
+        "its folder to LD_LIBRARY_PATH");
   }
   Library functions;
   resolve(library, "cufftCreate", functions.create);

@@ -77,7 +77,7 @@ TEST(Engines, OfALibraryOfAnotherBuildAreNotCalled) {
   const std::string library = "LD_LIBRARY_PATH=" LIMPID_OTHER_LIBRARY;
   expect_success(run({"env", library, LIMPID_PROGRAM, "--version"}));
   const Outcome outcome = run({"env", library, LIMPID_PROGRAM, "devices"});
-  expect_failure(outcome, 1, {"liblimpid 0.0.1 isn't of this build of Limpid"});
+  expect_failure(outcome, 1, {"liblimpid 0.0.1 belongs to a different build of Limpid"});
 }
 
 TEST(Filters, AreListedWithFiguresAndParameters) {

@@ -94,10 +94,9 @@ TEST_F(EngineModuleTest, OneThatCanNotBeLoadedIsPassedOver) {
   EXPECT_EQ(listed({"a", "b", "c"}).description, good);
 }
 
-TEST_F(EngineModuleTest, WhereThereIsNoneAFolderIsNamed) {
-  EXPECT_EQ(problem({"a", "b", "c"}), built("engines").filename().string() + " isn't in " +
-                                          (place_ / "a").string() +
-                                          ", nor in 2 other folders where it is looked for");
+TEST_F(EngineModuleTest, ThatIsMissingIsNotInstalled) {
+  EXPECT_EQ(problem({"a", "b", "c"}),
+            "not installed (" + built("engines").filename().string() + " not found)");
 }
 
 TEST_F(EngineModuleTest, OfAnotherVersionByNameIsTold) {
@@ -106,18 +105,18 @@ TEST_F(EngineModuleTest, OfAnotherVersionByNameIsTold) {
     const path renamed = file.parent_path() / name;
     std::filesystem::rename(file, renamed);
     EXPECT_EQ(problem({"none", name}),
-              renamed.string() + " is of another version than this Limpid, " + kVersion);
+              renamed.string() + " belongs to a different version of Limpid; this is version " + kVersion);
   }
   put("engines", "other");
   std::filesystem::rename(place_ / "other" / built("engines").filename(),
                           place_ / "other" / "liblimpid_testament.so");
-  EXPECT_NE(problem({"other"}).find("isn't in "), std::string::npos);
+  EXPECT_NE(problem({"other"}).find("not installed"), std::string::npos);
 }
 
 TEST_F(EngineModuleTest, OfOtherHeadersIsToldAndNotCalled) {
   const path file = put("other_version", "a");
-  EXPECT_EQ(problem({"a"}), file.string() + " isn't of this build of Limpid " + kVersion + ": it has no " +
-                                kEngineModuleEntry);
+  EXPECT_EQ(problem({"a"}), file.string() + " belongs to a different build of Limpid " + kVersion +
+                                ": it has no " + kEngineModuleEntry);
 }
 
 TEST_F(EngineModuleTest, WithoutEnginesIsTold) {
@@ -131,21 +130,22 @@ TEST_F(EngineModuleTest, ThatIsNoLibraryIsTold) {
   const path file = place_ / built("engines").filename();
   std::ofstream(file) << "What is written here is no machine code, however long it is made. "
                       << std::string(999, '.');
-  EXPECT_EQ(problem({""}), "can't load " + file.string() + ": invalid ELF header");
+  EXPECT_EQ(problem({""}), "cannot load " + file.string() + ": invalid ELF header");
   std::filesystem::resize_file(file, 0);
-  EXPECT_EQ(problem({""}), "can't load " + file.string() + ": file too short");
+  EXPECT_EQ(problem({""}), "cannot load " + file.string() + ": file too short");
   std::filesystem::remove(file);
   std::filesystem::create_symlink("nowhere", file);
   EXPECT_NE(problem({""}).find("No such file"), std::string::npos);
   std::filesystem::remove(file);
   std::filesystem::create_directory(file);
-  EXPECT_NE(problem({""}).find("can't load " + file.string()), std::string::npos);
+  EXPECT_NE(problem({""}).find("cannot load " + file.string()), std::string::npos);
 }
 
 TEST_F(EngineModuleTest, WithoutALibraryThatItNeedsIsTold) {
   const path file = put("missing_dependency", "a");
   const std::string why = problem({"a"});
-  EXPECT_TRUE(why.starts_with("can't load " + file.string() + ": libtest_dependency.so: cannot open")) << why;
+  EXPECT_TRUE(why.starts_with("cannot load " + file.string() + ": libtest_dependency.so: cannot open"))
+      << why;
 }
 
 // As from python3, whose own folder says nothing of where Limpid is.
