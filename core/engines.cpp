@@ -12,7 +12,7 @@ void add_engines(EngineRegistry& registry) {
 }
 
 EngineRegistry& engine_registry() {
-  // Built in place, as a registry can't be moved.
+  // Filled in place because a registry cannot be moved.
   static struct Brought : EngineRegistry {
     Brought() { add_engines(*this); }
   } registry;

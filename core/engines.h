@@ -5,15 +5,15 @@
 
 namespace limpid {
 
-/// The CPU's family of engines. liblimpid has it in itself (cpu/engine/family.cpp); the program takes
-/// that of the library (app/library_engines.cpp).
+/// The family of CPU engines. liblimpid contains it (cpu/engine/family.cpp); the program uses the library's
+/// (app/library_engines.cpp).
 EngineModule cpu_engines();
 
-/// Adds the engines that Limpid brings: the CPU's and, ahead of them, CUDA's, if their module is there
+/// Adds Limpid's engines: the CPU family and, ahead of it, the CUDA family if its module is installed
 /// (core/engine/engine_module.h).
 void add_engines(EngineRegistry& registry);
 
-/// The process's own registry, which has these from the start.
+/// The registry of this process. Limpid's engines are in it from the start.
 EngineRegistry& engine_registry();
 
 }  // namespace limpid

@@ -4,8 +4,8 @@
 
 namespace limpid {
 
-/// A failure told in one sentence for a person: what failed and where (the file, the option or the frame).
-/// The program prints `what()` and exits with code 1.
+/// A failure, described in one sentence for the user: what failed and where (the file, the option or the
+/// frame). The program prints `what()` and exits with code 1.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,13 +17,13 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// Memory, the host's or a device's, does not suffice; it tells for what.
+/// The host or a device has too little memory. The sentence names the purpose of the allocation.
 class OutOfMemory : public Error {
  public:
   using Error::Error;
 };
 
-/// The sentence for std::bad_alloc, whose own text is not for people.
+/// The sentence that replaces the text of std::bad_alloc.
 inline constexpr const char* kOutOfMemory = "there is not enough memory";
 
 }  // namespace limpid

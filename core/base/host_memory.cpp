@@ -14,7 +14,8 @@ std::uint64_t physical_memory() {
 
 std::uint64_t usable_memory() {
   std::uint64_t least = physical_memory();
-  // Of version 2 and version 1; a container sees its own group there. "max" stands for no limit.
+  // Control groups of version 2 and version 1. In a container these paths show its own group. "max" stands
+  // for no limit.
   for (const char* name : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream file(name);
     if (std::uint64_t limit = 0; file >> limit) {

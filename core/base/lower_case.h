@@ -6,7 +6,7 @@
 
 namespace limpid {
 
-/// The letters A to Z as a to z, whatever the locale.
+/// Replaces the letters A to Z by a to z in any locale.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),

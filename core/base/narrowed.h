@@ -6,7 +6,7 @@
 
 namespace limpid {
 
-/// `number` as a narrower integer; nothing if it does not fit. For numbers that come from a file.
+/// `number` as a narrower integer, or nothing if it does not fit. For numbers read from a file.
 template <std::integral Narrow, std::integral Wide>
 constexpr std::optional<Narrow> narrowed(Wide number) {
   return std::in_range<Narrow>(number) ? std::optional(static_cast<Narrow>(number)) : std::nullopt;

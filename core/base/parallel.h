@@ -8,8 +8,9 @@
 
 namespace limpid {
 
-/// Shows ThreadSanitizer the order in which oneTBB hands a task over and back. oneTBB keeps that order, but
-/// inside its library, where ThreadSanitizer does not see it. Costs two uncontended atomic operations a task.
+/// Shows ThreadSanitizer the order in which oneTBB passes a task from thread to thread. oneTBB keeps that
+/// order inside its own library, where ThreadSanitizer does not see it. Costs two uncontended atomic
+/// operations per task.
 class HandOver {
  public:
   void begin() const { static_cast<void>(handed_over_.load(std::memory_order_acquire)); }
@@ -25,8 +26,8 @@ class HandOver {
   std::atomic<int> handed_back_ = 0;
 };
 
-/// Calls function() in `arena`, on this thread or, if the arena is full, on one of its own; returns when it
-/// is done.
+/// Calls function() in `arena`, on this thread or, if the arena is full, on one of the arena's threads.
+/// Returns when the call is done.
 template <typename Function>
 void run_in(tbb::task_arena& arena, const Function& function) {
   HandOver task;
@@ -37,8 +38,8 @@ void run_in(tbb::task_arena& arena, const Function& function) {
   });
 }
 
-/// Calls function(i) once for each i from 0 to count - 1, on the threads of the current task arena, `grain`
-/// numbers in a row on one thread; returns when all are done.
+/// Calls function(i) once for each i from 0 to count - 1, on the threads of the current task arena. Each task
+/// covers `grain` successive numbers. Returns when all calls are done.
 template <typename Function>
 void for_each_index(int count, int grain, const Function& function) {
   HandOver task;

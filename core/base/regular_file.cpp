@@ -49,7 +49,7 @@ std::string read_regular_file(const std::string& path, std::size_t most) {
   if (static_cast<std::size_t>(status.st_size) > most) {
     fail_as_too_large(path, most);
   }
-  // Files of /proc report a size of 0, and any file may grow meanwhile.
+  // Files of /proc report a size of 0, and any file may grow while it is read.
   std::string text;
   std::string part(std::max<std::size_t>(static_cast<std::size_t>(status.st_size) + 1, 4096), '\0');
   for (;;) {

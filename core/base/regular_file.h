@@ -6,7 +6,7 @@
 
 namespace limpid {
 
-/// Owns a file descriptor, or none (-1).
+/// Owns a file descriptor or none (-1).
 class FileDescriptor {
  public:
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
@@ -26,11 +26,12 @@ class FileDescriptor {
   int descriptor_;
 };
 
-/// Opens a regular file for reading, without waiting for the writer of a FIFO. Throws Error, which names the
-/// file, if it is missing or not a regular file.
+/// Opens a regular file for reading. Does not wait for the writer of a FIFO. Throws an Error that names the
+/// file if it is missing or not a regular file.
 FileDescriptor open_regular_file(const std::string& path);
 
-/// The content of a regular file. Throws Error, which names the file, also if it has more than `most` bytes.
+/// The content of a regular file. Throws an Error that names the file if it cannot be read or has more than
+/// `most` bytes.
 std::string read_regular_file(const std::string& path, std::size_t most);
 
 }  // namespace limpid

@@ -8,7 +8,7 @@
 namespace limpid {
 namespace {
 
-/// Damerau's and Levenshtein's, in its form that edits no letter twice.
+/// The distance of Damerau and Levenshtein, in the form that edits no letter twice.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -30,7 +30,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names) {
-  constexpr std::size_t kLongest = 64;  // nobody misspells more
+  constexpr std::size_t kLongest = 64;  // names are shorter; bounds the time of distance()
   constexpr std::size_t kShortestPart = 3;
   if (given.empty() || given.size() > kLongest) {
     return "";

@@ -6,12 +6,12 @@
 
 namespace limpid {
 
-/// The name that was probably meant: the one with the fewest letters added, left out, replaced or swapped
-/// with their neighbors, but no more than a third of its letters; or a name that contains `given` ("libx264"
-/// for "x264"). Case does not matter. Empty if no name is alike.
+/// The most similar name: the one with the fewest letters added, left out, replaced or swapped with their
+/// neighbors, at most a third of its letters; or a name that contains `given` ("libx264" for "x264"). Case
+/// does not matter. Empty if no name is similar.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& names);
 
-/// "; did you mean 'libx264'?", or nothing.
+/// "; did you mean 'libx264'?", or empty without a similar name.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& names);
 
 }  // namespace limpid

@@ -8,12 +8,12 @@
 
 namespace limpid {
 
-/// The sentence for a thread that the system refuses to start.
+/// The sentence for a thread that the system does not start.
 inline constexpr const char* kNoMoreThreads =
     "no more threads can be started: the limit on threads (ulimit -u, or a container's) or on memory is "
     "reached";
 
-/// Starts a thread that calls function(), which must not throw. Throws Error if the system refuses.
+/// Starts a thread that calls function(), which must not throw. Throws Error if the system does not start it.
 template <typename Function>
 std::jthread start_thread(Function function) {
   try {
@@ -23,8 +23,8 @@ std::jthread start_thread(Function function) {
   }
 }
 
-/// Throws Error if the system refuses `count` threads at once. For libraries that start threads where they
-/// cannot report a failure: oneTBB ends the process then, and x265 waits for ever.
+/// Throws Error unless the system can start `count` more threads. To be called before libraries that start
+/// threads and cannot report a failure: oneTBB ends the process, and x265 hangs.
 void require_threads(int count);
 
 }  // namespace limpid

@@ -41,8 +41,8 @@ Bm3dStep make_step(Transform2d transform, int spacing, int group_size, int searc
           .transform_1d = Transform1d::kHaar};
 }
 
-// Describes the parameters of the step `step_of(parameters)`, which is null without that step. `suffix` ends
-// the names of the options.
+// Describes the parameters of the step to which `step_of(parameters)` points (null if the step is left out).
+// `suffix` ends the names of the options.
 template <typename StepOf>
 void describe_step(Description& description, const StepOf& step_of, const std::string& section,
                    const std::string& where, const std::string& suffix, const std::string& group) {
@@ -158,10 +158,10 @@ const Description& Bm3dParameters::description() {
 void Bm3dParameters::validate() const { check_parameters(description(), *this); }
 
 // Steps, groups, windows and transforms are those of Dabov et al. 2007, Table I, and of its authors' later
-// software: against DCT and Walsh-Hadamard, bior1.5 in the first step gains 0.1 dB on the literature's
-// images, Haar 0.04 dB. Tau and lambda were found by greatest PSNR on fourteen pictures at sigma 5 to 75,
-// with noise as it is and clipped to 8 bits: taus that leave room for the distance that strong noise makes
-// (core/bm3d/matching.h) gain up to 0.1 dB at weak noise and 1 dB at sigma 75, and suit all of it.
+// software. Bior1.5 in the first step gains 0.1 dB over DCT and Walsh-Hadamard on the images of the
+// literature, Haar 0.04 dB. Tau and lambda have the greatest PSNR on fourteen pictures at sigma 5 to 75, with
+// plain noise and with noise clipped to 8 bits. Taus above the distance that strong noise causes
+// (core/bm3d/matching.h) gain up to 0.1 dB at weak noise and 1 dB at sigma 75, so one tau serves all levels.
 Bm3dParameters bm3d_profile(Profile profile) {
   constexpr Transform2d kFirst = Transform2d::kBior15;
   constexpr Transform2d kSecond = Transform2d::kDct;

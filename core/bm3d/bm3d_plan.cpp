@@ -9,7 +9,7 @@
 namespace limpid {
 namespace {
 
-// Planes must hold a patch of either step.
+// Planes that are smaller than the patch of either step are not filtered.
 int largest_patch(const Bm3dParameters& parameters) {
   return std::max(parameters.hard_threshold.patch_size,
                   parameters.wiener ? parameters.wiener->patch_size : 0);
@@ -17,8 +17,7 @@ int largest_patch(const Bm3dParameters& parameters) {
 
 bool is_rgb(const FrameFormat& format) { return format.color_model == ColorModel::kRgb; }
 
-// The noise of the sum of the planes times `factors`, or less these, divided by `divisor`, if the planes' are
-// independent of each other.
+// The noise of (sum of factors[p] times plane p) / divisor, for independent noise of the planes.
 PlaneNoise combined(const NoiseModel& noise, const std::array<float, 3>& factors, float divisor) {
   float total = 0;
   std::array<float, 3> variance{};
@@ -50,8 +49,8 @@ PlaneNoise combined(const NoiseModel& noise, const std::array<float, 3>& factors
   return result;
 }
 
-// What a guide's kernels leave of the variance of noise of this shape, relative to what they leave of white
-// noise's.
+// The share of the variance of noise of this shape that remains in a guide, relative to the share of white
+// noise.
 double remaining_variance(const NoiseShape& shape, bool smoothed, int shift_x, int shift_y) {
   const auto kernel = [smoothed](int shift) {
     std::vector<double> taps;
@@ -106,7 +105,7 @@ Bm3dGuide make_guide(const Bm3dParameters& parameters, const FrameFormat& format
 }
 
 double guide_deviation(const PlaneNoise& luma, bool smoothed, int shift_x, int shift_y) {
-  // Each of the guide's samples is the mean of so many.
+  // Each sample of the guide is the mean of 2^(shift_x + shift_y) samples.
   return static_cast<double>(luma.sigma) / std::sqrt(1 << (shift_x + shift_y)) *
          std::sqrt(remaining_variance(luma.shape, smoothed, shift_x, shift_y));
 }
@@ -153,7 +152,7 @@ Bm3dPlan make_plan(const Bm3dParameters& parameters, const FrameFormat& format, 
     plan.sets.push_back(std::move(*set));
   }
   for (int p = 0; p < format.plane_count(); ++p) {
-    // A plane of RGB is part of all components: with noise it is filtered if any component is.
+    // A plane of RGB is part of all components: if it has noise, it is filtered if any component is.
     const bool filtered = p < colors && (plan.opponent ? noise.sigma[p] > 0 : plan.components[p].sigma > 0);
     plan.copied[p] = plan.sets.empty() || !filtered;
   }

@@ -12,13 +12,13 @@ MatchingScale matching_scale(bool whole_code_values) {
 
 MatchingDistances matching_distances(Matching matching, bool second_step, const Bm3dStep& step,
                                      const MatchingScale& scale, double guide_sigma) {
-  // Of white noise, the kernel leaves this share of the variance.
+  // The share of white noise's variance that the kernel leaves.
   constexpr double kSide = static_cast<double>(kGuideKernelSide) / kGuideKernelSum;
   constexpr double kCenter = static_cast<double>(kGuideKernelCenter) / kGuideKernelSum;
   constexpr double kEnergy = 2 * kSide * kSide + kCenter * kCenter;
   constexpr double kFirstStep = 0.9 * 2 * kEnergy * kEnergy;
-  // What is left in the basic estimate: a tenth of the noise, but less of strong noise, which clipping
-  // weakens in dark and bright places.
+  // The noise that remains in the basic estimate: a tenth of the noise level, and at most 2.5 because
+  // clipping weakens strong noise in dark and bright areas.
   constexpr double kResidual = 0.1;
   constexpr double kStrongNoise = 25;
 

@@ -47,7 +47,8 @@ TransformMatrices walsh_hadamard(int size) {
 }
 
 // Full dyadic decomposition with periodic extension of each column of the identity. Output i of a level's
-// low-pass half is sum_t low[t] * x[2i + t - low_offset], and likewise for the high-pass half, x periodic.
+// low-pass half is sum_t low[t] * x[2i + t - low_offset] with periodic x; the high-pass half is defined
+// accordingly.
 std::vector<double> wavelet_analysis(int size, const std::vector<double>& low,
                                      const std::vector<double>& high) {
   std::vector<double> forward(size * size);
@@ -85,7 +86,7 @@ TransformMatrices haar(int size) {
   return orthonormal(wavelet_analysis(size, {kHalfSqrt, kHalfSqrt}, {kHalfSqrt, -kHalfSqrt}), size);
 }
 
-// Gauss-Jordan elimination with partial pivoting; the matrices here are small and well conditioned.
+// Gauss-Jordan elimination with partial pivoting. The matrices are small and well-conditioned.
 std::vector<double> inverted(std::vector<double> matrix, int size) {
   std::vector<double> result(size * size, 0.0);
   for (int i = 0; i < size; ++i) {
@@ -161,8 +162,8 @@ float coefficient_threshold(float lambda, float sigma) { return lambda * sigma *
 
 namespace {
 
-// The modified Bessel function of the first kind, of order 0, by its power series. std::cyl_bessel_i() is no
-// function for several threads: the C library's lgamma(), which it calls, writes a global variable.
+// The modified Bessel function of the first kind, of order 0, by its power series. std::cyl_bessel_i() is not
+// thread-safe: it calls the C library's lgamma(), which writes a global variable.
 double bessel_i0(double x) {
   double sum = 1;
   double term = 1;

@@ -24,9 +24,9 @@ TransformMatrices transform_matrices(Transform2d transform, int size);
 /// The transform across the patches of a group; `size` is a power of two.
 TransformMatrices transform_matrices(Transform1d transform, int size);
 
-/// What a coefficient's magnitude must exceed to survive the first step: a little less than lambda sigma, for
-/// samples that are integers often have coefficients of just that, which rounding would keep in one engine
-/// and remove in another.
+/// The threshold of a coefficient's magnitude in the first step. It is slightly less than lambda sigma,
+/// because integer samples often have coefficients of exactly lambda sigma, which rounding would keep in one
+/// engine and remove in another.
 float coefficient_threshold(float lambda, float sigma);
 
 /// The aggregation window of a k x k patch, row-major: the outer product of the Kaiser window

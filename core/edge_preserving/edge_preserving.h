@@ -4,16 +4,16 @@
 #include "core/edge_preserving/edge_preserving_parameters.h"
 #include "core/frame/frame.h"
 
-// The weights of the edge-preserving filters in the form that engines compute them: powers of two, whose
-// exponents are sums of non-negative terms. With E(p, q) such a sum, all of these filters are
+// The weights of the edge-preserving filters in the form that engines compute: powers of two whose exponents
+// are sums of non-negative terms. With such a sum E(p, q), all of these filters are
 //
 //   out(p) = I(p) + (sum over q of 2^-E(p, q) (I(q) - I(p))) / (sum over q of 2^-E(p, q)),
 //
-// I in 8-bit code values, q over the window's samples that lie in the plane, p itself (whose weight is 1)
-// included. Results are rounded once, to the samples' depth. Before that an engine's are within a quarter of
-// a code value of these, so that engines agree within one code value: weights whose relative error is at most
-// 2^-10 suffice, since they move the mean by at most that share of the window's range of 255, and weights
-// under 2^-64 may be left out.
+// with I in 8-bit code values and q over the window's samples inside the plane, including p with the weight
+// 1. Results are rounded once, to the samples' depth. Before rounding, an engine's results must be within a
+// quarter of a code value of this definition, so that engines agree within one code value. Weights with a
+// relative error of at most 2^-10 suffice, since they move the mean by at most that share of the window's
+// range of 255. Weights under 2^-64 may be omitted.
 
 namespace limpid {
 
@@ -24,8 +24,9 @@ struct BilateralWeights {
   float range = 0;
 };
 
-/// Two passes. The first, with the weights `first`, only measures V(p) = (sum over q of 2^-E (I(q) - I(p))^2)
-/// / (sum over q of 2^-E). The second filters with adapted_range / (V(p) + epsilon) in place of `range` at p.
+/// Two passes. The first uses the weights `first` and only measures V(p) = (sum over q of 2^-E (I(q) -
+/// I(p))^2) / (sum over q of 2^-E). The second filters with adapted_range / (V(p) + epsilon) instead of
+/// `range` at p.
 struct AdaptiveBilateralWeights {
   BilateralWeights first;
   float adapted_range = 0;
@@ -35,9 +36,9 @@ struct AdaptiveBilateralWeights {
 /// E = max(patch S / n - offset, 0) + range (I(p) - I(q))^2 + spatial |p - q|^2, for q at most
 /// search_radius_x columns and search_radius_y rows away.
 ///
-/// S is the sum of squared differences of the plane's matching values (patch_scale() says which) over the n
-/// pairs (p + t, q + t) whose samples both lie in the plane, t up to patch_radius rows and columns. It is an
-/// integer under 2^31, so that engines find the same however they sum. E(p, q) = E(q, p).
+/// S is the sum of squared differences of the plane's matching values (patch_scale()) over the n pairs (p +
+/// t, q + t) whose samples both lie in the plane, t up to patch_radius rows and columns. S is an integer
+/// under 2^31, so all engines get the same value in any order of summation. E(p, q) = E(q, p).
 struct PatchWeights {
   int patch_radius = 0;
   int search_radius_x = 0;
@@ -48,13 +49,14 @@ struct PatchWeights {
   float spatial = 0;
 };
 
-/// How a plane's samples become matching values: 8-bit samples of any plane as they are, others at a quarter
+/// Conversion of a plane's samples to matching values: 8-bit samples unchanged, others in steps of a quarter
 /// code value.
 inline MatchingScale patch_scale(const FrameFormat& format) {
   return matching_scale(format.sample_type == SampleType::kUint8);
 }
 
-/// The weights for a plane of the given size with noise of deviation `sigma` (8-bit code values, > 0).
+/// The weights for a plane of the given size with noise of standard deviation `sigma` (8-bit code values, >
+/// 0).
 BilateralWeights make_weights(const BilateralParameters& parameters, float sigma);
 AdaptiveBilateralWeights make_weights(const AdaptiveBilateralParameters& parameters, float sigma);
 PatchWeights make_weights(const NlmParameters& parameters, float sigma, const MatchingScale& scale, int width,

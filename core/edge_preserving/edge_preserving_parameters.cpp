@@ -12,7 +12,7 @@ namespace {
 // The defaults that follow from sigma maximize the PSNR of six pictures at sigma 5, 10, 15, 25, 35 and 50
 // (tests/benchmarks/results.md).
 
-// Confines a default to the legal range.
+// Limits a default to the legal range.
 float deviation(float value) { return std::clamp(value, 0.01F, 1000.0F); }
 
 // Strong noise requires more samples in the mean. A given radius determines the spatial sigma.
@@ -27,7 +27,7 @@ int resolve_radius(const std::optional<int>& radius, float spatial_sigma) {
 
 constexpr const char* kGroup = "Parameters";
 
-// Describes a filter by its parameters, one after the other.
+// Describes a filter and its parameters.
 template <typename Parameters>
 class Describer {
  public:
@@ -162,8 +162,8 @@ AdaptiveBilateralParameters resolve(const AdaptiveBilateralParameters& parameter
           .epsilon = parameters.epsilon};
 }
 
-// For means of samples, these settings are better and twice as fast as those of Buades, Coll and Morel (IPOL
-// 2011) for means of patches.
+// For means of samples, these settings give better results in half the time of those of Buades, Coll and
+// Morel (IPOL 2011), which are for means of patches.
 NlmParameters resolve(const NlmParameters& parameters, float sigma) {
   const NlmParameters found = sigma <= 20   ? NlmParameters{3, 15, 0.8F * sigma}
                               : sigma <= 40 ? NlmParameters{5, 15, 0.6F * sigma}

@@ -22,11 +22,12 @@
 
 namespace limpid {
 
-/// A stream of frames through one filter on one engine, in the shape of libav's codecs: send frames, receive
-/// results, flush at the end. Results come out in the order the frames went in, each exactly once, but for
-/// frames that are context only, which have none. Not thread-safe: one call at a time, on any thread. An
-/// engine may have any number of denoisers, of any formats and filters, on one thread or on many at once,
-/// inside a host's own oneTBB tasks too; they share its threads or its device, and may outlive it.
+/// A stream of frames through one filter on one engine, with the interface of libav's codecs: send frames,
+/// receive results, flush at the end. Results have the order of the frames that were sent. Each frame has
+/// exactly one result; frames that are context only have none. Not thread-safe: one call at a time, on any
+/// thread. An engine may have any number of denoisers, of any formats and filters, on one or several threads,
+/// also inside the host's oneTBB tasks. Denoisers share the engine's threads or device and may outlive the
+/// engine.
 class Denoiser {
  public:
   Denoiser() = default;
@@ -36,67 +37,65 @@ class Denoiser {
   Denoiser& operator=(Denoiser&&) = delete;
   virtual ~Denoiser() = default;
 
-  /// Sets the noise level for the frames sent from now on. Throws UsageError for negative or non-finite
-  /// values.
+  /// Sets the noise level for frames that are sent after this call. Throws UsageError for negative or
+  /// non-finite values.
   virtual void set_noise(const NoiseModel& noise) = 0;
 
-  /// Takes a frame of the format the denoiser was made for, and keeps its memory for as long as it needs
-  /// that. Does not wait for the result. Throws Error if the format differs or the engine can't read the
-  /// frame's memory (Engine::memory()).
+  /// Takes a frame of the denoiser's format and keeps its memory as long as required. Does not wait for the
+  /// result. Throws Error if the format differs or the engine cannot read the frame's memory
+  /// (Engine::memory()).
   virtual void send(Frame frame) = 0;
 
-  /// From now on, send() calls `take` for a frame to write the result into. It must be of the same format, in
-  /// Engine::result_memory(), and needs no `attachment`. Throws Error if there is no such
-  /// device.
+  /// Makes send() call `take` for each frame to get the frame for its result. That frame must have the
+  /// denoiser's format and be in Engine::result_memory(); its `attachment` is ignored. Throws Error if the
+  /// engine has no device.
   virtual void set_result_frames(const std::function<Frame()>& /*take*/) {
     throw Error("the engine's results are in the host's memory");
   }
 
-  /// The next result, complete, waiting for it if it is under way; in memory of the engine's, or as
-  /// set_result_frames() says. `index`, `interlaced` and `attachment` are the sent frame's. Nothing if more
-  /// input is needed first or, after flush(), at the end.
+  /// Returns the next result when it is complete; waits for results in progress. The result is in the
+  /// engine's memory or in the frame of set_result_frames(). `index`, `interlaced` and `attachment` are
+  /// copied from the sent frame. Returns nothing if more input is required or, after flush(), at the end.
   virtual std::optional<Frame> receive() = 0;
 
-  /// False while receive() would wait for one of several devices, which frames that are sent meanwhile keep
-  /// busy.
+  /// False while receive() would wait for one of several devices that can still be kept busy by further
+  /// frames.
   virtual bool is_ready() const { return true; }
-  /// `listener` is called on any thread when is_ready() may have become true. Set before the first frame is
-  /// sent.
+  /// Calls `listener`, on any thread, when is_ready() may have become true. To be set before the first frame
+  /// is sent.
   virtual void set_ready_listener(const std::function<void()>& /*listener*/) {}
 
-  /// Tells the denoiser that nobody wants its results any more. A receive() that is under way on another
-  /// thread, and later ones, may return nothing at once. May be called on any thread at any time. An engine
-  /// that is quick may ignore it.
+  /// Abandons all results. A receive() in progress on another thread, and later calls, may return nothing
+  /// immediately. May be called on any thread at any time. Fast engines may ignore it.
   virtual void cancel() {}
 
-  /// No more frames will be sent, unless reset() begins anew: receive() then hands out all that remain.
+  /// Ends the stream, so that receive() returns all remaining results. No frame may be sent until reset().
   virtual void flush() = 0;
 
-  /// As new, but for the noise level and the memory and tables that it has: the frames that are with it are
-  /// let go of without results, and flush() and cancel() are forgotten. May wait for work that is under way.
+  /// Drops all frames in progress without results, and cancels flush() and cancel(). Keeps the noise level,
+  /// memory and tables. May wait for work in progress.
   virtual void reset() = 0;
 
-  /// Sentences for the user about what will not be filtered as asked, such as planes smaller than a patch,
-  /// which pass through unchanged. Complete from the start.
+  /// Sentences for the user about parts that are not filtered as requested, such as planes smaller than a
+  /// patch, which pass through unchanged. Complete from construction on.
   virtual std::vector<std::string> warnings() const = 0;
 
   virtual Reach reach() const { return {}; }
 
-  /// How many later frames must be sent before a frame's result can come, unless one of them begins anew: the
-  /// reach's `after`.
+  /// The number of later frames that must be sent before a frame's result is available: the reach's `after`.
+  /// A frame with `begins_anew` and flush() end the wait early.
   int latency() const { return reach().after; }
 
-  /// How many frames it works on at a time. To keep it busy, send latency() + concurrency() frames before
-  /// receiving the first result, then another frame for each result.
+  /// The number of frames in progress that keep the engine busy. For full speed, send latency() +
+  /// concurrency() frames before receiving the first result, then one frame for each result.
   virtual int concurrency() const { return 1; }
 
-  /// What a device with memory of its own has done so far, counted over finished frames, received or not.
-  /// Counts nothing if there is no such device. Several devices count as one that takes as many frames as all
-  /// of them.
+  /// Activity of a device with its own memory so far, over all finished frames, received or not. All zero
+  /// without such a device. Several devices count as one that processes all frames.
   virtual DeviceStages device_stages() const { return {}; }
 };
 
-/// Finds the groups that BM3D filters. All engines filter the same ones.
+/// Search for the groups that BM3D filters. All engines find the same groups.
 class PatchSearch {
  public:
   PatchSearch() = default;
@@ -107,14 +106,14 @@ class PatchSearch {
   virtual ~PatchSearch() = default;
 
   /// The group of the first step on the first plane (for RGB on the opponent Y) of a frame in host memory,
-  /// taken as progressive. Its reference patch is the one of the grid whose center is nearest to sample (x,
-  /// y). Throws UsageError for illegal parameters or a sample outside of the plane, and Error if the plane is
-  /// smaller than a patch.
+  /// processed as progressive. Its reference patch is the patch of the grid whose center is nearest to sample
+  /// (x, y). Throws UsageError for illegal parameters or a sample outside the plane, and Error if the plane
+  /// is smaller than a patch.
   virtual MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters,
                                     const NoiseModel& noise, int x, int y) = 0;
 };
 
-/// A place to compute. Thread-safe: all may be called on several threads at once.
+/// A processor that runs denoisers. Thread-safe: all functions may be called on several threads at once.
 class Engine {
  public:
   Engine() = default;
@@ -124,34 +123,35 @@ class Engine {
   Engine& operator=(Engine&&) = delete;
   virtual ~Engine() = default;
 
-  /// The name under which the registry opens it: "cpu", "cuda:0", ...
+  /// Name in the registry: "cpu", "cuda:0", ...
   virtual std::string_view name() const = 0;
-  /// One line for a person: the processor, its threads and instruction set.
+  /// One line for the user: the processor, its threads and instruction set.
   virtual std::string description() const = 0;
 
-  /// Throws UsageError for illegal parameters and Error where the format or the filter is not supported.
+  /// Throws UsageError for illegal parameters, and Error if the format or the filter is not supported.
   virtual std::unique_ptr<Denoiser> make_denoiser(const Filter& filter, const NoiseModel& noise,
                                                   const FrameFormat& format) = 0;
 
-  /// A frame in memory that the engine reads fastest. Its memory goes back to a pool when the last copy is
-  /// gone; the frame may outlive the engine.
+  /// A frame in the memory that the engine reads fastest. Its memory returns to a pool with the last copy of
+  /// the frame. The frame may outlive the engine.
   virtual Frame allocate_frame(const FrameFormat& format) = 0;
 
-  /// The memory in which frames that are sent may be, besides the host's; the host's if there is no other.
+  /// The memory from which send() reads, in addition to host memory; host memory if there is no other.
   virtual MemoryDomain memory() const { return kHostMemory; }
 
-  /// The memory in which Denoiser::set_result_frames() can have results written, besides the host's; the
-  /// host's if there is no other.
+  /// The memory for frames of Denoiser::set_result_frames(), in addition to host memory; host memory if there
+  /// is no other.
   virtual MemoryDomain result_memory() const { return kHostMemory; }
 
-  /// `frame` itself, if it is in host memory; otherwise, if it is in memory(), a copy that is.
+  /// Returns a frame in host memory unchanged, and a copy in host memory of a frame in memory().
   virtual Frame in_host_memory(const Frame& frame) { return frame; }
 
-  /// The noise level of one frame, equal to that of cpu::estimate_noise() up to rounding; and its brightness
-  /// histogram, equal to limpid::brightness_histogram(). Both take frames in any memory that send() accepts.
+  /// The noise level of one frame, equal to cpu::estimate_noise() up to rounding, and its brightness
+  /// histogram, equal to limpid::brightness_histogram(). Both accept frames in any memory that send()
+  /// accepts.
   virtual NoiseModel estimate_noise(const Frame& frame) = 0;
-  /// What `frame` tells of its noise, and what its differences from the frame before it tell, unless that is
-  /// null. Both have one format. Nothing if the engine doesn't measure.
+  /// Noise statistics of `frame` and of its differences from the frame before, unless that is null. Both have
+  /// one format. Empty if the engine does not measure noise.
   virtual noise::NoiseStatistics measure_noise(const Frame& /*frame*/, const Frame* /*before*/,
                                                const BrightnessScale& /*scale*/) {
     return {};
@@ -160,48 +160,48 @@ class Engine {
     return limpid::brightness_histogram(in_host_memory(frame));
   }
 
-  /// Equal to limpid::combed_share(), of frames in any memory that send() accepts, both in the same. 0 if the
-  /// engine can't recognize combing.
+  /// Equal to limpid::combed_share(), for two frames in one of the memories that send() accepts. 0 if the
+  /// engine does not detect combing.
   virtual float combed_share(const Frame& /*frame*/, const Frame& /*before*/) { return 0; }
 
-  /// Searches of groups, for tools that draw them; nullptr if the engine has none.
+  /// Search of groups for tools that display them; null if the engine has none.
   virtual PatchSearch* patch_search() { return nullptr; }
 
-  /// Whether a source should copy its frames, on its own thread, into memory of allocate_frame(). If so,
-  /// send() takes such frames at once, but waits while it reads a frame that is in other host memory.
+  /// True if sources should copy frames to memory of allocate_frame() on their own thread. send() then
+  /// accepts such frames at once, but waits while it reads frames in other host memory.
   virtual bool prefers_own_frames() const { return false; }
 };
 
 struct EngineOptions {
-  int threads = 0;  ///< of the CPU engine; 0: one for each processor that the process may use
+  int threads = 0;  ///< of the CPU engine; 0: one per processor that the process may use
 };
 
-/// What the registry knows of an engine before it is opened.
+/// Description of an engine that is not open.
 struct EngineInfo {
-  /// The family's name, or the family's name, a colon and a device: "cpu", "cuda:0", ...; "cuda" alone if
-  /// none of its devices can be listed.
+  /// The name of the family, or the family, a colon and a device: "cpu", "cuda:0", ... A family whose devices
+  /// cannot be listed has its own name: "cuda".
   std::string name;
-  std::string description;         ///< the processor, or why the engine can't run
-  std::uint64_t memory_bytes = 0;  ///< of the device; 0 if not known
+  std::string description;         ///< the processor, or the reason why the engine cannot run
+  std::uint64_t memory_bytes = 0;  ///< of the device; 0 if unknown
   bool available = false;
 };
 
-/// Families of engines, best first. It begins empty; core/engines.h adds Limpid's own. Thread-safe. Listers
-/// and openers may call the registry themselves.
+/// Families of engines, best first. Initially empty; core/engines.h adds Limpid's families. Thread-safe.
+/// Listers and openers may call the registry.
 class EngineRegistry {
  public:
   using Lister = std::function<std::vector<EngineInfo>()>;
   using Opener = std::function<std::shared_ptr<Engine>(std::string_view name, const EngineOptions&)>;
 
-  /// Adds a family of engines, ahead of those already there. `list` and `open` may be called on several
-  /// threads at once.
+  /// Adds a family of engines ahead of the present ones. `list` and `open` may be called on several threads
+  /// at once.
   void add(std::string family, Lister list, Opener open);
-  /// All engines, those that can't run included, best first.
+  /// All engines, best first, including those that cannot run.
   std::vector<EngineInfo> list() const;
-  /// Opens an engine by name; "auto" is the first that is available, "cuda:0,1" and "cuda:all" are several as
-  /// one (core/engine/engine_group.h). Only the named family is asked; for "auto", families are asked in
-  /// order until one has an engine that can run. Throws UsageError for an unknown name and Error, with the
-  /// reason, for one that can't run.
+  /// Opens an engine by name. "auto" is the first available engine; "cuda:0,1" and "cuda:all" are several
+  /// engines as one (core/engine/engine_group.h). Only the named family is loaded; for "auto", families are
+  /// loaded in order until one has an engine that can run. Throws UsageError for an unknown name, and an
+  /// Error with the reason for an engine that cannot run.
   std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options = {}) const;
 
  private:
@@ -211,7 +211,7 @@ class EngineRegistry {
     Opener open;
   };
   using Families = std::vector<std::shared_ptr<const Family>>;
-  // A copy of the list, so that families are asked while the lock is free.
+  // A copy of the list, for calls to families without the lock.
   Families families() const;
 
   mutable std::mutex mutex_;

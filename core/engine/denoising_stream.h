@@ -10,34 +10,34 @@
 
 namespace limpid {
 
-/// A stream of frames through noise estimation and a filter: each frame is filtered with its own level, by
-/// field where FieldControl decides so. One call at a time. Functions throw UsageError for frames or settings
-/// that do not suit the stream, and Error for failures of the engine.
+/// A stream of frames through noise estimation and a filter. Each frame is filtered with its own noise level,
+/// and by field if FieldControl selects it. One call at a time. Functions throw UsageError for frames or
+/// settings that do not match the stream, and Error for failures of the engine.
 class DenoisingStream {
  public:
   DenoisingStream(std::shared_ptr<Engine> engine, const Filter& filter, const NoiseSettings& noise,
                   FieldChoice fields, const FrameFormat& format, Latency latency = Latency::kLookAhead);
 
-  /// Takes the next frame, in the stream's format and in memory that the engine reads. With `result`, its
-  /// result is written there: either all frames of the stream but those that are context only have one, or
+  /// Takes the next frame, in the stream's format and in memory that the engine reads. `result` is the frame
+  /// for its result. Either all frames of the stream have a `result`, except those that are context only, or
   /// none has.
   void send(Frame frame, std::optional<Frame> result = {});
-  /// The next result; nothing until more frames are sent or, after flush(), if there are no more.
+  /// The next result. Returns nothing if more frames are required or, after flush(), at the end.
   std::optional<Frame> receive() { return denoiser_->receive(); }
-  /// Ends the stream: all results can be received, and no frame can be sent until reset().
+  /// Ends the stream: all results can then be received. No frame may be sent until reset().
   void flush();
   bool is_flushed() const { return is_flushed_; }
-  /// Drops the frames under way and begins a new stream.
+  /// Drops the frames in progress and begins a new stream.
   void reset();
 
-  /// For the frames to come; those with a level keep it.
+  /// Sets the noise of later frames. Frames that already have a level keep it.
   void set_noise(const NoiseSettings& noise);
 
-  /// Frames that must be sent after one before its result can come.
+  /// The number of later frames that must be sent before a frame's result is available.
   int latency() const { return noise_->look_ahead() + denoiser_->latency(); }
-  /// Frames around its own that a result depends on, noise estimates apart.
+  /// The frames around a frame on which its result depends, apart from noise estimates.
   Reach reach() const { return FieldControl::reach_with(field_choice_, denoiser_->reach()); }
-  /// The noise of the last frame that was given to the filter, as NoiseControl::found().
+  /// The noise of the last frame that was passed to the filter, as NoiseControl::found() returns it.
   std::optional<NoiseModel> found() const { return found_; }
   Engine& engine() const { return *engine_; }
   const Denoiser& denoiser() const { return *denoiser_; }
@@ -49,7 +49,7 @@ class DenoisingStream {
 
   void check(const Frame& frame) const;
   void choose_results(bool given);
-  /// Gives the filter all frames that have a level.
+  /// Passes all frames that have a level to the filter.
   void pass_on();
 
   std::shared_ptr<Engine> engine_;
@@ -61,9 +61,9 @@ class DenoisingStream {
   std::optional<FieldControl> fields_;
   std::optional<NoiseControl> noise_;
   std::unique_ptr<Denoiser> denoiser_;
-  NoiseModel level_;                          // of the denoiser
-  std::deque<std::optional<Frame>> results_;  // of the frames that have no level yet
-  std::optional<Frame> next_result_;          // of the frame that the denoiser is given
+  NoiseModel level_;                          // current level of the denoiser
+  std::deque<std::optional<Frame>> results_;  // frames for results, of frames without a level
+  std::optional<Frame> next_result_;          // result frame of the frame that is being sent to the denoiser
   Results kind_of_results_ = Results::kNotKnown;
   std::optional<NoiseModel> found_;
   bool is_flushed_ = false;

@@ -5,18 +5,18 @@
 
 namespace limpid {
 
-/// What a device has done at one stage, in nanoseconds of its clock. A turn is the stage's work on one frame.
-/// From the beginning of its first turn to the end of its last, the stage was either busy or waiting.
+/// Activity of one stage of a device, in nanoseconds of its clock. A turn is the stage's work on one frame.
+/// Between the beginning of its first turn and the end of its last, the stage was either busy or waiting.
 struct DeviceStage {
   std::int64_t frames = 0;
   std::int64_t busy_ns = 0;
-  std::int64_t waited_for_input_ns = 0;   ///< for the stage before it, or to be given another frame
-  std::int64_t waited_for_output_ns = 0;  ///< for the stage after it to make room
-  std::int64_t end_ns = 0;                ///< of the last turn
+  std::int64_t waited_for_input_ns = 0;   ///< for the stage before, or for a frame
+  std::int64_t waited_for_output_ns = 0;  ///< for room in the stage after it
+  std::int64_t end_ns = 0;                ///< end of the last turn
 
-  /// Adds the turn of the next frame, which began when the last had ended, its input was there and there was
-  /// room for its output, and ended at `end`. The moments count from any that is the same for all. Clocks are
-  /// not exact: a turn that seems to end before it began took no time.
+  /// Adds the turn of the next frame. The turn began when the last turn had ended, its input was available
+  /// (`input`) and its output had room (`room`), and ended at `end`. All moments have one arbitrary origin.
+  /// Clocks are not exact: a turn that seems to end before it began took no time.
   void add_turn(std::int64_t input, std::int64_t room, std::int64_t end) {
     const std::int64_t free = frames > 0 ? end_ns : std::max(input, room);
     const std::int64_t begin = std::max({free, input, room});
@@ -29,12 +29,12 @@ struct DeviceStage {
   }
 };
 
-/// The stages through which a device with memory of its own takes each frame, while it takes others through
-/// the other stages.
+/// The stages through which each frame passes in a device with its own memory. Stages work on different
+/// frames at the same time.
 struct DeviceStages {
-  DeviceStage upload;  ///< from the host's memory, or a decoder's
+  DeviceStage upload;  ///< from host memory or a decoder
   DeviceStage filter;
-  DeviceStage download;  ///< to the host's memory, or an encoder's
+  DeviceStage download;  ///< to host memory or an encoder
 };
 
 }  // namespace limpid

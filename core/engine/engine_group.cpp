@@ -21,7 +21,7 @@
 namespace limpid {
 namespace {
 
-// What all threads of a group share: a stream's frames and results.
+// State shared by all threads of a group: the frames and results of a stream.
 struct SharedStream {
   struct Sent {
     Frame frame;
@@ -30,38 +30,38 @@ struct SharedStream {
   struct Result {
     bool wanted = false;
     std::optional<Frame> frame;
-    std::exception_ptr failure;  // in its place
+    std::exception_ptr failure;  // thrown by receive() in place of the frame
     bool has_come() const { return frame.has_value() || failure != nullptr; }
   };
 
   explicit SharedStream(SegmentDealer dealing) : dealer(std::move(dealing)) {}
 
-  /// Of those that are still there.
+  /// The element of number `number`, which must still be in the queue.
   template <typename T>
   std::int64_t first_of(const std::deque<T>& last) const {
     return dealer.count() - std::ssize(last);
   }
   Sent& sent_frame(std::int64_t index) { return at(frames, index); }
   Result& result_of(std::int64_t index) { return at(results, index); }
-  void let_go_of_dealt() {
+  void release_dealt() {
     for (const std::int64_t needed = dealer.first_needed(); first_of(frames) < needed;) {
       frames.pop_front();
     }
   }
-  void tell_workers() {
+  void notify_workers() {
     ++changes;
     changed.notify_all();
   }
 
-  std::mutex mutex;  // of all that follows
+  std::mutex mutex;  // guards all members below
   SegmentDealer dealer;
-  std::deque<Sent> frames;               // of the last that were sent, those that may still be dealt
-  std::deque<Result> results;            // of the last that were sent, those that haven't been received
+  std::deque<Sent> frames;               // the last frames that were sent and may still be dealt
+  std::deque<Result> results;            // the last frames that were sent and not received
   std::function<void()> ready_listener;  // called without the mutex
   bool resetting = false;
-  std::int64_t changes = 0;  // of what workers wait for
+  std::int64_t changes = 0;  // counts events that workers wait for
   std::condition_variable_any changed;
-  std::condition_variable arrived;  // a result, or a worker that has reset
+  std::condition_variable arrived;  // signals a result or a worker that has reset
 
  private:
   template <typename T>
@@ -70,8 +70,8 @@ struct SharedStream {
   }
 };
 
-// A denoiser on a thread of its own, which makes all calls to it: what one GPU's frames cost the host holds
-// no other GPU up.
+// A denoiser on its own thread, which makes all calls to it. Host-side work for one GPU does not delay other
+// GPUs.
 class Worker {
  public:
   Worker(std::size_t number, std::unique_ptr<Denoiser> denoiser, SharedStream& stream)
@@ -80,9 +80,9 @@ class Worker {
         stream_(stream),
         thread_(start_thread([this](const std::stop_token& stop) { run(stop); })) {}
 
-  // With the stream's mutex locked.
+  // Requires the stream's mutex.
   const DeviceStages& device_stages() const { return device_stages_; }
-  void ask_for_reset() { has_reset_ = false; }
+  void request_reset() { has_reset_ = false; }
   bool has_reset() const { return has_reset_; }
   const std::exception_ptr& failure() const { return failure_; }
 
@@ -105,7 +105,7 @@ class Worker {
     Lock lock(stream_.mutex);
     while (!stop.stop_requested()) {
       const bool did_something = stream_.resetting ? reset_once(lock) : take_turn(lock);
-      if (std::exchange(has_told_results_, false) && stream_.ready_listener) {
+      if (std::exchange(has_unreported_results_, false) && stream_.ready_listener) {
         lock.unlock();
         stream_.ready_listener();
         lock.lock();
@@ -115,7 +115,7 @@ class Worker {
     }
   }
 
-  // Sends what there is before it waits for a result. Whether there was something to do.
+  // Sends available frames before waiting for a result. Returns true if there was work.
   bool take_turn(Lock& lock) {
     const int most = denoiser_->latency() + denoiser_->concurrency();
     const auto dealt = std::ssize(under_way_) < most ? stream_.dealer.next(number_) : std::nullopt;
@@ -123,7 +123,7 @@ class Worker {
       send(*dealt, lock);
     } else if (!flushed_ && stream_.dealer.has_had_the_last(number_)) {
       flush(lock);
-    } else if (!under_way_.empty() && !wants_more_) {
+    } else if (!under_way_.empty() && !needs_more_) {
       receive(lock);
     } else {
       return false;
@@ -131,7 +131,8 @@ class Worker {
     return true;
   }
 
-  // Does `call` without the lock. Whether it has thrown: then the denoiser is given nothing more.
+  // Runs `call` without the lock. If it throws, records the failure and returns true; the denoiser then gets
+  // no more frames.
   template <typename Call>
   bool fails(Lock& lock, const Call& call) {
     lock.unlock();
@@ -146,20 +147,20 @@ class Worker {
     return failure != nullptr;
   }
 
-  void tell_of_results() {
+  void announce_results() {
     stream_.arrived.notify_all();
-    has_told_results_ = true;
+    has_unreported_results_ = true;
   }
   void fail(std::int64_t index) {
     stream_.result_of(index).failure = failure_;
-    tell_of_results();
+    announce_results();
   }
-  // What is under way doesn't come any more.
+  // Marks the frames in progress as failed.
   void fail_under_way() {
     std::ranges::for_each(std::exchange(under_way_, {}), [&](std::int64_t index) { fail(index); });
   }
 
-  // Which of them this denoiser owes is not known any more.
+  // Fails all frames of this denoiser, as it is unknown which of them will have results.
   void fail_all() {
     under_way_.clear();
     for (SharedStream::Result& result : stream_.results) {
@@ -167,18 +168,18 @@ class Worker {
         result.failure = failure_;
       }
     }
-    tell_of_results();
+    announce_results();
   }
 
   void send(const SegmentDealer::Dealt& dealt, Lock& lock) {
     const SharedStream::Sent& sent = stream_.sent_frame(dealt.frame);
     Frame frame = sent.frame;
     const NoiseModel noise = sent.noise;
-    stream_.let_go_of_dealt();
+    stream_.release_dealt();
     frame.context_only = frame.context_only || !dealt.wanted;
     frame.begins_anew = frame.begins_anew || dealt.begins;
     const bool wanted = !frame.context_only;
-    wants_more_ = false;
+    needs_more_ = false;
     if (failure_ || fails(lock, [&] {
           denoiser_->set_noise(noise);
           denoiser_->send(std::move(frame));
@@ -193,7 +194,7 @@ class Worker {
 
   void flush(Lock& lock) {
     flushed_ = true;
-    wants_more_ = false;
+    needs_more_ = false;
     if (!failure_) {
       fails(lock, [&] { denoiser_->flush(); });
     }
@@ -210,15 +211,15 @@ class Worker {
       device_stages_ = stages;
       stream_.result_of(under_way_.front()).frame = std::move(result);
       under_way_.pop_front();
-      tell_of_results();
+      announce_results();
     } else if (failure_) {
-      fail_under_way();  // it gives nothing more, or lacks a frame that it didn't take
+      fail_under_way();  // no further results, or a frame that was not accepted is missing
     } else {
-      wants_more_ = true;
+      needs_more_ = true;
     }
   }
 
-  // Whether it had still to be done.
+  // Resets the denoiser if that is pending. Returns true if it was.
   bool reset_once(Lock& lock) {
     if (has_reset_) {
       return false;
@@ -227,44 +228,45 @@ class Worker {
     under_way_.clear();
     fails(lock, [&] { denoiser_->reset(); });
     flushed_ = false;
-    wants_more_ = false;
+    needs_more_ = false;
     has_reset_ = true;
     stream_.arrived.notify_all();
     return true;
   }
 
-  // Only the thread uses these.
+  // Used by the worker's thread only.
   const std::size_t number_;
   std::unique_ptr<Denoiser> denoiser_;
-  std::deque<std::int64_t> under_way_;  // wanted frames in the denoiser
-  bool wants_more_ = false;             // had nothing to give
+  std::deque<std::int64_t> under_way_;  // numbers of the frames in the denoiser that have results
+  bool needs_more_ = false;             // last receive() returned nothing
   bool flushed_ = false;
-  bool has_told_results_ = false;  // but not yet the listener
+  bool has_unreported_results_ = false;  // not yet reported to the listener
 
-  // With the stream's mutex locked.
+  // Guarded by the stream's mutex.
   SharedStream& stream_;
   std::exception_ptr failure_;
   bool has_reset_ = true;
   DeviceStages device_stages_;
 
-  std::jthread thread_;  // the last: ends before what it works with
+  std::jthread thread_;  // last member: its thread ends before the members it uses
 };
 
-// How many frames ahead of another an engine begins, with frames of `bytes` each. Context, which both need,
-// is then a twentieth of a segment. But what waits for its turn takes an eighth of the memory at most.
+// The number of frames between the positions of two engines, with frames of `bytes` bytes each. Context,
+// which both engines process, is then a twentieth of a segment. Waiting frames are limited to an eighth of
+// the memory.
 std::int64_t frames_ahead(Reach reach, std::size_t engines, std::size_t bytes) {
   constexpr std::int64_t kContexts = 20;
   constexpr std::uint64_t kShare = 8;
   const auto count = static_cast<std::int64_t>(engines);
-  // Of `count` engines, segments are count / (count - 1) times as long.
+  // With `count` engines, segments are count / (count - 1) times as long.
   const std::int64_t context = reach.before + reach.after;
   const std::int64_t wished = kContexts * context * (count - 1) / count;
   const auto most = static_cast<std::int64_t>(usable_memory() / kShare / (bytes * engines));
   return std::min(wished, most);
 }
 
-// Deals a stream to the engines in segments (segment_dealer.h): of filters that look at one frame a frame or
-// two each.
+// Deals a stream to the engines in segments (segment_dealer.h). For filters of single frames, segments have
+// one or two frames.
 class DenoiserGroup final : public Denoiser {
  public:
   DenoiserGroup(std::shared_ptr<Engine> first, std::vector<std::unique_ptr<Denoiser>> denoisers,
@@ -276,11 +278,11 @@ class DenoiserGroup final : public Denoiser {
     const std::size_t count = denoisers.size();
     const SegmentDealer dealer(count, reach_, frames_ahead(reach_, count, frame_bytes(format)));
     stream_ = std::make_unique<SharedStream>(dealer);
-    // As far as the last but one, and the segment that an engine takes next, of which the frames are to be
-    // there by then.
+    // Frames up to the last engine but one, plus the segment that an engine takes next, whose frames must
+    // have arrived by then.
     concurrency_ = static_cast<int>(count > 1 ? static_cast<std::int64_t>(count) * dealer.ahead() : 0);
     for (std::unique_ptr<Denoiser>& denoiser : denoisers) {
-      // One more for each, so that a thread that has fetched a result finds a frame to send.
+      // One more for each engine, so that a thread that has received a result finds a frame to send.
       concurrency_ += denoiser->concurrency() + 1;
       workers_.push_back(std::make_unique<Worker>(workers_.size(), std::move(denoiser), *stream_));
     }
@@ -293,7 +295,7 @@ class DenoiserGroup final : public Denoiser {
 
   void send(Frame frame) override {
     if (workers_.size() > 1 && !frame.memory.is_host()) {
-      // At once: the decoder has few frames to spare, and any GPU may get this one.
+      // Copied immediately: the decoder has few frames to spare, and any GPU may get this frame.
       frame = first_->in_host_memory(frame);
     }
     const std::scoped_lock lock(stream_->mutex);
@@ -302,7 +304,7 @@ class DenoiserGroup final : public Denoiser {
     stream_->results.push_back({.wanted = !frame.context_only, .frame = {}, .failure = {}});
     stream_->frames.push_back({std::move(frame), noise_});
     stream_->dealer.add();
-    stream_->tell_workers();
+    stream_->notify_workers();
   }
 
   bool is_ready() const override {
@@ -339,16 +341,16 @@ class DenoiserGroup final : public Denoiser {
     const std::scoped_lock lock(stream_->mutex);
     complete_ = stream_->dealer.count();
     stream_->dealer.end();
-    stream_->tell_workers();
+    stream_->notify_workers();
   }
 
   void reset() override {
     std::unique_lock lock(stream_->mutex);
     stream_->resetting = true;
     for (const auto& worker : workers_) {
-      worker->ask_for_reset();
+      worker->request_reset();
     }
-    stream_->tell_workers();
+    stream_->notify_workers();
     std::exception_ptr failure;
     for (const auto& worker : workers_) {
       stream_->arrived.wait(lock, [&] { return worker->has_reset(); });
@@ -359,7 +361,7 @@ class DenoiserGroup final : public Denoiser {
     stream_->results.clear();
     complete_ = 0;
     stream_->resetting = false;
-    stream_->tell_workers();
+    stream_->notify_workers();
     if (failure) {
       std::rethrow_exception(failure);
     }
@@ -391,7 +393,7 @@ class DenoiserGroup final : public Denoiser {
   Reach reach_;
   std::vector<std::string> warnings_;
   int concurrency_ = 0;
-  std::int64_t complete_ = 0;  // frames from the first on whose results wait for no further one
+  std::int64_t complete_ = 0;  // number of frames, from the first, whose results require no further frame
   std::unique_ptr<SharedStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
@@ -424,7 +426,7 @@ class EngineGroup final : public Engine {
     return engines_.front()->allocate_frame(format);
   }
   bool prefers_own_frames() const override { return engines_.front()->prefers_own_frames(); }
-  // The first decodes for all, which get its frames through the host's memory.
+  // The first engine decodes for all; the others get its frames through host memory.
   MemoryDomain memory() const override { return engines_.front()->memory(); }
   float combed_share(const Frame& frame, const Frame& before) override {
     return engines_.front()->combed_share(frame, before);
@@ -465,7 +467,7 @@ std::vector<std::string> expand_engine_name(std::string_view name, const std::ve
       }
     }
     if (names.empty()) {
-      // Opening the family's first device fails, with the reason why there is none.
+      // Opening the first device of the family throws the reason why no device is available.
       names.push_back(family + "0");
     }
     return names;

@@ -9,16 +9,16 @@
 
 namespace limpid {
 
-/// The engines that `name` stands for: "cuda:0,1,3" and "cuda:all" (those of `engines` that can run) for
-/// several of a family, any other name for itself. Throws UsageError for lists that mix families, name an
-/// engine twice or name none.
+/// The engine names in `name`: "cuda:0,1,3" and "cuda:all" (those of `engines` that can run) give several of
+/// one family, any other name gives itself. Throws UsageError for lists that mix families, repeat an engine
+/// or are empty.
 std::vector<std::string> expand_engine_name(std::string_view name, const std::vector<EngineInfo>& engines);
 
-/// Several engines of one family as one. They share a stream's frames in segments, with the context that the
-/// filter's reach asks for; results come out in order, with the bits that each engine alone would give. For
-/// segments to be long, many frames are under way (Denoiser::concurrency()). Each engine's denoiser has a
-/// thread of its own; what it throws, receive() throws when it is the turn of a frame that has no result by
-/// that. `name` is the user's.
+/// Several engines of one family as one. They share a stream's frames in segments with the context that the
+/// filter's reach requires. Results are in order and bit-exact with those of each engine alone. Many frames
+/// are in progress so that segments are long (Denoiser::concurrency()). Each engine's denoiser has its own
+/// thread. receive() throws what a denoiser has thrown when the next frame in order has no result. `name` is
+/// the name given by the user.
 std::shared_ptr<Engine> make_engine_group(std::string name, std::vector<std::shared_ptr<Engine>> engines);
 
 }  // namespace limpid

@@ -21,20 +21,19 @@ namespace {
 
 using std::filesystem::path;
 
-// The file that this code was loaded from: the program or, in a host such as an interpreter, a shared
-// library.
+// The file that contains this code: the program or, in a host such as an interpreter, a shared library.
 path own_file() {
   std::error_code error;
   Dl_info info{};
   link_map* object = nullptr;
   const bool found = dladdr1(reinterpret_cast<void*>(&own_file), &info, reinterpret_cast<void**>(&object),
                              RTLD_DL_LINKMAP) != 0;
-  // The program itself has no name there.
+  // The program itself has an empty name there.
   const bool program = !found || object == nullptr || *object->l_name == '\0';
   return std::filesystem::canonical(program ? "/proc/self/exe" : object->l_name, error);
 }
 
-// A module in `folder` that can't be this program's, by its name.
+// The name of a module in `folder` that belongs to another version.
 std::optional<path> other_version(const path& folder, const std::string& stem) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -60,7 +59,7 @@ class Loader {
     return {{.name = family_, .description = problem_, .memory_bytes = 0, .available = false}};
   }
 
-  // The registry opens only what list() has shown to be available.
+  // The registry opens only available engines of list().
   std::shared_ptr<Engine> open(std::string_view name, const EngineOptions& options) const {
     return module_.open(name, options);
   }
@@ -71,7 +70,7 @@ class Loader {
     const std::string file = stem + "-" + kVersion + ".so";
     std::error_code error;
     for (const path& folder : folders_) {
-      // A link that leads nowhere is there, too, and is told of.
+      // A dangling link counts as a file here, so that it is reported.
       const bool there = std::filesystem::exists(std::filesystem::symlink_status(folder / file, error));
       if (there && load(folder / file)) {
         return;
@@ -89,7 +88,7 @@ class Loader {
   }
 
   bool load(const path& file) {
-    // Never closed: engines and frames of the module's may live until the process ends.
+    // Never closed: the module's engines and frames may live until the process ends.
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       std::string_view reason = dlerror();
@@ -106,7 +105,7 @@ class Loader {
     }
   }
 
-  // The first module's problem is told: those behind it may be from anywhere.
+  // Only the first module's problem is reported: later folders may contain modules of any origin.
   bool fail(std::string problem) {
     if (problem_.empty()) {
       problem_ = std::move(problem);
@@ -139,7 +138,7 @@ std::vector<path> engine_module_folders() {
     add(own / kModulesFromPrograms);
   }
   add(kInstalledModuleFolder);
-  // Not of programs that have more rights than who starts them.
+  // Ignored in programs with more privileges than their caller (set-user-ID).
   const char* more = secure_getenv("LIMPID_ENGINE_PATH");
   for (std::string_view rest = more == nullptr ? "" : more; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(':'));

@@ -8,31 +8,32 @@
 
 namespace limpid {
 
-/// What a module of engines, a shared library that is loaded at run time, hands to the registry.
+/// A family of engines that a module, a shared library loaded at run time, provides to the registry.
 struct EngineModule {
   EngineRegistry::Lister list;
   EngineRegistry::Opener open;
 };
 
-/// Defined by each module: fills in the EngineModule. CMake's limpid_engine_module() adds the entry that
-/// calls it, the one symbol that is looked for. C++ types cross there, so the entry's name holds the version
-/// and a digest of the headers that define them: what was built from others has no such symbol, and isn't
-/// called. Both must also be built with the same C++ standard library.
+/// Fills in the EngineModule. Each module defines it. CMake's limpid_engine_module() adds the exported entry
+/// that calls it. As C++ types pass through the entry, its name contains the version and a digest of the
+/// headers that define them: modules built from other headers lack the symbol and are not called. Both sides
+/// must be built with the same C++ standard library.
 void provide_engines(EngineModule& module);
 
-/// Where modules are looked for: the folder of the program or shared library that this code is in; `limpid`
-/// in it and ../lib/limpid from there, or ../lib/x86_64-linux-gnu/limpid and the like, as installed; the
-/// folder that installing would use; and last those of the environment variable LIMPID_ENGINE_PATH, separated
-/// by colons, which can so add modules but not replace those that came with the program.
+/// The folders that are searched for modules, in order: the folder of the program or shared library that
+/// contains this code; its subfolder `limpid`; the installed ../lib/limpid and ../lib/x86_64-linux-gnu/limpid
+/// (or another architecture) relative to it; the folder of the configured installation; and the folders of
+/// the environment variable LIMPID_ENGINE_PATH, separated by colons. The variable comes last, so it can add
+/// modules but not replace installed ones.
 std::vector<std::filesystem::path> engine_module_folders();
 
-/// The engines of liblimpid_<family>-<version>.so, loaded when they are first asked for from the first of
-/// `folders`, at least one, that has one which can be. If none can, `list` has one engine named `family` that
-/// is not available, and says why.
+/// The engines of liblimpid_<family>-<version>.so. The module is loaded on first use, from the first of
+/// `folders` (at least one) that has a loadable one. If none can be loaded, `list` returns one unavailable
+/// engine named `family` with the reason.
 EngineModule load_engine_module(const std::string& family, std::vector<std::filesystem::path> folders);
 
-/// The engines of a shared library that is loaded already: `library` as dlsym() takes it. Throws Error,
-/// calling it `name`, if it isn't of this build or provides none.
+/// The engines of a shared library that is already loaded; `library` is a handle for dlsym(). Throws an Error
+/// that names `name` if the library belongs to another build or provides no engines.
 EngineModule engine_module_in(void* library, const std::string& name);
 
 }  // namespace limpid

@@ -8,7 +8,7 @@
 namespace limpid {
 namespace {
 
-// Whether `name` is a device of a family that lists none: "cuda:1" of "cuda".
+// True if `name` is a device of a family, and the family has listed no devices: "cuda:1" for "cuda".
 bool is_device_of(std::string_view name, const std::string& family) {
   const std::string prefix = family + ":";
   return name.size() > prefix.size() && name.starts_with(prefix) &&

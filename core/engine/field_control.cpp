@@ -26,7 +26,7 @@ void FieldControl::reset() {
 }
 
 float FieldControl::combed_share(const Frame& frame) const {
-  // Frames that a GPU decodes may be converted in the host's memory where their size changes.
+  // Frames decoded by a GPU may be converted in host memory when their size changes.
   const bool is_comparable = before_ && before_->format == frame.format && before_->memory == frame.memory;
   return is_comparable ? engine_.combed_share(frame, *before_) : 0;
 }

@@ -9,30 +9,30 @@
 
 namespace limpid {
 
-/// Which frames are filtered by field.
+/// The frames that are filtered by field.
 enum class FieldChoice : std::uint8_t {
-  kAuto,         ///< those that are flagged as interlaced, and those that are combed in many places
+  kAuto,         ///< frames flagged as interlaced, and frames that are combed in many places
   kProgressive,  ///< none
   kInterlaced,   ///< all
 };
 
-/// Decides which frames of a stream are filtered by field, and of which the noise is estimated by field: sets
-/// Frame::interlaced and Frame::combed.
+/// Selects the frames of a stream that are filtered by field (Frame::interlaced), and those whose noise is
+/// estimated by field (Frame::combed).
 ///
-/// Where little moves, filters do better on the whole picture than on fields, combing or not. What is combed
-/// is no noise, though, so noise is estimated by field wherever there is combing.
+/// Where little moves, filters have better results on whole pictures than on fields, combed or not. Combing
+/// would be measured as noise, so noise is estimated by field wherever there is combing.
 ///
-/// Telecined film has combed and whole frames in turn. Filters over time do not use one kind for the other,
-/// so for them the kHold frames behind one that is filtered by field are too. Noise is estimated by field in
-/// as many frames behind a combed one, as not all combing is recognized.
+/// Telecined film alternates between combed and complete frames. Temporal filters do not combine fields with
+/// whole pictures, so for them the kHold frames after a frame filtered by field are filtered by field, too.
+/// Noise is estimated by field in the kHold frames after a combed one, as not all combing is detected.
 class FieldControl {
  public:
   /// Two cycles of 3:2 pulldown.
   static constexpr int kHold = 10;
-  /// The least share of combed blocks in a frame that is filtered by field.
+  /// Minimum share of combed blocks in a frame that is filtered by field.
   static constexpr float kManyBlocks = 0.25F;
 
-  /// `reach` is the filter's. `engine` reads the frames and must outlive this.
+  /// `reach` is the filter's. `engine` reads the frames and must outlive this object.
   FieldControl(FieldChoice choice, const Reach& reach, Engine& engine)
       : choice_(choice), hold_(is_over_time(reach) ? kHold : 0), engine_(engine) {}
 
@@ -44,10 +44,10 @@ class FieldControl {
     return reach;
   }
 
-  /// Decides on the next frame of the stream. The first frame is not compared with any, so only its flag
-  /// counts.
+  /// Sets the flags of the next frame of the stream. The first frame is not compared with another, so only
+  /// its interlaced flag counts.
   void decide(Frame& frame);
-  /// Forgets the stream: the next frame does not continue it.
+  /// Begins a new stream.
   void reset();
 
  private:
@@ -58,8 +58,8 @@ class FieldControl {
   int hold_;
   Engine& engine_;
   std::optional<Frame> before_;
-  int by_field_ = 0;  ///< frames from the last one on that are filtered by field
-  int combed_ = 0;    ///< that are taken for combed
+  int by_field_ = 0;  ///< remaining frames to filter by field
+  int combed_ = 0;    ///< remaining frames to mark as combed
 };
 
 }  // namespace limpid

@@ -10,7 +10,7 @@
 
 namespace limpid {
 
-/// A frame and the noise model to filter it with.
+/// A frame and its noise model.
 struct LeveledFrame {
   Frame frame;
   NoiseModel level;
@@ -28,15 +28,15 @@ class Leveler {
 
   /// Takes the next frame of the stream.
   virtual void send(Frame frame) = 0;
-  /// The next frame with its level; nothing until more frames are sent, or the stream is flushed.
+  /// The next frame with its level. Returns nothing until more frames are sent or the stream is flushed.
   virtual std::optional<LeveledFrame> receive() = 0;
-  /// Ends the stream: all frames can be received.
+  /// Ends the stream: all remaining frames can then be received.
   virtual void flush() = 0;
-  /// Whether levels are estimated, which takes time.
+  /// True if levels are estimated, which takes time.
   virtual bool is_estimated() const = 0;
 };
 
-/// Levels that are known in advance: a function of the frame, called once for each, in their order.
+/// Levels that are known in advance, from a function that is called once per frame in order.
 class GivenLevels final : public Leveler {
  public:
   explicit GivenLevels(std::function<NoiseModel(const Frame&)> level_of) : level_of_(std::move(level_of)) {}

@@ -11,9 +11,9 @@
 namespace limpid {
 namespace {
 
-// What removes the noise of subsampled chroma best is more than its own deviation, even if it is white. Where
-// NoiseModel::chroma_strength isn't known, it is the more the stronger the noise: found by greatest PSNR on
-// clips with noise of 2 to 20 code values.
+// The best sigma for filtering subsampled chroma is greater than its noise level, even for white noise.
+// Without NoiseModel::chroma_strength, the factor grows with the noise; it has the greatest PSNR on clips
+// with noise of 2 to 20 code values.
 float strength_of_subsampled_chroma(float sigma) { return std::clamp(1.08F + 0.008F * sigma, 1.1F, 1.2F); }
 
 // "Y, U, V".
@@ -31,7 +31,7 @@ NoiseModel scaled(const NoiseModel& noise, float factor, float more) {
   NoiseModel result = noise;
   for (std::size_t p = 0; p < result.sigma.size(); ++p) {
     result.sigma[p] = std::min(noise.sigma[p] * factor + more, kMaxSigma);
-    // Opponent channels whose noise follows from the planes' go on doing so.
+    // Opponent channels whose noise follows from the planes remain so.
     if (noise.opponent[p].sigma > 0) {
       result.opponent[p].sigma = std::min(noise.opponent[p].sigma * factor + more, kMaxSigma);
     }
@@ -59,7 +59,8 @@ void NoiseControl::flush() {
   }
 }
 
-// A level must not depend on when it is received, so it is set as soon as its frames are there.
+// Levels are set as soon as the frames they depend on have been sent, so that they do not depend on the time
+// of receive().
 void NoiseControl::level_first() {
   const NoiseModel level = level_of(waiting_.front());
   leveled_.push_back({std::move(waiting_.front()), level});
@@ -107,7 +108,8 @@ NoiseModel NoiseControl::level_of(const Frame& frame) {
     }
     level = scaled(found_, settings_.strength, std::max(settings_.strength - 1, 0.0F));
   }
-  // Levels are used as they are given; models are of what is there, not of what is best.
+  // Given levels are used unchanged. Models describe the noise of the video, not the best sigma for
+  // filtering.
   const bool is_level = settings_.noise && !settings_.noise->color_model;
   if (!is_level && (frame.format.chroma_shift_x > 0 || frame.format.chroma_shift_y > 0)) {
     for (const int plane : {1, 2}) {

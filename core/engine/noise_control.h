@@ -15,78 +15,80 @@
 
 namespace limpid {
 
-/// The greatest level, in 8-bit code values.
+/// Maximum noise level, in 8-bit code values.
 inline constexpr float kMaxSigma = 255;
 
 enum class PlaneChoice { kAll, kLuma, kChroma };
 
-/// A noise model that the user gives.
+/// A noise model given by the user.
 struct NoiseProfile {
   NoiseModel noise;
-  std::optional<ColorModel> color_model;  ///< of the frames that it is for; nothing: of any
+  std::optional<ColorModel> color_model;  ///< color model of the video it was made from; nothing: any
   bool operator==(const NoiseProfile&) const = default;
 };
 
-/// What is asked for.
+/// Noise settings of the user.
 struct NoiseSettings {
   std::optional<NoiseProfile> noise;  ///< nothing: estimated from the frames
-  /// Deviations are multiplied by it. Above 1, estimated ones also grow by (strength - 1) code values, so
-  /// that noise that was hardly found, or not at all, can be removed, too.
+  /// Factor of all standard deviations. Above 1, estimated ones also grow by (strength - 1) code values, so
+  /// that noise that was barely or not detected can be removed.
   float strength = 1;
   PlaneChoice planes = PlaneChoice::kAll;
 
   bool operator==(const NoiseSettings&) const = default;
 };
 
-/// The noise with all deviations multiplied by `factor`, and `more` added; kMaxSigma at most.
+/// The noise with all standard deviations multiplied by `factor` and increased by `more`, limited to
+/// kMaxSigma.
 NoiseModel scaled(const NoiseModel& noise, float factor, float more = 0);
 
 enum class Latency : std::uint8_t {
-  kLookAhead,  ///< levels wait for the frames that their estimate is made from
-  kNone,       ///< each frame has its level at once, from the frames before and itself: live video
+  kLookAhead,  ///< a level waits for the frames that it is estimated from
+  kNone,       ///< each frame has its level immediately, from itself and the frames before: live video
 };
 
-/// The level that NoiseSettings ask for, estimated or given.
+/// The noise level according to NoiseSettings, estimated or given.
 class NoiseControl final : public Leveler {
  public:
-  /// Is told the estimate for each frame but those that are context only.
+  /// Receives the estimate for each frame, except frames that are context only.
   using Listener = std::function<void(const NoiseModel& estimate, const Frame& frame)>;
 
-  /// `engine` looks at the frames if the level is to be estimated, and must outlive this.
+  /// `engine` measures the frames if the level is estimated, and must outlive this object.
   NoiseControl(const NoiseSettings& settings, Engine& engine, Listener listener = {},
                Latency latency = Latency::kLookAhead)
       : settings_(settings), tracker_(engine), listener_(std::move(listener)), latency_(latency) {}
 
-  /// Throws UsageError if what is asked for doesn't go with frames of this format.
+  /// Throws UsageError if the settings do not match frames of this format.
   void check(const FrameFormat& format) const;
-  /// From now on. Whether levels are estimated must not change.
+  /// Sets the noise of later frames. Whether levels are estimated must not change.
   void set(const NoiseSettings& settings) { settings_ = settings; }
 
-  /// Frames that must be sent after one before its level is known, unless the stream is flushed.
+  /// The number of later frames that must be sent before a frame's level is known, unless the stream is
+  /// flushed.
   int look_ahead() const { return is_estimated() && latency_ == Latency::kLookAhead ? kLookAhead : 0; }
-  /// The engine must be able to read the frame. Throws as check().
+  /// The engine must be able to read the frame. Throws UsageError as check() does.
   void send(Frame frame) override;
   std::optional<LeveledFrame> receive() override;
   void flush() override;
-  /// Of the last frame that was sent: as NoiseTracker::begins_scene(). Only where levels are estimated.
+  /// NoiseTracker::begins_scene() of the last frame that was sent. Only if levels are estimated.
   bool begins_scene() const { return tracker_.begins_scene(); }
-  /// The level of a frame by itself and the frames before. No other frame may wait for its level.
+  /// The level of a frame, from itself and the frames before. No other frame may be waiting for its level.
   NoiseModel level_for(const Frame& frame);
 
-  /// Of the levels that frames were filtered with so far, but for those that are context only; for reports.
+  /// Levels of all frames so far, except frames that are context only; for reports.
   struct Levels {
     NoiseModel first;
     NoiseModel mean;
     NoiseModel last;
   };
   Levels levels() const;
-  /// The noise of the last frame that has a level, as it was estimated or given: before strengths and planes
-  /// were chosen.
+  /// The noise of the last frame that has a level, as estimated or given, without strength and choice of
+  /// planes.
   const NoiseModel& found() const { return found_; }
   bool is_estimated() const override { return !settings_.noise; }
 
  private:
-  // So that a scene has one estimate.
+  // Gives all frames of a scene one estimate.
   static constexpr int kLookAhead = NoiseTracker::kFramesToAverage - 1;
 
   void observe(const Frame& frame);
@@ -97,7 +99,7 @@ class NoiseControl final : public Leveler {
   NoiseTracker tracker_;
   Listener listener_;
   Latency latency_;
-  std::deque<Frame> waiting_;  // for their levels
+  std::deque<Frame> waiting_;  // frames without a level
   std::deque<LeveledFrame> leveled_;
   NoiseModel found_;
   NoiseModel first_, last_;

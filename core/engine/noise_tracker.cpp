@@ -10,12 +10,12 @@ namespace limpid {
 namespace {
 
 constexpr std::size_t kDisagreementsToRestart = 3;
-constexpr float kSameSigma = 0.5F;   // levels differ if they do by more than this
-constexpr float kSameShare = 0.15F;  // and by more than this share
-// The estimates of this many frames of a scene are checked by their result.
+constexpr float kSameSigma = 0.5F;   // two levels agree within this difference
+constexpr float kSameShare = 0.15F;  // or within this relative difference
+// The number of frames of a scene whose estimates are checked by filtering (ResidualCheck).
 constexpr int kCheckedFrames = 2;
 
-// Whether nothing of a frame but copies was found in its differences.
+// True if the differences contain only copied blocks.
 bool repeats(const noise::NoiseStatistics& statistics) {
   const noise::ChannelStatistics& luma = statistics.channels[0];
   const bool differs = std::any_of(luma.differences.begin(), luma.differences.end(),
@@ -101,7 +101,7 @@ void NoiseTracker::observe(const Frame& frame) {
     }
     const bool whole = scene_.frames >= frames_to_average_;
     if (whole && repeats(own.statistics)) {
-      before_ = frame;  // which is evidence of nothing
+      before_ = frame;  // contributes no measurement
       return;
     }
     if (whole && !agrees(own.model())) {
@@ -136,7 +136,7 @@ NoiseModel NoiseTracker::take() {
 
 SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames) {
   SceneNoise longest;
-  // All frames of a scene have one model by now.
+  // All frames of a scene have one model at this point.
   std::optional<NoiseModel> before;
   std::int64_t begin = 0;
   for (std::int64_t i = 0; i < frames; ++i) {

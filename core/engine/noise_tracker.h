@@ -16,78 +16,80 @@
 
 namespace limpid {
 
-/// Follows the noise of a stream. What the first frames of a scene tell, each by itself and by its
-/// differences from the frames before it, is summed up; then the model is held and only checked from time to
-/// time, which keeps it steady and nearly free. Summing up starts again at a scene cut and when several
-/// checks in a row say that the noise has changed. Deterministic. Holds the last frame.
+/// Tracks the noise of a stream. The measurements of the first frames of a scene, of each frame and of its
+/// difference from the frame before, are added up. Then the model is held and only checked at intervals,
+/// which keeps it constant at almost no cost. A scene cut, or several successive checks that disagree,
+/// restart the measurement. Deterministic. Keeps a reference to the last frame.
 class NoiseTracker {
  public:
-  /// How many frames of a scene are summed up, unless asked otherwise.
+  /// Default number of frames of a scene whose measurements are added up.
   static constexpr int kFramesToAverage = 6;
-  /// Pictures less wide or high than this tell too little.
+  /// Minimum width and height for a useful measurement.
   static constexpr int kLeastSide = 64;
-  /// One of so many frames is a check, once the model is held: by its number in the scene.
+  /// Every 8th frame of a scene is a check while the model is held.
   static constexpr std::int64_t kCheckInterval = 8;
 
-  /// `engine` looks at the frames, and must outlive this.
+  /// `engine` measures the frames and must outlive this object.
   explicit NoiseTracker(Engine& engine, int frames_to_average = kFramesToAverage)
       : engine_(engine), check_(engine), frames_to_average_(frames_to_average) {}
 
-  /// Takes the next frame of the stream, which the engine can read. All frames must have one format.
+  /// Takes the next frame of the stream, in memory that the engine can read. All frames must have one format.
   void observe(const Frame& frame);
-  /// Whether the last frame that was observed began a scene, as the very first one does.
+  /// True if the last observed frame began a scene. The first frame of a stream does.
   bool begins_scene() const { return begins_scene_; }
-  /// The noise of the first frame that has been observed and hasn't been asked for yet, as far as is known:
-  /// the more frames of its scene have been observed by now, the better. Needs such a frame.
+  /// The noise of the oldest observed frame that has not been taken, estimated from all frames of its scene
+  /// observed so far. Requires such a frame.
   NoiseModel take();
-  /// Both at once.
+  /// Calls observe() and take().
   NoiseModel next(const Frame& frame) {
     observe(frame);
     return take();
   }
 
  private:
-  // What one frame tells, or several.
+  // The measurement of one frame or several.
   struct Measurement {
     int frames = 0;
-    std::array<double, 3> white_variances{};  ///< sums
+    std::array<double, 3> white_variances{};  ///< sums over frames
     noise::NoiseStatistics statistics;
 
     void add(const Measurement& other);
     NoiseModel model() const;
   };
   Measurement measure(const Frame& frame);
-  // Whether an estimate, before it is lowered, is that of the scene.
+  // True if an estimate, before the residual check, agrees with the scene's.
   bool agrees(NoiseModel own) const;
-  // Makes the model from what has been summed up of the scene until `frame`, which checks it if asked.
+  // Makes the model from the measurements of the scene up to `frame`. `check`: also checks it by filtering
+  // `frame`.
   void make_model(const Frame& frame, bool check);
 
   Engine& engine_;
   ResidualCheck check_;
-  float strength_ = 1;  ///< ResidualCheck's of the scene
+  float strength_ = 1;  ///< factor of the ResidualCheck for the scene
   int frames_to_average_;
   BrightnessHistogram brightness_{};
   BrightnessScale scale_;  ///< of the scene
   bool begins_scene_ = false;
   std::int64_t frames_of_scene_ = 0;
-  std::optional<Frame> before_;           ///< the frame before, if it is of this scene
-  Measurement scene_;                     ///< what the model follows from
-  std::vector<Measurement> disagreeing_;  ///< the latest ones, while they contradict the model
+  std::optional<Frame> before_;           ///< previous frame, if it belongs to the scene
+  Measurement scene_;                     ///< measurements that the model is made from
+  std::vector<Measurement> disagreeing_;  ///< the latest measurements, while they contradict the model
   NoiseModel model_{};
-  std::deque<std::int64_t> scene_numbers_;  ///< of the frames that haven't been asked for
+  std::deque<std::int64_t> scene_numbers_;  ///< scene numbers of the frames that have not been taken
   std::int64_t scene_number_ = 0;
-  std::deque<std::pair<std::int64_t, NoiseModel>> ended_;  ///< scenes of such frames, and their last models
+  std::deque<std::pair<std::int64_t, NoiseModel>> ended_;  ///< ended scenes with frames that have not been
+                                                           ///< taken, and their final models
 };
 
 /// The noise of a scene.
 struct SceneNoise {
   NoiseModel noise;
-  std::int64_t first = 0;   ///< of its frames, counted from 0
-  std::int64_t frames = 0;  ///< how many it has
+  std::int64_t first = 0;   ///< number of its first frame, from 0
+  std::int64_t frames = 0;  ///< number of its frames
 };
 
-/// The noise of the longest scene of `frames` frames, at least one, that the tracker has observed and that it
-/// hasn't been asked for yet.
+/// The noise of the longest scene among the next `frames` frames (at least one) that the tracker has observed
+/// and that have not been taken.
 SceneNoise noise_of_longest_scene(NoiseTracker& tracker, std::int64_t frames);
 
 }  // namespace limpid

@@ -18,12 +18,12 @@ void SegmentDealer::reset() {
   shares_.front().end = kOpen;
 }
 
-// The end of what has results, as far as it is known.
+// The end of the share's frames with results, as far as it is known.
 std::int64_t SegmentDealer::end_of(const Share& share) const {
   return ended_ ? std::min(share.end, count_) : share.end;
 }
 
-// The end of what is dealt: of its context behind.
+// The end of the share's frames, including the context after them.
 std::int64_t SegmentDealer::end_of_context(const Share& share) const {
   const std::int64_t end = share.end == kOpen ? kOpen : share.end + reach_.after;
   return ended_ ? std::min(end, count_) : end;
@@ -33,13 +33,14 @@ bool SegmentDealer::is_done(const Share& share) const {
   return share.begin >= end_of(share) || share.next >= end_of_context(share);
 }
 
-// Frames with results that haven't been dealt, of a stream that has ended.
+// The number of frames with results of a finished stream that have not been dealt.
 std::int64_t SegmentDealer::left_of(const Share& share) const {
   return is_done(share) ? 0 : end_of(share) - std::max(share.next, share.begin);
 }
 
-// While the stream goes on, what comes far behind the frames of the share that has no end: all else is in
-// work by then. Later the half of what another has left, if that is worth the context that both will need.
+// Gives an idle worker frames of another share. While the stream continues, these are the frames far ahead in
+// the open share; all others are being processed. Later it is half of another share's remaining frames, if
+// that is worth the context that both workers then need.
 void SegmentDealer::take_over(Share& idle) {
   const std::int64_t context = reach_.before + reach_.after;
   const auto left = [this](const Share& share) { return left_of(share); };
@@ -48,9 +49,9 @@ void SegmentDealer::take_over(Share& idle) {
   if (ended_ && left_of(from) <= 2 * context + 1) {
     return;
   }
-  // What is taken begins with context, which takes about half as long as frames with results.
-  // Of a stream that goes on, segments end with what has come, so that no worker waits for its first frame,
-  // unless their context would be most of them.
+  // A share begins with context frames, which take about half as long as frames with results. While the
+  // stream continues, shares end at the frames received so far, so that no worker waits for its first frame,
+  // unless most of them would be context.
   const std::int64_t least = std::min(std::max<std::int64_t>(2 * context, 1), ahead_);
   const std::int64_t kept =
       ended_ ? (left_of(from) + context / 2) / 2 : std::clamp(count_ - from.next, least, ahead_);

@@ -10,36 +10,37 @@
 
 namespace limpid {
 
-/// Deals the frames of a stream to workers in segments, each with the context that a filter's reach asks
-/// for. A worker that has nothing to do takes a part of what is before another, so none waits for a slower
-/// one, and the segments at the stream's end are shorter. Counts frames from 0. Not thread-safe.
+/// Deals the frames of a stream to workers in segments, each with the context that a filter's reach requires.
+/// An idle worker takes over a part of another's segment, so no worker waits for a slower one, and segments
+/// at the end of the stream are shorter. Counts frames from 0. Not thread-safe.
 class SegmentDealer {
  public:
-  /// `ahead`: a worker begins so many frames ahead of the one whose segment it cuts short, at least as many
-  /// as the reach has, but no further ahead than frames have come. Where each of two workers is as fast,
-  /// segments have twice that length, but for the first ones and those of a slow source.
+  /// `ahead`: the distance in frames between a worker and the worker whose segment it shortens; at least the
+  /// reach's frames, and at most the frames received so far. With two equally fast workers, segments have
+  /// twice that length, except the first ones and those of a slow source.
   SegmentDealer(std::size_t workers, Reach reach, std::int64_t ahead);
 
   std::int64_t ahead() const { return ahead_; }
 
-  /// Another frame of the stream has come.
+  /// Adds a frame to the stream.
   void add() { ++count_; }
   std::int64_t count() const { return count_; }
-  /// There are no more.
+  /// Ends the stream.
   void end() { ended_ = true; }
-  /// As new.
+  /// Begins a new stream.
   void reset();
 
   struct Dealt {
     std::int64_t frame = 0;
-    bool wanted = false;  ///< not context for others only
-    bool begins = false;  ///< a segment: nothing that the worker had before goes on here
+    bool wanted = false;  ///< has a result, is not only context
+    bool begins = false;  ///< first of a segment, does not continue the worker's frames before
   };
-  /// The next frame for a worker, in the order of its segment; nothing if that hasn't come, or none is left.
+  /// The next frame for a worker, in the order of its segment. Returns nothing if the frame has not been
+  /// added or no frame remains.
   std::optional<Dealt> next(std::size_t worker);
-  /// Whether a worker has had the last frame of the stream, so that it waits for none behind it.
+  /// True if a worker has received the last frame of the stream, so that it waits for no later one.
   bool has_had_the_last(std::size_t worker) const;
-  /// No frame before this will be dealt any more.
+  /// No frame before this number will be dealt again.
   std::int64_t first_needed() const;
 
  private:
@@ -47,9 +48,9 @@ class SegmentDealer {
 
   struct Share {
     std::int64_t begin = 0;
-    std::int64_t end = 0;  // kOpen: of the stream, in one of them until another takes that over
+    std::int64_t end = 0;  // kOpen: the end of the stream, in one share until another takes it over
     std::int64_t next = 0;
-    bool begins = true;  // has had no frame of it
+    bool begins = true;  // no frame of it has been dealt
   };
 
   std::int64_t end_of(const Share& share) const;

@@ -49,7 +49,7 @@ class CombedBlocks {
   }
 
   bool is_combed(int line, int column) {
-    Sum neighbors = 0;  // less than 2^25 where samples have 8 bits
+    Sum neighbors = 0;  // less than 2^25 for 8-bit samples
     Sum same_field = 0;
     std::array<std::int32_t, kCombBlock> rows{};
     for (int y = 0; y < kCombBlock; ++y) {
@@ -61,7 +61,7 @@ class CombedBlocks {
       const Pair* const next = pairs(y + 1, column);
       const Pair* const after = pairs(y + 2, column);
       for (int x = 0; x < kCombColumns; ++x) {
-        // 16-bit factors: SIMD multiplies these where samples have 8 bits.
+        // 16-bit factors: SIMD multiplies them directly for 8-bit samples.
         const auto to_next = static_cast<Pair>(row[x] - next[x]);
         const auto to_after = static_cast<Pair>(row[x] - after[x]);
         neighbors += Sum{to_next} * to_next;
@@ -97,7 +97,7 @@ class CombedBlocks {
   const Plane& before_;
   std::int64_t code_value_;
   int columns_;
-  std::vector<Pair> pairs_;  // of a row of blocks
+  std::vector<Pair> pairs_;  // column pairs of a row of blocks
 };
 
 }  // namespace

@@ -6,45 +6,45 @@
 
 namespace limpid {
 
-/// The share of a frame's blocks that are combed: whose rows are of two fields of different instants, as in
-/// telecined film. 0 if so few are that the frame is taken for a whole one. Its samples decide;
-/// Frame::interlaced is not used. `before` is the frame before it. Both have one format and are in host
-/// memory.
+/// The share of a frame's blocks that are combed, that is, whose rows belong to two fields of different
+/// instants, as in telecined film. 0 if the share is too small to call the frame combed. Only samples count,
+/// not Frame::interlaced. `before` is the previous frame. Both frames have one format and are in host memory.
 ///
-/// Where something moves, the rows of a field agree better with each other than with the rows between them.
-/// Noise adds to both differences alike. Fine stripes differ from row to row by the same amount across a
-/// block, or do not change from frame to frame; neither is combing.
+/// Where something moves, rows of a field agree better with each other than with the rows between them. Noise
+/// adds to both differences alike. Fine stripes differ from row to row by the same amount across a block, or
+/// do not change from frame to frame; neither is combing.
 float combed_share(const Frame& frame, const Frame& before);
 
-// The definition, for all engines. Blocks of 16x16 samples of one plane count. Columns are added up in pairs,
-// which cancels the checkerboards of dithering.
+// The definition for all engines, on blocks of 16x16 samples of one plane. Columns are added in pairs, which
+// cancels the checkerboard patterns of dithering.
 
 inline constexpr int kCombBlock = 16;
 inline constexpr int kCombColumns = kCombBlock / 2;  ///< pairs of columns
 inline constexpr int kCombRows = kCombBlock - 2;     ///< rows that have two below them in the block
 
-/// A float sample as an integer, for sums that don't depend on their order. 16 to an 8-bit code value.
+/// Converts float samples to integers, whose sums do not depend on the order: 16 units to an 8-bit code
+/// value.
 inline constexpr float kCombFloatScale = 255 * 16;
 constexpr int comb_sample(float sample) {
-  constexpr float kMost = 16;                                // HDR's lamps
+  constexpr float kMost = 16;                                // brightest HDR highlights
   const bool is_usable = sample > -kMost && sample < kMost;  // false for NaN
   return is_usable ? static_cast<int>(sample * kCombFloatScale) : 0;
 }
 constexpr int comb_sample(int sample) { return sample; }
 
-/// Sums of squares over a block, of differences between pairs of samples. Pairs of samples of 16 bits differ
-/// by less than 2^17, so each sum is below 2^44.
+/// Sums of squares over a block, of differences between sums of two samples. Sums of two 16-bit samples
+/// differ by less than 2^17, so each member is below 2^44.
 struct CombSums {
   std::int64_t neighbors = 0;   ///< to the next row
   std::int64_t same_field = 0;  ///< to the row after the next
-  std::int64_t rows = 0;        ///< to the next row, added up over the row before squaring
+  std::int64_t rows = 0;        ///< to the next row, summed over the row before squaring
   std::int64_t change = 0;      ///< to the frame before
 };
 
-/// True if a block is combed, provided that it has changed since the frame before. `code_value`: an 8-bit
-/// code value in units of comb_sample().
+/// True if a block that has changed since the previous frame is combed. `code_value`: an 8-bit code value in
+/// units of comb_sample().
 constexpr bool may_be_combed(const CombSums& sums, std::int64_t code_value) {
-  // Rounding and coding differ by a code value.
+  // Rounding and coding cause differences of one code value.
   const std::int64_t floor = std::int64_t{kCombRows} * kCombColumns * 4 * code_value * code_value;
   return sums.neighbors > 2 * (sums.same_field + floor) && 10 * sums.rows < 7 * kCombColumns * sums.neighbors;
 }
@@ -55,12 +55,12 @@ constexpr bool is_combed_block(const CombSums& sums, std::int64_t code_value) {
 
 constexpr float share_of_combed_blocks(int combed, int blocks) {
   constexpr int kLeast = 4;
-  constexpr int kLeastShare = 50;  // one of so many
+  constexpr int kLeastShare = 50;  // at least 1 in 50 blocks
   const bool is_enough = combed >= kLeast && std::int64_t{combed} * kLeastShare >= blocks;
   return is_enough ? static_cast<float>(combed) / static_cast<float>(blocks) : 0;
 }
 
-/// The plane that decides: luma, or green.
+/// The number of the plane that is examined: luma or green.
 inline int comb_plane(const FrameFormat& format) { return format.color_model == ColorModel::kRgb ? 1 : 0; }
 
 /// An 8-bit code value in units of comb_sample().

@@ -14,18 +14,17 @@ std::atomic<std::int64_t> allocations = 0;
 
 constexpr std::size_t kAlignment = 64;
 
-// Rows end with this many bytes of slack so that vector loads which begin in a row stay inside the
-// allocation.
+// Slack bytes after each row: vector loads that begin in a row stay inside the allocation.
 constexpr std::size_t kSlack = 64;
 
-// The unit in which frames are allocated.
+// The unit of allocation.
 struct alignas(kAlignment) AlignedBlock {
   std::byte bytes[kAlignment];
 };
 
 int shifted(int size, int shift) { return (size + (1 << shift) - 1) >> shift; }
 
-// From one row of a plane to the next.
+// Bytes from one row of a plane to the next.
 std::size_t row_bytes(const FrameFormat& format, int plane) {
   const std::size_t bytes = static_cast<std::size_t>(format.plane_width(plane)) * format.bytes_per_sample();
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;

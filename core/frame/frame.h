@@ -19,7 +19,7 @@ enum class ColorRange : std::uint8_t { kUnspecified, kLimited, kFull };
 inline constexpr int kMaxPlanes = 4;
 inline constexpr int kMaxDimension = 65535;
 
-/// What the samples of a frame are. All planes share the sample type and bit depth.
+/// The format of a frame's samples. All planes share the sample type and bit depth.
 struct FrameFormat {
   int width = 0;   ///< of the first plane, in samples
   int height = 0;  ///< of the first plane, in samples
@@ -35,25 +35,24 @@ struct FrameFormat {
 
   bool operator==(const FrameFormat&) const = default;
 
-  /// Planes with color in them: 1 for gray, 3 for YUV and RGB.
+  /// Planes that carry color: 1 for gray, 3 for YUV and RGB.
   int color_plane_count() const { return color_model == ColorModel::kGray ? 1 : 3; }
-  /// All planes, the alpha plane included.
+  /// All planes, alpha included.
   int plane_count() const { return color_plane_count() + (has_alpha ? 1 : 0); }
   int plane_width(int plane) const;
   int plane_height(int plane) const;
   int bytes_per_sample() const;
   bool is_float() const { return sample_type == SampleType::kFloat32 || sample_type == SampleType::kFloat16; }
   /// Size of one 8-bit code value in units of this format's samples: 2^(bit_depth - 8) for integers, 1/255
-  /// for float samples (nominal range 0 to 1). Multiplying a noise level by it gives the deviation of the
-  /// samples.
+  /// for float samples (nominal range 0 to 1). A noise level times this is the noise standard deviation of
+  /// the samples.
   double code_value() const;
-  /// Throws Error, with `name` at the head of the sentence, if the fields contradict each other or a size is
-  /// not in 1 to kMaxDimension.
+  /// Throws an Error that begins with `name` if the fields contradict each other or a size is outside 1 to
+  /// kMaxDimension.
   void validate(const std::string& name) const;
 };
 
-/// Calls `visit` with a value of the type that the format's samples have: std::uint8_t, std::uint16_t, float
-/// or Half.
+/// Calls `visit` with a value of the format's sample type: std::uint8_t, std::uint16_t, float or Half.
 template <typename Visit>
 decltype(auto) visit_samples(const FrameFormat& format, const Visit& visit) {
   if (format.sample_type == SampleType::kUint8) {
@@ -68,10 +67,10 @@ decltype(auto) visit_samples(const FrameFormat& format, const Visit& visit) {
   return visit(Half());
 }
 
-/// Short text for a person, such as "1920x1080 YUV 4:2:0 8 bit".
+/// A short text for the user, such as "1920x1080 YUV 4:2:0 8 bit".
 std::string to_string(const FrameFormat& format);
 
-/// A view of one plane's samples; row y begins `y * stride` bytes after `data`. Rows do not overlap; strides
+/// A view of one plane's samples. Row y begins `y * stride` bytes after `data`. Rows do not overlap; strides
 /// are positive multiples of the sample size.
 struct Plane {
   std::byte* data = nullptr;
@@ -86,59 +85,59 @@ struct Plane {
   }
 };
 
-/// One picture in planar form. Copying a Frame copies the view, not the samples: copies share them, and
-/// nobody changes samples of which there is another copy. YUV planes are in the order Y, U, V; RGB planes R,
-/// G, B; alpha comes last.
+/// One picture in planar form. Copying a Frame copies the view and shares the samples; samples that are
+/// shared are not modified. YUV planes are in the order Y, U, V; RGB planes R, G, B; alpha comes last.
 struct Frame {
   FrameFormat format;
   std::array<Plane, kMaxPlanes> planes;
-  bool interlaced = false;  ///< odd and even rows are two fields of different instants and are filtered apart
-  bool combed = false;      ///< odd and even rows may be such fields in places: noise is estimated by field
-  std::int64_t index = 0;   ///< position in the source, from 0, for messages
-  /// It does not continue the frame before it, as behind a cut or a seek: filters over time use neither for
-  /// the other.
+  bool interlaced = false;  ///< odd and even rows are two fields of different instants, which are filtered
+                            ///< separately
+  bool combed = false;      ///< parts of the frame are combed: noise is estimated by field
+  std::int64_t index = 0;   ///< position in the source, from 0; used in messages
+  /// True for the first frame after a scene cut or a seek: temporal filters do not combine it with the frames
+  /// before.
   bool begins_anew = false;
-  /// No result is wanted: it is there for the results of the frames around it.
+  /// True for frames that serve only as context of other frames' results and have no result.
   bool context_only = false;
-  /// Where the samples are. Those in a device's memory are laid out as its video decoder or encoder has them:
-  /// the planes have a `sample_stride`, and samples have `padding_bits` unused low bits. Samples of a decoder
-  /// are read only. In host memory `sample_stride` is 1 and `padding_bits` 0.
+  /// Where the samples are. Samples in device memory have the layout of the device's video decoder or
+  /// encoder: planes have a `sample_stride`, and samples have `padding_bits` unused low bits. Samples of a
+  /// decoder are read-only. In host memory `sample_stride` is 1 and `padding_bits` is 0.
   MemoryDomain memory;
   int padding_bits = 0;
-  /// In a device's memory, what says that the samples are there, kept alive by this: an event of the device's
-  /// (CUDA: a cudaEvent_t) that has been recorded. Null: they are when all work is done that has been
-  /// enqueued to the device's default stream.
+  /// Signals that samples in device memory are complete: a recorded event of the device (CUDA: a
+  /// cudaEvent_t), kept alive by this pointer. Null: samples are complete when the device's default stream
+  /// has finished its queue.
   std::shared_ptr<void> ready;
   std::shared_ptr<void> samples;  ///< keeps the memory behind `planes` alive
   std::shared_ptr<void>
       attachment;  ///< opaque to the denoisers and passed through: timestamps, side data, tags
 };
 
-/// Gives `to` what results have of the frame that they are made of: `interlaced`, `combed`, `index` and
-/// `attachment`.
+/// Copies the members that results take from the frame they are made from: `interlaced`, `combed`, `index`
+/// and `attachment`.
 void pass_on(const Frame& from, Frame& to);
 
-/// Makes `to`, a frame in host memory of the format of `from`, the same frame but for its samples, which may
-/// be elsewhere: pass_on(), `begins_anew` and `context_only`.
+/// Copies all members but the samples to `to`, a frame of the same format in host memory: those of pass_on(),
+/// `begins_anew` and `context_only`.
 void describe_alike(const Frame& from, Frame& to);
 
-/// Copies the samples of a plane, or of a frame, into another of the same size and format, both in host
-/// memory.
+/// Copies the samples of a plane or a frame to another of the same size and format. Both are in host memory.
 void copy_plane(const FrameFormat& format, const Plane& from, const Plane& to);
 void copy_samples(const Frame& from, const Frame& to);
 
-/// Bytes of one block of memory that holds a frame as place_frame() lays it out.
+/// Bytes of a block of memory for place_frame().
 std::size_t frame_bytes(const FrameFormat& format);
 
-/// A frame in `memory`, which begins on a 64-byte boundary and has frame_bytes(): plane after plane, rows
-/// beginning on 64-byte boundaries. Throws Error for formats that don't make sense.
+/// A frame in `memory`, which is 64-byte aligned and has frame_bytes(): one plane after the other, with
+/// 64-byte aligned rows. Throws Error for invalid formats.
 Frame place_frame(const FrameFormat& format, std::shared_ptr<std::byte> memory);
 
-/// Allocates a frame in ordinary memory; rows begin on 64-byte boundaries, samples are not initialized.
-/// Throws OutOfMemory.
+/// Allocates a frame in ordinary memory. Rows are 64-byte aligned; samples are uninitialized. Throws
+/// OutOfMemory.
 Frame allocate_frame(const FrameFormat& format);
 
-/// How many frames allocate_frame() has made in this process. For tests that a steady state makes none.
+/// The number of frames that allocate_frame() has made in this process. Tests verify with it that a steady
+/// state allocates none.
 std::int64_t allocated_frames();
 
 }  // namespace limpid

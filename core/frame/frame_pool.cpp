@@ -11,9 +11,9 @@
 namespace limpid {
 namespace {
 
-// A frame that so many others were asked for without it is let go of: of a stream that is over, or as many as
-// were once alive at the same time. Of a pool of many, so many for each: several GPUs' frames wait for each
-// other in turn, and are all needed once in about four times their number (core/engine/engine_group.cpp).
+// A free frame is released after this many allocations that did not use it, or 8 times the number of frames
+// in the pool if that is more. Frames of several GPUs wait for each other in turn, so each is needed once in
+// about four times their number (core/engine/engine_group.cpp).
 constexpr std::int64_t kPatience = 1024;
 constexpr std::int64_t kPatienceForEach = 8;
 
@@ -22,14 +22,14 @@ constexpr std::int64_t kPatienceForEach = 8;
 struct FramePool::State {
   struct Free {
     Frame frame;
-    std::int64_t since;  // in frames asked for
+    std::int64_t since;  // in allocations
   };
   std::int64_t patience() const { return std::max(kPatience, kPatienceForEach * frames); }
 
   std::mutex mutex;
   std::int64_t asked_for = 0;
   std::int64_t frames = 0;  // lent and free
-  std::deque<Free> free;    // of any formats, in the order in which they came back
+  std::deque<Free> free;    // of any formats, in the order of their return
 };
 
 FramePool::FramePool(Allocator allocate)
@@ -37,12 +37,12 @@ FramePool::FramePool(Allocator allocate)
 
 Frame FramePool::allocate(const FrameFormat& format) {
   Frame frame;
-  std::vector<Frame> expired;  // whose memory is given back when the lock is
+  std::vector<Frame> expired;  // freed after the lock is released
   {
     const std::scoped_lock lock(state_->mutex);
     auto& free = state_->free;
     ++state_->asked_for;
-    // The last that came back, whose memory is likeliest to be in a cache.
+    // The last returned frame, whose memory is most likely in a cache.
     const auto last = std::find_if(free.rbegin(), free.rend(),
                                    [&](const State::Free& one) { return one.frame.format == format; });
     if (last != free.rend()) {

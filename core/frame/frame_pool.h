@@ -7,16 +7,16 @@
 
 namespace limpid {
 
-/// Frames whose memory is used again: streams of frames, each of its own format, allocate only as many as are
-/// alive at once. Memory that has not been needed for 1024 frames, or eight times as many as there are, is
-/// freed. Thread-safe. Frames may outlive the pool.
+/// A pool of frames that reuses their memory, so that a stream allocates only as many frames as are alive at
+/// once. Memory that has not been used for 1024 allocations, or eight times the number of frames, is freed.
+/// Formats may differ. Thread-safe. Frames may outlive the pool.
 class FramePool {
  public:
   using Allocator = std::function<Frame(const FrameFormat&)>;
 
-  /// `allocate` makes the frames that the pool has none of.
+  /// `allocate` makes a frame when the pool has no free one.
   explicit FramePool(Allocator allocate = allocate_frame);
-  /// Samples are not initialized. Throws OutOfMemory.
+  /// Samples are uninitialized. Throws OutOfMemory.
   Frame allocate(const FrameFormat& format);
 
  private:

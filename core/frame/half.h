@@ -11,7 +11,7 @@ struct Half {
   std::uint16_t bits = 0;
 
   constexpr Half() = default;
-  /// The nearest one, ties to even; infinity from 65520 on.
+  /// Rounds to the nearest value, ties to even; infinity from 65520 on.
   constexpr explicit Half(float value) : bits(bits_of(value)) {}
 
   /// Exact.
@@ -40,7 +40,7 @@ struct Half {
     if (magnitude >= kOverflow) {
       result = magnitude > kInfinity ? 0x7E00 : 0x7C00;
     } else if (magnitude < kLeastNormal) {
-      // The sum has the unit of the least half in its last place, so the addition rounds.
+      // The unit of the sum equals the lowest bit of the half, so the addition rounds.
       result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) -
                std::bit_cast<std::uint32_t>(0.5F);
     } else {

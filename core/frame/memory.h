@@ -7,10 +7,10 @@ namespace limpid {
 
 enum class MemoryKind : std::uint8_t { kHost, kCuda };
 
-/// Whose memory samples are in: the host's or a device's.
+/// The memory that holds samples: the host's or a device's.
 struct MemoryDomain {
   MemoryKind kind = MemoryKind::kHost;
-  int ordinal = 0;  ///< the number that its runtime gives the device; 0 for the host's
+  int ordinal = 0;  ///< device number of its runtime; 0 for the host
 
   bool operator==(const MemoryDomain&) const = default;
   bool is_host() const { return kind == MemoryKind::kHost; }

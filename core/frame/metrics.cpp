@@ -24,7 +24,7 @@ void require_same_size(const Plane& reference, const Plane& test) {
   }
 }
 
-// The Gaussian of the SSIM window in one direction, cut to `size` samples; its taps add up to 1.
+// The one-dimensional Gaussian of the SSIM window, truncated to `size` samples. Its taps add up to 1.
 std::vector<double> window_taps(int size) {
   const int count = std::min(size, kWindow);
   std::vector<double> taps(count);
@@ -52,7 +52,7 @@ void convolve_row(const std::vector<double>& taps, const std::vector<double>& in
   }
 }
 
-// All that SSIM needs to know of the samples under a window. The two variances only ever appear as a sum.
+// The number of sums over a window that SSIM is computed from. The two variances only occur as a sum.
 constexpr int kMoments = 4;
 enum : std::uint8_t { kMeanReference, kMeanTest, kSquares, kProduct };
 using MomentRow = std::array<std::vector<double>, kMoments>;

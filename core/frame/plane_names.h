@@ -7,8 +7,8 @@
 
 namespace limpid {
 
-/// What to call the color planes of a format or color model: Y, U, V or R, G, B; a gray plane is Y, as in
-/// the tools that users compare with.
+/// Names of the color planes of a format or color model: Y, U, V or R, G, B. A gray plane is Y, as in other
+/// video tools.
 inline std::vector<std::string_view> color_plane_names(ColorModel model) {
   switch (model) {
     case ColorModel::kGray:

@@ -28,7 +28,7 @@ Frame part_of(const Frame& frame, const Region& region) {
   part.format.width = region.width;
   part.format.height = region.height;
   for (int p = 0; p < frame.format.plane_count(); ++p) {
-    // Alpha is as large as the first plane.
+    // Alpha has the size of the first plane.
     const bool is_chroma = p > 0 && p < frame.format.color_plane_count();
     const int x = region.x >> (is_chroma ? frame.format.chroma_shift_x : 0);
     const int y = region.y >> (is_chroma ? frame.format.chroma_shift_y : 0);

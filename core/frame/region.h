@@ -13,14 +13,14 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// Whether there is something in the region, and all of it lies in the frame.
+/// True if the region is not empty and lies inside the frame.
 bool is_within(const Region& region, const FrameFormat& format);
 
-/// The smallest region around this one that consists of whole chroma samples, and of as many rows of both
-/// fields where frames are interlaced; it may end with the frame, though. `region` must lie in the frame.
+/// The smallest region around `region` with complete chroma samples and, in interlaced frames, as many rows
+/// of both fields. It may also end at the frame's border. `region` must lie in the frame.
 Region whole_samples(const Region& region, const FrameFormat& format, bool interlaced);
 
-/// A frame that has this region for its picture: a view of the same samples. The region must consist of whole
+/// The part of a frame inside `region`, as a view of the same samples. The region must consist of complete
 /// chroma samples.
 Frame part_of(const Frame& frame, const Region& region);
 

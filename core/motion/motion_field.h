@@ -7,48 +7,47 @@
 
 namespace limpid {
 
-/// Where a block of the current picture is in the reference picture: at its own position plus this, in whole
-/// samples.
+/// Displacement of a block from the current picture to the reference picture, in whole samples.
 struct MotionVector {
   std::int16_t x = 0;
   std::int16_t y = 0;
   bool operator==(const MotionVector&) const = default;
 };
 
-/// What a MotionVector leaves, in quarters of a sample, -2 to 2.
+/// Fractional part of a displacement, in quarters of a sample, -2 to 2.
 struct QuarterSamples {
   std::int8_t x = 0;
   std::int8_t y = 0;
   bool operator==(const QuarterSamples&) const = default;
 };
 
-/// Motion from a current picture to a reference picture, for each whole block of kBlock x kBlock samples of
-/// the current one. Every block's counterpart lies inside of the reference picture. A picture that is less
-/// than a block wide or high has an empty field.
+/// Motion from a current picture to a reference picture, for each complete block of kBlock x kBlock samples
+/// of the current picture. Every block's counterpart lies inside the reference picture. A picture narrower or
+/// lower than a block has an empty field.
 struct MotionField {
   static constexpr int kBlock = 8;
 
-  int columns = 0;  ///< of blocks; samples right of the last one or below it go with the nearest block
+  int columns = 0;  ///< in blocks; samples right of the last block or below it use the nearest block
   int rows = 0;
   std::vector<MotionVector> vectors;  ///< row by row
-  /// How much the guides (core/motion/motion_blocks.h) differ along each vector, in a window of 24 x 24
-  /// samples around the block: the mean of the absolute differences, in which the block counts more than what
-  /// is around it, in units of 1/512 of an 8-bit code value. motion::difference_of_noise() says what noise
-  /// alone makes it.
+  /// Differences of the guides (core/motion/motion_blocks.h) along each vector, in a window of 24 x 24
+  /// samples around the block: weighted mean of the absolute differences, with more weight on the block, in
+  /// units of 1/512 of an 8-bit code value. motion::difference_of_noise() is the value for noise alone.
   std::vector<std::int32_t> differences;
-  /// How much there was to follow: how far the current picture's guide is from its mean in the same window,
-  /// likewise. core/motion/followed.h tells from both whether a block was followed.
+  /// Mean absolute deviation of the current picture's guide from its mean in the same window, with the
+  /// weights and unit of `differences`. core/motion/followed.h decides from both whether a block was
+  /// followed.
   std::vector<std::int32_t> textures;
-  /// What is to be added to the vectors, if MotionParameters ask for it; else empty. Blocks at a border of
-  /// the reference picture stay there: all samples between which is interpolated are inside.
+  /// Fractional parts of the vectors if MotionParameters request them, otherwise empty. Blocks at a border of
+  /// the reference picture stay there: all samples needed for interpolation are inside.
   std::vector<QuarterSamples> quarters;
 
   bool operator==(const MotionField&) const = default;
 
   bool empty() const { return vectors.empty(); }
-  /// The number of the block that a sample of the current picture goes with. The field must not be empty.
+  /// The number of the block that covers a sample of the current picture. The field must not be empty.
   std::size_t block_at(int x, int y) const { return block_at(x, y, columns, rows); }
-  /// The same in any field of so many columns and rows. A constant expression, which device code may use.
+  /// block_at() for any field of `columns` and `rows`. A constant expression for device code.
   static constexpr std::size_t block_at(int x, int y, int columns, int rows) {
     return static_cast<std::size_t>(std::min(y / kBlock, rows - 1)) * columns +
            std::min(x / kBlock, columns - 1);

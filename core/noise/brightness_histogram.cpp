@@ -34,7 +34,7 @@ CellMeans means_of_cells(const Plane& plane, float scale) {
   return means;
 }
 
-// Of a plane of the frame, in 8-bit code values.
+// Means of the cells of a plane of the frame, in 8-bit code values.
 CellMeans means_of_cells(const Frame& frame, int number) {
   const Plane& plane = frame.planes[number];
   const auto scale = static_cast<float>(1.0 / frame.format.code_value());
@@ -60,7 +60,7 @@ bool has_brightness_scale(const FrameFormat& format) {
 
 BrightnessScale brightness_scale(const Frame& frame) {
   constexpr float kFilled = 64;    // code values
-  constexpr float kUsedSteps = 8;  // more classes have too few blocks each
+  constexpr float kUsedSteps = 8;  // with more classes, each would have too few blocks
   if (!has_brightness_scale(frame.format)) {
     return {};
   }
@@ -76,8 +76,8 @@ BrightnessScale brightness_scale(const Frame& frame) {
 }
 
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after) {
-  // Sum of the changes of all shares, 2 at most. Nearly all cuts change more, in noise of sigma 50 too, and
-  // frames of a scene hardly ever, even if three between them are left out.
+  // Limit of the summed changes of all shares, which is 2 at most. Nearly all scene cuts exceed it, at a
+  // noise level of sigma 50 too. Frames of one scene rarely do, even with three frames between them.
   constexpr float kCutDifference = 0.5F;
   float difference = 0;
   for (std::size_t i = 0; i < after.size(); ++i) {

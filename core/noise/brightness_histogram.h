@@ -9,31 +9,31 @@
 
 namespace limpid {
 
-/// How a picture's brightness is distributed: the shares of its levels, dark ones first, among the means of
-/// cells all over it. Small and robust to motion and, as cells are, to noise, so that a change tells of a
-/// scene cut.
+/// The brightness distribution of a picture: the share of each level, dark levels first, among the means of
+/// cells across the picture. Small, and robust to motion and, since cells average, to noise. A large change
+/// indicates a scene cut.
 using BrightnessHistogram = std::array<float, 32>;
 
 /// The histogram of a frame in host memory.
 BrightnessHistogram brightness_histogram(const Frame& frame);
 
-/// The scale for the noise of a scene that begins with this frame in host memory. Gray samples of more than 8
-/// bits often fill a small part of their range, as those of microscopes do: their scale spans the
-/// brightnesses of the frame. It is the usual one for other formats, and where the frame fills more than a
-/// quarter of the range.
+/// The brightness scale for the noise of a scene that begins with this frame in host memory. Gray samples of
+/// more than 8 bits often fill a small part of their range, as in microscopy; their scale spans the
+/// brightnesses of the frame. Other formats, and frames that fill more than a quarter of the range, have the
+/// default scale.
 BrightnessScale brightness_scale(const Frame& frame);
-/// Whether brightness_scale() depends on the samples of frames in this format.
+/// True if brightness_scale() depends on the samples of frames in this format.
 bool has_brightness_scale(const FrameFormat& format);
 
-/// Whether a scene ends between two frames with these histograms.
+/// True if a scene ends between two frames with these histograms.
 bool is_cut(const BrightnessHistogram& before, const BrightnessHistogram& after);
 
-// The cells and levels, constant expressions that device code may use.
+// The cells and levels. Constant expressions for device code.
 
 inline constexpr int kBrightnessCells = 32;  ///< along each side
-/// How many samples a cell has along a side, if the picture has so many.
+/// Side of a cell in samples, if the picture is large enough.
 inline constexpr int kBrightnessCellSide = 8;
-/// Where the i-th cell begins that has `length` samples of a side's.
+/// The position of the i-th cell along a side of `length` samples.
 constexpr int brightness_cell(int side, int length, int i) {
   return static_cast<int>(std::int64_t{side - length + 1} * i / kBrightnessCells);
 }
@@ -44,7 +44,7 @@ constexpr int brightness_level(float code_value) {
   return code_value > 0 ? static_cast<int>(std::min(code_value * kLevels / 256, kLast)) : 0;
 }
 
-/// The plane that is looked at.
+/// The number of the plane that is examined.
 inline int brightness_plane(const FrameFormat& format) {
   return format.color_model == ColorModel::kRgb ? 1 : 0;
 }

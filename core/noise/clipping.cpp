@@ -10,20 +10,21 @@ namespace {
 
 // Weaker noise moves no sample by a code value.
 constexpr float kLeastSigma = 2;
-// Farther away than so many deviations nothing is cut off that could be told.
+// Distance from the end, in standard deviations, beyond which clipping is negligible.
 constexpr double kReach = 3.5;
-// Where samples are counted, in deviations. At 0.4 begins what noise makes of the end itself.
+// Least distance from the end at which samples are counted, in standard deviations. Below 0.4, even a truth
+// at the end itself produces such means.
 constexpr double kCountedFrom = 0.45;
 constexpr double kCountedTo = 1.3;
 
 double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double normal_distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
-// `sigma_at(d)`: the deviation of the noise d code values from the end.
+// `sigma_at(d)`: the standard deviation of the noise d code values from the end.
 template <typename SigmaAt>
 ClippedEnd end_of(const SigmaAt& sigma_at, double sample_in_code_values) {
-  constexpr int kSteps = 16;                // in a code value
-  const auto mean_of = [&](double truth) {  // of the noisy samples
+  constexpr int kSteps = 16;                // steps per code value
+  const auto mean_of = [&](double truth) {  // mean of the noisy samples for a true value
     const double sigma = sigma_at(truth);
     return truth * normal_distribution(truth / sigma) + sigma * normal_density(truth / sigma);
   };
@@ -37,7 +38,7 @@ ClippedEnd end_of(const SigmaAt& sigma_at, double sample_in_code_values) {
       before = truth;
       mean_before = mean;
       truth += 1.0 / kSteps;
-      mean = std::max(mean, mean_of(truth));  // a steep curve could make it fall
+      mean = std::max(mean, mean_of(truth));  // a steep curve could make it decrease
     }
     const double between = mean > mean_before ? (d - mean_before) / (mean - mean_before) : 0;
     const double found = std::max(before + std::clamp(between, 0.0, 1.0) * (truth - before), 0.0);

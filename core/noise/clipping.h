@@ -7,34 +7,34 @@
 #include "core/frame/frame.h"
 #include "core/noise/noise_model.h"
 
-// Noise that the ends of the sample range cut off. Its mean is not 0: it lifts what is dark, and lowers what
-// is bright, by up to 0.4 deviations, and so it does their estimates. About a truth that is x above the lower
-// end, the mean of noisy samples is x P(x / sigma) + sigma p(x / sigma), with the normal distribution P and
-// its density p, so that the truth follows from the mean (A. Foi, "Clipped noisy images: heteroskedastic
-// modeling and practical denoising", Signal Processing 2009). All engines undo it in results, in the same
-// arithmetic.
+// Noise that is clipped at the ends of the sample range. Its mean is not 0: it raises dark areas and lowers
+// bright areas by up to 0.4 standard deviations, and the estimates with them. At a true value x above the
+// lower end, the mean of noisy samples is x P(x / sigma) + sigma p(x / sigma), with the normal distribution P
+// and its density p, so the true value follows from the mean (A. Foi, "Clipped noisy images: heteroskedastic
+// modeling and practical denoising", Signal Processing 2009). All engines correct their results for this
+// shift, with equal arithmetic.
 
 namespace limpid {
 
-/// Of one end of the range of a plane's samples, by how far estimates are from it, in whole 8-bit code
-/// values.
+/// Tables for one end of the range of a plane's samples, indexed by the distance of an estimate from it, in
+/// whole 8-bit code values.
 struct ClippedEnd {
   static constexpr int kDistances = 257;
 
-  /// How much nearer to the end the truth is.
+  /// difference between the estimate and the true value, which is nearer to the end
   std::array<float, kDistances> shift{};
-  /// The share of noisy samples that the noise puts at the end, in 2^-16, where they are counted: near the
-  /// end, but not so near that they would be there without noise, too; 0 elsewhere.
+  /// The expected share of noisy samples at the end, in units of 2^-16, at distances where samples are
+  /// counted: near the end, but not so near that noise-free samples would be there too; 0 elsewhere.
   std::array<std::uint32_t, kDistances> share{};
 };
 
 using ClippedEnds = std::array<ClippedEnd, 2>;  ///< 0 and the greatest sample
 
-/// For noise of that deviation and curve in a plane of integer samples. Nothing where it is too weak for
-/// results to change, or the plane is no brightness.
+/// Tables for noise of this level and curve in a plane of integer samples. Nothing if the noise is too weak
+/// to change results, or if the plane does not carry brightness.
 std::optional<ClippedEnds> clipped_ends(const FrameFormat& format, int plane, const PlaneNoise& noise);
 
-/// Keeps what clipped_ends() has made for the planes of a stream, whose noise seldom changes.
+/// Cache of clipped_ends() for the planes of a stream, whose noise rarely changes.
 class ClippedEndsOfPlanes {
  public:
   const std::optional<ClippedEnds>& of(const FrameFormat& format, int plane, const PlaneNoise& noise);
@@ -48,21 +48,21 @@ class ClippedEndsOfPlanes {
   std::array<std::optional<Made>, 3> made_;
 };
 
-/// Of the samples of a plane whose estimates are where samples are counted: how many are at the end, and the
-/// sum of their shares.
+/// Counts over the samples of a plane whose estimates are at distances where samples are counted: samples at
+/// the end, and the sum of their expected shares.
 struct ClippedCount {
   std::uint64_t at_end = 0;
   std::uint64_t shares = 0;
 };
 
-// For device code, too.
+// The functions below are for device code, too.
 
-/// The distance that a sample counts as, `steps` samples from the end, of `scale` in a code value.
+/// Distance from the end in code values, for `steps` samples and `scale` samples per code value.
 constexpr int clipped_distance(int steps, int scale) { return (steps + scale / 2) / scale; }
 
-/// How much of the shift to undo: none unless about as many samples are at the end as the noise would put
-/// there. They aren't if the noise is weaker there than told, or nothing was cut off. Never all of it, as
-/// what errors the estimates have grows with it, up to double.
+/// The part of the shift to correct: zero unless about as many samples are at the end as expected. There are
+/// fewer if the noise is weaker there than its model, or if nothing was clipped. Never the whole shift, since
+/// the correction increases the errors of estimates, up to twofold.
 constexpr float clipped_weight(const ClippedCount& count) {
   constexpr double kLeastSamples = 32;
   constexpr double kNone = 0.25;
@@ -76,7 +76,7 @@ constexpr float clipped_weight(const ClippedCount& count) {
   return static_cast<float>(kMost * (weight < 0 ? 0 : weight > 1 ? 1 : weight));
 }
 
-/// What a shift is between whole distances.
+/// The shift at a fractional distance.
 constexpr float clipped_shift(const float* shifts, float distance) {
   const int i = static_cast<int>(distance);
   return i >= ClippedEnd::kDistances - 1
@@ -84,8 +84,8 @@ constexpr float clipped_shift(const float* shifts, float distance) {
              : shifts[i] + (distance - static_cast<float>(i)) * (shifts[i + 1] - shifts[i]);
 }
 
-/// The sample in place of `sample`, 0 to `greatest`, of `scale` in a code value, given both ends' shifts and
-/// weights.
+/// The corrected value of `sample` (0 to `greatest`, `scale` per code value), given the shifts and weights of
+/// both ends.
 constexpr int without_clipping(int sample, int greatest, int scale, const float* low, float low_weight,
                                const float* high, float high_weight) {
   const float unit = 1.0F / static_cast<float>(scale);

@@ -10,7 +10,7 @@
 namespace limpid::noise {
 namespace {
 
-/// Blocks in the order of their texture are looked at in strips that end at these shares of all.
+/// Blocks ordered by texture are examined in strips that end at these shares of all blocks.
 constexpr std::array<double, 5> kShares = {0, 0.05, 0.15, 0.3, 0.5};
 
 // Blocks of similar texture. In squared code values.
@@ -78,7 +78,7 @@ std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat
   const auto fall_of = [](const Strip& strip) {
     return std::sqrt(mean_of(strip.differences, 5, 6) / mean_of(strip.differences, 3, 4));
   };
-  // What was done to it, as a part of all that can be.
+  // Degree of the codec's changes, 0 to 1.
   const double done = (1 - ramp((fall_of(low) + fall_of(middle)) / 2, kConstants.coded.fall_of_coded,
                                 kConstants.coded.fall_of_original)) *
                       ramp(slope, kConstants.coded.slope_of_scaling, kConstants.coded.slope_of_codecs);
@@ -87,7 +87,8 @@ std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat
       ramp(middle.difference / flattest.difference, kConstants.coded.uniform, kConstants.coded.uneven);
   const double gain = kConstants.coded.gain * std::pow(kConstants.coded.most_repetition, dependent * done);
 
-  // Texture and motion leave no more than a share of texture, or grow with it.
+  // The part of the energy that differences leave by texture and inexact motion is at most a share of the
+  // texture, or grows with it.
   const double missed = kConstants.coded.missed_in_original +
                         (kConstants.coded.missed_in_coded - kConstants.coded.missed_in_original) * done;
   const auto beyond = [&](const Strip& strip) {
@@ -113,7 +114,7 @@ std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat
   if (!(variance > 0)) {
     return std::nullopt;
   }
-  // Of the noise, differences have what does not repeat.
+  // Differences contain only the part of the noise that does not repeat.
   const double in_differences =
       kConstants.coded.gain * kConstants.coded.gain * std::sqrt(low.difference * middle.difference);
   return CodedNoise{scaled(without_shading(spectrum, true), variance), 1 - in_differences / variance};

@@ -5,20 +5,21 @@
 #include "core/noise/noise_statistics.h"
 #include "core/noise/spectrum.h"
 
-// Noise that a codec, or a camera's own filter over time, has worked on. Of its high frequencies little is
-// left, a part of it is common to successive frames, which their differences lack, and from the flattest
-// blocks it is gone. So it is measured on all but these, told from texture that was not followed exactly, and
-// made greater by what its spectrum tells of how much was done to it.
+// Noise that a codec or a camera's temporal filter has changed. It has lost most of its high frequencies; a
+// part of it is common to successive frames and thus missing in their differences; and it is absent from the
+// flattest blocks. It is therefore measured on all but the flattest blocks, separated from texture that
+// motion did not match exactly, and increased according to its spectrum, which shows the degree of the
+// change.
 
 namespace limpid::noise {
 
 struct CodedNoise {
   Spectrum spectrum{};
-  double repetition = 0;  ///< as NoiseShape has it
+  double repetition = 0;  ///< NoiseShape::repetition
 };
 
-/// Luma's noise; nothing where differences tell of no such noise. `flat`: the mean variance of a tenth of
-/// single frames' blocks, the flattest.
+/// Luma's noise; nothing if differences contain no such noise. `flat`: the mean variance of the flattest
+/// tenth of single frames' blocks.
 std::optional<CodedNoise> coded_noise(const ChannelStatistics& luma, double flat);
 
 }  // namespace limpid::noise

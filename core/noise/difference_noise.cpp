@@ -14,14 +14,14 @@ namespace limpid::noise {
 namespace {
 
 struct Class {
-  double all = 0;     // blocks
-  double chosen = 0;  // blocks
+  double all = 0;     // number of blocks
+  double chosen = 0;  // number of measured blocks
   Spectrum spectrum{};
   double measured = 0;    // variance of the differences
-  double level = 0;       // deviation of the noise
-  double visibility = 0;  // as DifferenceNoise has them
+  double level = 0;       // standard deviation of the noise
+  double visibility = 0;  // DifferenceNoise::visibility of the class
   double uniformity = 0;
-  double reliability = 0;  // of `level`, which texture in the differences raises
+  double reliability = 0;  // reliability of `level`, which texture in the differences raises
 };
 using Classes = std::array<Class, kClasses>;
 
@@ -54,10 +54,10 @@ struct BinSums {
 
 struct Chosen {
   BinSums sums;
-  int last = 0;  // bin
+  int last = 0;  // number of the bin
 };
 
-// The blocks of least texture whose variance has the lowest upper bound.
+// The blocks with the least texture whose variance has the lowest upper bound.
 std::optional<Chosen> least_textured(const Energies* bins, double least) {
   std::optional<Chosen> chosen;
   double lowest = std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ std::optional<Chosen> least_textured(const Energies* bins, double least) {
     if (blocks < least || bins[a].blocks == 0) {
       continue;
     }
-    // Neighboring coefficients of noise that isn't white depend on each other: half of them count.
+    // Neighboring coefficients of colored noise depend on each other: half of them count.
     const double error = std::sqrt(2 / (blocks * kCoefficients / 2));
     const double bound = mean_of(sums.spectrum()) * (1 + kConstants.difference.standard_errors * error);
     if (bound < lowest) {
@@ -94,7 +94,7 @@ void extrapolate(const Energies* bins, const Chosen& chosen, Class& result) {
     const double growth = std::max(mean_of(more) - variance, 0.0) / (textured.mean_texture() - texture);
     const double share = std::min(growth, kConstants.difference.most_growth);
     left = std::clamp((variance - share * texture) / (1 - share / 2), 0.0, variance);
-    // The growth's own spectrum is subtracted, as far as it makes the variance.
+    // Subtracts the spectrum of the growth in proportion to its part of the variance.
     const double total = mean_of(more) - variance;
     for (int i = 0; i < kCoefficients && total > 0; ++i) {
       const double own = std::max(more[i] - result.spectrum[i], 0.0) * (variance - left) / total;
@@ -131,8 +131,8 @@ Classes measure(const std::vector<Energies>& bins, ChannelKind kind) {
   return classes;
 }
 
-// Levels are upper bounds. Where all blocks of a class have texture its level is limited by the next
-// classes'.
+// Levels are upper bounds. The level of a class with texture in all blocks is limited by the levels of the
+// next classes.
 void limit_by_neighbors(Classes& classes) {
   std::array<double, kClasses> bounds{};
   double greatest = 0;
@@ -164,8 +164,8 @@ void limit_by_neighbors(Classes& classes) {
   }
 }
 
-// Where texture hides the noise of a class, or is left in its differences, the level lies between what was
-// extrapolated and what was measured: there it is what the classes around it have in which noise is seen.
+// If texture hides the noise of a class or remains in its differences, the level lies between the
+// extrapolated and the measured one. It is then interpolated from the surrounding classes with visible noise.
 void fill_hidden(Classes& classes) {
   const Classes before = classes;
   for (int c = 0; c < kClasses; ++c) {
@@ -190,10 +190,10 @@ void fill_hidden(Classes& classes) {
   }
 }
 
-// The median of the classes' values, weighted by their blocks.
+// The median of the classes' values, weighted by their numbers of blocks.
 template <typename Value>
 double median_of(const Classes& classes, const Value& value) {
-  std::vector<std::pair<double, double>> variances;  // and their blocks
+  std::vector<std::pair<double, double>> variances;  // variance and number of blocks
   double all = 0;
   for (const Class& each : classes) {
     if (each.chosen > 0) {
@@ -216,7 +216,7 @@ double median_of(const Classes& classes, const Value& value) {
 // beyond the last.
 NoiseShape::Curve curve_of(const Classes& classes, double sigma) {
   std::array<double, kClasses> levels{};
-  int last = -1;  // with a level
+  int last = -1;  // last class with a level
   for (int c = 0; c < kClasses; ++c) {
     if (classes[c].chosen == 0) {
       continue;
@@ -271,7 +271,7 @@ std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel
     if (!(own > 0)) {
       continue;
     }
-    // Where the level had to be lowered, the spectrum is texture's, too.
+    // If the level was lowered, the spectrum contains texture.
     const double weight = each.chosen * std::pow(each.level * each.level / each.measured, 2);
     weights += weight;
     for (int i = 0; i < kCoefficients; ++i) {
@@ -282,7 +282,7 @@ std::optional<DifferenceNoise> difference_noise(const ChannelStatistics& channel
     return std::nullopt;
   }
   if (kind == ChannelKind::kOpponent) {
-    // One level for all brightnesses: few blocks that are much brighter don't count.
+    // One level for all brightnesses: a few much brighter blocks do not count.
     variance = all * median_of(classes, [](const Class& each) { return each.level * each.level; });
   }
   noise.visibility /= all;

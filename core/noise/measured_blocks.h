@@ -9,16 +9,16 @@
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_statistics.h"
 
-// Which blocks of a frame are measured for NoiseStatistics, and in which bins they go: the same in all
-// engines, to the bit. Constant expressions may be used in device code.
+// The choice of the blocks that NoiseStatistics measure, and of their bins, bit-exact in all engines.
+// Constant expressions for device code.
 
 namespace limpid::noise {
 
-/// Blocks that are looked at are spread over a channel, no more than these.
+/// Maximum numbers of measured blocks, which are spread over a channel.
 inline constexpr int kMostSingle = 16384;
 inline constexpr int kMostDifferences = 8192;
 
-/// Positions 0, spacing, 2 spacing, ... of blocks along both sides of a channel. One that is smaller than a
+/// Positions 0, spacing, 2 spacing, ... of blocks along both sides of a channel. A channel smaller than a
 /// block has none.
 struct BlockGrid {
   int spacing = 1;
@@ -27,8 +27,7 @@ struct BlockGrid {
   constexpr int blocks() const { return columns * rows; }
 };
 
-/// The grid whose spacing is the smallest multiple of `spacing` with which there are no more than `most`
-/// blocks.
+/// The grid with at most `most` blocks whose spacing is the smallest possible multiple of `spacing`.
 constexpr BlockGrid block_grid(int width, int height, int spacing, int most) {
   BlockGrid grid{spacing};
   if (width < kBlock || height < kBlock) {
@@ -48,18 +47,18 @@ constexpr BlockGrid difference_grid(int width, int height) {
   return block_grid(width, height, kBlock, kMostDifferences);
 }
 
-/// How the block at (x, y) of a channel moves, given the vectors of a MotionField of luma, and how much
-/// smaller than luma the channel is: as the block of luma does that has the block's upper left sample.
+/// The motion of the block at (x, y) of a channel, from the vectors of a MotionField of luma and the
+/// channel's subsampling: the vector of the luma block that contains the block's upper left sample.
 constexpr MotionVector vector_of_block(const MotionVector* vectors, int columns, int rows, int x, int y,
                                        int shift_x, int shift_y) {
   const MotionVector& luma = vectors[MotionField::block_at(x << shift_x, y << shift_y, columns, rows)];
   return {static_cast<std::int16_t>(luma.x >> shift_x), static_cast<std::int16_t>(luma.y >> shift_y)};
 }
 
-/// Whether motion was followed where the block with the upper left sample (x, y) of luma is. The vector to
-/// the picture before and the one that leads back from there must cancel to within one sample. `before` and
-/// `back` are the vectors of both MotionFields, which have `columns` x `rows` blocks. Blocks of noise alone
-/// often fail the test, too, but they fail it whatever their noise is.
+/// True if motion was followed at the block with the upper left sample (x, y) of luma: the vector to the
+/// picture before and the vector back from there cancel to within one sample. `before` and `back` are the
+/// vectors of both MotionFields, which have `columns` x `rows` blocks. Blocks of noise alone often fail this
+/// test, but independently of the noise's level.
 constexpr bool is_followed(const MotionVector* before, const MotionVector* back, int columns, int rows, int x,
                            int y) {
   const auto block = static_cast<int>(MotionField::block_at(x, y, columns, rows));
@@ -75,8 +74,9 @@ constexpr bool is_followed(const MotionVector* before, const MotionVector* back,
   return is_small(there.x + returned.x) && is_small(there.y + returned.y);
 }
 
-/// Whether the end of the samples' range may have cut off the noise of a sample; `white` is white_level().
-/// Blocks with more such samples than these tell too little noise and are left out.
+/// True if clipping at the end of the sample range may have changed the noise of a sample; `white` is
+/// white_level(). Blocks with more such samples than the constants below have too little noise and are
+/// skipped.
 constexpr bool is_cut_off(float sample, float white) { return sample == 0 || sample == white; }
 inline constexpr int kMostCutOff = kBlock * kBlock / 8;
 
@@ -84,7 +84,7 @@ inline constexpr int kMostCutOff = kBlock * kBlock / 8;
 constexpr float difference_sample(float a, float b) { return (a - b) * 0.707106781186548F; }
 constexpr float mean_sample(float a, float b) { return (a + b) * 0.5F; }
 
-/// Energies of the even coefficients and of the odd ones (is_odd()), the DC's not among them.
+/// Energies of the even and of the odd coefficients (is_odd()), without the DC.
 using HalfEnergies = std::array<float, 2>;
 
 constexpr void add_to(HalfEnergies& sums, const HalfEnergies& more) {
@@ -92,7 +92,7 @@ constexpr void add_to(HalfEnergies& sums, const HalfEnergies& more) {
   sums[1] += more[1];
 }
 
-/// Of row v of a block's energies [u]. Engines add up a block's rows in their order.
+/// The part of row v of a block's energies [u]. Engines add up the rows of a block in order.
 constexpr HalfEnergies halves_of_row(int v, const std::array<float, kBlock>& energies) {
   HalfEnergies sums{};  // of even u and of odd u
   for (int u = 0; u < kBlock; ++u) {
@@ -103,38 +103,37 @@ constexpr HalfEnergies halves_of_row(int v, const std::array<float, kBlock>& ene
   return v % 2 == 0 ? sums : HalfEnergies{sums[1], sums[0]};
 }
 
-/// The bins in which the even and the odd coefficients of a single block go.
+/// The bins of the even and the odd coefficients of a single block.
 constexpr std::array<int, 2> single_bins(const HalfEnergies& energies) {
   constexpr int kOdd = kCoefficients / 2;
   return {activity_of(energies[1] / kOdd), activity_of(energies[0] / (kOdd - 1))};
 }
 
-/// octaves_of() a block of these energies.
+/// octaves_of() a block with these energies.
 constexpr std::int32_t octaves_of(const HalfEnergies& energies) {
   return octaves_of((energies[0] + energies[1]) / (kCoefficients - 1));
 }
 
-/// Whether a block is a copy of the other but for its brightness, given the energies of their difference:
-/// codecs make such blocks. What is less than octaves_of() resolves is rounding.
+/// True if a block is a copy of the other one up to its brightness, as codecs make them, given the energies
+/// of their difference. Less than the resolution of octaves_of() is rounding.
 constexpr bool is_copy(const HalfEnergies& difference) {
   return difference[0] + difference[1] <= (kCoefficients - 1) * 0x1p-13F;
 }
 
-/// Whether the difference of two blocks can be noise, given its energies and those of the blocks' mean. Noise
-/// of the variance v adds v to a coefficient's energy in the difference and v / 2 in the mean, so the
-/// quotient is 2 at most, give or take what chance makes of 63 coefficients. Blocks of different content
-/// exceed that.
+/// True if the difference of two blocks can be noise, given its energies and those of the blocks' mean. Noise
+/// of variance v adds v to a coefficient's energy in the difference and v / 2 in the mean, so the quotient is
+/// at most 2, apart from the random variation of 63 coefficients. Blocks of different content exceed it.
 constexpr bool can_be_noise(const HalfEnergies& difference, const HalfEnergies& mean) {
   constexpr float kMostQuotient = 8;
   return difference[0] + difference[1] <= kMostQuotient * (mean[0] + mean[1]);
 }
 
-/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is no color.
+/// The brightness of two blocks whose mean has this DC. The middle of opponent channels' range is achromatic.
 constexpr float brightness_by_dc(float dc, bool opponent) { return dc / kBlock + (opponent ? 128.0F : 0.0F); }
 
-/// That of YUV's chroma is luma's, on which its noise depends: the mean of `columns`, the sums of eight luma
-/// samples below each other, of those that chroma samples of the second picture's block lie on. Engines add
-/// up columns from above, and a picture of odd size has all of these.
+/// The brightness for YUV's chroma, whose noise depends on luma's brightness: the mean of `columns`, the sums
+/// of eight vertically adjacent luma samples, at the chroma samples of the second picture's block. Engines
+/// add up columns from above. In pictures of odd size all of these samples exist.
 constexpr float brightness_by_luma(const std::array<float, kBlock>& columns) {
   float sum = 0;
   for (const float column : columns) {
@@ -143,7 +142,7 @@ constexpr float brightness_by_luma(const std::array<float, kBlock>& columns) {
   return sum / (kBlock * kBlock);
 }
 
-/// The bin in which the difference of two blocks goes that are so bright and whose mean has these energies.
+/// The bin of the difference of two blocks with this brightness and these energies of their mean.
 constexpr int difference_bin(float brightness, const BrightnessScale& scale, const HalfEnergies& energies) {
   return class_of(brightness, scale) * kActivities +
          activity_of((energies[0] + energies[1]) / (kCoefficients - 1));

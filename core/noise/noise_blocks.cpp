@@ -6,15 +6,15 @@
 namespace limpid::noise {
 namespace {
 
-// How many standard errors an estimate's upper bound lies above it; found by trial, as kMaxBlocks was. A
-// smaller number trusts rarer flat places more, and the estimate varies more.
+// Distance of an estimate's upper bound from it, in standard errors. Found by trial, as kMaxBlocks. A smaller
+// number relies more on rare flat areas, and the estimate varies more.
 constexpr double kConfidence = 0.6;
 
 constexpr int kMostRounds = 4;
-constexpr float kSmallChange = 0.01F;  // of all gains
+constexpr float kSmallChange = 0.01F;  // relative change of all gains
 
-// The variance of the noise in those shares of the blocks, the last of which is all, that has the lowest
-// upper bound. `independence` is the share of a block's samples that it doesn't have in common with others.
+// The variance of the noise in the share of the blocks that has the lowest upper bound; the last share is all
+// blocks. `independence` is the share of a block's samples that it does not share with other blocks.
 double lowest_variance(const std::vector<FlattestBlocks>& shares, double independence) {
   // The variance of the sum of n squared coefficients, relative to the square of its mean, is 2 / n.
   const auto relative_error = [independence](double coefficients) {
@@ -22,9 +22,9 @@ double lowest_variance(const std::vector<FlattestBlocks>& shares, double indepen
   };
   double lowest_bound = std::numeric_limits<double>::infinity();
   for (const FlattestBlocks& share : shares) {
-    // Structure rarely fills the whole spectrum, so the quieter half and quarter of it are tried as well.
-    // Their means are lower even in white noise, by this many standard errors of a single coefficient's mean
-    // (the means of the lowest 1/1, 1/2 and 1/4 of normally distributed numbers).
+    // Structure rarely fills the whole spectrum, so its quieter half and quarter are tried as well. Their
+    // means are lower even in white noise, by this many standard errors of a single coefficient's mean (the
+    // means of the lowest 1/1, 1/2 and 1/4 of normally distributed numbers).
     constexpr std::array<std::pair<int, double>, 3> kParts = {
         {{kNoiseCoefficients, 0}, {kNoiseCoefficients / 2, 0.798}, {kNoiseCoefficients / 4, 1.271}}};
     const double blocks = share.blocks;
@@ -43,7 +43,7 @@ double lowest_variance(const std::vector<FlattestBlocks>& shares, double indepen
       lowest_bound = std::min(lowest_bound, sum / (part * share.gain * expected) * (1 + kConfidence * error));
     }
   }
-  // White noise reaches its lowest bound with all blocks and coefficients.
+  // For white noise, all blocks and coefficients give the lowest bound.
   const double all = static_cast<double>(shares.back().blocks) * kNoiseCoefficients;
   return lowest_bound / (1 + kConfidence * relative_error(all));
 }
@@ -65,7 +65,7 @@ Censoring::Censoring() {
   const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
   const auto below = [](double x) { return std::erfc(-x / std::sqrt(2)) / 2; };
   const auto remaining_mean = [&](double x) { return x * below(x) + density(x); };
-  // Remaining means under that of a plane at the very end are chance; they get its variance.
+  // Means below that of a plane at the very end of the range are random; they get its variance.
   double distance_before = 0;
   for (std::size_t i = 0; i < variances_.size(); ++i) {
     while (remaining_mean(distance_before) * kEntriesPerUnit < static_cast<double>(i)) {

@@ -9,53 +9,52 @@
 
 #include "core/frame/frame.h"
 
-// The parts of the noise estimate (cpu/noise/noise_estimation.h) that engines share: the arithmetic of
-// one block and of sums over many blocks, which each engine orders as suits it, and the sigma that follows
-// from the sums. Constant expressions may be used in device code.
+// The parts of the noise estimate (cpu/noise/noise_estimation.h) that engines share: the arithmetic of one
+// block and of sums over many blocks, whose order each engine chooses, and the sigma that follows from the
+// sums. Constant expressions for device code.
 
 namespace limpid::noise {
 
 inline constexpr int kBlock = 8;
-inline constexpr int kCell = 2 * kBlock;  ///< blocks are looked at in squares of 2 x 2
+inline constexpr int kCell = 2 * kBlock;  ///< blocks are processed in squares of 2 x 2
 inline constexpr int kBlocksPerCell = 4;
 
-/// Coefficient (u, v) of a block tells of texture up to u + v = 6 and of noise above.
+/// Coefficients (u, v) of a block up to this u + v measure texture; those above measure noise.
 inline constexpr int kHighestTextureFrequency = 6;
 inline constexpr int kNoiseCoefficients = 36;
 
-// Found by trial on natural pictures and clips with noise of sigma 2 to 50 added: more blocks and a smaller
-// first share find rarer flat places; both make the estimate vary more.
+// Found by trial on natural pictures and clips with added noise of sigma 2 to 50. More blocks and a smaller
+// first share detect rarer flat areas, but make the estimate vary more.
 inline constexpr int kMaxBlocks = 16384;
 inline constexpr double kSmallestShare = 1.0 / 400;
 inline constexpr double kShareGrowth = 1.15;
-/// The weight that the high frequencies of a cell's other blocks have in a block's texture.
+/// The weight of the high frequencies of a cell's other blocks in a block's texture.
 inline constexpr float kNeighborWeight = 0.3F;
-/// Blocks in which clipping at the ends of the code range leaves less than this share of the noise's variance
-/// are not used.
+/// Blocks are skipped if clipping at the ends of the code range leaves less than this share of the noise's
+/// variance.
 inline constexpr float kLeastGain = 0.5F;
 
 using BlockSamples = std::array<std::array<float, kBlock>, kBlock>;
 
-/// The left half of the orthonormal DCT-II matrix; the right half mirrors it, with the sign changed in odd
-/// rows.
+/// The left half of the orthonormal DCT-II matrix. The right half is its mirror image, with the sign changed
+/// in odd rows.
 using HalfDctMatrix = std::array<std::array<float, kBlock / 2>, kBlock>;
 HalfDctMatrix half_dct_matrix();
 
-/// What a block's samples tell, in 8-bit code values and their squares.
+/// Measurements of a block's samples, in 8-bit code values and their squares.
 struct Block {
   float mean = 0;
   float texture = 0;  ///< energy of the lower frequencies
-  float noise = 0;    ///< energy of the higher ones
-  float least = 0;    ///< sample
+  float noise = 0;    ///< energy of the higher frequencies
+  float least = 0;    ///< minimum sample
   float greatest = 0;
-  std::array<float, kNoiseCoefficients> spectrum{};  ///< squares of the higher ones
+  std::array<float, kNoiseCoefficients> spectrum{};  ///< squares of the higher frequencies
 
-  /// Constant blocks are bars, titles or saturated, not a part of the picture without noise.
+  /// Constant blocks are bars, titles or saturated areas, and no evidence of a noise-free picture.
   constexpr bool is_constant() const { return least == greatest; }
 };
 
-/// Where a plane's cells are: their corners are `spacing` samples apart. A plane that is smaller than a cell
-/// has none.
+/// The cells of a plane, whose corners are `spacing` samples apart. A plane smaller than a cell has none.
 struct CellGrid {
   int spacing = 1;
   int columns = 0;
@@ -77,7 +76,7 @@ constexpr CellGrid cell_grid(int width, int height) {
   return grid;
 }
 
-/// The DCT of each column of a block, or of some of its columns.
+/// The DCT of all or some columns of a block.
 template <std::size_t kColumns>
 constexpr void dct_columns(std::array<std::array<float, kColumns>, kBlock>& block,
                            const HalfDctMatrix& matrix) {
@@ -142,7 +141,7 @@ constexpr Block analyze(BlockSamples samples, const HalfDctMatrix& matrix) {
   return block;
 }
 
-/// The texture by which a block is chosen or not, given the energy of the higher frequencies of all blocks of
+/// The texture by which a block is selected, given the energies of the higher frequencies of all blocks of
 /// its cell.
 constexpr float texture_with_neighbors(float texture, float noise,
                                        const std::array<float, kBlocksPerCell>& noise_of_cell) {
@@ -153,23 +152,23 @@ constexpr float texture_with_neighbors(float texture, float noise,
   return texture + kNeighborWeight * neighbors;
 }
 
-/// What is left of Gaussian noise's variance where the samples' range cuts it off.
+/// The share of Gaussian noise's variance that remains after clipping at the ends of the samples' range.
 class Censoring {
  public:
   Censoring();
 
-  /// The variance that is left of noise of deviation `sigma`, relative to its own, where the mean of what
-  /// remains is `mean`, in a range from 0 to `white`. 1 if sigma is 0.
+  /// The remaining share of the variance of noise of standard deviation `sigma` in a range from 0 to `white`,
+  /// where the mean of the clipped samples is `mean`. 1 if sigma is 0.
   constexpr float gain(float mean, float sigma, float white) const {
     return sigma > 0 ? variance(mean / sigma) * variance((white - mean) / sigma) : 1;
   }
 
  private:
   static constexpr int kEntriesPerUnit = 64;
-  static constexpr int kReach = 4;  // beyond which nothing is lost
+  static constexpr int kReach = 4;  // nothing is clipped beyond this distance
 
-  // The variance that is left of noise of unit variance when its values beyond one end of the range are moved
-  // to that end. `distance`: from that end to the mean of what results.
+  // The remaining variance of noise of unit variance whose values beyond one end of the range are moved to
+  // that end. `distance`: from that end to the mean of the result.
   constexpr float variance(float distance) const {
     const float within = std::min(std::max(distance, 0.0F), float{kReach});
     const int half_entries = static_cast<int>(within * (2 * kEntriesPerUnit));
@@ -179,14 +178,14 @@ class Censoring {
   std::array<float, kReach * kEntriesPerUnit + 1> variances_{};
 };
 
-/// Goes through the growing shares of `blocks` blocks at which the estimate is made, from the smallest to
+/// Iterates over the growing shares of `blocks` blocks at which the estimate is made, from the smallest to
 /// all.
 class Shares {
  public:
   constexpr explicit Shares(int blocks)
       : blocks_(blocks), next_(std::max(2.0 * kBlocksPerCell, blocks * kSmallestShare)) {}
 
-  /// How many blocks the next share has; 0 after the last.
+  /// The number of blocks in the next share; 0 after the last.
   constexpr int next() {
     if (size_ == blocks_) {
       return 0;
@@ -204,44 +203,45 @@ class Shares {
   double next_;
 };
 
-/// The greatest code value that integer samples have, and that float samples should.
+/// The greatest code value of integer samples, and the nominal one of float samples.
 float white_level(const FrameFormat& format);
 
 /// The step from one integer sample to the next, in 8-bit code values; 0 for float samples.
 float quantization_step(const FrameFormat& format);
 
-/// Sums of the spectra and gains of the first blocks of an order: the estimate is made from them.
+/// Sums of the spectra and gains of the first blocks of an order. The estimate is made from them.
 struct FlattestBlocks {
   int blocks = 0;
   std::array<double, kNoiseCoefficients> spectrum{};
   double gain = 0;
 };
 
-/// Finds sigma of a plane's noise from such sums. How strongly the range of the samples censors the noise
-/// depends on its sigma, so it goes by rounds: while it isn't done, refine() it with the sums for each of the
-/// Shares of those blocks that are neither constant nor of a gain under kLeastGain, in the order of their
-/// textures divided by their gains (then of their numbers); then, unless that was the last round, give each
-/// block the gain of deviation(), before which it is 1, and tell how much that has changed the gains.
+/// Determines sigma of a plane's noise from such sums. The degree to which the sample range clips the noise
+/// depends on its sigma, so the search has rounds. Until it is done, call refine() with the sums of each of
+/// the Shares of the blocks that are not constant and have a gain of at least kLeastGain, ordered by texture
+/// divided by gain (then by number). After each round but the last, set each block's gain (initially 1) to
+/// that of deviation(), and pass on how much the gains have changed.
 class SigmaSearch {
  public:
   struct Counts {
     int blocks = 0;
-    int constant = 0;      ///< blocks
-    int out_of_range = 0;  ///< blocks with samples below 0 or above white_level(), as float samples may be
+    int constant = 0;      ///< number of constant blocks
+    int out_of_range = 0;  ///< number of blocks with samples below 0 or above white_level(), which are
+                           ///< possible in floats
   };
 
-  /// `samples` is the number of the plane's.
+  /// `samples` is the plane's number of samples.
   SigmaSearch(const Counts& counts, std::int64_t samples);
 
   void refine(const std::vector<FlattestBlocks>& shares);
   void gains_changed_by(float most);
 
   bool done() const { return done_; }
-  /// The deviation that the last round measured, which is not 0 in clean pictures either.
+  /// The standard deviation measured in the last round, which is not 0 in clean pictures either.
   float deviation() const;
 
  private:
-  double independence_;  // the share of a block's samples that it doesn't have in common with others
+  double independence_;  // share of a block's samples that it does not share with other blocks
   bool censored_;
   bool done_;
   int rounds_ = 0;

@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kLags = NoiseShape::kFrequencies;
 using Matrix = std::array<std::array<double, kLags>, kLags>;
-// Less than this share of the mean is no coefficient's variance: spectra are measured, and what follows from
-// them for other transforms may be negative.
+// Minimum share of a coefficient's variance in the mean. Spectra are measured, and the variances that follow
+// for other transforms may be negative.
 constexpr double kLeastVariance = 1e-3;
 
 bool is_one(float value) { return value == 1; }
 
-// What the variance of a filter's response gets of covariances 0 to 7 samples apart: its autocorrelation,
-// both directions counted.
+// The factors of covariances at distances of 0 to 7 samples in the variance of a filter's response: the
+// filter's autocorrelation, in both directions.
 std::array<double, kLags> responses(const double* filter, std::size_t size) {
   std::array<double, kLags> response{};
   for (std::size_t d = 0; d < std::min<std::size_t>(kLags, size); ++d) {
@@ -36,7 +36,8 @@ Matrix inverse(Matrix matrix) {
   for (int i = 0; i < kLags; ++i) {
     result[i][i] = 1;
   }
-  for (int column = 0; column < kLags; ++column) {  // Gauss and Jordan; the matrix is well conditioned
+  for (int column = 0; column < kLags; ++column) {  // Gauss-Jordan elimination; the matrix is
+                                                    // well-conditioned
     int pivot = column;
     for (int row = column; row < kLags; ++row) {
       pivot = std::abs(matrix[row][column]) > std::abs(matrix[pivot][column]) ? row : pivot;

@@ -8,36 +8,36 @@
 
 namespace limpid {
 
-/// The brightnesses at which the noise of a plane is told apart, in 8-bit code values.
+/// The brightnesses at which a plane's noise is modeled, in 8-bit code values.
 struct BrightnessScale {
   static constexpr int kSteps = 16;
   float origin = 0;
   float spacing = 16;
   bool operator==(const BrightnessScale&) const = default;
 
-  /// Where a brightness is on the scale, in steps. For device code, too.
+  /// The position of a brightness on the scale, in steps. For device code, too.
   constexpr float position_of(float brightness) const { return (brightness - origin) * (1.0F / spacing); }
 };
 
-/// How a plane's noise differs from noise that is white and the same at every brightness, which is what a
-/// NoiseShape that nobody has changed tells.
+/// The difference between a plane's noise and white noise of constant level. A default NoiseShape describes
+/// white noise of constant level.
 struct NoiseShape {
   static constexpr int kFrequencies = 8;
 
   /// Relative variances of the coefficients of the orthonormal 8x8 DCT-II of the noise, [8 v + u] for the
-  /// vertical frequency v and the horizontal one u; their mean is 1. They tell how noise of neighboring
-  /// samples depends on each other, which demosaicking, scaling and codecs bring about.
+  /// vertical frequency v and the horizontal frequency u. Their mean is 1. They describe the correlation of
+  /// neighboring samples' noise, which demosaicking, scaling and codecs cause.
   std::array<float, kFrequencies * kFrequencies> spectrum;
-  /// Deviations by brightness (of the plane; of luma, for YUV's chroma), relative to the plane's, at the
-  /// points of the scale (deviation_at()).
+  /// Standard deviations at the points of the scale (deviation_at()), relative to the plane's. The scale is
+  /// the plane's brightness; for YUV's chroma, luma's brightness.
   struct Curve : std::array<float, BrightnessScale::kSteps + 1> {
     BrightnessScale scale;
     bool operator==(const Curve&) const = default;
   };
   Curve curve;
-  /// How much of it is common to successive frames: the correlation of the noise of a frame with that of the
-  /// frame before, along motion, 0 to less than 1. Codecs and cameras' own filters bring that about. The
-  /// noise of frames that are k apart is taken to have a correlation of repetition^k.
+  /// The share of the noise that is common to successive frames: the correlation of a frame's noise with the
+  /// noise of the frame before, along motion, from 0 to less than 1. Codecs and filters of cameras cause it.
+  /// Noise of frames at a distance of k has the correlation repetition^k.
   float repetition = 0;
 
   constexpr NoiseShape() {
@@ -49,8 +49,8 @@ struct NoiseShape {
   bool is_white() const;
 };
 
-/// The value of a curve at BrightnessScale::position_of() a brightness: linear between its points, the value
-/// of the nearest point beyond them. For device code, too.
+/// The value of a curve at a position BrightnessScale::position_of(): linear between the points, constant
+/// beyond the last ones. For device code, too.
 constexpr float deviation_at(const float* curve, float position) {
   constexpr int kLast = BrightnessScale::kSteps;
   if (!(position > 0)) {
@@ -68,69 +68,70 @@ inline float deviation_at(const NoiseShape::Curve& curve, float brightness) {
 
 /// The noise of one plane or channel.
 struct PlaneNoise {
-  float sigma = 0;  ///< standard deviation, in 8-bit code values whatever the bit depth of the samples
+  float sigma = 0;  ///< standard deviation, in 8-bit code values for any bit depth of the samples
   NoiseShape shape;
   bool operator==(const PlaneNoise&) const = default;
 };
 
-/// Where a noise estimate comes from, or why nothing was found.
+/// The source of a noise estimate, or the reason for a level of 0.
 enum class NoiseSource : std::uint8_t {
   kGiven,           ///< no estimate
   kMotion,          ///< differences of frames along motion
   kSingleFrames,    ///< the flattest blocks of single frames
-  kClean,           ///< nothing: no more than what clean pictures have
-  kBelowPrecision,  ///< nothing: less than the samples' precision
-  kRepeatedFrames,  ///< nothing: frames are copies of each other, so they are no evidence of noise
-  kMotionLost,      ///< nothing: motion could not be followed, and single frames don't support an estimate
+  kClean,           ///< no noise: not more than in clean video
+  kBelowPrecision,  ///< no noise: less than the precision of the samples
+  kRepeatedFrames,  ///< no estimate: frames are copies of each other and thus no evidence of noise
+  kMotionLost,      ///< no estimate: motion could not be followed, and single frames do not support an
+                    ///< estimate
 };
 
-/// What supports the estimate of luma's noise, or of RGB's.
+/// The evidence for the estimate of luma's noise, or of RGB's.
 struct NoiseEvidence {
   NoiseSource source = NoiseSource::kGiven;
   float certainty = 1;  ///< 0 to 1
-  /// The factor by which the level was lowered because the filter removed texture with it (ResidualCheck).
+  /// The factor by which the level was reduced because the filter removed texture (ResidualCheck).
   float lowered = 1;
   bool operator==(const NoiseEvidence&) const = default;
 };
 
 /// The noise of a video: for each color plane (Y, U, V or R, G, B or gray) its standard deviation, in 8-bit
-/// code values whatever the bit depth of the samples, and its shape. A plane with 0 is passed through
-/// unchanged. White noise of one sigma is the simplest: NoiseModel{{10, 10, 10}}.
+/// code values for any bit depth of the samples, and its shape. A plane with a level of 0 passes through
+/// unchanged. White noise of one sigma is NoiseModel{{10, 10, 10}}.
 struct NoiseModel {
   std::array<float, 3> sigma{};
   std::array<NoiseShape, 3> shape{};
-  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h), where that of the planes depends
-  /// on each other, as demosaicking makes it. Where sigma is 0, planes are taken to be independent.
+  /// RGB only: the noise of the opponent channels (core/bm3d/bm3d_plan.h) if the planes' noise is correlated,
+  /// as it is after demosaicking. If sigma is 0, the planes' noise is independent.
   std::array<PlaneNoise, 3> opponent{};
-  /// Of U and V whose noise was found to be white: their sigma, times this, is what they are best filtered
-  /// with if they are subsampled. 0: it isn't known.
+  /// For U and V with white noise: the factor of sigma that gives the best filtering of subsampled chroma. 0:
+  /// unknown.
   std::array<float, 3> chroma_strength{};
   NoiseEvidence evidence{};
   bool operator==(const NoiseModel&) const = default;
 
-  /// Whether any plane has noise.
+  /// True if any plane has noise.
   bool has_noise() const {
     return std::any_of(sigma.begin(), sigma.end(), [](float each) { return each > 0; });
   }
   PlaneNoise plane(int p) const { return {sigma[p], shape[p]}; }
 
-  /// Throws UsageError unless all deviations are in 0 to 255, shapes are of finite, positive numbers and
-  /// repetitions are in 0 to less than 1.
+  /// Throws UsageError unless all standard deviations are in 0 to 255, shapes have finite, positive numbers,
+  /// and repetitions are from 0 to less than 1.
   void validate() const;
 };
 
-// What follows from a spectrum. Noise with the spectrum S has the autocovariance R, S = M R M^T with the
-// matrix M that noise_covariance() inverts, if it is alike upwards and downwards, to the left and to the
-// right, and does not reach beyond 7 samples.
+// Properties derived from a spectrum. Noise of the spectrum S has the autocovariance R, S = M R M^T with the
+// matrix M that noise_covariance() inverts, if R is symmetric upward and downward, left and right, and 0
+// beyond 7 samples.
 
-/// Covariances of samples that are (dx, dy) apart, [8 dy + dx], relative to the variance.
+/// Covariances of samples at a distance of (dx, dy), [8 dy + dx], relative to the variance.
 std::array<double, 64> noise_covariance(const NoiseShape& shape);
 
 /// Relative variances of the coefficients [k v + u] of a k x k transform whose 1D matrix (row-major) has rows
 /// of unit norm. All are exactly 1 for white noise.
 std::vector<float> coefficient_variances(const NoiseShape& shape, const std::vector<double>& rows);
 
-/// The variance that is left of noise that is filtered by the outer product of two 1D kernels.
+/// The remaining variance of noise that is filtered by the outer product of two 1D kernels.
 double filtered_variance(const NoiseShape& shape, const std::vector<double>& horizontal,
                          const std::vector<double>& vertical);
 

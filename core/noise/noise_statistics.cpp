@@ -33,10 +33,10 @@ constexpr std::array<ColoredLimit, 3> kColoredLimits = {{{0.3, 0.42, 0}, {0.45, 
 struct Prior {
   ChannelKind kind = ChannelKind::kLuma;
   double white = 0;     // deviation of white noise in single frames
-  double least = 0;     // bounds of the deviation in single frames
+  double least = 0;     // limits of the standard deviation in single frames
   double most = 0;      // 0: single frames are no evidence of colored noise
-  double residual = 1;  // factor of the variances that clean clips leave
-  double step = 0;      // of quantization
+  double residual = 1;  // factor of the variances that clean clips have
+  double step = 0;      // quantization step
 
   bool luma() const { return kind == ChannelKind::kLuma; }
 };
@@ -59,7 +59,7 @@ PlaneNoise to_noise(const Spectrum& spectrum) {
   return noise;
 }
 
-// White noise of this variance, less what clean pictures have.
+// White noise of this variance minus that of clean pictures.
 PlaneNoise white_noise(double variance, const Prior& prior) {
   const double rounding = kRounding * prior.step * prior.step;
   const double left = std::max(variance - rounding, 0.0);
@@ -83,8 +83,8 @@ double repetition(const Spectrum& differences, const Spectrum& single) {
   return std::sqrt(least);
 }
 
-// Deviation of noise that a codec or a camera's own filter has changed, relative to the deviation of its
-// differences, which lack what repeats from frame to frame.
+// Ratio of the standard deviation of noise that a codec or a camera's filter has changed to that of its
+// differences, which lack the noise that repeats from frame to frame.
 double gain_of_repetition(double repetition) {
   const double repeated = std::clamp((repetition - 1) / kConstants.decision.all_repeated, 0.0, 1.0);
   return (kConstants.decision.coded_gain +
@@ -97,7 +97,7 @@ bool is_even(const NoiseShape::Curve& curve) {
   return double{*most} < kConstants.decision.even_curve * double{*least};
 }
 
-// True if differences have the white noise of single frames.
+// True if the white noise of single frames agrees with the differences.
 bool agrees_with_white(const DifferenceNoise& found, double variance, const Prior& prior) {
   const double white = prior.white * prior.white;
   const bool between = white > variance * (1 - kConstants.decision.same_white) &&
@@ -109,7 +109,7 @@ bool agrees_with_white(const DifferenceNoise& found, double variance, const Prio
          std::abs(std::sqrt(variance) - prior.white) < kConstants.decision.same_white * prior.white;
 }
 
-// Luma's noise behind a codec or a camera's own filter.
+// Luma's noise after a codec or a camera's filter.
 struct Coded {
   double variance = 0;
   double common = 0;
@@ -123,7 +123,7 @@ Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectr
     const double gain = gain_of_repetition(repeats ? repetition(found.spectrum, *single) : 0);
     coded = {variance * gain * gain,
              1 - kConstants.decision.coded_gain * kConstants.decision.coded_gain / (gain * gain)};
-    // Coded noise depends on more than brightness.
+    // Coded noise does not depend on brightness alone.
     found.curve = NoiseShape().curve;
   }
   const std::optional<Spectrum> flat = single_spectrum(channel, true, kConstants.decision.flat_share);
@@ -136,7 +136,7 @@ Coded restore_coded(const ChannelStatistics& channel, const std::optional<Spectr
   return coded;
 }
 
-// The noise of a channel whose differences have this spectrum; nothing if it is white and of the level
+// The noise of a channel whose differences have this spectrum. Nothing if it is white and has the level
 // Prior::white.
 std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel, DifferenceNoise found,
                                                const Prior& prior) {
@@ -168,7 +168,7 @@ std::optional<PlaneNoise> noise_of_differences(const ChannelStatistics& channel,
   if (prior.kind == ChannelKind::kChroma) {
     coded.variance *= kConstants.decision.chroma_gain * kConstants.decision.chroma_gain;
     for (float& deviation : found.curve) {
-      deviation = std::sqrt(deviation);  // for the reason of chroma_gain
+      deviation = std::sqrt(deviation);  // see chroma_gain
     }
   }
   if (!(coded.variance >
@@ -210,7 +210,7 @@ std::optional<PlaneNoise> colored_noise_of_single(const ChannelStatistics& chann
   return to_noise(scaled(*spectrum, std::pow(std::min(sigma, prior.most), 2)));
 }
 
-// White noise of single frames, as far as their high frequencies support it.
+// White noise of single frames, limited to what their high frequencies support.
 PlaneNoise white_noise_of_single(const ChannelStatistics& channel, const Prior& prior) {
   double variance = prior.white * prior.white;
   const std::optional<double> supported = supported_white_variance(channel);
@@ -220,7 +220,7 @@ PlaneNoise white_noise_of_single(const ChannelStatistics& channel, const Prior& 
   return white_noise(variance, prior);
 }
 
-// True if a single frame's luma has noise that is not white. `white`: the deviation by noise_blocks.h.
+// True if luma of a single frame has colored noise. `white`: the standard deviation by noise_blocks.h.
 bool single_is_colored(const ChannelStatistics& luma, double white) {
   const std::optional<Spectrum> spectrum = single_spectrum(luma, true);
   if (!spectrum) {
@@ -239,11 +239,11 @@ bool single_is_colored(const ChannelStatistics& luma, double white) {
 // The noise of one channel.
 struct ChannelNoise {
   PlaneNoise noise;
-  bool white = false;  // and of the level that noise_blocks.h finds
+  bool white = false;  // and of the level that noise_blocks.h measures
   NoiseEvidence evidence;
 };
 
-// The source of an estimate, or the reason for which there is none.
+// The source of an estimate, or the reason for a level of 0.
 NoiseEvidence evidence_of(const PlaneNoise& noise, NoiseSource source, double certainty, const Prior& prior) {
   if (noise.sigma == 0 && source == NoiseSource::kMotion) {
     source = prior.white > 0 && prior.white < prior.step ? NoiseSource::kBelowPrecision : NoiseSource::kClean;
@@ -266,8 +266,8 @@ ChannelNoise noise_of_single(const ChannelStatistics& channel, const Prior& prio
   return found;
 }
 
-// Whether a still picture has white noise beyond doubt: its flattest blocks are alike, and so are their
-// coefficients, which those of a drawn pattern are not.
+// True if a still picture certainly has white noise: its flattest blocks are similar, and so are their
+// coefficients, unlike those of drawn patterns.
 bool is_surely_white(const ChannelStatistics& channel) {
   const std::optional<Spectrum> spectrum = single_spectrum(channel, true);
   if (!spectrum || growth_power(channel) > kConstants.decision.most_power_of_stills) {
@@ -283,7 +283,7 @@ bool is_surely_white(const ChannelStatistics& channel) {
 ChannelNoise noise_of(const ChannelStatistics& channel, const Prior& prior) {
   const std::optional<DifferenceNoise> differences = difference_noise(channel, prior.kind);
   const double reliability = differences ? differences->reliability : 0;
-  // Exact repeats are drawn or held pictures more often than noisy ones.
+  // Exact repeats are more often drawings or held pictures than noisy video.
   const double copied = copied_share(channel);
   if (copied == 1 && is_surely_white(channel)) {
     return noise_of_single(channel, prior);
@@ -308,15 +308,15 @@ Spectrum spectrum_of(const PlaneNoise& noise) {
   return spectrum;
 }
 
-// NoiseModel::chroma_strength, given the noise's deviation in flat places, where it may be less than
-// elsewhere: the less there is to see beside noise, the more of it should go.
+// NoiseModel::chroma_strength for noise that has this standard deviation in flat areas, where it may be less
+// than elsewhere. The less texture there is beside the noise, the greater the strength.
 float chroma_strength(const ChannelStatistics& channel, double sigma) {
   const std::optional<Spectrum> all = flattest_spectrum(channel, 1, 1);
   if (!all) {
     return 0;
   }
   const double everywhere = std::sqrt(mean_of(*all, kConstants.decision.noise_frequency, 2 * (kBlock - 1)));
-  // Samples may be anything, and what follows from them no numbers: then these are the second operands.
+  // The second operands replace NaN, which float samples may cause.
   const double uneven = std::max(1.0, std::min(kConstants.decision.most_uneven, everywhere / sigma));
   const double texture =
       mean_of(*all, kConstants.decision.texture_frequency, kConstants.decision.noise_frequency - 1) /
@@ -338,7 +338,7 @@ Prior prior_of(const NoiseStatistics& statistics, std::size_t c, const NoiseMode
   return prior;
 }
 
-// Codecs take chroma's noise from most blocks and luma's from fewer.
+// Codecs remove chroma's noise from most blocks and luma's noise from fewer.
 void match_coded_chroma(std::array<ChannelNoise, 3>& channels) {
   const PlaneNoise& luma = channels[0].noise;
   if (channels[0].white || !(luma.sigma > 0) ||
@@ -359,7 +359,7 @@ void match_coded_chroma(std::array<ChannelNoise, 3>& channels) {
   }
 }
 
-// RGB with this noise of its opponent channels, or with white noise of the planes as far as luma has it.
+// RGB with this noise of its opponent channels, or with white noise of the planes if luma's noise is white.
 NoiseModel rgb_model(const std::array<ChannelNoise, 3>& channels, const NoiseModel& white,
                      double luma_of_white) {
   NoiseModel model = white;

@@ -10,23 +10,23 @@
 #include "core/noise/noise_blocks.h"
 #include "core/noise/noise_model.h"
 
-// What frames tell of noise that need not be white, and the noise model that follows from it. Engines sum up
-// the energies of DCT coefficients of 8x8 blocks; all else is the same in all of them.
+// Statistics of frames whose noise need not be white, and the noise model that follows from them. Engines add
+// up the energies of DCT coefficients of 8x8 blocks; all else is shared code.
 //
-// Two blocks p and q of the same content, one in each of two frames, have a difference (p - q) / sqrt 2 that
-// is noise alone, of the variance of either's, and a mean (p + q) / 2 that tells how much texture there is.
-// The noise of the two is independent: so blocks of little texture, where motion that was followed badly does
-// least harm, are chosen by their mean, and noise is measured on their difference. A single frame's noise is
-// measured on half of the coefficients of those blocks that have the least of the other half, which in noise
-// are independent of each other but in texture are not.
+// Two blocks p and q of equal content, one in each of two frames, have a difference (p - q) / sqrt 2 that is
+// noise alone, with the variance of either's noise, and a mean (p + q) / 2 that shows the texture. The noise
+// of difference and mean is independent. Blocks of little texture, where badly followed motion does the least
+// harm, are therefore selected by their mean, and noise is measured on their difference. A single frame's
+// noise is measured on one half of the coefficients, in the blocks with the least energy in the other half.
+// The halves are independent in noise but not in texture.
 
 namespace limpid::noise {
 
 inline constexpr int kCoefficients = kBlock * kBlock;
 
-/// Blocks are told apart by brightness, in classes between the points of a scale,
+/// Blocks are classified by brightness, in classes between the points of a scale,
 inline constexpr int kClasses = BrightnessScale::kSteps;
-/// and by how much texture they have: its mean energy per coefficient, from 2^-13 on in half octaves.
+/// and by texture: the mean energy per coefficient, from 2^-13 on in half octaves.
 inline constexpr int kActivities = 52;
 inline constexpr int kLeastActivityExponent = -13;
 
@@ -34,7 +34,7 @@ constexpr int class_of(float mean, const BrightnessScale& scale) {
   return static_cast<int>(std::min(std::max(scale.position_of(mean), 0.0F), kClasses - 0.5F));
 }
 
-/// By the bits of the number, so that all engines agree.
+/// Uses the bits of the number, so that all engines agree.
 constexpr int activity_of(float energy) {
   const auto bits = std::bit_cast<std::uint32_t>(energy);
   const int exponent = static_cast<int>(bits >> 23) - 127;
@@ -43,19 +43,20 @@ constexpr int activity_of(float energy) {
   return std::min(std::max(2 * (exponent - kLeastActivityExponent) + half, 0), kActivities - 1);
 }
 
-/// The mean energy per coefficient of the blocks that activity_of() puts into a bin.
+/// The mean energy per coefficient of the blocks in a bin of activity_of().
 inline double texture_of(int activity) { return std::exp2(kLeastActivityExponent + (activity + 0.5) / 2); }
 
-/// Whether coefficient i = 8 v + u is of the half that is measured where the other half is least.
+/// True if coefficient i = 8 v + u belongs to the half that is measured in the blocks with the least energy
+/// in the other half.
 constexpr bool is_odd(int i) { return ((i / kBlock + i) & 1) != 0; }
 
-/// log2(energy) in units of 2^-23, to 0.01, by the bits of the number, so that all engines agree. Energies
-/// below 2^-13 count as that.
+/// log2(energy) in units of 2^-23, to 0.01. Uses the bits of the number, so that all engines agree. Energies
+/// below 2^-13 count as 2^-13.
 constexpr std::int32_t octaves_of(float energy) {
   constexpr int kBits = 23;
   const auto bits = std::bit_cast<std::uint32_t>(std::max(energy, 0x1p-13F));
   const auto mantissa = static_cast<std::int64_t>(bits & ((1U << kBits) - 1));
-  // log2(1 + f) = f + 0.3467 f (1 - f), about.
+  // log2(1 + f) is about f + 0.3467 f (1 - f).
   const std::int64_t bend = (mantissa * ((std::int64_t{1} << kBits) - mantissa) >> kBits) * 355 >> 10;
   return static_cast<std::int32_t>((static_cast<std::int64_t>(bits >> kBits) - 127) * (1 << kBits) +
                                    mantissa + bend);
@@ -64,10 +65,10 @@ constexpr std::int32_t octaves_of(float energy) {
 /// The unit of octaves_of().
 inline constexpr double kOctave = 0x1p-23;
 
-/// Energies of the coefficients [8 v + u], and of how many blocks they are the sum.
+/// Sums of the energies of the coefficients [8 v + u], and the number of blocks.
 struct Energies {
   double blocks = 0;
-  /// Differences only: the sum of the blocks' octaves_of() their mean energy without the DC's.
+  /// Differences only: sum over the blocks of octaves_of() the mean energy without the DC.
   double octaves = 0;
   std::array<double, kCoefficients> energy{};
 
@@ -78,20 +79,21 @@ struct Energies {
 /// The number of blocks in all bins.
 double count_of(const std::vector<Energies>& bins);
 
-/// Of one channel: a plane, or one of RGB's opponent channels.
+/// Statistics of one channel: a plane, or one of RGB's opponent channels.
 struct ChannelStatistics {
-  /// Of single blocks: the odd coefficients of blocks by the energy of their even ones, and the even ones by
-  /// that of the odd ones; [activity].
+  /// Single blocks: the odd coefficients of blocks, by the energy of the even ones, and the even
+  /// coefficients, by the energy of the odd ones; [activity].
   std::array<std::vector<Energies>, 2> single;
-  /// Of differences between this frame and the one before where motion was followed, [class * kActivities +
+  /// Differences between this frame and the one before, where motion was followed, [class * kActivities +
   /// activity].
   std::vector<Energies> differences;
-  /// Blocks that are exact copies of the frame before. A repeated frame copies its noise, too, so they are
-  /// evidence of nothing. Constant blocks are counted nowhere.
+  /// Number of blocks that are exact copies of the frame before. As a repeated frame repeats its noise, too,
+  /// copies are no evidence. Constant blocks are not counted anywhere.
   double copied = 0;
-  /// Likewise, in frames of which nearly all is a copy: frame rates are raised by repeating frames.
+  /// Number of such blocks in frames that are nearly complete copies, as when frame rates are raised by
+  /// repeating frames.
   double repeated = 0;
-  /// Blocks whose motion was not followed: is_followed() and can_be_noise().
+  /// Number of blocks whose motion was not followed: is_followed() and can_be_noise().
   double lost = 0;
 
   bool operator==(const ChannelStatistics&) const = default;
@@ -99,9 +101,9 @@ struct ChannelStatistics {
   void add(const ChannelStatistics& other);
 };
 
-/// Of a frame, or the sum of several frames'.
+/// Statistics of a frame, or the sum over several frames.
 struct NoiseStatistics {
-  bool rgb = false;  ///< channels are the opponent ones
+  bool rgb = false;  ///< channels are opponent channels
   float step = 0;    ///< quantization_step()
   BrightnessScale scale;
   std::array<ChannelStatistics, 3> channels;
@@ -110,9 +112,8 @@ struct NoiseStatistics {
   void add(const NoiseStatistics& other);
 };
 
-/// The model for frames with these statistics. `white` is what noise_estimation.h finds in them, on average:
-/// it is more exact where noise is white, and the result wherever the statistics say that it is, or that
-/// there is none.
+/// The model for frames with these statistics. `white` is the mean estimate of noise_estimation.h for them.
+/// It is more exact for white noise, and it is the result if the statistics indicate white noise or none.
 NoiseModel model_of(const NoiseStatistics& statistics, const NoiseModel& white);
 
 }  // namespace limpid::noise

@@ -16,7 +16,7 @@ namespace limpid::noise {
 namespace {
 
 struct CheckedBlock {
-  float texture = 0;  // variance of the denoised samples, and of the given ones where it is more than noise
+  float texture = 0;  // variance of the denoised samples, and of the noisy ones in excess of the noise
   float removed = 0;  // variance of the residual, relative to the expected noise
 };
 
@@ -66,7 +66,7 @@ double residual_ratio(const Frame& noisy, const Frame& denoised, const NoiseMode
   if (!(noise.sigma > 0)) {
     return 1;
   }
-  // The first field of frames whose noise is estimated by field.
+  // The first field, for frames whose noise is estimated by field.
   const PictureRows rows = pictures_of(noisy.interlaced || noisy.combed).front();
   const auto picture = [&](Plane plane) {
     return Plane{plane.data + rows.first * plane.stride, plane.stride * rows.spacing, plane.width,

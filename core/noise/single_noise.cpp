@@ -11,8 +11,8 @@ namespace {
 
 struct FlattestSums {
   Energies energies;
-  double texture = 0;  // sum over the blocks, of the half that chooses
-  int last = 0;        // bin
+  double texture = 0;  // sum over the blocks, of the half that selects them
+  int last = 0;        // number of the bin
 
   void add(const Energies& bin, int activity) {
     energies.add(bin);
@@ -29,7 +29,7 @@ struct FlattestSums {
   double mean_texture() const { return texture / energies.blocks; }
 };
 
-// The sums of the first bins that have at least so many blocks.
+// The sums of the first bins that have at least `blocks` blocks.
 FlattestSums flattest(const std::vector<Energies>& bins, double blocks) {
   FlattestSums sums;
   for (int a = 0; a < static_cast<int>(bins.size()) && sums.energies.blocks < blocks; ++a) {
@@ -40,7 +40,7 @@ FlattestSums flattest(const std::vector<Energies>& bins, double blocks) {
   return sums;
 }
 
-// The flattest blocks and those that follow them.
+// The flattest blocks, and the next flattest.
 struct FlatPair {
   FlattestSums flat;
   FlattestSums next;

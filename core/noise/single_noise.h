@@ -5,9 +5,8 @@
 #include "core/noise/noise_statistics.h"
 #include "core/noise/spectrum.h"
 
-// Noise measured on single frames: on the half of a block's coefficients that does not choose the block, in
-// the blocks where the other half is least. Fine texture looks like noise there, so each estimate is a claim
-// whose support is measured, too.
+// Noise measured on single frames: on one half of the coefficients, in the blocks with the least energy in
+// the other half. Fine texture can look like noise there, so the evidence for each estimate is measured, too.
 
 namespace limpid::noise {
 
@@ -15,8 +14,8 @@ namespace limpid::noise {
 inline constexpr double kSingleShare = 0.03;
 inline constexpr double kLeastSingleBlocks = 64;
 
-/// The mean energies of the flattest blocks, shading among them, the DC's 0. `share` of all blocks, or
-/// `least_blocks` if that is more; nothing where there are fewer.
+/// The mean energies of the flattest blocks, shading included, with a DC of 0. Uses `share` of all blocks, or
+/// `least_blocks` if that is more. Nothing if there are fewer blocks.
 std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, double share = kSingleShare,
                                           double least_blocks = kLeastSingleBlocks);
 
@@ -24,20 +23,20 @@ std::optional<Spectrum> flattest_spectrum(const ChannelStatistics& channel, doub
 std::optional<Spectrum> single_spectrum(const ChannelStatistics& channel, bool luma,
                                         double share = kSingleShare);
 
-/// The variance of the flattest blocks relative to that of those that follow: 1 in noise; less in texture,
-/// which grows. 0 where there are too few blocks.
+/// Ratio of the variance of the flattest blocks to that of the next flattest: 1 in noise, less in texture. 0
+/// if there are too few blocks.
 double evenness(const ChannelStatistics& channel);
 
-/// How the energy of one half of the coefficients grows with that of the other among the flattest blocks, as
-/// a power: 0 in noise, whose coefficients are independent, and about 1 in texture. 1 where that can't be
-/// told.
+/// Growth of the energy of one half of the coefficients with the energy of the other half among the flattest
+/// blocks, as an exponent: 0 for noise, whose coefficients are independent, and about 1 for texture. 1 if
+/// unknown.
 double growth_power(const ChannelStatistics& channel);
 
-/// The variance of white noise that the high frequencies of the flattest blocks support when all that they
-/// may have of texture is subtracted. Nothing where there are too few blocks.
+/// The variance of white noise that the high frequencies of the flattest blocks support after subtraction of
+/// the texture they may contain. Nothing if there are too few blocks.
 std::optional<double> supported_white_variance(const ChannelStatistics& channel);
 
-/// The deviation of all blocks' samples: how much a picture has of texture and noise together.
+/// Standard deviation of the samples of all blocks, texture and noise together.
 double texture_deviation(const ChannelStatistics& channel);
 
 }  // namespace limpid::noise

@@ -8,14 +8,13 @@
 namespace limpid::noise {
 namespace {
 
-/// Frequencies u + v of 0, 1 and 2 have so many times the mean variance of those of 3 and 4 at most; above
-/// that is shading.
+/// Maximum ratio of the frequencies u + v of 0, 1 and 2 to the mean variance of 3 and 4; the rest is shading.
 using LowestRatios = std::array<double, 3>;
 constexpr LowestRatios kRatiosOfLuma = {2, 2, 2};
 constexpr LowestRatios kRatiosOfChroma = {7, 7, 7};
-/// Those of cameras' pictures with known truth have 10 to 18 and 4 to 6; the DC is told by these.
+/// Pictures of cameras with known noise have 10 to 18 and 4 to 6, which determine the DC.
 constexpr LowestRatios kRatiosOfBlotches = {0, 16, 6};
-/// Its variance is so many times that of the frequencies of 1 at most.
+/// Maximum ratio of the DC's variance to that of the frequencies of 1.
 constexpr double kMostRiseOfBlotches = 3;
 
 Spectrum limited(Spectrum spectrum, const LowestRatios& ratios) {

@@ -15,23 +15,23 @@ inline double ramp(double value, double from, double to) {
   return std::clamp((value - from) / (to - from), 0.0, 1.0);
 }
 
-/// Of all coefficients, the DC's among them.
+/// Mean of all coefficients, DC included.
 double mean_of(const Spectrum& spectrum);
-/// Of the coefficients of frequencies u + v from `first` to `last`, the DC's not among them.
+/// Mean of the coefficients of frequencies u + v from `first` to `last`, without the DC.
 double mean_of(const Spectrum& spectrum, int first, int last);
 
-/// How much weaker high frequencies are than medium ones: the quotient of their deviations.
+/// Ratio of the standard deviations of high frequencies to those of medium frequencies.
 double slope_of(const Spectrum& spectrum);
 
-/// The same spectrum with the mean `variance`.
+/// The spectrum scaled to the mean `variance`.
 Spectrum scaled(Spectrum spectrum, double variance);
 
-/// Without what the lowest frequencies have of shading.
+/// The spectrum without the part of its lowest frequencies that is shading.
 Spectrum without_shading(const Spectrum& spectrum, bool luma);
 
-/// Of chroma, whose noise is blotches greater than a block where it comes from demosaicking: without what
-/// only shading has, and with a DC, which blocks don't tell, by which the spectrum goes on as it does from
-/// the frequencies u + v = 2 to 1.
+/// For chroma, whose noise after demosaicking consists of blotches larger than a block: the spectrum without
+/// shading, and with a DC, which blocks do not show. The DC continues the rise from the frequencies u + v = 2
+/// to 1.
 Spectrum with_blotches(const Spectrum& spectrum);
 
 }  // namespace limpid::noise

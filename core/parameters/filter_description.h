@@ -9,10 +9,10 @@
 
 namespace limpid {
 
-/// The description of the filter with the parameters `Parameters`.
+/// The description of the filter whose parameters are of type `Parameters`.
 template <typename Parameters>
 struct FilterDescription {
-  std::string name;  ///< in settings: "bilateral"
+  std::string name;  ///< name in settings: "bilateral"
   std::string help;  ///< title and purpose: "Bilateral filter: the fastest"
   /// Names of presets, from fastest to best; may be empty.
   std::vector<std::string> profiles;
@@ -23,9 +23,9 @@ struct FilterDescription {
   /// The parameters of a profile for live video, where results wait for no later frame (the parameter "delay"
   /// is 0). Empty if they do not differ.
   std::function<Parameters(const std::string& profile)> make_live;
-  /// In the order in which they are set: the first may remove steps of later ones.
+  /// In the order of setting: the first may remove steps that later parameters belong to.
   std::vector<Parameter<Parameters>> parameters;
-  /// Throws UsageError for values that are illegal together; may be empty.
+  /// Throws UsageError for values that are not allowed together; may be empty.
   std::function<void(const Parameters&)> check_together;
   /// The parameters for a plane with noise of standard deviation `sigma` (8-bit code values, > 0), which
   /// determines missing ones. Empty if no parameter depends on sigma.
@@ -36,7 +36,7 @@ struct FilterDescription {
   bool is_experimental = false;
 };
 
-/// Throws UsageError unless all parameters are legal, naming the first that is not and its legal range.
+/// Throws a UsageError that names the first illegal parameter and its legal range.
 template <typename Parameters>
 void check_parameters(const FilterDescription<Parameters>& description, const Parameters& parameters) {
   for (const Parameter<Parameters>& parameter : description.parameters) {

@@ -11,7 +11,7 @@
 
 namespace limpid {
 
-/// The values of an enumeration by the names that settings have for them.
+/// The values of an enumeration and their names in settings.
 template <typename Enum, std::size_t kCount>
 using Names = std::array<std::pair<Enum, std::string_view>, kCount>;
 
@@ -25,7 +25,7 @@ std::string list_of(const Names<Enum, kCount>& names) {
   return list;
 }
 
-/// `what` is what a value is: "2D transform". Throws UsageError for a value that a cast has made.
+/// `what` describes the value: "2D transform". Throws UsageError for a value that is not in the enumeration.
 template <typename Enum, std::size_t kCount>
 std::string_view name_of(Enum value, const char* what, const Names<Enum, kCount>& names) {
   const auto found =
@@ -37,7 +37,7 @@ std::string_view name_of(Enum value, const char* what, const Names<Enum, kCount>
   return found->second;
 }
 
-/// Throws UsageError listing the names.
+/// Throws a UsageError that lists the names.
 template <typename Enum, std::size_t kCount>
 Enum value_of(std::string_view name, const char* what, const Names<Enum, kCount>& names) {
   const auto found =

@@ -14,11 +14,11 @@
 #include "core/base/error.h"
 #include "core/parameters/names.h"
 
-// The description of one parameter of a filter. Options, help, checks and reports are generated from it.
+// The description of one filter parameter. Options, help, checks and reports are generated from it.
 
 namespace limpid {
 
-/// A whole number, a number or a name.
+/// An integer, a real number or a name.
 using ParameterValue = std::variant<int, float, std::string>;
 enum class ParameterKind : std::uint8_t { kInteger, kNumber, kName };
 
@@ -27,24 +27,24 @@ struct ParameterText {
   std::string section;  ///< object in JSON reports: "wiener"; empty: none
   std::string name;     ///< member of that object: "search_window"
   std::string where;    ///< beginning of messages: "second step"
-  std::string title;    ///< in messages: "a search window"; without an article for names: "matching"
+  std::string title;    ///< in messages: "a search window"; names without an article: "matching"
   std::string range;    ///< legal values: "odd, 1 to 129"
   std::string help;     ///< a noun phrase
   std::string group;    ///< heading in lists of parameters
 };
 
-/// One of the parameters that `Parameters` holds.
+/// One of the parameters in `Parameters`.
 template <typename Parameters>
 struct Parameter {
   ParameterText text;
   ParameterKind kind = ParameterKind::kInteger;
-  std::vector<std::string> names;  ///< legal values of a name
-  /// Empty if the value follows from the noise, or without the step of the parameter.
+  std::vector<std::string> names;  ///< legal values of a parameter that is a name
+  /// Returns nothing if the value follows from the noise, or if the parameter's step is left out.
   std::function<std::optional<ParameterValue>(const Parameters&)> get;
-  /// Throws UsageError if the value is illegal or of another kind, or without the step of the parameter.
-  /// Accepts integers as numbers.
+  /// Throws UsageError if the value is illegal or of another kind, or if the parameter's step is left out.
+  /// Accepts integers for real numbers.
   std::function<void(Parameters&, const ParameterValue&)> set;
-  /// Throws UsageError if the value in the parameters is illegal.
+  /// Throws UsageError if the current value is illegal.
   std::function<void(const Parameters&)> check;
 };
 
@@ -67,8 +67,8 @@ struct Optional<std::optional<Value>> {
 
 }  // namespace parameter_details
 
-/// A parameter of type int or float, or an optional one. `field(parameters)`, of constant parameters or not,
-/// is a pointer to it, null if the part that has it is left out. `legal(value)` tells whether a value is.
+/// A parameter of type int or float, or an optional one. `field(parameters)` returns a pointer to it, for
+/// constant and other parameters, and null if its step is left out. `legal(value)` is true for legal values.
 template <typename Parameters, typename Field, typename Legal>
 Parameter<Parameters> number_parameter(const ParameterText& text, const Field& field, const Legal& legal) {
   using Member = std::remove_pointer_t<decltype(field(std::declval<Parameters&>()))>;
@@ -116,7 +116,8 @@ Parameter<Parameters> number_parameter(const ParameterText& text, const Field& f
   return parameter;
 }
 
-/// A parameter that is one of an enumeration; `text.title` says what its values are. `field` as above.
+/// A parameter of an enumeration type; `text.title` describes the values. `field(parameters)` returns a
+/// pointer to it, or null if its step is left out.
 template <typename Parameters, typename Field, typename Enum, std::size_t kCount>
 Parameter<Parameters> name_parameter(ParameterText text, const Field& field,
                                      const Names<Enum, kCount>& names) {

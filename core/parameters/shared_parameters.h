@@ -10,12 +10,12 @@
 #include "core/parameters/filter_description.h"
 #include "core/parameters/parameter.h"
 
-// Parameters that several filters have.
+// Parameters of several filters.
 
 namespace limpid {
 
 /// The numbers of frames `before` and `after` a frame that a temporal filter uses, members of `Parameters`:
-/// "4" or "4,2", at most `most` each and `together`. `where`: as ParameterText.
+/// "4" or "4,2", each at most `most`, in sum at most `together`. `where`: ParameterText::where.
 template <typename Parameters>
 Parameter<Parameters> reach_parameter(const std::string& where, int most, int together) {
   const std::string numbers =
@@ -69,7 +69,7 @@ Parameter<Parameters> reach_parameter(const std::string& where, int most, int to
   return reach;
 }
 
-/// The optional member `delay` of `Parameters`: the most later frames that a result may wait for, 0 to
+/// The optional member `delay` of `Parameters`: the maximum of later frames that a result waits for, 0 to
 /// `most`.
 template <typename Parameters>
 Parameter<Parameters> delay_parameter(const std::string& where, int most) {
@@ -80,7 +80,7 @@ Parameter<Parameters> delay_parameter(const std::string& where, int most) {
       [most](int delay) { return delay >= 0 && delay <= most; });
 }
 
-/// The number of steps, 1 or 2; 1 resets `second`.
+/// The number of steps, 1 or 2. Setting 1 resets `second`.
 template <typename Parameters, typename Step>
 Parameter<Parameters> steps_parameter(const std::string& where, const std::string& help,
                                       std::optional<Step> Parameters::*second) {
@@ -100,16 +100,17 @@ Parameter<Parameters> steps_parameter(const std::string& where, const std::strin
   return steps;
 }
 
-/// Texts that the parameters of one step share.
+/// Texts shared by the parameters of one step.
 struct StepText {
-  std::string section;  ///< as ParameterText
-  std::string where;    ///< as ParameterText
-  std::string suffix;   ///< of options: "-2" in the second step
-  std::string group;    ///< as ParameterText
+  std::string section;  ///< ParameterText::section
+  std::string where;    ///< ParameterText::where
+  std::string suffix;   ///< end of option names: "-2" in the second step
+  std::string group;    ///< ParameterText::group
 };
 
-/// Returns number(option, name, title, range, help, member, legal), which adds a number of one step to
-/// `description`: the `member` of the step to which `step_of(parameters)` points, null without that step.
+/// Returns number(option, name, title, range, help, member, legal), which adds a numeric parameter of one
+/// step to `description`: the `member` of the step to which `step_of(parameters)` points (null if the step is
+/// left out).
 template <typename Parameters, typename StepOf>
 auto numbers_of_step(FilterDescription<Parameters>& description, const StepOf& step_of,
                      const StepText& step) {

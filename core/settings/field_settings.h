@@ -6,9 +6,10 @@
 
 namespace limpid {
 
-/// "auto", "progressive" or "interlaced". Throws UsageError, which begins with `setting`, for other words.
+/// Parses "auto", "progressive" or "interlaced". Throws a UsageError that begins with `setting` for other
+/// words.
 FieldChoice parse_fields(const std::string& setting, const std::string& text);
-/// The word.
+/// The name in settings.
 std::string to_string(FieldChoice choice);
 
 }  // namespace limpid

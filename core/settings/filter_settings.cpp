@@ -19,7 +19,7 @@ std::string names_of(const std::vector<const FilterType*>& types) {
   return names;
 }
 
-// All of `text` as a number; nothing if it isn't one.
+// All of `text` as a number, or nothing.
 template <typename Number>
 std::optional<Number> number_of(const std::string& text) {
   Number number{};
@@ -39,7 +39,7 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
                             names_of(filters));
 }
 
-// For a setting that `type` does not have.
+// Throws the UsageError for a setting that `type` does not have.
 [[noreturn]] void refuse_setting(const FilterType& type, const std::string& name) {
   if (const auto replacement = replacement_of(name, "")) {
     throw UsageError("the option " + name + " is now " + *replacement);
@@ -54,7 +54,7 @@ std::string name_in(const FilterSettings& settings, bool frame_by_frame) {
   throw UsageError(type.name + " has no option " + name + did_you_mean(name, names));
 }
 
-// "reach=4".
+// Parses one setting: "reach=4".
 void add_setting(FilterSettings& settings, const FilterType& type, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos) {
@@ -130,7 +130,7 @@ FilterSettings parse_filter_settings(const std::string& text) {
 }
 
 FilterSettings live(FilterSettings settings, bool frame_by_frame) {
-  // Whether there is such a filter is for make_filter() to tell.
+  // make_filter() reports unknown names.
   const std::string name = name_in(settings, frame_by_frame);
   for (const FilterType* type : filters_with(kDelay)) {
     if (type->name == name) {

@@ -12,39 +12,39 @@
 
 namespace limpid {
 
-/// A setting is given that the filter doesn't have.
+/// The error for a setting that belongs to other filters.
 class OtherFiltersSetting : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// A filter in the words of settings: what is asked for, the rest being the filter's own choice.
+/// A filter as given by settings. Values that are not given follow from the filter.
 struct FilterSettings {
-  std::string name;                                  ///< empty: that of default_filter()
-  std::optional<std::string> profile;                ///< nothing: the filter's default, if it has any
-  std::map<std::string, ParameterValue> parameters;  ///< by ParameterText::option
+  std::string name;                                  ///< empty: default_filter()
+  std::optional<std::string> profile;                ///< nothing: the filter's default, if it has profiles
+  std::map<std::string, ParameterValue> parameters;  ///< keys are ParameterText::option
 };
 
-/// A delay of 0 is for those who watch live: the rest is the filter's own choice for them
-/// (FilterDescription::make_live). Throws UsageError for an unknown name, settings that don't belong to the
-/// filter (OtherFiltersSetting) or contradict each other, and illegal values. `frame_by_frame` decides if no
-/// name is given. Sentences write settings' names behind `dashes`.
+/// Makes a filter from settings. A delay of 0 selects the filter's defaults for live video
+/// (FilterDescription::make_live). `frame_by_frame` decides between the default filters if no name is given.
+/// Messages write `dashes` before the names of settings. Throws UsageError for an unknown name, settings of
+/// other filters (OtherFiltersSetting), contradictory settings, and illegal values.
 Filter make_filter(const FilterSettings& settings, bool frame_by_frame, const std::string& dashes = "");
 
-/// "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown names
-/// and settings, illegal values, and settings that contradict each other.
+/// Parses "bm3d:profile=fast:tau=99": a filter's name and any of its settings. Throws UsageError for unknown
+/// names and settings, illegal values, and contradictory settings.
 FilterSettings parse_filter_settings(const std::string& text);
 
-/// The settings of those who watch live: with a delay of 0, if the filter may have one and none is given.
+/// Settings for live video: adds a delay of 0 if the filter has that parameter and none is given.
 FilterSettings live(FilterSettings settings, bool frame_by_frame);
 
-/// Of all filters: those that have a parameter of this name.
+/// All filters that have a parameter of this name.
 std::vector<const FilterType*> filters_with(std::string_view parameter);
-/// Nothing if the filter has none of this name.
+/// Null if the filter has no parameter of this name.
 const Parameter<Filter>* find_parameter(const FilterType& type, std::string_view name);
 
-/// The value that `text` stands for; names are the same in capitals. Throws UsageError, which begins with the
-/// parameter's name, if it is no number where there should be one.
+/// Parses a value of the parameter; case does not matter in names. Throws a UsageError that begins with the
+/// parameter's name if a number is required and `text` is not one.
 ParameterValue parse_value(const Parameter<Filter>& parameter, const std::string& text);
 
 }  // namespace limpid

@@ -31,7 +31,7 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-/// Beginning of a sentence about the whole document.
+/// The subject of a sentence about the document.
 std::string subject_of(const std::string& source) { return source.empty() ? "it " : source + ": "; }
 
 std::string number_words(double number) {
@@ -51,7 +51,7 @@ void JsonValue::fail(const std::string& what) const {
 }
 
 JsonValue JsonValue::member(const std::string& key, const nlohmann::json& value) const {
-  constexpr std::size_t kLongestName = 60;  // in sentences
+  constexpr std::size_t kLongestName = 60;  // maximum length in messages
   const std::string name = key.size() > kLongestName ? key.substr(0, kLongestName) + "..." : key;
   return {value, source_, place_.empty() ? name : place_ + "." + name};
 }

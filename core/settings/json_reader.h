@@ -20,30 +20,30 @@
 
 namespace limpid {
 
-/// Greatest nesting of arrays and objects. Copying and comparing deeper documents overflows the stack.
+/// Maximum nesting of arrays and objects. Copying or comparing deeper documents overflows the stack.
 inline constexpr int kMostJsonDepth = 64;
 
-/// A value in a document, which must outlive it, with its place there.
+/// A value in a document, with its place there. The document must outlive it.
 class JsonValue {
  public:
   JsonValue(const nlohmann::json& json, std::shared_ptr<const std::string> source, std::string place);
 
   /// The member of an object.
   JsonValue at(std::string_view key) const;
-  /// Nothing if there is no such member, or if it is null.
+  /// Nothing if the member is missing or null.
   std::optional<JsonValue> find(std::string_view key) const;
   /// All members of an object, in the order of their names.
   std::vector<std::pair<std::string, JsonValue>> members() const;
   /// Calls `read` with each element of an array.
   void for_each(const std::function<void(const JsonValue&)>& read) const;
-  /// The elements of an array that must have this many.
+  /// The elements of an array that must have `count` elements.
   std::vector<JsonValue> items(std::size_t count) const;
 
   bool is_null() const;
   bool is_integer() const;
   bool is_number() const;
   bool boolean() const;
-  /// Refuses zero bytes, which end file names.
+  /// Throws for zero bytes, which end file names.
   std::string text() const;
   double number(double least, double most) const;
   template <std::signed_integral Integer = std::int64_t>
@@ -68,8 +68,8 @@ class JsonValue {
 /// A document of JSON.
 class JsonDocument {
  public:
-  /// Parses a text. `source`: beginning of every error sentence, such as the file's name; may be empty.
-  /// Throws Error if the text is not JSON or is nested deeper than kMostJsonDepth.
+  /// Parses a text. `source` begins every error sentence, such as the file's name; may be empty. Throws Error
+  /// if the text is not JSON or is nested deeper than kMostJsonDepth.
   JsonDocument(const std::string& text, std::string source);
   /// Parses a regular file of at most `most` bytes. Throws Error.
   static JsonDocument read(const std::string& path, std::size_t most);

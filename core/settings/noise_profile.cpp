@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMark = "limpid_noise_profile";
 constexpr int kVersion = 1;
 
-// Three decimals more than anybody can measure keep files readable.
+// Three decimals more than can be measured; keeps files readable.
 double to_four_decimals(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json plane_to_json(const PlaneNoise& noise) {
@@ -77,7 +77,7 @@ void read_spectrum(const JsonValue& value, NoiseShape& shape) {
   }
 }
 
-// `strength` is null for planes that have none.
+// Pass null as `strength` for planes without that member.
 PlaneNoise plane_from(const JsonValue& plane, float* strength = nullptr) {
   constexpr double kMostStrength = 10;
   PlaneNoise noise;

@@ -9,28 +9,28 @@
 
 namespace limpid {
 
-// A noise model as a file:
+// The file format of a noise model:
 //
 //   {"limpid_noise_profile": 1,
 //    "planes": {"Y": {"sigma": 10.5, "spectrum": [[...8], ...8], "curve": [...17], "repetition": 0.4},
 //               "U": {..., "strength": 1.1}, "V": {...}}}
 //
-// Planes are Y, U, V or R, G, B, or Y alone. With R, G, B there may be "opponent", with Y, U and V for the
-// opponent channels. All but sigma may be left out: `spectrum` has the deviations of the coefficients of the
-// 8x8 DCT, rows of vertical frequencies from low to high; `curve` those at the brightnesses 0, 16, ... 256,
-// of U and V at luma's. Both are relative to sigma; a spectrum is scaled so that the mean of its squares is
-// 1. `repetition` is how much of the noise is common to successive frames (NoiseShape). `strength`, of U and
-// V, is NoiseModel::chroma_strength.
+// Planes are Y, U, V or R, G, B, or Y alone. R, G, B may be followed by "opponent", with Y, U and V for the
+// opponent channels. All members but sigma are optional. `spectrum` has the standard deviations of the
+// coefficients of the 8x8 DCT, in rows of vertical frequencies from low to high. `curve` has the standard
+// deviations at the brightnesses 0, 16, ... 256; those of U and V are at luma's brightnesses. Both are
+// relative to sigma; a spectrum is scaled to a mean square of 1. `repetition` is the share of the noise that
+// is common to successive frames (NoiseShape). `strength`, of U and V, is NoiseModel::chroma_strength.
 
 nlohmann::ordered_json to_json(const NoiseProfile& profile);
 
-/// The largest profile that is read; those that Limpid writes have some 2 KiB.
+/// Size limit of profiles; those that Limpid writes have about 2 KiB.
 inline constexpr std::size_t kMostProfileBytes = std::size_t{1} << 20;
 
 /// Throws UsageError for a text that is not a profile.
 NoiseProfile parse_noise_profile(const std::string& text);
 
-/// Throws UsageError, which names the file, if it cannot be read or is not a noise profile.
+/// Throws a UsageError that names the file if it cannot be read or is not a noise profile.
 NoiseProfile read_noise_profile(const std::filesystem::path& path);
 
 }  // namespace limpid

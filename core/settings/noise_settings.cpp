@@ -24,7 +24,7 @@ std::optional<float> parse_number(std::string_view text, float most) {
   return value;
 }
 
-// One number for all planes or three.
+// Parses one number for all planes, or three.
 std::optional<NoiseModel> parse_levels(const std::string& text) {
   std::vector<float> values;
   std::string_view rest = text;

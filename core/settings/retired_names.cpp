@@ -9,7 +9,7 @@ namespace {
 struct Retired {
   std::string_view old_name;
   std::string_view name;
-  std::string_view value;  // behind the name
+  std::string_view value;  // text after the name
 };
 
 constexpr std::array<Retired, 13> kRetired = {{

@@ -6,8 +6,8 @@
 
 namespace limpid {
 
-/// What replaced an option or setting that version 0.2.0 renamed (docs/option-names.md), with `dashes` before
-/// names; nothing for other names. `name` has no dashes.
+/// The replacement of an option or setting that version 0.2.0 renamed (docs/option-names.md), with `dashes`
+/// before names; nothing for other names. `name` has no dashes.
 std::optional<std::string> replacement_of(std::string_view name, const std::string& dashes);
 
 }  // namespace limpid

@@ -83,7 +83,7 @@ Vbm4dParameters vbm4d_of(const Vbm3dParameters& parameters) {
 
 Reach reach_of(const Vbm3dParameters& parameters) { return reach_of(vbm4d_of(parameters)); }
 
-// Windows, group size and taus are those of Dabov et al., whose second step has patches of 7x7 samples.
+// Windows, group size and taus are from Dabov et al., whose second step has patches of 7x7 samples.
 Vbm3dParameters vbm3d_profile(Vbm3dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing, int window, int predictive_window) {
     Vbm3dParameters parameters;

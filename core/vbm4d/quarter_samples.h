@@ -4,25 +4,25 @@
 
 #include "core/vbm4d/trajectories.h"
 
-// How trajectories are followed to quarters of a sample, as all engines do it (core/README.md). Constant
+// How all engines follow trajectories with an accuracy of quarters of a sample (core/README.md). Constant
 // expressions may be used in device code.
 //
-// Where a patch is found at a whole sample, one step of Lucas and Kanade ("An iterative image registration
-// technique with an application to stereo vision", IJCAI 1981) tells how far it lies beside that, by the
-// reference patch's gradient. There it is interpolated. It is taken if that makes it more like the reference
-// patch.
+// After a patch was found at a whole sample, one step of Lucas and Kanade ("An iterative image registration
+// technique with an application to stereo vision", IJCAI 1981) computes its displacement from the reference
+// patch's gradient. The patch is interpolated at the displaced position, and used if it is more similar to
+// the reference patch.
 
 namespace limpid::vbm4d {
 
 inline constexpr int kQuarters = 4;  ///< of a sample
 
-/// Interpolation takes so many samples from one before the place on.
+/// Interpolation uses this many samples, from one before the position on.
 inline constexpr int kTaps = 6;
 inline constexpr int kTapsBefore = 2;
 inline constexpr int kWeightBits = 6;
 
-/// The weights of a row's samples around a place that is `quarters` behind a sample, 0 to 3: Lanczos's of
-/// three lobes in units of 2^-kWeightBits, a signed byte each, the first one lowest.
+/// The weights of a row's samples for a position `quarters` after a sample, 0 to 3: Lanczos with three lobes
+/// in units of 2^-kWeightBits, a signed byte each, the first one lowest.
 constexpr std::uint64_t interpolation_weights(int quarters) {
   switch (quarters) {
     case 0:
@@ -39,20 +39,20 @@ constexpr int interpolation_weight(int quarters, int tap) {
   return static_cast<std::int8_t>(interpolation_weights(quarters) >> (8 * tap) & 0xFF);
 }
 
-/// Of guides, a row or a column of interpolated values in whole numbers.
+/// For guides: a row or column of interpolated values, rounded to integers.
 constexpr int rounded(int sum) { return (sum + (1 << kWeightBits >> 1)) >> kWeightBits; }
 
-/// Whether all samples are there that the patch at (x, y), or three quarters right of and below it, is
-/// interpolated from.
+/// True if all samples exist from which the patch at (x, y), or up to three quarters right of and below it,
+/// is interpolated.
 constexpr bool is_surrounded(int x, int y, int width, int height) {
   constexpr int kBehind = kPatch + kTaps - kTapsBefore - 1;
   return x >= kTapsBefore && y >= kTapsBefore && x + kBehind <= width && y + kBehind <= height;
 }
 
 inline constexpr int kGreatestGradient = 127;
-/// A patch's gradient along an axis, of a sample between two others.
+/// A patch's gradient along an axis at a sample between two others.
 constexpr int gradient(int before, int after) { return (after - before) / 2; }
-/// And at the patch's border, where it is of the sample and the one beside it.
+/// The gradient at the patch's border, from the sample and the one beside it.
 constexpr int gradient_at_border(int before, int after) {
   const int difference = after - before;
   return difference < -kGreatestGradient  ? -kGreatestGradient
@@ -60,7 +60,7 @@ constexpr int gradient_at_border(int before, int after) {
                                           : difference;
 }
 
-/// Sums over a reference patch: products of its gradient.
+/// Sums of products of the gradient over a reference patch.
 struct GradientProducts {
   std::int32_t xx = 0;
   std::int32_t xy = 0;
@@ -73,8 +73,8 @@ struct QuarterVector {
   constexpr bool operator==(const QuarterVector&) const = default;
 };
 
-/// How far beside a patch the reference patch is found, in quarters of a sample, -2 to 2 each. `x` and `y`
-/// are sums of the reference patch's gradient times what it is greater than the patch.
+/// The displacement of the reference patch from a patch, in quarters of a sample, -2 to 2 along each axis.
+/// `x` and `y` are sums of the gradient times (reference patch - patch).
 constexpr QuarterVector beside(const GradientProducts& products, std::int32_t x, std::int32_t y) {
   const std::int64_t xx = products.xx + 1;  // never singular
   const std::int64_t yy = products.yy + 1;
@@ -88,7 +88,7 @@ constexpr QuarterVector beside(const GradientProducts& products, std::int32_t x,
   return {quarters(yy * x - xy * y), quarters(xx * y - xy * x)};
 }
 
-/// A coordinate in quarters as a sample and how many quarters behind it.
+/// A coordinate in quarters of a sample as a whole sample and a remainder.
 constexpr int whole_of(int quarters) { return quarters >> 2; }
 constexpr int rest_of(int quarters) { return quarters & (kQuarters - 1); }
 

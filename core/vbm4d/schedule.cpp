@@ -11,7 +11,7 @@ class Schedule {
   Schedule(const TemporalSpan& span, std::span<const PictureProgress> progress)
       : span_(span), progress_(progress.begin(), progress.end()) {}
 
-  // Adds the work for picture i of the window unless there is no such picture or it is done already.
+  // Adds the work for picture i of the window unless the picture does not exist or the work is done.
   void add(Work work, int i, int first_target = 0) {
     if (i < 0 || i >= count() || progress_[i].has(work)) {
       return;
@@ -27,7 +27,7 @@ class Schedule {
 
   void add_result(int i) { steps_.push_back({Work::kResult, i}); }
 
-  // Releases the loaded pictures up to number i.
+  // Releases all loaded pictures up to number i.
   void release(int i) {
     for (int p = 0; p <= std::min(i, count() - 1); ++p) {
       if (progress_[p].has(Work::kLoad)) {
@@ -49,7 +49,7 @@ class Schedule {
 }  // namespace
 
 // Groups of the last step with references in [current - after, current + spread] reach the current picture.
-// The basic estimates that they use are made by groups that reach as far again.
+// Their basic estimates are made by groups that reach equally far again.
 std::vector<ScheduledStep> schedule(const TemporalSpan& span, bool has_second_step, int current,
                                     std::span<const PictureProgress> progress) {
   const auto [before, after, spread] = span;

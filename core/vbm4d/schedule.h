@@ -13,8 +13,9 @@
 namespace limpid::vbm4d {
 
 enum class Work : std::uint8_t {
-  kLoad,         ///< convert the samples, make the matching guide, find motion from and to the picture before
-  kFirstGroups,  ///< filter the groups with references in the picture, first step
+  kLoad,           ///< convert the samples, make the matching guide, estimate motion from and to the picture
+                   ///< before
+  kFirstGroups,    ///< filter the groups with references in the picture, first step
   kBasicEstimate,  ///< make the basic estimate from the sums of the first step
   kSecondGroups,   ///< filter the groups with references in the picture, second step
   kResult,         ///< make the result from the sums of the last step
@@ -24,12 +25,12 @@ enum class Work : std::uint8_t {
 struct ScheduledStep {
   Work work = Work::kLoad;
   int picture = 0;  ///< index in the window
-  /// Of groups: the first picture that still needs their estimates. An engine may leave out the others.
+  /// Groups only: the first picture that still needs their estimates. An engine may skip earlier ones.
   int first_target = 0;
   bool operator==(const ScheduledStep&) const = default;
 };
 
-/// What has been done with a picture so far. Part of its state between two windows.
+/// The work done on a picture so far, which is part of its state between two windows.
 class PictureProgress {
  public:
   bool has(Work work) const { return done_[static_cast<std::size_t>(work)]; }
@@ -39,9 +40,9 @@ class PictureProgress {
   std::array<bool, 6> done_{};
 };
 
-/// The steps, in their order, that lead to the result of picture `current` of a window. Each thing is done
-/// once and as late as possible, so that few pictures are kept at a time: what `progress`, by picture of the
-/// window, has already is left out, but for the result.
+/// The steps, in order, that lead to the result of picture `current` of a window. All work is done once and
+/// as late as possible, so that few pictures are kept at a time. Work that `progress` (by picture of the
+/// window) contains is omitted, except the result.
 std::vector<ScheduledStep> schedule(const TemporalSpan& span, bool has_second_step, int current,
                                     std::span<const PictureProgress> progress);
 

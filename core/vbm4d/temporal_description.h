@@ -6,7 +6,7 @@
 #include "core/parameters/shared_parameters.h"
 #include "core/vbm4d/trajectories.h"
 
-// Parameters that V-BM4D and V-BM3D share.
+// Parameters of both V-BM4D and V-BM3D.
 
 namespace limpid {
 
@@ -14,7 +14,7 @@ namespace temporal_details {
 
 inline constexpr int kMostDelay = 2 * vbm4d::kMostReach;
 
-// Describes the parameters of the step `step_of(parameters)`.
+// Describes the parameters of the step to which `step_of(parameters)` points.
 template <typename Step, typename Parameters, typename StepOf, typename DescribeOwn>
 void describe_temporal_step(FilterDescription<Parameters>& description, const StepOf& step_of,
                             const StepText& text, const DescribeOwn& describe_own) {
@@ -37,7 +37,7 @@ void describe_temporal_step(FilterDescription<Parameters>& description, const St
 }  // namespace temporal_details
 
 /// Adds the parameters to `description`, which has a name. `describe_own(number)` adds the parameters that
-/// only the steps of this filter have.
+/// belong to this filter's steps only.
 template <typename Step, typename Parameters, typename DescribeOwn>
 void describe_temporal_filter(FilterDescription<Parameters>& description, const DescribeOwn& describe_own) {
   using namespace temporal_details;

@@ -90,7 +90,7 @@ void Vbm4dParameters::validate() const { check_parameters(description(), *this);
 TemporalSpan temporal_span(const Vbm4dParameters& parameters) {
   TemporalSpan span{parameters.before, parameters.after, parameters.before};
   if (parameters.delay) {
-    // A step waits for the frames that its groups reach and for the later groups that reach its frame. Both
+    // A step waits for the frames that its groups reach, and for the later groups that reach its frame. Both
     // share the delay of the step.
     const int of_step = *parameters.delay / (parameters.wiener ? 2 : 1);
     span.after = std::min(span.after, of_step / 2);
@@ -106,10 +106,10 @@ Reach reach_of(const Vbm4dParameters& parameters) {
 }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
-// most, then the density of reference patches. Several trajectories in a group pay only where trajectories
-// are short. The constant and changing thresholds gain 0.2 dB and lose the faintest moving details
-// (tests/benchmarks/tried.md). Quarters of a sample gain as much, mostly in moving texture, for a quarter of
-// a GPU's time.
+// most, followed by the density of reference patches. Several trajectories in a group help only if
+// trajectories are short. The constant and changing thresholds gain 0.2 dB and lose the faintest moving
+// details (tests/benchmarks/tried.md). Quarters of a sample gain as much, mostly in moving texture, for a
+// quarter of a GPU's time.
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
   const auto make = [](int reach, int first_spacing, int second_spacing, int motion_precision) {
     Vbm4dParameters parameters;
@@ -133,7 +133,7 @@ Vbm4dParameters vbm4d_profile(Vbm4dProfile profile) {
 }
 
 // Earlier frames replace later ones. The groups of other frames add nothing to a frame's estimate, so its own
-// reference patches are denser. The values maximize PSNR, too (tests/benchmarks/tried.md).
+// reference patches are denser. These values maximize PSNR, too (tests/benchmarks/tried.md).
 Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile) {
   Vbm4dParameters parameters = vbm4d_profile(profile);
   parameters.delay = 0;

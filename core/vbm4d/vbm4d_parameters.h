@@ -12,75 +12,76 @@ namespace limpid {
 template <typename Parameters>
 struct FilterDescription;  // core/parameters/filter_description.h
 
-/// The parameters that both steps of V-BM4D have. Patches are of 8x8 samples.
+/// The parameters of each step of V-BM4D. Patches are 8x8 samples.
 struct Vbm4dStep {
   int spacing = 3;  ///< distance between reference patches, 1 to 8
-  /// Most patches in a group that has more than a single trajectory, 1 to 16: short trajectories are joined
+  /// Maximum number of patches in a group with several trajectories, 1 to 16. Short trajectories are joined
   /// by those of similar patches (vbm4d::members_of()).
   int max_group_size = 16;
-  int search_window = 19;      ///< side of the square in which similar patches are sought, odd, 1 to 65
-  float max_distance = 10000;  ///< tau: of similar patches, as of Bm3dStep
-  /// A trajectory ends where its patch differs by more than this many times sigma^2 from the reference patch
-  /// (mean squared difference), over 0, at most 1000; or, in strong noise, by more than scenes' contrasts
-  /// are.
+  int search_window = 19;      ///< side of the square search window for similar patches, odd, 1 to 65
+  float max_distance = 10000;  ///< tau of similar patches, as Bm3dStep::max_distance
+  /// A trajectory ends where its patch differs from the reference patch by more than this many times sigma^2
+  /// (mean squared difference), above 0, at most 1000; in strong noise, also where it differs by more than
+  /// the contrasts of scenes.
   float trajectory_threshold = 5;
-  /// What noise is taken to be where a group has several frames, times sigma, over 0, at most 10: in
-  /// coefficients that are constant over time, and in those that change.
+  /// Threshold factors (times sigma) in groups of several frames, above 0, at most 10: for coefficients that
+  /// are constant over time, and for those that change.
   float constant_threshold = 1;
   float changing_threshold = 1;
   float kaiser_beta = 2;  ///< shape of the aggregation window, 0 (flat) to 8
-  /// Groups are V-BM3D's, of similar patches of all frames in reach, not of trajectories. `search_window` and
-  /// `trajectory_threshold` have no effect then.
+  /// Selects V-BM3D's groups, of similar patches of all frames in reach, instead of trajectories.
+  /// `search_window` and `trajectory_threshold` then have no effect.
   std::optional<vbm4d::PredictiveSearch> predictive = std::nullopt;
   bool operator==(const Vbm4dStep&) const = default;
 };
 
-/// Filtering along motion, nearest to V-BM4D (Maggioni, Boracchi, Foi, Egiazarian, "Video denoising,
-/// deblocking, and enhancement through separable 4-D nonlocal spatiotemporal transforms", TIP 2012):
-/// hard thresholding that makes the basic estimate, and a Wiener step unless left out.
+/// Filtering along motion, similar to V-BM4D (Maggioni, Boracchi, Foi, Egiazarian, "Video denoising,
+/// deblocking, and enhancement through separable 4-D nonlocal spatiotemporal transforms", TIP 2012): hard
+/// thresholding that makes the basic estimate, and an optional Wiener step.
 struct Vbm4dParameters {
-  /// How many frames before and after its own a reference patch is followed to, 0 to 16 together.
+  /// Numbers of frames before and after a frame to which a reference patch is followed, 0 to 16 together.
   int before = 4;
   int after = 4;
-  /// Most later frames that a result may wait for, 0 to 32; if it is left open, as many as are of use.
+  /// Maximum number of later frames that a result waits for, 0 to 32; if not set, all that improve it.
   std::optional<int> delay;
   Vbm4dStep hard_threshold;
   float lambda = 2.7F;  ///< coefficients of magnitude <= lambda * sigma are zeroed; > 0, <= 100
   std::optional<Vbm4dStep> wiener = Vbm4dStep{};
-  /// The second step's trajectories are followed to so fine parts of a sample, 1 or 4. What lies between
-  /// samples is interpolated, and its frame gets no estimate of it.
+  /// Accuracy of the second step's trajectories: 1 for whole samples, 4 for quarters. Between samples,
+  /// patches are interpolated, and their frame gets no estimate of them.
   int motion_precision = 1;
   bool operator==(const Vbm4dParameters&) const = default;
 
   static const FilterDescription<Vbm4dParameters>& description();
-  /// Throws UsageError naming the parameter and its legal range.
+  /// Throws a UsageError that names the parameter and its legal range.
   void validate() const;
 };
 
-/// Which frames a group takes patches from and gives estimates to, relative to its reference patch's. Both
-/// steps' groups do so alike.
+/// The frames from which a group takes patches and to which it gives estimates, relative to its reference
+/// patch's frame. Equal for both steps.
 struct TemporalSpan {
-  int before = 0;  ///< trajectories reach so many frames back
-  int after = 0;   ///< and so many ahead
-  /// Estimates go to so many frames before the reference's, and to all later ones of the trajectory. A
-  /// frame's estimate is complete so many frames later.
+  int before = 0;  ///< number of frames back that trajectories reach
+  int after = 0;   ///< number of frames ahead
+  /// Estimates go to this many frames before the reference's frame, and to all later frames of the
+  /// trajectory. A frame's estimate is complete this many frames later.
   int spread = 0;
 
   int frames() const { return before + 1 + after; }
 };
 
-/// What remains of the parameters' span if results may not wait for longer than `delay`.
+/// The span of the parameters, reduced so that results wait for at most `delay` frames.
 TemporalSpan temporal_span(const Vbm4dParameters& parameters);
 
-/// The frames that a result depends on: groups of the second step with references in [t - after, t + spread]
-/// reach [t - after - before, t + spread + after], whose basic estimates are made likewise.
+/// The frames that a result depends on. Groups of the second step with references in [t - after, t + spread]
+/// reach [t - after - before, t + spread + after]; the basic estimates in that range depend on frames at
+/// equal distances again.
 Reach reach_of(const Vbm4dParameters& parameters);
 
 /// Named sets of parameters, from fastest to best.
 enum class Vbm4dProfile : std::uint8_t { kFast, kLc, kNp, kHigh };
 
 Vbm4dParameters vbm4d_profile(Vbm4dProfile profile);
-/// Those of a profile where results wait for no later frame.
+/// The parameters of a profile whose results wait for no later frame.
 Vbm4dParameters vbm4d_live_profile(Vbm4dProfile profile);
 
 }  // namespace limpid

@@ -24,32 +24,33 @@ Bm3dStep bm3d_step(const Vbm4dStep& step) {
           .transform_1d = Transform1d::kHaar};
 }
 
-// What a sample away from the predicted place costs, in units of sigma^2 per sample of a patch. Found by
-// trial on seven clips: less lets noise choose in what is still, more leaves moving textures behind.
+// Cost per sample of distance from the predicted position, in units of sigma^2 per sample of a patch. Found
+// by trial on seven clips: with less, noise displaces patches in still areas; with more, moving textures are
+// lost.
 constexpr double kSampleCost = 0.2;
-// The basic estimate's noise is a tenth of the noise's variance.
+// The variance of the noise in the basic estimate is a tenth of the original's.
 constexpr double kSampleCostOfBasic = 0.02;
 
-// Mean squared difference beside the noise's at which a trajectory ends, however strong the noise is: parts
-// of a picture that have little in common differ no more in strong noise than in weak. Found by trial, where
-// no clip loses; half of it gains more on clips of little contrast.
+// Mean squared difference, in addition to the noise's, at which a trajectory ends for any noise level:
+// unrelated parts of a picture differ no more in strong noise than in weak. Found by trial, with no loss on
+// any clip; half of it gains more on clips of little contrast.
 constexpr double kGreatestContrast = 2000;
 constexpr double kGreatestContrastOfBasic = 800;
 
-// Patches of a group whose trajectory was lost, where references lie as densely as that. Found by trial: it
-// loses 0.03 dB in the mean on clips of fast motion and 0.01 on others; with a spacing of 8, 0.08
+// Limit of patches in a group whose trajectory was lost, for references at this spacing or denser. Found by
+// trial: the mean loss is 0.03 dB on clips of fast motion and 0.01 dB on others; with a spacing of 8, 0.08 dB
 // (tests/benchmarks/tried.md).
 constexpr int kDenseSpacing = 4;
 constexpr int kMostOfLost = 8;
 constexpr int kMostOfLostOfBasic = 10;
 
-// V-BM3D's tau rises in strong noise, as its authors': by 3000 to 4500 and 1500 to 3000.
+// V-BM3D's tau rises in strong noise, as its authors' does: from 3000 to 4500 and from 1500 to 3000.
 constexpr double kStrongNoise = 30;
 constexpr double kRise = 1.5;
 constexpr double kRiseOfBasic = 2;
 
-// The variance of the first coefficient of an orthonormal DCT of so many values of variance 1, of which those
-// k apart have the correlation repetition^k.
+// The variance of the first coefficient of an orthonormal DCT of `count` values of variance 1, where values
+// at a distance of k have the correlation repetition^k.
 double variance_of_constant(int count, double repetition) {
   double sum = 1;
   double correlation = 1;
@@ -65,7 +66,8 @@ std::int32_t bounded(double value) {
   return static_cast<std::int32_t>(std::floor(std::min(value, kMost)));
 }
 
-// For a guide with noise of deviation `guide_sigma`, that of the noisy guide in both steps.
+// The limits for a guide with noise of standard deviation `guide_sigma`, which is the noisy guide's in both
+// steps.
 vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, double guide_sigma) {
   constexpr double kUnit =
       vbm4d::kPatch * vbm4d::kPatch * vbm4d::kGuideScale.scale * vbm4d::kGuideScale.scale;
@@ -85,16 +87,16 @@ vbm4d::TrajectoryBounds bounds_of(const Vbm4dStep& step, bool second_step, doubl
   bounds.most_of_lost = step.spacing > kDenseSpacing ? step.max_group_size
                         : second_step                ? kMostOfLostOfBasic
                                                      : kMostOfLost;
-  // Patches of the same content differ by their noise (core/bm3d/matching.h), but for the basic estimate's,
-  // which has next to none.
+  // Patches of equal content differ by their noise (core/bm3d/matching.h), except in the basic estimate,
+  // which is almost free of noise.
   const double limit = static_cast<double>(bounded(static_cast<double>(step.max_distance) * kUnit));
   const double expected = second_step ? 0 : std::floor(std::min(2 * variance, limit / 2));
   bounds.similar = {static_cast<std::int32_t>(expected), static_cast<std::int32_t>(limit - expected)};
   return bounds;
 }
 
-// The variance that is left of a plane's noise in the guide of block motion, by the response of [1 2 1] / 4
-// to the noise's frequencies; where the noise is strongest.
+// The remaining variance of a plane's noise in the guide of block motion, from the response of [1 2 1] / 4 to
+// the noise's frequencies, at the brightness with the strongest noise.
 double motion_guide_variance(const PlaneNoise& noise) {
   double left = 0;
   double of_white = 0;
@@ -135,7 +137,7 @@ Bm3dParameters bm3d_of(const Vbm4dParameters& parameters) {
   if (parameters.wiener) {
     result.wiener = bm3d_step(*parameters.wiener);
   }
-  // Guides as they are, not smoothed.
+  // Guides are not smoothed.
   result.matching = Matching::kNearest;
   return result;
 }
@@ -154,7 +156,7 @@ Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format
     if (parameters.wiener) {
       const bool clean = set.guides[1].basic_estimate;
       plan.bounds[s][1] = bounds_of(*parameters.wiener, clean, sigma);
-      // Where guides are noisy, interpolated ones are less so, and more alike than others.
+      // In noisy guides, interpolated patches have less noise and would look more similar than others.
       plan.bounds[s][1].quarters = clean && parameters.motion_precision == vbm4d::kQuarters;
     }
   }

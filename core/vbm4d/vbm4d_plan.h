@@ -11,38 +11,36 @@
 #include "core/vbm4d/trajectories.h"
 #include "core/vbm4d/vbm4d_parameters.h"
 
-// What V-BM4D does with a picture (a frame or a field) of a stream, the same in every engine. Engines carry
-// it out.
+// The plan of V-BM4D for a picture (a frame or a field) of a stream, equal for all engines.
 
 namespace limpid {
 
 struct Vbm4dPlan {
-  /// Components, sets, their guides' scales and the coefficients' variances, in both steps. Guides are not
-  /// smoothed; their `distances` are TrajectoryBounds::similar.
+  /// Components, sets, scales of their guides and variances of the coefficients, in both steps. Guides are
+  /// not smoothed; their `distances` are TrajectoryBounds::similar.
   Bm3dPlan planes;
-  /// By set (as many as `planes` has) and step.
+  /// By set of `planes` and step.
   std::array<std::array<vbm4d::TrajectoryBounds, 2>, 2> bounds{};
-  /// What noise makes of the difference of a block that is followed (motion::is_followed()), from this
-  /// picture to another; more than any difference where the noise is not known, as of luma that is not
-  /// filtered.
+  /// The difference that noise causes in a followed block (motion::is_followed()), from this picture to
+  /// another; more than any difference if the noise is unknown, as for luma that is not filtered.
   std::int32_t motion_noise = 0;
 };
 
-/// BM3D with the steps' spacings and windows, whose grids, tables and plans V-BM4D uses: patches of 8x8,
-/// DCTs.
+/// BM3D parameters with the steps' spacings and windows, patches of 8x8 and DCTs. V-BM4D uses their grids,
+/// tables and plans.
 Bm3dParameters bm3d_of(const Vbm4dParameters& parameters);
 
-/// The plan for legal parameters and a picture whose planes have so many rows.
+/// The plan for legal parameters and a picture whose planes have `heights` rows.
 Vbm4dPlan make_plan(const Vbm4dParameters& parameters, const FrameFormat& format, const NoiseModel& noise,
                     const PlaneHeights& heights);
 
-/// For the first step or the second, and noise with this NoiseShape::repetition. What repeats adds up in what
-/// is constant over time. It is missing in what changes, which is left as it is: that loses less.
+/// The factors of the first or second step for noise with this NoiseShape::repetition. Repeating noise adds
+/// to constant coefficients. It is missing in changing ones, whose factors are kept because that loses less.
 vbm4d::NoiseOverTime noise_over_time(const Vbm4dParameters& parameters, bool second_step, float repetition);
 
 /// The orthonormal transform across a group's patches [coefficient][patch], row-major: a DCT-II over time and
-/// Haar's transform across trajectories. Patch frame * members + member; the first coefficient is the mean's.
-/// `members` is a power of two.
+/// a Haar transform across trajectories. Patch number is frame * members + member; the first coefficient is
+/// the mean. `members` is a power of two.
 std::vector<double> group_transform(int frames, int members);
 
 }  // namespace limpid

@@ -4,69 +4,69 @@
 
 #include "core/vbm4d/trajectories.h"
 
-// Groups of VNLB and how they are filtered, as all engines do it (core/README.md).
+// VNLB's groups and their filtering as implemented by all engines (core/README.md).
 //
-// A patch is 8x8 samples at one place in two successive pictures, its slices: that of the picture it is said
-// to be in and that of the next one, or, if the next one is none, of the one before. Slices are not
-// displaced by motion: so similar patches move alike, by fractions of a sample, too. Where neither picture is
-// of use, since there is none, a cut lies between or the slice would repeat the other, noise and all, patches
-// of the group have one slice.
+// A patch is 8x8 samples at one position in two successive pictures, its slices: its own picture and the next
+// one or, if the next one is not usable, the one before. Slices are not displaced by motion; similar patches
+// therefore have similar motion, fractions of a sample included. If neither picture is usable, because it
+// does not exist, is beyond a scene cut, or repeats the slice including its noise, the patches of the group
+// have one slice.
 //
-// A reference patch is followed from picture to picture as V-BM4D's are (core/vbm4d/trajectories.h). Around
-// each place of its trajectory are the candidates; those of one picture share the direction of their second
-// slices. A picture is left out where its slices, at the trajectory's place, repeat each other or would lie
-// on two sides of a cut. The group are the candidates that differ least from the reference patch, in all
-// slices, by the sum of squared differences of V-BM4D's matching values; of equal ones those that come first.
-// The reference patch comes first, then the candidates in the order of pictures, rows and columns.
+// A reference patch is followed from picture to picture as in V-BM4D (core/vbm4d/trajectories.h). Candidates
+// are searched around each position of its trajectory. The second slices of all candidates of a picture have
+// the same direction. A picture is skipped if its slices at the trajectory's position repeat each other or
+// lie on two sides of a scene cut. The group consists of the candidates with the smallest sum of squared
+// differences of V-BM4D's matching values from the reference patch over all slices; among equal ones, the
+// first. The reference patch comes first, followed by the candidates in the order of pictures, rows and
+// columns.
 
 namespace limpid::vnlb {
 
 inline constexpr int kPatch = vbm4d::kPatch;
 inline constexpr int kSlices = 2;
-inline constexpr int kMostPatches = 64;  ///< of a group
+inline constexpr int kMostPatches = 64;  ///< in a group
 inline constexpr int kMostReach = vbm4d::kMostReach / 2 - 1;
 inline constexpr int kMostSearchWindow = 33;
 
-/// The side of the square with candidates in the reference patch's own picture. A patch that is not followed
-/// to any other is sought farther away.
+/// Side of the search window in the reference patch's own picture. It is larger for patches that are not
+/// followed to any other picture.
 constexpr int own_search_window(int search_window, int frames) {
   return frames > 1 ? search_window : 2 * search_window + 1;
 }
 
-// A group's patches, less their mean, are the rows of a matrix A with n rows and d = 64 * slices columns, in
-// which the noise is white and of variance 1. The eigenvalues x of its products G = A A^T / (n - 1) are those
-// of the patches' covariance. Eigenvectors are kept or left by their x: so the covariance is of low rank and
-// its eigenvalues are those of the signal, where the noise's are known. A factor goes from nothing to that of
-// Wiener's filter around a bound e, gently, which loses nothing. It is a rational function of x, so that no
-// eigenvectors need be found: the matrix that has all factors follows from G by one inverse and products,
+// The patches of a group, minus their mean, are the rows of a matrix A with n rows and d = 64 * slices
+// columns, in which the noise is white and has variance 1. The eigenvalues x of its products G = A A^T / (n -
+// 1) are those of the patches' covariance. Each eigenvector is kept or removed according to its x, which
+// makes the covariance low-rank and removes the known part of the noise. The factor rises smoothly around a
+// bound e, from zero to that of the Wiener filter, without loss. It is a rational function of x, so no
+// eigenvectors need to be computed: the matrix of all factors follows from G by one inverse and products,
 //
 //   R = (G + e I)^-1,  Y = I - 2 e R,  then in each round  Y <- Y (3 I - Y^2) / 2,  P = (I + Y) / 2.
 //
-// Y has the eigenvalues (x - e) / (x + e), which rounds drive to -1 and 1 (Newton's and Schulz' iteration for
-// the matrix sign: Higham, "Functions of Matrices", 2008, chapter 5). P (I - 2 R) A are the first step's
-// estimates, where bounds are so great that this is Wiener's (x - 1) / x or nearly so. The second step's are
-// N B^T F B with F = P R / (n - 1), of the noisy patches N and the basic estimates B, whose products G are.
-// As it is to be computed, that is (H + (N - B) B^T F) B with H = P (I - e R), in which F is not multiplied
-// by the square of the signal.
+// Y has the eigenvalues (x - e) / (x + e), which the rounds move to -1 and 1 (Newton-Schulz iteration for the
+// matrix sign: Higham, "Functions of Matrices", 2008, chapter 5). P (I - 2 R) A are the first step's
+// estimates; at its large bounds this is nearly Wiener's (x - 1) / x. The second step's are N B^T F B with F
+// = P R / (n - 1), the noisy patches N and the basic estimates B, whose products are G. They are computed as
+// (H + (N - B) B^T F) B with H = P (I - e R), in which F is not multiplied by the square of the signal.
 
-/// What noise alone makes the greatest x of a group, by Marchenko's and Pastur's law: the first step's bound.
+/// The greatest x of a group of noise alone, by the Marchenko-Pastur law: the first step's bound.
 inline float noise_edge(int patches, int samples) {
   const float root = 1 + std::sqrt(static_cast<float>(samples) / static_cast<float>(patches - 1));
   return root * root;
 }
 
-/// Of the second step, whose x has little of the noise: less is rather errors of the first step.
+/// Bound of the second step, whose x contain little noise: smaller x are errors of the first step.
 inline constexpr float kBasicEdge = 0.8F;
 
-// Found by trial on seven clips: 3 to 6 and 1 to 3 rounds differ by 0.1 dB.
+// Found by trial on seven clips: 3 to 6 rounds in the first step and 1 to 3 in the second differ by 0.1 dB.
 inline constexpr int kFirstRounds = 4;
 inline constexpr int kSecondRounds = 2;
 
-/// Where the signal is so strong that rounding its products makes more than the noise, the bound is at least
-/// this share of the sum of all x.
+/// Minimum of the bound relative to the sum of all x, for signals so strong that rounding of their products
+/// exceeds the noise.
 inline constexpr float kLeastShare = 0x1p-20F;
 
-/// How a step filters a group: by P (constant I + inverse R).
+/// The filter of a group in one step: P (constant I + inverse R).
 struct EigenvalueFilter {
   float bound;  ///< e
   int rounds;
@@ -74,7 +74,7 @@ struct EigenvalueFilter {
   float inverse;
 };
 
-/// `edge`: noise_edge() of the group. `sum`: of all x.
+/// `edge`: noise_edge() of the group. `sum`: sum of all x.
 constexpr EigenvalueFilter eigenvalue_filter(bool second_step, int patches, float edge, float sum) {
   const float least = kLeastShare * sum;
   const float bound = second_step ? kBasicEdge : edge;

@@ -19,7 +19,7 @@ constexpr Names<VnlbProfile, 4> kVnlbProfiles = {{{VnlbProfile::kFast, "fast"},
 
 constexpr int kMostVnlbDelay = 2 * vbm4d::kMostReach;
 
-// Describes the parameters of the step `step_of(parameters)`.
+// Describes the parameters of the step to which `step_of(parameters)` points.
 template <typename StepOf>
 void describe_vnlb_step(VnlbDescription& description, const StepOf& step_of, const StepText& text) {
   const auto number = numbers_of_step(description, step_of, text);
@@ -94,8 +94,8 @@ Vbm4dParameters followed_like(const VnlbParameters& parameters) {
 Reach reach_of(const VnlbParameters& parameters) { return reach_of(followed_like(parameters)); }
 
 // The values maximize the PSNR of seven clips at sigma 20 and 40 (tests/benchmarks/results.md). Reach gains
-// most, denser reference patches gain little, larger groups nothing. Smaller windows suffice if many frames
-// are searched.
+// most, denser reference patches gain little, larger groups nothing. Small windows suffice if many frames are
+// searched.
 VnlbParameters vnlb_profile(VnlbProfile profile) {
   const auto make = [](int reach, int spacing, int second_group, int search_window = 7) {
     VnlbParameters parameters;
