@@ -17,17 +17,17 @@
 namespace limpid::cpu {
 namespace {
 
-// Reference patches on each side of a tile. A tile should be large against its search window's margin and
-// small enough for many tiles and for its samples and sums to stay in a core's second-level cache.
-// Independent of the number of threads, since the order of additions within a tile shows in the result's last
-// bits.
+// Reference patches on each side of a tile. Tiles are large compared to their search window's margin, and
+// small enough that there are many of them and that their samples and sums fit a core's second-level cache.
+// Independent of the number of threads, since the order of additions within a tile affects the last bits of
+// the result.
 int tile_references(int spacing) { return spacing >= 6 ? 16 : spacing >= 3 ? 24 : 32; }
 
-// Rows of luma that one task loads, prepares or estimates.
+// Rows of luma per task of loading, preparing or estimating.
 constexpr int kBandRows = 16;
 
-// The second step follows the first by about so many rows of luma: as soon as what it reads is there, when
-// much of that is still in the cache.
+// The second step follows the first at a distance of about this many rows of luma, as soon as its input is
+// complete and while most of it is still in the cache.
 constexpr int kStepLag = 128;
 
 // Rows [first, last), or bands.
@@ -58,7 +58,7 @@ struct Bm3d::Component {
   float* basic_row(int y) { return basic.data() + static_cast<std::ptrdiff_t>(y) * width; }
 };
 
-// How a set of the plan is filtered, and the working memory for it.
+// The filtering of a set of the plan, and its working memory.
 struct Bm3d::PlaneSet {
   Bm3dComponentSet plan;
   PlaneBuffer<std::int16_t> matching;
@@ -72,21 +72,21 @@ struct Bm3d::PlaneSet {
     const int count = kBandRows >> plan.shift_y;
     return {std::min(band * count, plan.height), std::min((band + 1) * count, plan.height)};
   }
-  // The bands in which those of rows [first, last) lie that are in the plane.
+  // The bands of the plane that contain rows [first, last).
   Range bands(int first, int last) const {
     const int count = kBandRows >> plan.shift_y;
     return {std::max(first, 0) / count, block_count(std::min(last, plan.height), count)};
   }
 };
 
-// What there is to do for a picture, in tasks of a band of rows or a tile each. A task waits for its own
-// inputs alone, so that threads pass from step to step, and from luma to chroma, without standing still.
+// The work for a picture, in tasks of one band of rows or one tile. A task waits only for its own inputs, so
+// that threads proceed from step to step, and from luma to chroma, without idling.
 struct Bm3d::Task {
   enum class Kind { kLoad, kPrepare, kTile, kEstimate };
   Kind kind = Kind::kLoad;
   PlaneSet* set = nullptr;
   int step = 0;
-  int index = 0;  // of the band or the tile
+  int index = 0;  // number of the band or the tile
 };
 
 struct Bm3d::Scratch {
@@ -96,15 +96,15 @@ struct Bm3d::Scratch {
 };
 
 struct Bm3d::Workspace {
-  std::optional<Bm3dPlan> plan;  // of the last picture; all else has been made for it
+  std::optional<Bm3dPlan> plan;  // plan of the last picture; all members below belong to it
   std::array<Component, 3> components;
-  std::array<PlaneSet, 2> sets;  // as many as the plan has
+  std::array<PlaneSet, 2> sets;  // one for each set of the plan
   std::vector<Task> tasks;
   TaskGraph graph;
   tbb::enumerable_thread_specific<Scratch> scratch;
 };
 
-// The picture that is being filtered.
+// The picture being filtered.
 struct Bm3d::Picture {
   std::array<Plane, kMaxPlanes> in;
   std::array<Plane, kMaxPlanes> out;
@@ -165,7 +165,7 @@ void Bm3d::prepare_for(const NoiseModel& noise, const PlaneHeights& heights) {
   const auto same_components = [](const Bm3dComponentSet& a, const Bm3dComponentSet& b) {
     return a.components == b.components;
   };
-  // Tasks depend on the size and on which components are filtered.
+  // Tasks depend on the size and on the filtered components.
   const bool same_tasks =
       last && last->heights == heights &&
       std::equal(last->sets.begin(), last->sets.end(), plan.sets.begin(), plan.sets.end(), same_components);
@@ -244,7 +244,7 @@ void Bm3d::make_tasks(const Bm3dPlan& plan) {
     return graph.add(luma_row + task.step * kStepLag, place);
   };
   const int bands = block_count(plan.components[0].height, kBandRows);
-  // Adds a task for each band; returns the first one's number.
+  // Adds a task for each band and returns the number of the first one.
   const auto add_bands = [&](Task::Kind kind, PlaneSet* set, int step) {
     const int first = static_cast<int>(workspace_->tasks.size());
     for (int band = 0; band < bands; ++band) {
@@ -252,7 +252,7 @@ void Bm3d::make_tasks(const Bm3dPlan& plan) {
     }
     return first;
   };
-  // Makes `task` wait for the tasks of some bands, of which that of the first band has the number `first`.
+  // Makes `task` wait for the tasks of the bands `needed`. `first` is the task number of band 0.
   const auto require = [&](int task, int first, Range needed) {
     for (int band = needed.first; band < needed.last; ++band) {
       graph.require(task, first + band);
@@ -289,19 +289,20 @@ void Bm3d::make_tasks(const Bm3dPlan& plan) {
       for (int band = 0; band < bands; ++band) {
         const Range rows = set.rows(band);
         // Patches that begin up to k - 1 rows above have their weight there. The tiles that this band waits
-        // for imply it, as they reach those rows; it is stated for what estimates read.
+        // for imply these bands, as they reach those rows; they are listed because estimates read them.
         const Range weights = set.bands(rows.first - k + 1, rows.last);
         require(estimates[s][step] + band, prepares[s][step], weights);
         if (step == 0) {
           require(prepares[s][0] + band, loads, around(band));
           continue;
         }
-        // The second step's sums replace the first's, which the estimates of this band and of those below it
-        // still need; its guide is luma's basic estimate.
+        // The second step's sums replace the first's, which the estimates of this band and of later bands
+        // still need. Its guide is luma's basic estimate.
         const int reach = hard_.step.patch_size - 1;
         require(prepares[s][1] + band, estimates[s][0], set.bands(rows.first, rows.last + reach));
         graph.require(prepares[s][1] + band, estimates[0][0] + band);
-        // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first.
+        // The second step's estimates replace luma's noisy samples, which are chroma's guide in the first
+        // step.
         for (std::size_t other = 0; other < sets.size(); ++other) {
           require(estimates[s][1] + band, prepares[other][0], around(band));
         }
@@ -358,7 +359,7 @@ void Bm3d::prepare(PlaneSet& set, int step, int band) {
     for (int i = y << set.plan.shift_y; i < std::min((y + 1) << set.plan.shift_y, luma_height); ++i) {
       rows[count++] = luma_row(i);
     }
-    AlignedVector<float>& row = scratch.guide_rows[y % 3];  // three in a row are in use at a time
+    AlignedVector<float>& row = scratch.guide_rows[y % 3];  // three successive rows are in use at a time
     row.resize(width);
     subsample_row(rows.data(), count, set.plan.shift_x, luma.width, width, row.data());
     return row.data();

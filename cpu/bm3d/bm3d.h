@@ -16,11 +16,11 @@
 
 namespace limpid::cpu {
 
-/// BM3D of whole frames, cut into bands of rows and tiles that run as oneTBB tasks, each as soon as its
-/// inputs are there.
+/// BM3D of whole frames, divided into bands of rows and tiles that run as oneTBB tasks. Each task starts as
+/// soon as its inputs are complete.
 class Bm3d final : public SpatialFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make sense.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
   ~Bm3d() override;
   Bm3d(const Bm3d&) = delete;
@@ -30,7 +30,7 @@ class Bm3d final : public SpatialFilter {
 
   bool estimates_means() const override { return true; }
 
-  /// Planes that are too small to be filtered.
+  /// Warnings about planes that are too small to be filtered.
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
@@ -44,8 +44,8 @@ class Bm3d final : public SpatialFilter {
   int steps() const;
   void filter_picture(const Picture& picture);
 
-  // Makes ready for pictures of that noise and size, if the last one's were others. Tasks stay as they are
-  // until the size changes or other components are filtered.
+  // Prepares for pictures of this noise and size if the last picture's differ. Tasks are kept until the size
+  // or the set of filtered components changes.
   void prepare_for(const NoiseModel& noise, const PlaneHeights& heights);
   void make_jobs(const Bm3dPlan& plan, PlaneSet& set);
   void make_tasks(const Bm3dPlan& plan);
@@ -63,7 +63,7 @@ class Bm3d final : public SpatialFilter {
   std::unique_ptr<Workspace> workspace_;
 };
 
-/// Throws as the constructor does, and Error for a transform that this engine does not have.
+/// Throws as the constructor does, and throws Error for a transform that this engine does not have.
 std::unique_ptr<FrameFilter> make_frame_filter(const Bm3dParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu

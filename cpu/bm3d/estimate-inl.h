@@ -1,4 +1,4 @@
-// From sums to estimates. Compiled once per SIMD target.
+// Computes estimates from sums. Compiled once per SIMD target.
 #if defined(LIMPID_CORE_CPU_ESTIMATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_ESTIMATE_INL_H_
 #undef LIMPID_CORE_CPU_ESTIMATE_INL_H_
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
-// estimate_row() for sums of any kind. A WeightRow is a pointer to a row of weights, or like one.
+// estimate_row() for sums of any kind. A WeightRow is a pointer to a row of weights, or behaves like one.
 template <typename Numerator, typename WeightRow>
 HWY_ATTR void estimate_row_of(const StepTables& tables, const Numerator* HWY_RESTRICT numerator,
                               const WeightRow* weights, int width, float* HWY_RESTRICT out) {
@@ -26,15 +26,15 @@ HWY_ATTR void estimate_row_of(const StepTables& tables, const Numerator* HWY_RES
   const int k = tables.step.patch_size;
   for (int x0 = 0; x0 < width; x0 += kChunk) {
     const int count = std::min(kChunk, width - x0);
-    // The window is an outer product: spread down the columns, then along the row. column[i] is of x0 - k + 1
-    // + i.
+    // The window is an outer product: weights are spread along columns, then along rows. column[i] belongs to
+    // column x0 - k + 1 + i.
     std::array<float, kChunk + kMaxPatchSize> column{};
     const int first = std::max(x0 - k + 1, 0);
     for (int i = 0; i < k; ++i) {
       if (weights[i] == nullptr) {
         continue;
       }
-      // A patch that begins k - 1 - i rows above has its row k - 1 - i here.
+      // Row k - 1 - i of a patch that begins k - 1 - i rows above is here.
       const float factor = tables.window[(k - 1 - i) * k + k / 2];
       const WeightRow in = weights[i];
       for (int x = first; x < x0 + count; ++x) {

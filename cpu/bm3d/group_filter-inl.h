@@ -27,7 +27,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where a tile's sums of one plane are kept: floats for the samples of the tile's region.
+// A tile's sums of one plane: floats for the samples of the tile's region.
 struct LocalSums {
   float* numerator = nullptr;
   float* weight = nullptr;
@@ -48,8 +48,8 @@ inline HWY_ATTR void flush(const float* HWY_RESTRICT in, float scale, std::int64
   }
 }
 
-// Calls add(x, y, count) for parts of rows that make up the area of a plane that is `width` wide, each while
-// the lock of its block is held (StepJob::locks).
+// Calls add(x, y, count) for parts of rows that together cover the area of a plane of width `width`, each
+// while the lock of its block is held (StepJob::locks).
 template <class Add>
 HWY_ATTR void for_each_locked_row(int width, const Area& area, std::vector<std::mutex>& locks,
                                   const Add& add) {
@@ -70,15 +70,15 @@ HWY_ATTR void for_each_locked_row(int width, const Area& area, std::vector<std::
   }
 }
 
-// What aggregation needs to know of a group after shrinkage: the `weight` of its patches, and the `gain` that
-// the transforms across the group have left out and samples are still to be multiplied by.
+// Result of shrinkage for aggregation: the `weight` of the group's patches, and the `gain` by which samples
+// must still be multiplied because the transforms across the group leave it out.
 struct Shrinkage {
   float weight = 0;
   float gain = 1;
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// 8x8 patches. A group lies in memory as blocks of 8 * kParts vectors (transforms-inl.h).
+// 8x8 patches. A group is stored as blocks of 8 * kParts vectors (transforms-inl.h).
 
 constexpr int kBlockVectors = 8 * kParts;
 constexpr int kBlockFloats = kBlockVectors * kLanes;
@@ -115,7 +115,7 @@ HWY_ATTR void load_group(const float* plane, int stride, const Position* positio
   }
 }
 
-// The mean of a group's samples, given its patches' transforms.
+// The mean of a group's samples, from its patches' transforms.
 inline float group_mean(const float* group, int size) {
   float sum = 0;
   for (int i = 0; i < size; ++i) {
@@ -124,7 +124,7 @@ inline float group_mean(const float* group, int size) {
   return sum / static_cast<float>(8 * size);
 }
 
-// The lanes that hold patches: of a single patch in a vector made for two, only the lower half counts.
+// The lanes that hold patches: if a vector for two patches holds one, only the lower half.
 template <int kSize>
 HWY_INLINE hn::Mask<FloatTag> patch_lanes() {
   return hn::FirstN(FloatTag(), kSize < kPatchesPerBlock ? kLanes / 2 : kLanes);
@@ -141,14 +141,14 @@ HWY_INLINE hn::Mask<FloatTag> first_coefficients() {
   }
 }
 
-// The values of a table of 8x8 coefficients that belong to vector `v` of a block.
+// The values of a table of 8x8 coefficients for vector `v` of a block.
 HWY_INLINE FloatVector of_coefficients(const std::vector<float>& table, int v) {
   const float* row = table.data() + v / kParts * 8 + v % kParts * kLanes;
   return load_row(FloatTag(), row, row);
 }
 
-// Transforms across the group, zeroes the coefficients that do not exceed their bounds but for the group's
-// DC, and transforms back. `deviation` is the group's.
+// Transforms across the group, sets coefficients to zero that do not exceed their thresholds, except the
+// group's DC, and transforms back. `deviation` is the group's.
 template <class Group, int kSize>
 HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise, float deviation) {
   const FloatTag d;
@@ -180,7 +180,7 @@ HWY_ATTR Shrinkage hard_threshold(float* group, const CoefficientNoise& noise, f
   return {1.0F / std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, kept))), 1.0F / Group::gain()};
 }
 
-// Multiplies the noisy group's coefficients by the Wiener factors that the basic estimate's give.
+// Multiplies the noisy group's coefficients by the Wiener factors computed from the basic estimate's.
 template <class Group, int kSize>
 HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const CoefficientNoise& noise,
                           float deviation) {
@@ -218,14 +218,14 @@ HWY_ATTR Shrinkage wiener(float* group, const float* basic_group, const Coeffici
   return {1.0F / std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, energy))), 1.0F / Group::gain()};
 }
 
-// Transforms a group's patches back and adds them, less kSumsOffset, to the sums.
+// Transforms a group's patches back and adds them, minus kSumsOffset, to the sums.
 template <class Transform>
 HWY_ATTR void aggregate_group(const float* group, const Position* positions, int size,
                               const Shrinkage& shrinkage, const float* window, const LocalSums& sums) {
   const FloatTag d;
   FloatVector scale[kBlockVectors];
-  // The transforms' rounded constants change a patch's mean by this factor there and back. Uncorrected, that
-  // would be most of the estimate's error.
+  // The rounded constants of the forward and inverse transforms change a patch's mean by this factor.
+  // Uncorrected, this would be most of the estimate's error.
   constexpr double kGain = Transform::kForwardDc * Transform::kInverseDc;
   const auto factor =
       hn::Set(d, static_cast<float>(double{shrinkage.weight} * double{shrinkage.gain} / (kGain * kGain)));
@@ -310,7 +310,7 @@ HWY_INLINE Shrinkage with_group_transform(Transform1d transform, int size, const
                                          : with_size<GroupWalshHadamard>(size, function);
 }
 
-// Of a reference patch.
+// The brightness of a reference patch.
 inline float brightness_in_guide(const StepJob& job, Position reference) {
   const int k = job.tables->step.patch_size;
   int sum = 0;
@@ -351,7 +351,7 @@ inline HWY_ATTR void filter_group_8x8(const StepJob& job, const FilteredPlane& p
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Patches of any size, by matrices: plain loops that the compiler vectorizes. A group lies in memory patch by
+// Patches of any size, by matrices, in plain loops that the compiler vectorizes. A group is stored patch by
 // patch.
 
 // out = matrix * in * transpose of matrix, k x k each.
@@ -433,7 +433,7 @@ inline HWY_ATTR void filter_group_any(const StepJob& job, const FilteredPlane& p
   const float* HWY_RESTRICT bounds = plane.noise.bounds.data();
   const float* HWY_RESTRICT variances = plane.noise.variances.data();
   load_group_any(tables, plane.noisy, job.width, positions, size, group);
-  // The group's DC is so many times its mean.
+  // Ratio of the group's DC to its mean.
   const float dc_gain = static_cast<float>(k) * std::sqrt(static_cast<float>(size));
   const auto deviation_of = [&](float mean) {
     return plane.noise.deviation_of(plane.noise.curve_by_guide ? brightness_in_guide(job, positions[0])

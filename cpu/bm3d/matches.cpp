@@ -15,7 +15,7 @@
 namespace limpid::cpu {
 namespace {
 
-// The values that the first step compares, of the whole plane.
+// The values that the first step compares, for the whole plane.
 std::vector<std::int16_t> matching_values(const Frame& frame, const Bm3dGuide& guide) {
   const FrameFormat& format = frame.format;
   const int width = format.width;
@@ -45,7 +45,7 @@ std::vector<std::int16_t> matching_values(const Frame& frame, const Bm3dGuide& g
   return values;
 }
 
-// The position of the grid 0, spacing, 2 spacing, ..., size - patch whose patch's center is nearest to
+// The position of the grid 0, spacing, 2 spacing, ..., size - patch whose patch has the center nearest to
 // `sample`.
 int nearest_reference(int sample, int size, int patch, int spacing) {
   const int last = size - patch;

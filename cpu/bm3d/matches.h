@@ -7,7 +7,7 @@
 
 namespace limpid::cpu {
 
-/// As Engine::find_matches().
+/// Implements Engine::find_matches().
 MatchedGroup find_matches(const Frame& frame, const Bm3dParameters& parameters, const NoiseModel& noise,
                           int x, int y);
 

@@ -33,29 +33,30 @@ constexpr int kIntLanes = static_cast<int>(hn::MaxLanes(IntTag()));
 constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::max();
 
 constexpr int kMaxPatch = 16;
-constexpr int kMaxReferences = 4;  // matched at a time, sharing the loads of the candidates' words
-constexpr int kMaxVectors = 3;     // of candidates at a time; 4 x 3 accumulators fit AVX-512's registers
+constexpr int kMaxReferences = 4;  // references matched at a time, which share the loads of candidates' words
+constexpr int kMaxVectors = 3;     // vectors of candidates at a time; 4 x 3 accumulators fit AVX-512's
+                                   // registers
 constexpr int kMaxWindow = 129;
-// Parts of a window of which the minima are taken: the lanes of so many vectors.
+// Minima are taken over parts of a window: the lanes of this many vectors.
 constexpr int kMinimaVectors = kIntLanes >= 8 ? 8 : 64 / kIntLanes;
 constexpr int kMinimaLanes = kMinimaVectors / 8 * kIntLanes;
 
-// Distances are computed as |a|^2 + |b|^2 - 2ab; what candidates are ordered by, and what is called their
-// distance from there on, is its deviation from the expected distance (core/bm3d/matching.h). The products ab
-// of a reference patch a with the patches b at consecutive positions x, x + 1, ... lie in consecutive lanes.
-// For that, samples are stored as expanded words: word [y][x] holds samples x and x + 1 (as 16-bit values) or
-// x to x + 3 (as bytes, where the CPU multiplies bytes), so that any run of lanes is one unaligned load.
+// Distances are computed as |a|^2 + |b|^2 - 2ab. Candidates are ordered by the deviation of this from the
+// expected distance (core/bm3d/matching.h), which is called distance below. The products ab of a reference
+// patch a with the patches b at consecutive positions x, x + 1, ... lie in consecutive lanes. For that,
+// samples are stored as expanded words: word [y][x] holds samples x and x + 1 (as 16-bit values) or x to x +
+// 3 (as bytes, if the CPU multiplies bytes), so that any run of lanes is one unaligned load.
 #if HWY_TARGET <= HWY_AVX3_DL
 constexpr bool kByteProducts = true;
-// The two VNNI instructions stand here as assembly because Highway 1.0.3 checks for AVX512_VNNI when it
+// The two VNNI instructions are written in assembly because Highway 1.0.3 checks for AVX512_VNNI when it
 // selects this target but does not enable it for the compiler.
 
-// acc + the products of the unsigned bytes of a with the signed bytes of b, four to a lane.
+// acc + the products of the unsigned bytes of a with the signed bytes of b, four per lane.
 HWY_INLINE IntVector add_byte_products(IntVector acc, IntVector a, IntVector b) {
   asm("vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(b.raw));
   return acc;
 }
-// acc + the products of 16-bit values, two to a lane.
+// acc + the products of 16-bit values, two per lane.
 HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) {
   asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(a.raw), "v"(b.raw));
   return acc;
@@ -68,16 +69,16 @@ HWY_INLINE IntVector add_pair_products(IntVector acc, IntVector a, IntVector b) 
 }
 #endif
 
-// The part of the plane that a tile's search windows reach, in the form that matching needs.
+// The part of the plane that a tile's search windows reach, in the layout that matching uses.
 struct MatchingRegion {
-  int x0 = 0;  // of the region in the plane
+  int x0 = 0;  // position of the region in the plane
   int y0 = 0;
   int patch = 0;
-  int pitch = 0;  // of `words` and `energy`
+  int pitch = 0;  // row length of `words` and `energy`
   bool bytes = false;
   const std::uint32_t* words = nullptr;  // expanded words
   const std::int32_t* energy =
-      nullptr;  // |b|^2 of the patch at each position, less what add_byte_products adds
+      nullptr;  // |b|^2 of the patch at each position, minus the bias of add_byte_products
 };
 
 template <int kSamplesPerWord>
@@ -110,7 +111,7 @@ inline HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0
   region.bytes = job.scale.bytes && kByteProducts;
   const int width = x1 - x0;
   const int height = y1 - y0;
-  // Lanes after the last position are computed and thrown away, but what they read must exist.
+  // Lanes after the last position are computed and discarded, but the memory they read must exist.
   region.pitch = (width + (kMaxVectors + 1) * kIntLanes + kMaxPatch) / kIntLanes * kIntLanes;
   const std::size_t size = static_cast<std::size_t>(region.pitch) * (height + 1);
   if (scratch.words.size() < size) {
@@ -120,7 +121,7 @@ inline HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0
   region.words = scratch.words.data();
   region.energy = scratch.energy.data();
   const int k = region.patch;
-  // add_byte_products takes a reference sample a as a + 128 and so adds 128 b to each product.
+  // add_byte_products reads a reference sample a as a + 128 and thus adds 128 b to each product.
   const int bias = region.bytes ? 256 : 0;
   for (int y = 0; y < height; ++y) {
     const std::int16_t* HWY_RESTRICT in = job.matching + static_cast<std::ptrdiff_t>(y0 + y) * job.width + x0;
@@ -139,7 +140,7 @@ inline HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0
       }
     }
   }
-  // From sums along rows to sums over patches, in place from the top: row y needs rows y to y + k - 1.
+  // Converts sums along rows to sums over patches, in place from the top: row y needs rows y to y + k - 1.
   for (int y = 0; y <= height - k; ++y) {
     std::int32_t* HWY_RESTRICT energy = scratch.energy.data() + static_cast<std::ptrdiff_t>(y) * region.pitch;
     for (int i = 1; i < k; ++i) {
@@ -152,15 +153,15 @@ inline HWY_ATTR MatchingRegion prepare_region(const StepJob& job, int x0, int y0
   return region;
 }
 
-// A reference patch with its search window, clipped to the plane.
+// A reference patch and its search window, clipped to the plane.
 struct Reference {
   int x = 0;
   int y = 0;
   int first_x = 0;
   int last_x = 0;
-  std::int32_t energy = 0;  // |a|^2, less the expected distance
+  std::int32_t energy = 0;  // |a|^2 minus the expected distance
   std::array<std::int32_t, kMaxPatch * kMaxPatch / 2>
-      words;  // as the candidates'; zero samples over the right edge
+      words;  // as the candidates' words; zero samples beyond the right edge
 };
 
 inline HWY_ATTR void prepare_reference(const StepJob& job, const MatchingRegion& region, int x, int y,
@@ -192,7 +193,8 @@ inline HWY_ATTR void prepare_reference(const StepJob& job, const MatchingRegion&
 }
 
 // Distances of kReferences reference patches to the patches of one row of candidates, at region columns x to
-// x + kVectors lanes. kPatch is the patch size, or 0 for any other. distances[r] takes those of reference r.
+// x + kVectors vectors of lanes. kPatch is the patch size, or 0 for any size. distances[r] receives those of
+// reference r.
 template <int kPatch, bool kBytes, int kReferences, int kVectors>
 HWY_INLINE void row_distances(const MatchingRegion& region, const Reference* references, int x, int y,
                               std::int32_t* const* distances) {
@@ -261,18 +263,17 @@ HWY_INLINE void window_row_distances(const MatchingRegion& region, const Referen
   }
 }
 
-// The distances of a reference patch to all candidates: rows x lanes values, kFar outside of the search
-// window.
+// The distances of a reference patch to all candidates: rows x lanes values, kFar outside the search window.
 struct DistanceWindow {
-  int x0 = 0;  // plane position of the first
+  int x0 = 0;  // plane position of the first candidate
   int y0 = 0;
   int rows = 0;
   int lanes = 0;    // per row, a multiple of kIntLanes
-  int vectors = 0;  // of all rows, filled up with kFar to a multiple of kMinimaVectors
+  int vectors = 0;  // in all rows, padded with kFar to a multiple of kMinimaVectors
   std::int32_t* distances = nullptr;
 };
 
-// kReferences neighboring reference patches of one grid row against their windows' union.
+// Matches kReferences neighboring reference patches of one grid row against the union of their windows.
 template <int kPatch, bool kBytes, int kReferences>
 HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region, const Reference* references,
                                 DistanceWindow* windows, TileScratch& scratch) {
@@ -303,8 +304,8 @@ HWY_ATTR void compute_distances(const StepJob& job, const MatchingRegion& region
   }
 }
 
-// Which of a window's candidates have distances within a bound: kMarkBits bits for each vector, of which the
-// lowest are its lanes.
+// Marks of the window's candidates with distances within a bound: kMarkBits bits for each vector, the lowest
+// of which are its lanes.
 constexpr int kMarkBytes = std::max(1, kIntLanes / 8);
 constexpr int kMarkBits = 8 * kMarkBytes;
 struct Marks {
@@ -320,7 +321,7 @@ struct Marks {
   }
 };
 
-// Marks the candidates whose distances are at most `bound` and returns how many they are.
+// Marks the candidates whose distances are at most `bound` and returns their number.
 inline HWY_ATTR int mark_within(const DistanceWindow& window, std::int32_t bound, Marks& marks) {
   const IntTag d;
   const IntVector over = hn::Set(d, bound + 1);
@@ -336,14 +337,14 @@ inline HWY_ATTR int mark_within(const DistanceWindow& window, std::int32_t bound
   return count;
 }
 
-// Some of a window's candidates: their places in it and their distances.
+// Some of a window's candidates: their positions in it and their distances.
 struct Candidates {
-  static constexpr int kMost = 64;  // no fewer than a group has
+  static constexpr int kMost = 64;  // at least the maximum of a group
   std::array<std::int32_t, kMost> place;
-  std::array<std::int32_t, kMost + kIntLanes> distance;  // room for one more vector load
+  std::array<std::int32_t, kMost + kIntLanes> distance;  // padded for one more vector load
   int count = 0;
 
-  // Appends the first `wanted` candidates, or as many as there are, of word `i` of the marks.
+  // Appends the first `wanted` candidates of word `i` of the marks, or all if there are fewer.
   void append(int i, std::uint64_t word, int wanted) {
     const int end = count + std::min(wanted, std::popcount(word));
     while (count < end) {
@@ -372,12 +373,13 @@ HWY_INLINE void sort_lanes(IntVector* x) {
 
 // Bounds of the `wanted`-th smallest distance.
 struct Bounds {
-  std::int32_t low = 0;   // fewer are at most this
-  std::int32_t high = 0;  // as many or more are, or this is the greatest that counts
+  std::int32_t low = 0;   // fewer distances are at most this
+  std::int32_t high = 0;  // at least `wanted` distances are at most this, or this is the limit
 };
 
-// Bounds that few distances but the `wanted` smallest are within, found in the same time whatever they are:
-// from the minima over interleaved parts of the window, whose `wanted`-th smallest that of all can't exceed.
+// Bounds that contain few distances beyond the `wanted` smallest, found in constant time. They follow from
+// the minima over interleaved parts of the window: the `wanted`-th smallest distance cannot exceed the
+// `wanted`-th smallest minimum.
 inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted, std::int32_t greatest) {
   const IntTag d;
   IntVector x[kMinimaVectors];
@@ -388,14 +390,14 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
     for (int i = 0; i < kMinimaVectors; ++i) {
       x[i] = hn::Min(x[i], hn::LoadU(d, window.distances + (v + i) * kIntLanes));
     }
-    // So that a column's candidates, which upright edges make alike, come to different parts.
+    // Distributes a column's candidates, which vertical edges make similar, among the parts.
     const IntVector first = x[0];
     for (int i = 0; i + 1 < kMinimaVectors; ++i) {
       x[i] = x[i + 1];
     }
     x[kMinimaVectors - 1] = first;
   }
-  // All lanes' first n smallest are `wanted` minima or more, and none exceeds the greatest n-th.
+  // The n smallest values of all lanes are at least `wanted` minima, and none exceeds the greatest n-th.
   const int n = (wanted + kMinimaLanes - 1) / kMinimaLanes;
   IntVector least = hn::Set(d, kFar);
   IntVector most = hn::Zero(d);
@@ -407,7 +409,7 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
   Bounds bounds = {hn::GetLane(hn::MinOfLanes(d, least)) - 1,
                    std::min(greatest, hn::GetLane(hn::MaxOfLanes(d, most)))};
   std::int32_t low = bounds.low;
-  constexpr int kRounds = 3;  // more cost more time than they save
+  constexpr int kRounds = 3;  // more rounds cost more time than they save
   for (int round = 0; round < kRounds; ++round) {
     const std::int32_t middle = low + (bounds.high - low) / 2;
     const IntVector over = hn::Set(d, middle + 1);
@@ -420,7 +422,7 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
     bounds.high = enough ? middle : bounds.high;
   }
   if (bounds.high < greatest) {
-    // Down to the next minimum, which leaves nothing to look for where all are the same.
+    // Continues at the next minimum, which ends the search if all are equal.
     const IntVector over = hn::Set(d, bounds.high + 1);
     most = hn::Zero(d);
     for (int i = 0; i < kMinimaVectors; ++i) {
@@ -431,8 +433,8 @@ inline HWY_ATTR Bounds bound_distances(const DistanceWindow& window, int wanted,
   return bounds;
 }
 
-// Brings the bounds nearer to each other, until no more than Candidates::kMost distances are within the upper
-// one or none lies between them. Where few different distances occur, few rounds do.
+// Narrows the bounds until at most Candidates::kMost distances are within the upper one or none lies between
+// them. Few different distances need few rounds.
 inline HWY_ATTR void tighten(const DistanceWindow& window, int wanted, Bounds& bounds) {
   const IntTag d;
   int within = Candidates::kMost + 1;
@@ -459,8 +461,8 @@ inline HWY_ATTR void tighten(const DistanceWindow& window, int wanted, Bounds& b
   }
 }
 
-// ranks[i]: how many candidates come before the i-th, by distance and then by their order here. Writes whole
-// vectors.
+// ranks[i]: the number of candidates before the i-th, ordered by distance and then by position in the list.
+// Writes whole vectors.
 inline HWY_ATTR void rank(const Candidates& candidates, std::int32_t* ranks) {
   const IntTag d;
   const int count = candidates.count;
@@ -486,9 +488,9 @@ inline HWY_ATTR void rank(const Candidates& candidates, std::int32_t* ranks) {
   }
 }
 
-// The closest candidates of a window, at most `wanted`: their places, sorted by distance and raster order.
-// Returns how many they are. What this costs hardly depends on the distances: pictures have all kinds, and
-// those of flat ones are all the same.
+// Selects the closest candidates of a window, at most `wanted`: their positions, sorted by distance and
+// raster order. Returns their number. The time hardly depends on the distances, which vary widely between
+// pictures and are all equal in flat ones.
 inline HWY_ATTR int select_closest(const DistanceWindow& window, int wanted, std::int32_t greatest,
                                    std::array<std::int32_t, Candidates::kMost>& places) {
   if (wanted == 0) {
@@ -507,7 +509,7 @@ inline HWY_ATTR int select_closest(const DistanceWindow& window, int wanted, std
       candidates.append(i, marks.word(i), within);
     }
   } else {
-    // Too many at the upper bound: those under it and the first of the others.
+    // Too many candidates are at the upper bound: takes those below it and the first of the others.
     Marks closer;
     mark_within(window, bounds.low, closer);
     for (int i = 0; i < marks.words; ++i) {
@@ -528,8 +530,8 @@ inline HWY_ATTR int select_closest(const DistanceWindow& window, int wanted, std
   return std::min(candidates.count, wanted);
 }
 
-// Groups of the reference patches at (xs[0..count), y), the reference first. `use(x, y, positions, size)`
-// takes them one by one; sizes are not rounded.
+// Finds the groups of the reference patches at (xs[0..count), y), with the reference first. Calls `use(x, y,
+// positions, size)` for each one; sizes are not rounded.
 template <int kPatch, bool kBytes, class Use>
 HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const int* xs, int count, int y,
                         TileScratch& scratch, const Use& use) {
@@ -539,7 +541,7 @@ HWY_ATTR void match_row(const StepJob& job, const MatchingRegion& region, const 
   std::array<DistanceWindow, kMaxReferences> windows;
   std::array<Position, 64> group;
   std::array<std::int32_t, Candidates::kMost> places;
-  // Neighbors share loads; that pays where the union of their windows needs no more vectors than one window.
+  // Neighbors share loads, which helps if the union of their windows needs no more vectors than one window.
   const auto vectors = [&](int references_at_once) {
     return (2 * radius + (references_at_once - 1) * step.spacing) / kIntLanes + 1;
   };

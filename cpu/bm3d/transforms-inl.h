@@ -23,16 +23,16 @@ using FloatTag = hn::ScalableTag<float>;
 using FloatVector = hn::Vec<FloatTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 
-// An 8x8 patch is held as rows. A vector of 16 lanes holds the same row of two patches side by side, one of 8
-// lanes a row, and one of 4 lanes half a row; a block is what that makes: kPatchesPerBlock patches in 8 *
-// kParts vectors.
+// An 8x8 patch is stored as rows. A vector of 16 lanes holds the same row of two patches side by side, a
+// vector of 8 lanes holds a row, and a vector of 4 lanes half a row. A block is kPatchesPerBlock patches in 8
+// * kParts vectors.
 constexpr int kPatchesPerBlock = kLanes >= 8 ? kLanes / 8 : 1;
 constexpr int kParts = kLanes >= 8 ? 1 : 8 / kLanes;
 
 // In-place transforms of eight values, each a vector: x[i] are samples before and coefficients after
-// forward(). All have the scaling of transform_matrices(Transform2d, 8), but for the rounding of their
-// constants, which adds up: forward() makes kForwardDc of eight ones, inverse() eight kInverseDc of a first
-// coefficient of one.
+// forward(). All have the scaling of transform_matrices(Transform2d, 8), apart from the accumulated rounding
+// of their constants: forward() turns eight ones into kForwardDc, and inverse() turns a first coefficient of
+// one into eight times kInverseDc.
 
 constexpr float kHalfSqrt = 0.707106781186548F;
 
@@ -149,7 +149,7 @@ struct Haar8 {
     scaled_butterfly(x[0], x[2]);
     scaled_butterfly(x[4], x[6]);
     scaled_butterfly(x[0], x[4]);
-    // Now x holds: mean, d0, d01, d1, d0123, d2, d23, d3. From coarse to fine:
+    // x holds mean, d0, d01, d1, d0123, d2, d23, d3. Reordered from coarse to fine:
     const FloatVector y[8] = {x[0], x[4], x[2], x[6], x[1], x[3], x[5], x[7]};
     for (int i = 0; i < 8; ++i) {
       x[i] = y[i];
@@ -169,10 +169,10 @@ struct Haar8 {
   }
 };
 
-// bior1.5 is Haar with a lifting step: its low-pass filter is Haar's plus details of the neighbors, which
-// for eight periodic samples leaves u (d[i - 1] - d[i + 1]) with u = 22/128 at the finest level; the outer
-// taps meet and cancel there, and all of them at the coarser levels. The forward matrix has rows of unit
-// norm, so what the lifting has lengthened is scaled back: four samples' differences by 1/sqrt(1 + 2u^2),
+// bior1.5 is Haar with a lifting step. Its low-pass filter is Haar's plus details of the neighbors, which for
+// eight periodic samples reduces to u (d[i - 1] - d[i + 1]) with u = 22/128 at the finest level; the outer
+// taps coincide and cancel there, and all of them cancel at the coarser levels. The forward matrix has rows
+// of unit norm, so the lengthening by lifting is scaled back: four samples' differences by 1/sqrt(1 + 2u^2),
 // eight samples' by 1/sqrt(1 + 4u^2).
 struct Bior15 {
   static constexpr float kLift = 22.0F / 128.0F;
@@ -285,9 +285,9 @@ HWY_INLINE void transform_columns(FloatVector* x) {
   }
 }
 
-// The 2D transform. Coefficients stand transposed between forward and inverse, which saves two transpositions
-// and matters to nobody: coefficients are treated alike whatever their place, but for the first, which stays
-// first.
+// The 2D transform. Coefficients are transposed between forward and inverse, which saves two transpositions.
+// This has no effect, as coefficients are processed independently of their position, except the first, which
+// stays first.
 template <class Transform>
 HWY_INLINE void forward_2d(FloatVector* x) {
   transform_columns<Transform, true>(x);
@@ -302,8 +302,8 @@ HWY_INLINE void inverse_2d(FloatVector* x) {
   transform_columns<Transform, false>(x);
 }
 
-// Transforms across the patches of a group, for one vector position of each of kBlocks blocks; kSize patches.
-// The forward transform followed by the inverse multiplies by gain().
+// Transforms across the patches of a group, for one vector position of each of kBlocks blocks, for kSize
+// patches. The forward transform followed by the inverse multiplies by gain().
 
 template <int kSize>
 struct GroupWalshHadamard {
@@ -335,8 +335,8 @@ struct GroupHaar {
   static constexpr int kBlocks = GroupWalshHadamard<kSize>::kBlocks;
   static constexpr float gain() { return 1; }
 
-  // One level inside of the blocks, then levels of averages across them. Where a block holds two patches, the
-  // averages are in its lower half and the upper half's details are left alone.
+  // One level within the blocks, followed by levels of averages across them. If a block holds two patches,
+  // its averages are in the lower half, and the details in the upper half are not changed.
   static HWY_INLINE void inside(FloatVector* x) {
     if constexpr (kPatchesPerBlock == 2 && kSize >= 2) {
       const FloatTag d;

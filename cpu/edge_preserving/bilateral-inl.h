@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
-// Two vectors of samples at a time share the exponents' loads; the processor overlaps the exponentials of
+// Two vectors of samples at a time share the loads of exponents. The processor overlaps the exponentials of
 // successive neighbors.
 constexpr int kBilateralVectors = 2;
 

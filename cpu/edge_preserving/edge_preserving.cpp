@@ -17,7 +17,7 @@
 namespace limpid::cpu {
 namespace {
 
-// `size` samples in parts of at most `most`, a whole number of vectors, as equal as these allow.
+// Divides `size` samples into parts of at most `most` that are whole vectors and as equal as possible.
 std::vector<int> cut(int size, int most) {
   constexpr int kVector = 16;
   const int parts = (size + most - 1) / most;

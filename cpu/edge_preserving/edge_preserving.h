@@ -9,12 +9,11 @@
 
 namespace limpid::cpu {
 
-/// The edge-preserving filters of whole frames: plane after plane, each cut into bands of rows or tiles that
+/// The edge-preserving filters of whole frames: plane by plane, each divided into bands of rows or tiles that
 /// run as oneTBB tasks.
 class EdgePreserving final : public SpatialFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make
-  /// sense.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats.
   EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
   ~EdgePreserving() override;
   EdgePreserving(const EdgePreserving&) = delete;

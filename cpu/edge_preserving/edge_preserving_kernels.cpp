@@ -41,7 +41,7 @@ void BilateralJob::prepare(const BilateralWeights& new_weights, const FrameForma
                            int new_height) {
   weights = new_weights;
   adaptive = false;
-  // Only of bytes is it certain that none is beyond the range.
+  // Only bytes are certain to be within the range.
   constexpr float kMost = 126;
   const float farthest = 2.0F * static_cast<float>(weights.radius * weights.radius);
   bounded = format.sample_type == SampleType::kUint8 &&

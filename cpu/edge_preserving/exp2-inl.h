@@ -24,21 +24,21 @@ using IntTag = hn::ScalableTag<std::int32_t>;
 using IntVector = hn::Vec<IntTag>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(FloatTag()));
 
-// 2^x for x <= 0, given x + kExp2Shift, an addition that costs nothing where x ends in a sum anyway. Relative
-// error under 2^-10.5; below 2^-126 it is 0 under DenormalsAreZero, below 2^-127 anyway.
+// 2^x for x <= 0, given x + kExp2Shift; the addition is free if x results from a sum. The relative error is
+// under 2^-10.5. Below 2^-126 the result is 0 with DenormalsAreZero, below 2^-127 always.
 //
-// kExp2Shift is 2^9, so that a float's mantissa ends 14 bits behind the binary point, plus 127, the
-// exponent's bias. What is left of the sum's bits when they are moved up by 9 are exponent and mantissa of
-// 2^n (1 + f), n and f being the integer and fractional parts of x: the straight line between powers of two.
-// The cubic polynomial in 1 + f of the least greatest relative error (Remez algorithm) makes 2^n 2^f of it.
+// kExp2Shift is 2^9, so that a float's mantissa ends 14 bits after the binary point, plus 127, the bias of
+// the exponent. Shifted up by 9, the remaining bits of the sum are the exponent and mantissa of 2^n (1 + f),
+// n and f being the integer and fractional parts of x: linear interpolation between powers of two. A cubic
+// polynomial in 1 + f with the least maximum relative error (Remez algorithm) turns it into 2^n 2^f.
 //
-// kBounded: the caller knows that x >= -127.
+// kBounded: the caller guarantees x >= -127.
 template <bool kBounded = false>
 HWY_INLINE FloatVector exp2_of_shifted(FloatVector shifted) {
   const FloatTag d;
   const IntTag di;
   if constexpr (!kBounded) {
-    // 2^-127 and less becomes 0: all bits of 512 are moved out.
+    // 2^-127 and less becomes 0: all bits of 512 are shifted out.
     shifted = hn::Max(shifted, hn::Set(d, kExp2Shift - 127));
   }
   const IntVector bits = hn::ShiftLeft<9>(hn::BitCast(di, shifted));

@@ -21,16 +21,16 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid::cpu {
 namespace HWY_NAMESPACE {
 
-// For one offset o = q - p after the other, the distances of all patches of the tile to those at o are found
-// together: sums of squared differences down the patch's height slide from row to row, sums across its width
-// are taken of those. Each weight serves p and q, so that only half of the window's offsets are visited. For
-// that, weights are computed in the rectangle around the tile and the tile moved by -o, unless they are so
-// far apart that two separate visits cost less.
+// For one offset o = q - p at a time, the distances of all patches of the tile to those at o are computed
+// together: sums of squared differences over the patch's height slide from row to row, and these are summed
+// over its width. Each weight serves p and q, so only half of the window's offsets are visited. For that,
+// weights are computed in the bounding rectangle of the tile and the tile moved by -o, unless the two are so
+// far apart that separate visits cost less.
 
-// Sums of a part of the offsets, so that small weights are not lost beside large sums. What the visits add
-// outside of the tile is thrown away.
+// Sums over a part of the offsets, which keep the precision of small weights. Sums outside the tile are
+// discarded.
 struct LocalSums {
-  int x0 = 0;  // of the first in the plane
+  int x0 = 0;  // position of the first sample in the plane
   int y0 = 0;
   std::ptrdiff_t pitch = 0;
   float* differences = nullptr;
@@ -39,7 +39,7 @@ struct LocalSums {
   std::ptrdiff_t index(int x, int y) const { return (y - y0) * pitch + (x - x0); }
 };
 
-// An offset and the p for which it is visited.
+// An offset and the samples p for which it is visited.
 struct Visit {
   int offset_x = 0;
   int offset_y = 0;  // >= 0
@@ -48,16 +48,15 @@ struct Visit {
   int valid_x1 = 0;
 };
 
-// Which results the weight w(p, q) is added to: those of both samples, of p, or of q.
+// The results to which the weight w(p, q) is added: those of both samples, of p, or of q.
 enum class Use { kBoth, kForP, kForQ };
 
 HWY_INLINE int overlap(int center, int radius, int first, int end) {
   return std::min(center + radius + 1, end) - std::max(center - radius, first);
 }
 
-// Adds to columns[x - first] what the sums down the columns gain from the rows that come in and lose from
-// those that leave, for x from first to end - 1. `keep` has ones for those of each pair that lie in the
-// plane.
+// Updates columns[x - first] by the rows that enter and leave the columns, for x from first to end - 1.
+// `keep` has ones for the members of each pair that lie in the plane.
 HWY_INLINE void slide_columns(const std::int16_t* HWY_RESTRICT p, const std::int16_t* HWY_RESTRICT q,
                               int count, std::int32_t keep, std::int32_t* HWY_RESTRICT columns) {
   const IntTag d;
@@ -66,7 +65,7 @@ HWY_INLINE void slide_columns(const std::int16_t* HWY_RESTRICT p, const std::int
   const IntVector high = hn::Set(d, static_cast<std::int32_t>(0xFFFF0000U));
   const auto change = [&](int i) HWY_ATTR {
     const auto difference = hn::Sub(hn::LoadU(d16, p + 2 * i), hn::LoadU(d16, q + 2 * i));
-    // (come, leave) (come, -leave): the squares of both, the second subtracted.
+    // (enter, leave) (enter, -leave): the squares of both, the second subtracted.
     const auto negated = hn::Sub(hn::Xor(difference, hn::BitCast(d16, high)), hn::BitCast(d16, high));
     const IntVector factor = hn::And(hn::BitCast(d, negated), kept);
     return add_products_of_pairs(hn::Zero(d), hn::BitCast(d, difference), factor);
@@ -183,7 +182,7 @@ HWY_ATTR void visit_patches(const PatchJob& job, const Visit& where, PatchScratc
   }
 }
 
-// Visits the p of `area` for which p and p + o lie in the plane.
+// Visits the samples p of `area` for which p and p + o lie in the plane.
 template <Use kUse>
 HWY_ATTR void visit_area(const PatchJob& job, int offset_x, int offset_y, const PatchTile& area,
                          PatchScratch& scratch, const LocalSums& sums) {
@@ -204,7 +203,7 @@ HWY_ATTR void visit_area(const PatchJob& job, int offset_x, int offset_y, const 
   }
 }
 
-// The furthest that p and q of one visit lie apart, so that sums have room for both.
+// Maximum distance of p and q within one visit, so that the sums have room for both.
 constexpr int kMarginX = kPatchTileWidth / 2;
 constexpr int kMarginY = kPatchTileHeight / 2;
 
@@ -217,7 +216,7 @@ inline HWY_ATTR void filter_tile(const PatchJob& job, const PatchTile& tile, Pat
   const std::ptrdiff_t size = (kPatchTileHeight + 2 * kMarginY) * sums.pitch;
   scratch.sums.assign(2 * size, 0.0F);
   scratch.totals.assign(2 * static_cast<std::size_t>(width) * height, 0.0);
-  constexpr int kWidest = kPatchTileWidth + kMarginX;  // of what is visited at once
+  constexpr int kWidest = kPatchTileWidth + kMarginX;  // width of the area of one visit
   scratch.columns.resize(kWidest + 2 * job.weights.patch_radius + 1 + kRowSlack);
   scratch.column_scales.resize(kWidest + kRowSlack);
   sums.x0 = tile.x0 - kMarginX;
@@ -267,7 +266,7 @@ inline HWY_ATTR void filter_tile(const PatchJob& job, const PatchTile& tile, Pat
     const float* HWY_RESTRICT in = job.sample_row(y) + tile.x0;
     float* HWY_RESTRICT to = out + y * job.pitch + tile.x0;
     for (int x = 0; x < width; ++x) {
-      // p's own weight is 1, and its difference to itself 0.
+      // p's own weight is 1, and its difference from itself is 0.
       to[x] = in[x] + static_cast<float>(differences[x] / (weights[x] + 1));
     }
     differences += width;

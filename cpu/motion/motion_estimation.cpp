@@ -27,7 +27,8 @@ VectorRows vector_rows(const motion::Level& level) {
   return rows;
 }
 
-// Repeats the border of a row of vectors in the margin beside it, and of the outermost rows above and below.
+// Repeats the border of a row of vectors in the margin beside it, and the border rows in the margin above and
+// below.
 void fill_vector_margin(const motion::Level& level, int stride, int row, MotionVector* vectors) {
   MotionVector* const first = vectors + static_cast<std::ptrdiff_t>(row) * stride;
   std::fill_n(first - kVectorMarginLeft, kVectorMarginLeft, first[0]);

@@ -9,20 +9,20 @@
 
 namespace limpid::cpu {
 
-/// Finds block motion between two pictures (core/motion/motion_blocks.h), on the threads of the caller's
-/// arena; the result does not depend on how many these are, nor on the SIMD level. Holds its working memory,
-/// so that picture after picture allocates nothing.
+/// Estimates block motion between two pictures (core/motion/motion_blocks.h), on the threads of the caller's
+/// arena. The result depends neither on the number of threads nor on the SIMD level. Keeps its working
+/// memory, so that later pictures allocate nothing.
 class MotionEstimator {
  public:
-  /// Writes the motion from `current` to `reference` into `field`. Throws Error if they differ in size.
+  /// Writes the motion from `current` to `reference` into `field`. Throws Error if their sizes differ.
   void estimate(const MotionPyramid& reference, const MotionPyramid& current, MotionField& field,
                 const MotionParameters& parameters = {});
 
  private:
   // With margins (motion_kernels.h).
-  std::vector<MotionVector> vectors_;  // of the level under way
-  std::vector<MotionVector> before_;   // before a sweep, then of the coarser level
-  std::vector<std::uint8_t> changed_;  // which vectors a sweep has changed
+  std::vector<MotionVector> vectors_;  // of the current level
+  std::vector<MotionVector> before_;   // of the current level before a sweep, then of the coarser level
+  std::vector<std::uint8_t> changed_;  // vectors changed by the last sweep
   std::vector<std::uint8_t> changed_before_;
 };
 

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using motion::kBlock;
 
-// Plain loops, which compilers make vectors of.
+// Plain loops that compilers vectorize.
 template <typename Sample>
 HWY_ATTR void guide_row_of(const FrameFormat& format, const Plane* planes, int y,
                            std::uint8_t* HWY_RESTRICT out) {
@@ -101,8 +101,8 @@ HWY_ATTR void halve_row_of_guide(const std::uint8_t* HWY_RESTRICT above,
   }
 }
 
-// The differences of rows of windows: a 64-bit lane has those of eight columns, which are a cell's. There is
-// a lane more than cells.
+// The differences of rows of windows: a 64-bit lane holds those of eight columns, which form a cell. There is
+// one lane more than cells.
 constexpr int kWindowBytes = 32;
 #if HWY_MAX_BYTES >= 32
 using WindowTag = hn::FixedTag<std::uint8_t, 32>;
@@ -139,8 +139,8 @@ class Sums {
   HWY_INLINE HWY_ATTR void add(int i, hn::Vec<WindowTag> a, hn::Vec<WindowTag> b) {
     vectors_[i] = hn::Add(vectors_[i], sums_of_differences(a, b));
   }
-  // Has GCC add up to here before it goes on. Left to itself it adds one sum after the other, and spills all
-  // rows that they share.
+  // Makes GCC complete the additions so far before it continues. Otherwise it adds one sum after the other
+  // and spills all rows that they share.
   HWY_INLINE HWY_ATTR void settle() {
 #if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86
     for (auto& vector : vectors_) {
@@ -161,7 +161,7 @@ class Sums {
   hn::Vec<ColumnsTag> vectors_[kWindowVectors];
 };
 
-// The window around one block of the current picture, in registers as far as there are enough.
+// The window around one block of the current picture, in registers if there are enough.
 class Window {
  public:
   HWY_INLINE HWY_ATTR Window(const MotionLevel& level, int column, int row)
@@ -182,8 +182,8 @@ class Window {
     return sum_of_differences([&](int row, int i) HWY_ATTR { return load(from, row, i); });
   }
 
-  // The differences along the eight vectors around one, in the order of motion::neighbor_x(). A row of the
-  // reference is loaded once for all window rows that are compared with it.
+  // The differences along the eight vectors around `center`, in the order of motion::neighbor_x(). Each row
+  // of the reference is loaded once for all window rows that are compared with it.
   HWY_INLINE HWY_ATTR std::array<std::int32_t, motion::kNeighbors> differences_around(
       const MotionVector& center) const {
     Sums sums[motion::kNeighbors];
@@ -231,7 +231,8 @@ class Window {
     return sums.weighted();
   }
 
-  // Adds what one row of the reference contributes to the differences around a vector that leads to `from`.
+  // Adds the contribution of one row of the reference to the differences around a vector that leads to
+  // `from`.
   template <int kY>
   HWY_INLINE HWY_ATTR void add_reference_row(const std::uint8_t* from, Sums* sums) const {
     add_reference_row<kY, -1>(from, sums);
@@ -276,7 +277,7 @@ class Window {
   }
 
   std::ptrdiff_t stride_;
-  std::ptrdiff_t offset_;  // of the window's row beside the block's first
+  std::ptrdiff_t offset_;  // from the beginning of the window's row to the block's first sample
   const std::uint8_t* reference_;
   hn::Vec<WindowTag> samples_[motion::kWindowRows * kWindowVectors];
 };
@@ -298,7 +299,7 @@ HWY_INLINE HWY_ATTR motion::Choice search_everywhere(const MotionLevel& level, c
   return best;
 }
 
-// Eight vectors, some of which may be the same: candidates, or a block's neighbors.
+// Eight vectors, possibly with repetitions: candidates, or a block's neighbors.
 class Vectors {
  public:
   HWY_INLINE HWY_ATTR Vectors(hn::Vec<PackedTag> first, hn::Vec<PackedTag> second)
@@ -310,9 +311,9 @@ class Vectors {
 
   HWY_INLINE HWY_ATTR MotionVector operator[](int i) const { return std::bit_cast<MotionVector>(packed_[i]); }
 
-  // A bit for each of them that is not `vector`.
+  // A bit for each vector that differs from `vector`.
   HWY_INLINE HWY_ATTR unsigned others_than(const MotionVector& vector) const {
-    std::array<std::uint8_t, 8> bits;  // of which the first is written
+    std::array<std::uint8_t, 8> bits;  // only the first is written
     hn::StoreMaskBits(
         LaneTag(),
         hn::And(hn::Eq(x_, hn::Set(LaneTag(), vector.x)), hn::Eq(y_, hn::Set(LaneTag(), vector.y))),
@@ -320,7 +321,7 @@ class Vectors {
     return bits[0] ^ 0xFFU;
   }
 
-  // Calls use(vector) for each of them that is neither `tried` nor one of those before it.
+  // Calls use(vector) for each vector that is neither `tried` nor equal to one before it.
   template <typename Use>
   HWY_INLINE HWY_ATTR void for_each_untried(const MotionVector& tried, const Use& use) const {
     for (unsigned left = others_than(tried); left != 0;) {
@@ -351,10 +352,10 @@ class Vectors {
   alignas(16) std::array<std::uint32_t, kCount> packed_;
 };
 
-// What motion::neighbor() gives for each of the eight, around `vector` of a field with a margin.
+// motion::neighbor() for each of the eight neighbors, around `vector` of a field with a margin.
 HWY_INLINE HWY_ATTR Vectors neighbors_of(const MotionVector* vector, int stride) {
   const PackedTag d;
-  const auto load = [&](int row) HWY_ATTR {  // three and one in vain
+  const auto load = [&](int row) HWY_ATTR {  // three vectors and an unused one
     return hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(vector + row * stride - 1));
   };
   const auto beside = load(0);
@@ -363,7 +364,7 @@ HWY_INLINE HWY_ATTR Vectors neighbors_of(const MotionVector* vector, int stride)
           hn::CombineShiftRightBytes<12>(d, load(1), hn::Broadcast<2>(beside))};
 }
 
-// What motion::prediction() gives, the first once more in place of an eighth.
+// motion::prediction() for all predictions, with the first one repeated as the eighth.
 HWY_INLINE HWY_ATTR Vectors predictions_of(const MotionLevel& level, int column, int row) {
   static_assert(motion::kPredictions == 7);
   const MotionVector* over = level.coarser + (row / 2) * level.coarser_stride + column / 2;
@@ -379,8 +380,8 @@ HWY_INLINE HWY_ATTR Vectors predictions_of(const MotionLevel& level, int column,
   return {doubled(0), doubled(4)};
 }
 
-// The vectors that are tried for a block. The choice is motion::Choice's, without branches, which would be
-// foreseen badly.
+// Selects among the vectors tried for a block, as motion::Choice does, but without branches, which would be
+// hard to predict.
 class Tried {
  public:
   HWY_INLINE void add(const MotionVector& vector, std::int32_t difference, int cost) {

@@ -10,20 +10,21 @@
 
 namespace limpid::cpu {
 
-/// The guide's values of row y, before it is smoothed, into `out`.
+/// Writes the unsmoothed guide's values of row y to `out`.
 void guide_row(const FrameFormat& format, const Plane* planes, int y, std::uint8_t* out);
 
-/// A row smoothed along both axes, of itself and the rows beside it. `scratch` has room for width +
-/// kGuideSlack values; `out` for width + motion::kMarginColumns.
+/// Smooths a row along both axes, from the row and the two beside it. `scratch` has room for width +
+/// kGuideSlack values, `out` for width + motion::kMarginColumns.
 inline constexpr int kGuideSlack = 66;
 void smooth_guide_row(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
                       int width, std::uint16_t* scratch, std::uint8_t* out);
 
-/// A row of the next level of two rows in a pyramid; `width` is that of the result.
+/// Makes a row of the next level from two rows of a level; `width` is the width of the result.
 void halve_guide_row(const std::uint8_t* above, const std::uint8_t* below, int width, std::uint8_t* out);
 
-// Vectors of a level's blocks are in rows of `stride`, with a margin on all sides that repeats the border:
-// one block wide to the left, above and below, two to the right, of which one is read in vain.
+// Vectors of a level's blocks are stored in rows of `stride`, with a margin on all sides that repeats the
+// border: one block wide to the left, above and below, and two to the right, one of which is read but not
+// used.
 inline constexpr int kVectorMarginLeft = 1;
 inline constexpr int kVectorMarginRight = 2;
 
@@ -31,34 +32,35 @@ inline constexpr int kVectorMarginRight = 2;
 struct MotionLevel {
   motion::Level shape;
   const std::uint8_t* current = nullptr;    ///< its sample (0, 0)
-  const std::uint8_t* reference = nullptr;  ///< likewise
+  const std::uint8_t* reference = nullptr;  ///< its sample (0, 0)
 
   /// The vectors of the coarser level's blocks, with a margin; null on the coarsest.
   const MotionVector* coarser = nullptr;
   int coarser_stride = 0;
 };
 
-/// Finds the vectors of one row of blocks, the differences along them and, if `textures` is not null, their
-/// textures. All have room for a row.
+/// Searches the vectors of one row of blocks. Also writes the differences along them and, if `textures` is
+/// not null, the blocks' textures. All arrays have room for a row.
 void search_row(const MotionLevel& level, int row, MotionVector* vectors, std::int32_t* differences,
                 std::int32_t* textures);
 
-/// What a sweep over a level works on: all blocks' vectors before and after, and which of them a sweep has
-/// changed; both have margins, that of the changes is 0.
+/// Input and output of a sweep over a level: all blocks' vectors before and after it, and flags of the
+/// vectors it has changed. All have margins; the flags' margin is 0.
 struct MotionSweep {
   int stride = 0;
   const MotionVector* before = nullptr;
   MotionVector* after = nullptr;
-  const std::uint8_t* changed_before = nullptr;  ///< by the sweep before; null for the first
+  const std::uint8_t* changed_before = nullptr;  ///< flags of the sweep before; null for the first
   std::uint8_t* changed = nullptr;
-  std::int32_t* differences = nullptr;  ///< along the vectors before, then along those after; without margin
+  std::int32_t* differences = nullptr;  ///< along the vectors before, replaced by those along the new
+                                        ///< vectors; without margin
 };
 
-/// Chooses the vectors of one row of blocks anew, among the blocks' own and their neighbors'. A block that
-/// saw no change in the sweep before, in itself or its neighbors, would choose the same again.
+/// Selects new vectors for one row of blocks among the blocks' own and their neighbors'. Blocks are skipped
+/// if neither they nor their neighbors changed in the sweep before, as they would select the same vector.
 void sweep_row(const MotionLevel& level, int row, const MotionSweep& sweep);
 
-/// Finds the quarters of a row of blocks of the finest level; all pointers are to the row's.
+/// Computes the quarters of a row of blocks of the finest level; all pointers are to that row.
 void quarter_row(const MotionLevel& level, int row, const MotionVector* vectors,
                  const std::int32_t* differences, QuarterSamples* quarters);
 

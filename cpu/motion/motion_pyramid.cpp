@@ -13,8 +13,7 @@ constexpr int kPyramidBandRows = 16;
 
 int pyramid_bands(int rows) { return (rows + kPyramidBandRows - 1) / kPyramidBandRows; }
 
-// Repeats the border of a row in the margin beside it, and of the outermost rows in the margin above and
-// below.
+// Repeats the border of a row in the margin beside it, and the border rows in the margin above and below.
 void fill_margin(const motion::Level& level, std::uint8_t* first, int y) {
   std::uint8_t* row = first + static_cast<std::ptrdiff_t>(y) * level.stride;
   std::memset(row - motion::kMarginColumns, row[0], motion::kMarginColumns);
@@ -58,7 +57,7 @@ void MotionPyramid::smooth(const FrameFormat& format, const std::array<Plane, kM
   const bool as_it_is = format.sample_type == SampleType::kUint8 && format.color_model != ColorModel::kRgb;
   for_each_index(pyramid_bands(height_), 1, [&](int band) {
     thread_local AlignedVector<std::uint16_t> sums;
-    thread_local AlignedVector<std::uint8_t> guide;  // rows of the band and the two around it
+    thread_local AlignedVector<std::uint8_t> guide;  // rows of the band, and one row on each side
     const int begin = band * kPyramidBandRows;
     const int end = std::min(begin + kPyramidBandRows, height_);
     const int first_read = std::max(begin - 1, 0);
@@ -90,7 +89,7 @@ void MotionPyramid::halve(int number) {
   const std::uint8_t* finer_first = samples(number - 1);
   for_each_index(pyramid_bands(level.height), 1, [&](int band) {
     for (int y = band * kPyramidBandRows; y < std::min((band + 1) * kPyramidBandRows, level.height); ++y) {
-      // Below a last row there is the margin.
+      // Below the last row is the margin.
       const std::uint8_t* above = finer_first + std::ptrdiff_t{2} * y * finer.stride;
       halve_guide_row(above, above + finer.stride, level.width,
                       first + static_cast<std::ptrdiff_t>(y) * level.stride);

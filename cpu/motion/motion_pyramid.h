@@ -10,12 +10,12 @@
 
 namespace limpid::cpu {
 
-/// A picture as matching sees it, in several resolutions. Made once of each picture, on the threads of the
-/// caller's arena, and used for its motion to any other. Keeps its memory from picture to picture.
+/// A picture's guide in several resolutions. It is built once per picture, on the threads of the caller's
+/// arena, and used for its motion to any other picture. Keeps its memory for the next picture.
 class MotionPyramid {
  public:
   /// `picture` has the planes of a frame of `format`, or of one of its fields (picture_of()). Throws Error if
-  /// memory does not suffice.
+  /// memory is insufficient.
   void build(const FrameFormat& format, const std::array<Plane, kMaxPlanes>& picture);
 
   int width() const { return width_; }

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using noise::kBlock;
 
-// As many of a batch's blocks as a vector holds.
+// A vector of up to a batch of blocks.
 const hn::CappedTag<float, kBatch> kFloats;
 using Floats = hn::Vec<decltype(kFloats)>;
 
@@ -25,7 +25,7 @@ HWY_ATTR Floats load(const Batch<float>& values, std::size_t first) {
   return hn::Load(kFloats, values.data() + first);
 }
 
-// One coefficient of the DCT, of sums or differences of the samples that mirror each other.
+// One coefficient of the DCT, from sums or differences of samples that mirror each other.
 HWY_ATTR Floats weigh(const std::array<float, kBlock / 2>& weights, Floats a, Floats b, Floats c, Floats d) {
   const Floats first =
       hn::Add(hn::Mul(hn::Set(kFloats, weights[0]), a), hn::Mul(hn::Set(kFloats, weights[1]), b));
@@ -33,7 +33,7 @@ HWY_ATTR Floats weigh(const std::array<float, kBlock / 2>& weights, Floats a, Fl
                  hn::Mul(hn::Set(kFloats, weights[3]), d));
 }
 
-// Of the eight values that are `step` apart, of as many blocks as a vector holds, in place.
+// Transforms eight values at a distance of `step`, for as many blocks as a vector holds, in place.
 HWY_ATTR void transform_eight(const noise::HalfDctMatrix& matrix, float* values, std::size_t step) {
   const auto value = [&](std::size_t i) HWY_ATTR { return hn::Load(kFloats, values + i * step); };
   const Floats sum0 = hn::Add(value(0), value(7));
@@ -83,7 +83,7 @@ HWY_ATTR void square(BlockBatch& coefficients, std::array<Batch<float>, 2>& halv
     Floats even = hn::Zero(kFloats);
     Floats odd = hn::Zero(kFloats);
     for (int v = 0; v < kBlock; ++v) {
-      // Of even u and of odd ones.
+      // Sums over even and over odd u.
       Floats sum0 = hn::Zero(kFloats);
       Floats sum1 = hn::Zero(kFloats);
       for (int u = 0; u < kBlock; u += 2) {

@@ -7,13 +7,13 @@
 #include "core/noise/measured_blocks.h"
 #include "core/noise/noise_blocks.h"
 
-// What is done to the blocks that noise is found in, to many side by side. Results are those of
-// noise_blocks.h and measured_blocks.h to the last bit, whatever the instruction set.
+// Operations on the blocks of noise estimation, for many blocks side by side. Results are bit-exact with
+// noise_blocks.h and measured_blocks.h on all instruction sets.
 
 namespace limpid::cpu {
 
 inline constexpr int kBatch = 16;
-/// A value of each block.
+/// One value per block.
 template <typename T>
 using Batch = std::array<T, kBatch>;
 
@@ -22,13 +22,13 @@ struct BlockBatch {
   alignas(64) std::array<std::array<Batch<float>, noise::kBlock>, noise::kBlock> at{};
 };
 
-/// The columns of `count` blocks, `spacing` apart; where a batch has room for more, the last one's.
+/// The columns of `count` blocks at a distance of `spacing`; unused entries of the batch repeat the last one.
 Batch<int> columns_of(int first, int spacing, int count);
 
-/// Copies blocks out of eight rows that are `pitch` values apart: one begins at each of `columns`.
+/// Copies blocks from eight rows at a distance of `pitch` values; one begins at each of `columns`.
 void take_blocks(const float* rows, std::ptrdiff_t pitch, const Batch<int>& columns, BlockBatch& blocks);
 
-/// The least and the greatest sample of each.
+/// The minimum and maximum sample of each block.
 struct SampleRange {
   Batch<float> least;
   Batch<float> greatest;
@@ -39,11 +39,11 @@ SampleRange range_of(const BlockBatch& blocks);
 /// Replaces samples by their DCT: noise::dct_columns() of columns, then of rows.
 void transform(BlockBatch& blocks);
 
-/// Replaces coefficients by their energies, the DC's by 0, and tells what rows' halves_of_row() add up to:
-/// [half][block].
+/// Replaces coefficients by their energies, the DC's by 0, and returns the sums of halves_of_row() over the
+/// rows: [half][block].
 std::array<Batch<float>, 2> make_energies(BlockBatch& coefficients);
 
-/// Of coefficients, what noise::Block has beside the range.
+/// The members of noise::Block that follow from coefficients.
 struct AnalyzedBatch {
   Batch<float> mean;
   Batch<float> texture;
@@ -52,7 +52,7 @@ struct AnalyzedBatch {
 };
 AnalyzedBatch analyze(const BlockBatch& coefficients);
 
-/// Adds the spectra of blocks to sums, in the blocks' order.
+/// Adds the spectra of blocks to sums, in the order of the blocks.
 void add_spectra(std::span<const noise::Block* const> blocks,
                  std::array<double, noise::kNoiseCoefficients>& sums);
 

@@ -19,7 +19,8 @@ constexpr int kRowsOfTask = 16;
 
 template <typename Sample>
 void undo(const Plane& noisy, const Plane& out, int greatest, int scale, const ClippedEnds& ends) {
-  // By sample: looking up is quicker than computing. Planes that pass through may have illegal ones.
+  // Table by sample value: look-up is faster than computation. Planes that pass through may contain illegal
+  // values.
   constexpr std::size_t kSamples = std::numeric_limits<Sample>::max() + std::size_t{1};
   std::array<std::vector<std::uint32_t>, 2> shares;
   for (std::size_t e = 0; e < ends.size(); ++e) {

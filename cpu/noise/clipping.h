@@ -6,7 +6,7 @@
 
 namespace limpid::cpu {
 
-/// Undoes in `out`, the estimate of `noisy`, what the ends of the sample range have made of its noise, on the
+/// Corrects `out`, the estimate of `noisy`, for the clipping of noise at the ends of the sample range, on the
 /// threads of the caller's arena.
 void undo_clipping(const Frame& noisy, const NoiseModel& noise, ClippedEndsOfPlanes& ends, Frame& out);
 

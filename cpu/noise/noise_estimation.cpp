@@ -24,7 +24,7 @@ using noise::kBlock;
 using noise::kBlocksPerCell;
 using noise::kCell;
 
-// The plane's blocks; those of a cell follow each other.
+// The plane's blocks, cell by cell.
 std::vector<Block> blocks_of(const Plane& plane, const FrameFormat& format) {
   const noise::CellGrid grid = noise::cell_grid(plane.width, plane.height);
   std::vector<Block> blocks(static_cast<std::size_t>(grid.blocks()));
@@ -74,7 +74,7 @@ std::vector<Block> blocks_of(const Plane& plane, const FrameFormat& format) {
   return blocks;
 }
 
-// A block by its number, and a key that is ordered as textures are.
+// The number of a block, and an integer key with the order of the blocks' textures.
 struct KeyedBlock {
   std::uint32_t key;
   int block;
@@ -86,7 +86,7 @@ std::uint32_t key_of(float texture) {
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 
-// Sorts by the digits of keys, from the last one on: blocks of one key stay in their order.
+// Radix sort by the keys' digits, from the last one on. Stable.
 void sort(std::vector<KeyedBlock>& blocks) {
   constexpr int kBits = 11;
   const auto digit_of = [](const KeyedBlock& block, int shift) {
@@ -120,7 +120,7 @@ class PlaneBlocks {
     return counts;
   }
 
-  // The greatest change of a gain.
+  // Returns the greatest change of a gain.
   float set_gains(float sigma) {
     static const noise::Censoring censoring;
     float change = 0;
@@ -169,7 +169,7 @@ NoiseModel estimate_noise(const Frame& frame) {
   NoiseModel level;
   const auto planes =
       picture_of(frame.format, frame.planes, pictures_of(frame.interlaced || frame.combed).front());
-  // Whoever denoises on a GPU waits for this several times as long as for a frame.
+  // Denoisers on a GPU wait for this several times as long as for a frame.
   for_each_index(frame.format.color_plane_count(), 1, [&](int p) {
     const Plane& plane = planes[p];
     PlaneBlocks blocks(plane, frame.format);

@@ -35,8 +35,8 @@ class Channels {
   Channels(const FrameFormat& format, const Picture& picture)
       : format_(format), picture_(picture), white_(noise::white_level(format)) {}
 
-  // `count` samples of row `y` from column `x` on, and whether the noise of each is cut off. Opponent
-  // channels have that of all planes.
+  // Reads `count` samples of row `y` from column `x` on, and flags for samples whose noise may be clipped. In
+  // opponent channels, a flag is set if it is set in any plane.
   void load(int channel, int x, int y, int count, float* samples, std::uint8_t* cut_off) const {
     if (format_.color_model != ColorModel::kRgb) {
       load_usable_code_values(picture_[channel], format_, x, y, count, samples);
@@ -63,7 +63,7 @@ class Channels {
 
   struct LoadedBlock {
     BlockSamples samples;
-    int cut_off = 0;  // samples
+    int cut_off = 0;  // number of samples
   };
   LoadedBlock block(int channel, int x, int y) const {
     LoadedBlock block;
@@ -75,10 +75,10 @@ class Channels {
     return block;
   }
 
-  // Of luma on which a block of chroma lies.
+  // The brightness of the luma under a block of chroma.
   float brightness_by_luma(int x, int y, int shift_x, int shift_y) const {
     std::array<float, kBlock> columns{};
-    std::array<float, 4 * kBlock> samples;  // of 4:1:1
+    std::array<float, 4 * kBlock> samples;  // size for 4:1:1
     for (int row = 0; row < kBlock; ++row) {
       load_usable_code_values(picture_[0], format_, x << shift_x, (y + row) << shift_y,
                               ((kBlock - 1) << shift_x) + 1, samples.data());
@@ -95,7 +95,7 @@ class Channels {
   float white_;
 };
 
-// The eight rows of a channel that a row of blocks has.
+// The eight rows of a channel that contain a row of blocks.
 class RowOfBlocks {
  public:
   RowOfBlocks(const Channels& channels, int channel, int y, int width)
@@ -111,7 +111,7 @@ class RowOfBlocks {
     take_blocks(samples_.data(), width_, columns, blocks);
   }
 
-  // How many samples of the block whose noise is cut off.
+  // The number of samples of the block whose noise may be clipped.
   int cut_off(int column) const {
     int count = 0;
     for (int row = 0; any_cut_off_ && row < kBlock; ++row) {
@@ -128,7 +128,7 @@ class RowOfBlocks {
   bool any_cut_off_;
 };
 
-// The energies of blocks, set in any order and added up in theirs.
+// The energies of blocks, set in any order and added up in the order of the blocks.
 class BlockEnergies {
  public:
   explicit BlockEnergies(int blocks)
@@ -136,7 +136,8 @@ class BlockEnergies {
         octaves_(bins_.size()),
         energies_(std::make_unique_for_overwrite<float[]>(bins_.size() * kCoefficients)) {}
 
-  // Those of one of a batch. Its even coefficients' go into bins[0], its odd ones' into bins[1].
+  // Sets the energies of one block of a batch. The even coefficients belong to bins[0], the odd ones to
+  // bins[1].
   void set(int block, const std::array<int, 2>& bins, const BlockBatch& energies, int of_batch,
            std::int32_t octaves = 0) {
     bins_[block] = bins;
@@ -149,7 +150,7 @@ class BlockEnergies {
     }
   }
 
-  // Of the even coefficients' bins and of the odd ones'. Blocks that weren't set are in none.
+  // Sums over the bins of the even and of the odd coefficients. Blocks that were not set are in no bin.
   std::array<std::vector<noise::Energies>, 2> sums(int bins) const {
     std::array<std::vector<noise::Energies>, 2> result;
     result.fill(std::vector<noise::Energies>(static_cast<std::size_t>(bins)));
@@ -187,8 +188,8 @@ class BlockEnergies {
   static constexpr int kHalfRow = kBlock / 2;
   static constexpr std::array<int, 2> kNone = {-1, -1};
 
-  // Energies of row v, the even coefficients' first. Rows v of all blocks follow each other, as sums() reads
-  // them.
+  // Energies of row v, the even coefficients first. Rows v of all blocks are adjacent, in the order in which
+  // sums() reads them.
   float* row_of(int block, int v) const {
     return energies_.get() + (static_cast<std::ptrdiff_t>(bins_.size()) * v + block) * kBlock;
   }
@@ -225,28 +226,28 @@ void measure_single(const Channels& channels, int channel, int width, int height
   result.single = energies.sums(noise::kActivities);
 }
 
-// A channel of two pictures, and how one becomes the other.
+// A channel of two pictures, and the motion between them.
 struct Pair {
   const Channels& now;
   const Channels& before;
   const MotionField& field;  // of luma, to the picture before
-  const MotionField& back;   // from there
+  const MotionField& back;   // from that picture back
   bool opponent;
   int channel;
   int width;
   int height;
-  int shift_x;  // of the channel, against luma
+  int shift_x;  // subsampling relative to luma
   int shift_y;
   BrightnessScale scale;
   bool by_luma() const { return channel > 0 && !opponent; }
 };
 
-// Pairs of blocks that are measured side by side.
+// Pairs of blocks that are measured in batches.
 class PairedBlocks {
  public:
   PairedBlocks(const Pair& pair, BlockEnergies& energies) : pair_(pair), energies_(energies) {}
 
-  // Block `number` is at (x, y).
+  // Adds block `number` at (x, y).
   void add(int number, int x, int y, const BlockSamples& now, const BlockSamples& before) {
     numbers_[count_] = number;
     brightness_[count_] =
@@ -291,7 +292,7 @@ class PairedBlocks {
     count_ = 0;
   }
 
-  // Pairs that are copies but for their brightness, and that can't be noise.
+  // Pairs that are copies up to their brightness; pairs that cannot be noise.
   int copied() const { return copied_; }
   int lost() const { return lost_; }
 

@@ -5,10 +5,9 @@
 
 namespace limpid::cpu {
 
-/// What `frame` tells of its noise (core/noise/noise_statistics.h), and what its differences from the frame
-/// before it tell, unless that is null. Both have one format and are in host memory. Of interlaced frames the
-/// first fields are used. On the threads of the caller's arena; the result does not depend on how many these
-/// are.
+/// Noise statistics of `frame` (core/noise/noise_statistics.h) and of its differences from the frame before,
+/// unless that is null. Both have one format and are in host memory. For interlaced frames, the first fields
+/// are used. Runs on the threads of the caller's arena; the result does not depend on their number.
 noise::NoiseStatistics measure_noise(const Frame& frame, const Frame* before,
                                      const BrightnessScale& scale = {});
 

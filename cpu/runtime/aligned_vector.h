@@ -6,7 +6,7 @@
 
 namespace limpid::cpu {
 
-/// Memory that vector loads and stores may treat as aligned.
+/// Memory that is aligned for vector loads and stores.
 template <typename T>
 struct AlignedAllocator {
   using value_type = T;

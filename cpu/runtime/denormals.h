@@ -6,10 +6,10 @@
 
 namespace limpid::cpu {
 
-/// While it lives, this thread's floating-point results and operands under 2^-126 (denormals) are taken for
-/// 0. x86 processors take a hundred times as long over denormals as over other numbers, and weights become
-/// that small wherever a picture's contrast is great. On other processors denormals cost nothing, and this
-/// does nothing.
+/// While an object of this class exists, denormal operands and results (under 2^-126) of this thread's
+/// floating-point operations count as 0. x86 processors take a hundred times as long for denormals as for
+/// other numbers, and weights become that small wherever a picture has strong contrast. On other processors
+/// denormals cost nothing, and the class has no effect.
 class DenormalsAreZero {
  public:
   DenormalsAreZero() {

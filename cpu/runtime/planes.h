@@ -7,7 +7,7 @@
 #include "core/frame/fields.h"
 #include "core/frame/frame.h"
 
-// What the filters of whole frames share.
+// Helpers of the filters of whole frames.
 
 namespace limpid::cpu {
 
@@ -18,7 +18,7 @@ void for_each_row(int rows, const Function& function) {
   for_each_index(rows, kGrain, function);
 }
 
-/// One picture of a frame with those planes.
+/// One picture of a frame that has these planes.
 inline std::array<Plane, kMaxPlanes> picture_of(const FrameFormat& format,
                                                 const std::array<Plane, kMaxPlanes>& planes,
                                                 const PictureRows& rows) {

@@ -16,27 +16,27 @@
 
 namespace limpid::cpu {
 
-/// Tasks of which some need what others make. Set up once, run any number of times.
+/// Tasks with dependencies. Set up once, run any number of times.
 class TaskGraph {
  public:
-  /// Adds a task that needs no other and returns its number: 0, 1, 2, ... Of several tasks that could start,
-  /// the one with the lowest `turn` starts. A task may have a `place`, from 0 to less than 1. Each thread
-  /// prefers the tasks of one segment of places, since its cache holds what they work on, and takes other
-  /// tasks when it has none there.
+  /// Adds a task without dependencies and returns its number: 0, 1, 2, ... Among tasks that can start, the
+  /// one with the lowest `turn` starts first. A task may have a `place`, from 0 to less than 1. Each thread
+  /// prefers the tasks of one interval of places, whose data is in its cache, and takes other tasks only if
+  /// there are none.
   int add(int turn, std::optional<float> place = std::nullopt) {
     tasks_.push_back({turn, place, {}, 0});
     return static_cast<int>(tasks_.size()) - 1;
   }
 
-  /// Has `task` wait for `earlier`.
+  /// Makes `task` wait for `earlier`.
   void require(int task, int earlier) {
     tasks_[earlier].followers.push_back(task);
     ++tasks_[task].needed;
   }
 
-  /// Calls function(i) once for each task i, on the threads of the current task arena, as soon as all that it
-  /// requires are done. Returns when all are. An exception from a task keeps those that have not started from
-  /// starting and is thrown on.
+  /// Calls function(i) once for each task i, on the threads of the current task arena, as soon as its
+  /// dependencies are done. Returns when all tasks are done. After an exception from a task, no further tasks
+  /// start, and the exception is rethrown.
   template <typename Function>
   void run(const Function& function) const {
     Run<Function>(tasks_, function).finish();
@@ -76,17 +76,17 @@ class TaskGraph {
     using TurnAndTask = std::pair<int, int>;
     using Queue = std::priority_queue<TurnAndTask, std::vector<TurnAndTask>, std::greater<>>;
 
-    // That of two queues whose turn it is.
+    // The queue whose first task has the lower turn.
     static Queue& first(Queue& a, Queue& b) { return b.empty() || (!a.empty() && a.top() < b.top()) ? a : b; }
 
-    // The queue of the tasks that this thread prefers. There may be more threads than when the run began:
-    // oneTBB lends an arena of one thread another while somebody waits to get in.
+    // The queue of the tasks that this thread prefers. There may be more threads than at the beginning of the
+    // run: oneTBB lends an arena of one thread another one while a thread waits to enter.
     Queue& own() {
       const auto thread = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
       return owned_[thread % owned_.size()];
     }
 
-    // A task of oneTBB's stands for whichever of ours is first in line when it gets a thread.
+    // A oneTBB task stands for the first task in the queues at the time when it gets a thread.
     void start(int task) {
       {
         const std::scoped_lock lock(mutex_);
@@ -123,10 +123,10 @@ class TaskGraph {
 
     const std::vector<Task>& tasks_;
     const Function& function_;
-    std::vector<std::atomic<int>> missing_;  // of those that a task requires
+    std::vector<std::atomic<int>> missing_;  // number of unfinished dependencies of each task
     std::mutex mutex_;
-    std::vector<Queue> owned_;  // of tasks that could start: one for each thread, by place
-    Queue common_;              // and one for those without a place
+    std::vector<Queue> owned_;  // tasks that can start: one queue for each thread, by place
+    Queue common_;              // tasks without a place
     HandOver hand_over_;
     tbb::task_group group_;
   };

@@ -23,20 +23,20 @@
 namespace limpid::cpu {
 namespace {
 
-// Reference patches on each side of a tile, at most: as many as let what a tile reads and sums of all
-// pictures in reach stay in a core's second-level cache, and few enough for many tiles. Independent of the
-// number of threads (cpu/bm3d/bm3d.cpp).
+// Maximum number of reference patches on each side of a tile: small enough that the samples and sums of all
+// pictures in a tile's reach fit a core's second-level cache and that there are many tiles. Independent of
+// the number of threads (cpu/bm3d/bm3d.cpp).
 int trajectory_tile_references(int spacing) { return spacing >= 6 ? 6 : spacing >= 3 ? 16 : 24; }
 
-// Rows of luma that one task loads or estimates: few, so that many threads end at the same time, and whole
-// rows of chroma.
+// Rows of luma per task of loading or estimating: few, so that many threads finish at the same time, and a
+// whole number of chroma rows.
 constexpr int kPictureBandRows = 4;
 
-// Basic estimates of integer samples are kept as 16-bit values that are 1/64 code value each, about mid-gray
-// like matching values: far finer than their noise, and enough for four times a sample's range.
+// Basic estimates of integer samples are stored as 16-bit values of 1/64 code value, relative to mid-gray
+// like matching values. This is far finer than their noise and covers four times a sample's range.
 constexpr MatchingScale kBasicScale = {.scale = 64, .limit = 32767};
 
-// Memory of one kind that pictures take and give back.
+// A pool of memory of one kind for pictures.
 template <typename T>
 class BufferPool {
  public:
@@ -60,14 +60,14 @@ class BufferPool {
 
 using vbm4d::Work;
 
-// Of each component.
+// One plane per component.
 using FloatPlanes = std::array<PlaneBuffer<float>, 3>;
-// For components of luma's size, and for subsampled chroma.
+// One plane for components of luma's size, and one for subsampled chroma.
 using GuidePlanes = std::array<PlaneBuffer<std::uint8_t>, 2>;
 
 using ValuePlanes = std::array<PlaneBuffer<std::int16_t>, 3>;
 
-// Guides are kept as bytes, 128 more than matching values (TrajectoryJob).
+// Guides are stored as bytes, 128 more than matching values (TrajectoryJob).
 std::uint8_t guide_byte(std::int16_t value) { return static_cast<std::uint8_t>(value + 128); }
 std::int16_t matching_value(std::uint8_t byte) {
   return static_cast<std::int16_t>(std::max<int>(byte, kLeastGuideByte) - 128);
@@ -75,18 +75,18 @@ std::int16_t matching_value(std::uint8_t byte) {
 
 struct StepSums {
   std::array<PictureSums, 3> components;
-  std::array<std::vector<std::mutex>, 2> locks;  // as GuidePlanes
+  std::array<std::vector<std::mutex>, 2> locks;  // indices as in GuidePlanes
 };
 
-// What is kept of a frame or a field.
+// The state of a frame or a field.
 struct PictureState {
   std::optional<Vbm4dPlan> plan;
   vbm4d::PictureProgress progress;
   std::unique_ptr<MotionPyramid> pyramid;
   std::unique_ptr<MotionField> back;
   std::unique_ptr<MotionField> ahead;
-  std::unique_ptr<FloatPlanes> noisy;  // if groups don't take the frame's own samples
-  std::unique_ptr<FloatPlanes> basic;  // likewise; else
+  std::unique_ptr<FloatPlanes> noisy;  // null if groups read the frame's own samples
+  std::unique_ptr<FloatPlanes> basic;  // null if groups read integers: basic_values
   std::unique_ptr<ValuePlanes> basic_values;
   std::unique_ptr<GuidePlanes> noisy_guide;
   std::unique_ptr<GuidePlanes> basic_guide;
@@ -96,7 +96,7 @@ struct PictureState {
 };
 
 struct StateAlongMotion final : FrameState {
-  std::array<PictureState, 2> pictures;  // the frame, or its fields
+  std::array<PictureState, 2> pictures;  // of the frame, or of its fields
 };
 
 const Vbm4dParameters& checked(const Vbm4dParameters& parameters) {
@@ -153,7 +153,7 @@ class FilterAlongMotion::Worker {
       }
       return;
     }
-    // Frames and pairs of fields have nothing to do with each other.
+    // Frames and pairs of fields are not filtered together.
     const auto alike = [&](std::size_t i) {
       return window.frames[i].frame->interlaced == current.frame->interlaced;
     };
@@ -192,13 +192,13 @@ class FilterAlongMotion::Worker {
     std::array<AlignedVector<float>, 4> rows;
     AlignedVector<float> mean;
     AlignedVector<std::int16_t> matching;
-    AlignedVector<float> luma;  // of a band
+    AlignedVector<float> luma;  // row of a band
   };
-  struct Rows {  // or sets
+  struct Rows {  // range of rows or sets
     int first = 0;
     int last = 0;
   };
-  // A tile of one of the sets that a picture's groups are in.
+  // A tile of one of the sets of a picture's groups.
   struct JobTile {
     std::size_t job = 0;
     Tile tile;
@@ -206,13 +206,13 @@ class FilterAlongMotion::Worker {
 
   int count() const { return static_cast<int>(pictures_.size()); }
   int colors() const { return format_.color_plane_count(); }
-  // The part of planes that a component belongs to: 1 if it is subsampled chroma.
+  // The set of a component: 1 for subsampled chroma.
   int set_of(int component) const {
     return component > 0 && (format_.chroma_shift_x > 0 || format_.chroma_shift_y > 0) ? 1 : 0;
   }
   int width_of(int component) const { return format_.plane_width(component); }
   bool has_set(int set) const { return set == 0 || (colors() > 1 && set_of(1) == 1); }
-  // Whose size a set's planes have.
+  // A component whose planes have the size of the set's.
   static int component_of(int set) { return set; }
 
   void filter_picture(int c, const std::array<Plane, kMaxPlanes>& out) {
@@ -282,7 +282,7 @@ class FilterAlongMotion::Worker {
   void for_each_band(const Function& function) const {
     for_each_index(block_count(heights_[0], kPictureBandRows), 1, function);
   }
-  // Its rows of a component.
+  // The rows of a component in a band.
   Rows rows_of(int band, int component) const {
     const int rows = kPictureBandRows >> (set_of(component) == 1 ? format_.chroma_shift_y : 0);
     return {std::min(band * rows, heights_[component]), std::min((band + 1) * rows, heights_[component])};
@@ -296,7 +296,7 @@ class FilterAlongMotion::Worker {
     planes[component].resize(static_cast<std::size_t>(width_of(component)) * heights_[component]);
   }
 
-  // A row of noisy samples as groups take them; `memory` may be used.
+  // A row of noisy samples in the layout for groups; `memory` may be used.
   const float* noisy_row(const PictureState& picture, const std::array<Plane, kMaxPlanes>& in, int component,
                          int y, AlignedVector<float>& memory) const {
     if (converted_) {
@@ -307,7 +307,7 @@ class FilterAlongMotion::Worker {
     return memory.data();
   }
 
-  // Samples, guides and pyramid of picture t.
+  // Prepares samples, guides and pyramid of picture t.
   void load(int t) {
     PictureState& picture = *pictures_[t];
     noisy_guides_.take(picture.noisy_guide);
@@ -348,7 +348,7 @@ class FilterAlongMotion::Worker {
     }
   }
 
-  // The sets of which a noisy guide is made.
+  // The sets that have a noisy guide to be computed.
   Rows noisy_sets() const { return {samples_guide_ ? 1 : 0, 2}; }
   void resize_guides(GuidePlanes& guides, Rows sets) const {
     for (int set = sets.first; set < sets.last; ++set) {
@@ -358,8 +358,8 @@ class FilterAlongMotion::Worker {
     }
   }
 
-  // The rows of a band of the sets' guides. luma_row(y, i) is a row of luma, of which those with different i,
-  // up to 4, are used at a time.
+  // Computes the rows of a band of the sets' guides. luma_row(y, i) returns a row of luma; up to 4 rows, with
+  // different i, are in use at a time.
   template <typename LumaRow>
   void make_guides(int band, Rows sets, GuidePlanes& guides, const LumaRow& luma_row) {
     for (int set = sets.first; set < sets.last; ++set) {
@@ -446,7 +446,7 @@ class FilterAlongMotion::Worker {
     }
   }
 
-  // The groups whose reference patches are in picture t.
+  // Filters the groups whose reference patches are in picture t.
   void filter_groups(int t, int step) {
     PictureState& reference = *pictures_[t];
     const Vbm4dPlan& plan = *reference.plan;
@@ -484,7 +484,7 @@ class FilterAlongMotion::Worker {
       jobs.push_back(make_job(t, step, set, plan.bounds[s][step]));
       const int columns = static_cast<int>(jobs.back().similar.grid_x.size());
       const int rows = static_cast<int>(jobs.back().similar.grid_y.size());
-      // Of nearly the same size.
+      // Columns of nearly equal size.
       const int across = block_count(columns, references);
       const int down = block_count(rows, references);
       for (int y = 0; y < down; ++y) {
@@ -558,7 +558,7 @@ class FilterAlongMotion::Worker {
         FollowedPicture::Plane& plane = seen.planes[i];
         plane.noisy = samples(c);
         if (step == 1) {
-          // Where the picture has no noise there is no other estimate.
+          // A picture without noise has no other estimate.
           plane.basic = converted_ ? values((*picture.basic)[c]) : values((*picture.basic_values)[c]);
         }
         plane.sums = wanted ? &picture.sums[step]->components[c] : nullptr;
@@ -568,7 +568,8 @@ class FilterAlongMotion::Worker {
     return job;
   }
 
-  // The estimate of a row of the last step or the one before it, or, of what is not filtered, the samples.
+  // The estimate of a row in the last step or the one before; for components that are not filtered, the
+  // samples.
   void estimate_row(const PictureState& picture, const std::array<Plane, kMaxPlanes>& in, int step,
                     int component, int y, float* out) const {
     if (picture.is_filtered(component)) {
@@ -674,7 +675,7 @@ class FilterAlongMotion::Worker {
   int steps_;
   Bm3dParameters bm3d_;
   std::array<StepTables, 2> tables_;
-  bool converted_;      // groups take floats, not the frame's own samples
+  bool converted_;      // groups read floats instead of the frame's samples
   bool samples_guide_;  // luma's noisy guide is the frame's samples
   PatchSamples noisy_samples_;
   PatchSamples basic_samples_;
@@ -691,7 +692,7 @@ class FilterAlongMotion::Worker {
   std::array<PlaneBuffer<std::int16_t>, 2> reference_guides_;  // matching values of the references' picture
   tbb::enumerable_thread_specific<Scratch> scratch_;
 
-  // Of the window and the fields under way.
+  // State of the current window and its fields.
   PictureRows rows_;
   PlaneHeights heights_{};
   std::vector<FilteredFrame> frames_;

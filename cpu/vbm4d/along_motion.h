@@ -11,25 +11,25 @@
 
 namespace limpid::cpu {
 
-/// What a filter along motion does with the groups of reference patches.
+/// The processing of the groups of reference patches by a filter along motion.
 struct GroupStage {
-  /// How many patches a group gives estimates of, at most.
+  /// Maximum number of patches of a group that get estimates.
   int patches = 1;
   /// Finds, filters and aggregates the groups of a tile. Called on many threads at once.
   std::function<void(const TrajectoryJob& job, const Tile& tile)> process;
 };
 
-/// What filters along motion share on the CPU: V-BM4D, and others that follow reference patches as it does
+/// The common part of CPU filters along motion: V-BM4D, and others that follow reference patches as it does
 /// (core/README.md).
 ///
-/// Each picture passes through the same stages, each once: its samples, guides and motion are made when it
-/// comes; its groups of the first step when the pictures that they reach are there; its basic estimate when
-/// all groups are done that reach it; and so on. What is made of it is kept with it until no later group can
-/// reach it.
+/// Each picture passes through the same stages once. Its samples, guides and motion are computed when it
+/// arrives, its groups of the first step when the pictures they reach have arrived, its basic estimate when
+/// all groups that reach it are done, and so on. These data are kept with the picture until no later group
+/// can reach it.
 class FilterAlongMotion final : public FrameFilter {
  public:
-  /// `parameters` tell the steps, grids, windows and spans, and when trajectories end. Throws UsageError for
-  /// illegal ones, Error for formats that don't make sense.
+  /// `parameters` define the steps, grids, windows and spans, and the end of trajectories. Throws UsageError
+  /// for illegal parameters, and Error for invalid formats.
   FilterAlongMotion(const Vbm4dParameters& parameters, const FrameFormat& format, GroupStage groups);
   FilterAlongMotion(const FilterAlongMotion&) = delete;
   FilterAlongMotion& operator=(const FilterAlongMotion&) = delete;

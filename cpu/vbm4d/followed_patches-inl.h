@@ -1,5 +1,5 @@
-// How a reference patch is followed from picture to picture (core/vbm4d/trajectories.h). Compiled once per
-// SIMD target.
+// Following a reference patch from picture to picture (core/vbm4d/trajectories.h). Compiled once per SIMD
+// target.
 #if defined(LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_
 #undef LIMPID_CORE_CPU_FOLLOWED_PATCHES_INL_H_
@@ -29,7 +29,7 @@ using GuideTag = hn::CappedTag<std::int16_t, vbm4d::kPatch>;
 using GuideVector = hn::Vec<GuideTag>;
 static_assert(hn::MaxLanes(GuideTag()) == vbm4d::kPatch);
 
-// A row of a patch's guide. `kSamples`: of samples (TrajectoryJob).
+// A row of a patch's guide. `kSamples`: the guide consists of samples (TrajectoryJob).
 template <bool kSamples>
 HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
   const hn::RebindToUnsigned<GuideTag> unsigned16;
@@ -41,7 +41,7 @@ HWY_INLINE GuideVector load_guide(const std::uint8_t* bytes) {
   return hn::BitCast(GuideTag(), hn::PromoteTo(unsigned16, row));
 }
 
-// Of the patch in the current picture's guide.
+// The brightness of the patch in the current picture's guide.
 inline float brightness_in_guide(const TrajectoryJob& job, Position reference) {
   const PictureSamples& guide = job.pictures[job.current].guide;
   int sum = 0;
@@ -112,7 +112,7 @@ HWY_INLINE std::int32_t patch_distance(const PictureSamples& guide, const GuideP
   return distance.get();
 }
 
-// The cheapest candidate, without branches, which would be foreseen badly.
+// Selects the cheapest candidate without branches, which would be hard to predict.
 struct CandidateChoice {
   std::int32_t cost = INT32_MAX;
   std::int32_t distance = 0;
@@ -127,7 +127,7 @@ struct CandidateChoice {
   }
 };
 
-// Tries all candidates around `center`, which are inside of the plane. Each row is loaded once for the three
+// Tries all candidates around `center`, which lie inside the plane. Each row is loaded once for the three
 // candidates, one above the other, that share it.
 template <bool kSamples>
 HWY_INLINE CandidateChoice try_all_candidates(const PictureSamples& guide, const GuidePatch& reference,
@@ -204,7 +204,7 @@ HWY_ATTR inline GuideGradient gradient_of(const GuidePatch& patch) {
   return gradient;
 }
 
-// Of the reference patch from the one at `place`, and so many quarters behind it.
+// Distance of the reference patch from the patch that lies the given quarters after `place`.
 HWY_ATTR inline std::int32_t distance_between_samples(const PictureSamples& guide,
                                                       const GuidePatch& reference, Position place, int right,
                                                       int below) {
@@ -218,7 +218,7 @@ HWY_ATTR inline std::int32_t distance_between_samples(const PictureSamples& guid
     }
     return hn::ShiftRight<vbm4d::kWeightBits>(sum);
   };
-  // Within 16 bits, as bytes are between 0 and 255 and weights add up to 64, without their signs to 100.
+  // 16 bits suffice: bytes are 0 to 255, weights add up to 64, and their magnitudes to 100.
   GuideVector rows[vbm4d::kPatch + vbm4d::kTaps - 1];
   const std::uint8_t* row = guide_at(guide, {place.x - vbm4d::kTapsBefore, place.y - vbm4d::kTapsBefore});
   for (GuideVector& each : rows) {
@@ -242,7 +242,7 @@ struct PlaceInTime {
   vbm4d::QuarterVector beside = {};
 };
 
-// How far beside `place` in picture `u` the reference patch is found, of which the patch there differs by
+// The displacement of the reference patch from `place` in picture `u`, where the patch differs from it by
 // `distance`.
 HWY_ATTR inline vbm4d::QuarterVector find_beside(const TrajectoryJob& job, const GuidePatch& reference,
                                                  const GuideGradient& gradient, int u, Position place,
@@ -280,8 +280,8 @@ inline const MotionField& field_from(const TrajectoryJob& job, int picture, int 
 
 inline bool is_cut(const MotionField& field) { return field.vectors[0] == vbm4d::kNowhere; }
 
-// The place at which the reference patch is found in picture `u`, given that it was at `now` in the one
-// beside it. False if it is lost. `gradient` is used where places are found to quarters of a sample.
+// Finds the reference patch in picture `u`, given that it was at `now` in an adjacent picture. Returns false
+// if it is lost. `gradient` is used if positions have an accuracy of quarters of a sample.
 template <bool kSamples>
 HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, const GuideGradient& gradient,
                      const MotionField& field, int u, PlaceInTime& now) {
@@ -314,7 +314,7 @@ HWY_ATTR bool follow(const TrajectoryJob& job, const GuidePatch& reference, cons
   return choice.distance <= job.bounds.greatest;
 }
 
-// Whether the patch repeats the other one, noise and all. One of a single value has no noise.
+// True if the patch repeats the other one including its noise. A patch of a single value has no noise.
 template <bool kSamples>
 HWY_ATTR bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const PlaceInTime& other) {
   const GuideTag d;
@@ -337,7 +337,7 @@ HWY_ATTR bool repeats(const TrajectoryJob& job, const PlaceInTime& patch, const 
   return !flat;
 }
 
-// The trajectory of a reference patch, in guides that are samples or not.
+// The trajectory of a reference patch. The parameters specify whether guides consist of samples.
 template <bool kSamples, bool kNoisySamples>
 HWY_ATTR void follow_both_ways_in(const TrajectoryJob& job, Position reference, TrajectoryGroup& group) {
   const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);

@@ -19,7 +19,7 @@
 
 #include "cpu/bm3d/estimate-inl.h"
 
-// A row of weights, of two parts.
+// A row of weights, stored in two parts.
 #ifndef LIMPID_CORE_CPU_VBM4D_WEIGHT_ROW
 #define LIMPID_CORE_CPU_VBM4D_WEIGHT_ROW
 namespace limpid::cpu {
@@ -43,8 +43,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Moves the values whose sums fit. Returns the first of kAlignment values of which one's does not, or
-// `count`.
+// Moves values to the sums as long as no sum overflows. Returns the index of the first kAlignment values with
+// an overflow, or `count`.
 HWY_ATTR int take_while_it_fits(float* HWY_RESTRICT values, float scale, std::int32_t* HWY_RESTRICT sums,
                                 int first, int count) {
   const hn::CappedTag<float, PictureSums::kAlignment> d;
@@ -53,7 +53,7 @@ HWY_ATTR int take_while_it_fits(float* HWY_RESTRICT values, float scale, std::in
   const auto most = hn::Set(d, 0x1p30F);
   for (int i = first; i < count; i += static_cast<int>(hn::Lanes(d))) {
     const auto value = hn::Load(d, values + i);
-    // Most of what a tile's groups may reach, few do.
+    // Few samples in a tile's reach have values.
     if (hn::AllTrue(d, hn::Eq(value, hn::Zero(d)))) {
       continue;
     }
@@ -61,7 +61,7 @@ HWY_ATTR int take_while_it_fits(float* HWY_RESTRICT values, float scale, std::in
     const auto units = hn::NearestInt(scaled);
     const auto before = hn::LoadU(d32, sums + i);
     const auto sum = hn::Add(before, units);
-    // An overflow makes a sum whose sign is neither addend's.
+    // An overflow gives a sum whose sign differs from both addends' signs.
     const auto overflow = hn::And(hn::Xor(sum, before), hn::Xor(sum, units));
     if (!hn::AllFalse(d32, hn::Or(hn::Lt(overflow, hn::Zero(d32)),
                                   hn::RebindMask(d32, hn::Gt(hn::Abs(scaled), most))))) {
@@ -147,7 +147,7 @@ void PictureSums::add_numerator(std::size_t i, std::int64_t units) {
 
 void PictureSums::add_weight(int x, int y, unsigned units) {
   const std::size_t i = static_cast<std::size_t>(y) * pitch_ + x;
-  // Adds to an integer; returns what is carried to the next.
+  // Adds to an integer and returns the carry.
   const auto add = [](auto& to, unsigned what) {
     using Integer = std::remove_reference_t<decltype(to)>;
     const unsigned before =

@@ -17,7 +17,7 @@
 namespace limpid::cpu {
 namespace {
 
-// The transform over time of trajectories of that length, [coefficient][picture], row-major.
+// The transform over time for trajectories of this length, [coefficient][picture], row-major.
 const float* time_transform(int frames) {
   static const auto transforms = [] {
     std::array<std::vector<float>, vbm4d::kMostFrames + 1> all;
@@ -51,18 +51,18 @@ namespace HWY_NAMESPACE {
 // ---------------------------------------------------------------------------------------------------------------------
 // Groups
 
-// How many trajectories a group may have.
+// Maximum number of trajectories in a group.
 int members_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
   return vbm4d::members_of(group.frames, group.lost, job.bounds, job.similar.tables->step.max_group_size);
 }
 
-// Adds trajectories of the patches at `similar`, of which the first is the reference patch's, as many as
-// there are to be, which is a power of two.
+// Adds the trajectories of the patches at `similar` (the first is the reference patch's) up to the group's
+// number, which is a power of two.
 HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count, TrajectoryGroup& group) {
   const Position reference = similar[0];
   group.members =
       static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(count, members_wanted(job, group)))));
-  // From the last place on, as the first ones are where those of the reference's trajectory are.
+  // From the last position on, because the first positions hold the reference's trajectory.
   for (int f = group.frames - 1; f >= 0; --f) {
     const Position place = group.places[f];
     const std::int8_t picture = group.pictures[f];
@@ -82,7 +82,7 @@ HWY_ATTR void join(const TrajectoryJob& job, const Position* similar, int count,
   }
 }
 
-// The groups of a tile, row by row. Neighbors whose trajectories are short are matched together.
+// Finds the groups of a tile, row by row. Neighbors with short trajectories are matched together.
 HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, TrajectoryScratch& scratch) {
   const StepJob& similar = job.similar;
   std::optional<MatchingRegion> region;
@@ -124,13 +124,13 @@ HWY_ATTR void find_groups(const TrajectoryJob& job, const Tile& tile, Trajectory
 // ---------------------------------------------------------------------------------------------------------------------
 // V-BM3D's groups
 
-// The squares of a picture that are searched.
+// The search windows of a picture.
 struct SearchedSquares {
   std::array<Position, vbm4d::kMostBest> centers;
   int count = 0;
   int radius = 0;
 
-  // Whether the place is in one of the first `of` squares.
+  // True if the position is in one of the first `of` windows.
   bool hold(Position place, int of) const {
     return std::any_of(centers.begin(), centers.begin() + of, [&](const Position& center) {
       return std::abs(place.x - center.x) <= radius && std::abs(place.y - center.y) <= radius;
@@ -138,7 +138,7 @@ struct SearchedSquares {
   }
 };
 
-// Adds the keys of all patches of picture `u` that are in the squares, which must not be outside of it.
+// Adds the keys of all patches of picture `u` in the search windows, which must lie inside the picture.
 template <bool kSamples>
 HWY_ATTR void compare_squares(const TrajectoryJob& job, const GuidePatch& patch, Position reference, int u,
                               const SearchedSquares& squares, std::vector<std::uint64_t>& keys) {
@@ -163,13 +163,13 @@ HWY_ATTR void compare_squares(const TrajectoryJob& job, const GuidePatch& patch,
   }
 }
 
-// The group of a reference patch, in guides that are samples or not.
+// The group of a reference patch. The parameter specifies whether guides consist of samples.
 template <bool kSamples>
 HWY_ATTR void search_predictively_in(const TrajectoryJob& job, Position reference,
                                      std::vector<std::uint64_t>& keys, TrajectoryGroup& group) {
   const vbm4d::PredictiveSearch& search = *job.predictive;
   const GuidePatch patch = load_guide_patch<kSamples>(job.pictures[job.current].guide, reference);
-  // The squares around the best of the patches of one picture, whose keys begin at `first`.
+  // The search windows around the best patches of one picture, whose keys begin at `first`.
   const auto squares_around_best = [&](std::size_t first) {
     const auto begin = keys.begin() + static_cast<std::ptrdiff_t>(first);
     SearchedSquares squares;
@@ -229,8 +229,8 @@ HWY_ATTR void find_predictive_groups(const TrajectoryJob& job, const Tile& tile,
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Filtering. Patches are transformed in blocks (transforms-inl.h); across the group, a vector has a patch's
-// coefficients alone.
+// Filtering. Patches are transformed in blocks (transforms-inl.h); across the group, a vector holds
+// coefficients of one patch only.
 
 using PatchTag = hn::CappedTag<float, 8>;
 using PatchVector = hn::Vec<PatchTag>;
@@ -238,13 +238,13 @@ constexpr int kPatchLanes = static_cast<int>(hn::MaxLanes(PatchTag()));
 constexpr int kPatchSamples = vbm4d::kPatch * vbm4d::kPatch;
 constexpr int kPatchVectors = kPatchSamples / kPatchLanes;
 
-// Where the coefficients of patch i begin in a group, and how far it is from one vector of them to the next.
+// The beginning of patch i's coefficients in a group, and the distance between their vectors.
 constexpr int patch_begin(int i) {
   return i / kPatchesPerBlock * kBlockFloats + i % kPatchesPerBlock * kPatchLanes;
 }
 constexpr int kPatchSpacing = kPatchLanes * kPatchesPerBlock;
 
-// A row of two patches, or of one or a part of it (transforms-inl.h), as code values.
+// Loads a row of two patches, of one or of a part of one (transforms-inl.h), as code values.
 HWY_INLINE FloatVector load_samples(const float* first, const float* second, const PatchSamples& /*kept*/) {
   return load_row(FloatTag(), first, second);
 }
@@ -307,7 +307,8 @@ HWY_ATTR void load_patches(const PatchInMemory* patches, int size, const PatchSa
   }
 }
 
-// A patch's samples as code values, so many quarters of a sample right of and below where it is in memory.
+// Loads a patch as code values, displaced by quarters of a sample to the right and down from its position in
+// memory.
 template <typename Sample>
 HWY_ATTR void interpolate_of(const PatchInMemory& patch, int right, int below, const PatchSamples& kept,
                              float* out) {
@@ -368,8 +369,8 @@ HWY_ATTR void interpolate(const PatchInMemory& patch, int right, int below, cons
   }
 }
 
-// The transform across a group: over time, by sums and differences of the coefficients that are as far from
-// either end, to which the DCT's even and odd coefficients belong; and Haar's across members.
+// The transform across a group: over time, by sums and differences of coefficients at equal distances from
+// both ends, which give the DCT's even and odd coefficients; and Haar's across members.
 struct AcrossGroup {
   const float* over_time;
   int frames;
@@ -449,7 +450,7 @@ struct AcrossGroup {
   }
 };
 
-// Shrinks a group's coefficients, as hard_threshold() and wiener() of group_filter-inl.h do. Returns the
+// Shrinks a group's coefficients as hard_threshold() and wiener() of group_filter-inl.h do. Returns the
 // group's weight.
 template <bool kWiener>
 HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basic,
@@ -503,8 +504,8 @@ HWY_ATTR float shrink(const AcrossGroup& across, float* noisy, const float* basi
          std::max(1.0F, hn::GetLane(hn::SumOfLanes(d, left)));
 }
 
-// Transforms the patches from `first_patch` on back and adds them, less kSumsOffset, to the sums, one of
-// which each frame has.
+// Transforms the patches from `first_patch` on back and adds them, minus kSumsOffset, to the sums, one for
+// each frame.
 HWY_ATTR void aggregate_patches(float* coefficients, const TrajectoryGroup& group, int first_patch,
                                 float weight, const float* window, const LocalNumerators* sums) {
   const FloatTag d;
@@ -613,7 +614,7 @@ HWY_ATTR void filter_group(const TrajectoryJob& job, int plane, const Trajectory
 // ---------------------------------------------------------------------------------------------------------------------
 // Tiles
 
-// The first patch of a group whose picture wants estimates.
+// The first patch of a group whose picture still needs estimates.
 inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) {
   int patch = 0;
   while (job.pictures[group.pictures[patch]].planes[0].sums == nullptr) {
@@ -622,8 +623,8 @@ inline int first_wanted(const TrajectoryJob& job, const TrajectoryGroup& group) 
   return patch;
 }
 
-// Motion that differs widely within a tile makes its groups reach far. If what they reach is more than this,
-// in samples, they are filtered in two halves; the sums of a part stay in a core's second-level cache or
+// Limit of the samples that a tile's groups reach; beyond it, they are filtered in two halves. Motion that
+// varies within a tile makes groups reach far. The sums of a part then fit a core's second-level cache, or
 // nearly so.
 constexpr std::size_t kMostLocalSamples = std::size_t{1} << 18;
 
@@ -651,7 +652,7 @@ HWY_ATTR void filter_groups(const TrajectoryJob& job, std::span<const Trajectory
     return filter_groups(job, groups.subspan(half), scratch);
   }
   for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
-    // All are 0 between tiles.
+    // All sums are 0 between tiles.
     scratch.sums.resize(std::max(scratch.sums.size(), samples));
     std::array<LocalNumerators, vbm4d::kMostFrames> sums;
     float* next = scratch.sums.data();

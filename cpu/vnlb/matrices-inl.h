@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Matrices are row-major. Rows have `pitch` values, a multiple of kMatrixAlignment, on 64-byte boundaries.
-// Those behind a matrix's columns, and rows up to a multiple of 4, are 0.
+// Values after a matrix's last column, and rows up to a multiple of 4, are 0.
 using MatrixTag = hn::CappedTag<float, 16>;
 using MatrixVector = hn::Vec<MatrixTag>;
 constexpr int kMatrixLanes = static_cast<int>(hn::MaxLanes(MatrixTag()));
@@ -28,14 +28,14 @@ constexpr int kVectorsAtATime = 3;
 
 constexpr int rows_of(int size) { return (size + kRowsAtATime - 1) / kRowsAtATime * kRowsAtATime; }
 
-// Where the left factor of a product has its value for a row of the product and a row of the right factor.
+// The value of a product's left factor for a row of the product and a row of the right factor.
 struct LeftFactor {
   const float* values = nullptr;
   std::ptrdiff_t along_rows = 0;
   std::ptrdiff_t along_sum = 0;
 };
 
-// kRowsAtATime rows of a product, kVectors vectors of each, from `column` on.
+// Computes kRowsAtATime rows of a product, kVectors vectors of each, from `column` on.
 template <int kVectors>
 HWY_INLINE void multiply_block(const LeftFactor& left, const float* HWY_RESTRICT right, int count, int pitch,
                                int row, int column, float* HWY_RESTRICT out) {
@@ -73,8 +73,8 @@ HWY_INLINE void multiply_block(const LeftFactor& left, const float* HWY_RESTRICT
   }
 }
 
-// out = left * right, of `rows` rows, the sum being over `count` rows of `right`. All have one pitch. If the
-// product is symmetric, what is left of its diagonal, but for some, is not computed.
+// out = left * right with `rows` rows, summed over `count` rows of `right`. All have one pitch. If the
+// product is symmetric, most values left of its diagonal are not computed.
 inline HWY_ATTR void multiply(const LeftFactor& left, const float* right, int rows, int count, int pitch,
                               bool symmetric, float* out) {
   for (int row = 0; row < rows; row += kRowsAtATime) {
@@ -90,7 +90,7 @@ inline HWY_ATTR void multiply(const LeftFactor& left, const float* right, int ro
   }
 }
 
-// The product of the transposed matrix of `count` rows and itself, times `scale`.
+// The product of the transpose of a matrix with `count` rows and the matrix itself, times `scale`.
 inline HWY_ATTR void multiply_by_itself(const float* matrix, int count, int size, int pitch, float scale,
                                         float* HWY_RESTRICT out) {
   multiply({matrix, 1, pitch}, matrix, size, count, pitch, true, out);
@@ -105,8 +105,8 @@ inline HWY_ATTR void multiply_by_itself(const float* matrix, int count, int size
   }
 }
 
-// The inverse of a symmetric positive definite matrix, in its place (Gauss and Jordan; such a matrix needs no
-// other pivots than those on its diagonal).
+// Inverts a symmetric positive definite matrix in place (Gauss-Jordan elimination; such a matrix needs no
+// pivots other than its diagonal).
 inline HWY_ATTR void invert(float* matrix, int size, int pitch) {
   const MatrixTag d;
   for (int k = 0; k < size; ++k) {
@@ -131,7 +131,7 @@ inline HWY_ATTR void invert(float* matrix, int size, int pitch) {
   }
 }
 
-// a I + b M, of `size` columns; may take M's place.
+// a I + b M with `size` columns; may replace M.
 inline HWY_ATTR void combine(float a, float b, const float* matrix, int size, int pitch, float* out) {
   const MatrixTag d;
   const auto factor = hn::Set(d, b);

@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
 // ---------------------------------------------------------------------------------------------------------------------
 // Groups
 
-// Whether a patch's second slice may be in the picture that lies in that direction.
+// True if the second slice of a patch can be in the picture in that direction.
 template <bool kNoisySamples>
 HWY_ATTR bool has_second_slice(const TrajectoryJob& job, const PlaceInTime& patch, int direction) {
   const PlaceInTime second = {patch.picture + direction, patch.place};
@@ -121,12 +121,12 @@ HWY_ATTR void find_group(const TrajectoryJob& job, const PatchSearch& search, Po
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Filtering. A group's samples are a matrix with a row for each place in the patches and a column for each
+// Filtering. A group's samples are a matrix with a row for each position in the patches and a column for each
 // patch.
 
 constexpr int kMostSamples = vnlb::kSlices * vnlb::kPatch * vnlb::kPatch;
 constexpr int kSliceSamples = vnlb::kPatch * vnlb::kPatch;
-// The greatest matrices.
+// Size of the greatest matrices.
 constexpr std::size_t kGroupValues = std::size_t{kMostSamples} * vnlb::kMostPatches;
 constexpr std::size_t kSquareValues = std::size_t{vnlb::kMostPatches} * vnlb::kMostPatches;
 
@@ -157,7 +157,7 @@ HWY_ATTR void load_slice(const std::byte* from, std::ptrdiff_t stride, const Pat
   }
 }
 
-// Where the matrices of a group are in memory.
+// The matrices of a group in memory.
 struct GroupMatrices {
   explicit GroupMatrices(PatchGroupScratch& scratch, int patches)
       : pitch((patches + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment) {
@@ -175,8 +175,8 @@ struct GroupMatrices {
   }
 
   int pitch;
-  float* noisy;       // then the estimates
-  float* basic;       // then those of the first step
+  float* noisy;       // replaced by the estimates
+  float* basic;       // replaced by those of the first step
   float* patch_rows;  // a row for each patch
   float* square;
   float* sign;
@@ -184,7 +184,7 @@ struct GroupMatrices {
   float* product;
 };
 
-// Fills a matrix with the group's samples, less their means over the patches. Returns the mean of all.
+// Fills a matrix with the group's samples minus their means over the patches. Returns the mean of all.
 HWY_ATTR float load_group(const TrajectoryJob& job, int plane, const PatchGroup& group, bool of_basic,
                           const GroupMatrices& at, float* HWY_RESTRICT matrix, float* HWY_RESTRICT means) {
   const PatchSamples& kept = of_basic ? job.basic : job.noisy;
@@ -221,8 +221,8 @@ HWY_ATTR float load_group(const TrajectoryJob& job, int plane, const PatchGroup&
   return total / static_cast<float>(samples);
 }
 
-// What makes a plane's noise white and of variance 1: the deviations of the coefficients of slices, [8 v +
-// u], or that of all samples.
+// Scales a plane's noise to white noise of variance 1: the standard deviations of the coefficients of slices,
+// [8 v + u], or the one of all samples.
 struct Whitening {
   bool in_2d = false;
   std::array<float, kSliceSamples> deviations{};
@@ -271,7 +271,7 @@ HWY_ATTR void transform_slices(float* matrix, int slices, int pitch) {
   }
 }
 
-// Multiplies the rows of a matrix by the coefficients' deviations or divides them, and the deviation of the
+// Multiplies or divides the rows of a matrix by the coefficients' standard deviations and by the one for the
 // group's brightness.
 template <bool kDivide>
 HWY_ATTR void scale_rows(const Whitening& whitening, float deviation, float* matrix, int samples, int pitch) {
@@ -300,13 +300,13 @@ HWY_ATTR void color_again(const Whitening& whitening, float deviation, float* ma
   }
 }
 
-// The matrices H and F of core/vnlb/space_time_patches.h; the first step is filtered by F alone.
+// The matrices H and F of core/vnlb/space_time_patches.h; the first step uses F alone.
 struct FilterMatrices {
   const float* kept;
   const float* filter;
 };
 
-// Those of at.square, which is lost.
+// The matrices for at.square, which is overwritten.
 HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
                                            const vnlb::EigenvalueFilter& filter) {
   const int pitch = at.pitch;
@@ -329,7 +329,7 @@ HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
   }
   combine(0.5F, 0.5F, sign, size, pitch, sign);
   product(sign, inverse, other);
-  // Of P and P R.
+  // P and P R.
   const MatrixTag d;
   const auto bound = hn::Set(d, filter.bound);
   const auto constant = hn::Set(d, filter.constant);
@@ -343,7 +343,7 @@ HWY_ATTR FilterMatrices filter_eigenvalues(const GroupMatrices& at, int size,
   return {sign, other};
 }
 
-// The same for the products of a group's patches, in the columns of `matrix`.
+// filter_eigenvalues() for the products of a group's patches, in the columns of `matrix`.
 HWY_ATTR FilterMatrices make_filter(const GroupMatrices& at, const float* matrix, int samples, int patches,
                                     bool second_step) {
   multiply_by_itself(matrix, samples, patches, at.pitch, 1 / static_cast<float>(patches - 1), at.square);
@@ -355,7 +355,7 @@ HWY_ATTR FilterMatrices make_filter(const GroupMatrices& at, const float* matrix
   return filter_eigenvalues(at, patches, vnlb::eigenvalue_filter(second_step, patches, edge, sum));
 }
 
-// What is left of the group's samples, less their means: in the matrix that it returns.
+// Filters the group's samples minus their means; returns the matrix that holds the result.
 HWY_ATTR float* estimate_first(const GroupMatrices& at, int samples, int patches) {
   const FilterMatrices found = make_filter(at, at.noisy, samples, patches, false);
   multiply({at.noisy, at.pitch, 1}, found.filter, samples, patches, at.pitch, false, at.basic);
@@ -369,7 +369,7 @@ HWY_ATTR float* estimate_second(const GroupMatrices& at, int samples, int patche
   for (int i = 0; i < samples * pitch; i += kMatrixLanes) {
     hn::Store(hn::Sub(hn::Load(d, at.noisy + i), hn::Load(d, at.basic + i)), d, at.noisy + i);
   }
-  // Patches are columns: all is transposed.
+  // Patches are columns, so all factors are transposed.
   multiply({at.basic, 1, pitch}, at.noisy, rows_of(patches), samples, pitch, false, at.product);
   multiply({found.filter, pitch, 1}, at.product, rows_of(patches), patches, pitch, false, at.square);
   for (int i = 0; i < rows_of(patches) * pitch; i += kMatrixLanes) {
@@ -379,7 +379,7 @@ HWY_ATTR float* estimate_second(const GroupMatrices& at, int samples, int patche
   return at.noisy;
 }
 
-// The estimates of the group's patches, less kSumsOffset, into at.patch_rows, whose weight it returns.
+// Writes the estimates of the group's patches, minus kSumsOffset, to at.patch_rows and returns their weight.
 HWY_ATTR unsigned filter_patch_group(const TrajectoryJob& job, int plane, const Whitening& whitening,
                                      const PatchGroup& group, const GroupMatrices& at) {
   alignas(64) std::array<float, kMostSamples> means;
@@ -435,7 +435,7 @@ HWY_ATTR void add_slice(const float* HWY_RESTRICT slice, const float* HWY_RESTRI
 
 using PictureAreas = std::array<Area, vbm4d::kMostFrames>;
 
-// What groups reach of each picture that wants estimates; empty ones are x1 <= x0.
+// The areas that groups reach in each picture that still needs estimates; empty ones have x1 <= x0.
 PictureAreas reached_areas(const TrajectoryJob& job, std::span<const PatchGroup> groups) {
   PictureAreas areas;
   areas.fill({job.width, job.height, 0, 0});
@@ -464,7 +464,7 @@ std::size_t sample_count(const Area& area) {
   return static_cast<std::size_t>(std::max(area.x1 - area.x0, 0)) * std::max(area.y1 - area.y0, 0);
 }
 
-// Groups that reach more samples than this are filtered in two halves, so that the sums of a part stay in a
+// Groups that reach more samples than this are filtered in two halves, so that the sums of a part fit a
 // core's second-level cache or nearly so.
 constexpr std::size_t kMostReachedSamples = std::size_t{1} << 18;
 
@@ -482,7 +482,7 @@ HWY_ATTR void filter_patch_groups(const TrajectoryJob& job, std::span<const Patc
   }
   for (int plane = 0; plane < static_cast<int>(job.noise.size()); ++plane) {
     const Whitening whitening = whitening_of(job.noise[plane]);
-    // All are 0 between tiles.
+    // All sums are 0 between tiles.
     scratch.sums.resize(std::max(scratch.sums.size(), samples));
     std::array<LocalNumerators, vbm4d::kMostFrames> sums;
     float* next = scratch.sums.data();

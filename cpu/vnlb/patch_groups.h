@@ -11,18 +11,18 @@
 #include "cpu/runtime/aligned_vector.h"
 #include "cpu/vbm4d/trajectory_tile.h"
 
-// The inner part of VNLB: what happens to one tile of reference patches, on one thread.
+// The inner part of VNLB: the work on one tile of reference patches, on one thread.
 
 namespace limpid::cpu {
 
-/// What groups are found by, besides the TrajectoryJob.
+/// Parameters of the search for groups, in addition to the TrajectoryJob.
 struct PatchSearch {
   VnlbStep step;
   int before = 0;
   int after = 0;
 };
 
-/// Where a group's patches are, and in which of the job's pictures. Patch i has its slice s in picture
+/// Positions of a group's patches and their pictures' indices in the job. Slice s of patch i is in picture
 /// pictures[i] + s * direction.
 struct PatchGroup {
   Position reference;
@@ -36,7 +36,7 @@ struct PatchGroup {
   int samples() const { return slices * vnlb::kPatch * vnlb::kPatch; }
 };
 
-/// A thread's working memory.
+/// Working memory of a thread.
 struct PatchGroupScratch {
   struct Candidate {
     Position place;
@@ -44,7 +44,7 @@ struct PatchGroupScratch {
   };
   std::vector<PatchGroup> groups;
   std::vector<Candidate> candidates;
-  std::vector<std::uint64_t> keys;  ///< of each, its distance and, below it, its number
+  std::vector<std::uint64_t> keys;  ///< the distance of each patch and, in the lower bits, its number
   std::vector<std::uint64_t> sorted_keys;
   AlignedVector<float> values;
   AlignedVector<float> sums;
@@ -55,10 +55,10 @@ struct PatchGroupScratch {
 void process_patch_groups(const TrajectoryJob& job, const PatchSearch& search, const Tile& tile,
                           PatchGroupScratch& scratch);
 
-/// The symmetric matrix `matrix` with factors in place of its eigenvalues, as groups are filtered, into
-/// `out`, and the matrix H (core/vnlb/space_time_patches.h) into `kept`. All have `size` rows, up to 64, and
-/// more up to a multiple of 4, of which each has values up to a multiple of 16; those behind `size` are 0.
-/// For tests; groups use the same.
+/// Replaces the eigenvalues of the symmetric matrix `matrix` by the factors that groups are filtered with.
+/// Writes the result to `out`, and the matrix H (core/vnlb/space_time_patches.h) to `kept`. All have `size`
+/// rows, up to 64, padded to a multiple of 4, of values padded to a multiple of 16; padding is 0. For tests;
+/// groups use the same code.
 void filter_eigenvalues(const float* matrix, int size, const vnlb::EigenvalueFilter& filter,
                         PatchGroupScratch& scratch, float* kept, float* out);
 

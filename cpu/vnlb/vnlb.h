@@ -7,8 +7,7 @@
 
 namespace limpid::cpu {
 
-/// VNLB on the CPU (core/README.md). Throws UsageError for illegal parameters, Error for formats that don't
-/// make sense.
+/// VNLB on the CPU (core/README.md). Throws UsageError for illegal parameters, and Error for invalid formats.
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cpu
