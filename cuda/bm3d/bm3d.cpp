@@ -11,7 +11,7 @@
 namespace limpid::cuda {
 namespace {
 
-// Groups are found and filtered in bands of grid rows whose members take no more than this.
+// Groups are found and filtered in bands of grid rows whose members fit this size.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
 // Greatest |sample - mid-gray| in code values; float samples are clamped to +-4096.
@@ -19,7 +19,7 @@ float amplitude(const FrameFormat& format) { return format.is_float() ? 4096.0F 
 
 std::size_t group_rows_per_band(const ReferenceGrid& grid, int capacity) {
   const std::size_t row_bytes = static_cast<std::size_t>(grid.columns) * capacity * sizeof(std::int16_t);
-  // Whole tiles of filter_fast().
+  // A multiple of the tile height of filter_fast().
   return std::max<std::size_t>(kGroupBytes / row_bytes / kFilterTileRows, 1) * kFilterTileRows;
 }
 
@@ -169,7 +169,7 @@ void Bm3d::filter_picture(const SamplePlanes& in, const SamplePlanes& out, const
       const Bm3dComponentSet& set = plan.sets[s];
       guides[s] = set.guides[second ? 1 : 0].basic_estimate ? components[0].basic : components[0].noisy;
       if (set.subsampled()) {
-        // Taken before any set is filtered, which in the second step overwrites the noisy samples.
+        // Computed before any set is filtered, as filtering overwrites the noisy samples in the second step.
         const FloatPlane means = {guide_.as<float>(), set.width, set.height, plane_pitch(set.width)};
         subsample(guides[s], set.shift_x, set.shift_y, means, stream);
         guides[s] = means;
@@ -224,8 +224,8 @@ void Bm3d::run_step(const Step& step, bool wiener, const Bm3dComponentSet& set, 
   const ReferenceGrid grid = make_grid(set.width, set.height, k, step.parameters.spacing);
   const auto band = static_cast<int>(
       std::min(group_rows_per_band(grid, step.capacity), static_cast<std::size_t>(grid.rows)));
-  // With a single band, which is the rule, groups are found once for all planes; the sums serve one plane at
-  // a time, so that with several bands they are found again for each.
+  // With a single band, the usual case, groups are found once for all planes. Sums belong to one plane at a
+  // time, so with several bands groups are found again for each plane.
   Groups groups{members_.as<std::int16_t>(), step.capacity, -1, -1};
   const auto find_groups = [&](int first_row) {
     if (groups.first_row == first_row) {

@@ -18,34 +18,33 @@
 
 namespace limpid::cuda {
 
-/// BM3D, step after step, of all planes together.
+/// BM3D, step by step, for all planes together.
 class Bm3d final : public SpatialFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
-  /// suffice.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
   Bm3d(const Bm3dParameters& parameters, const FrameFormat& format);
 
   bool estimates_means() const override { return true; }
   std::size_t memory() const override;
 
-  /// What one step needs that depends on its parameters alone.
+  /// Data of one step that depend only on its parameters.
   struct Step {
     Step(const Bm3dStep& parameters, GroupTransform transform, bool wiener, const FrameFormat& format);
     Bm3dStep parameters;
-    int capacity = 0;  ///< of a group
+    int capacity = 0;  ///< maximum number of patches in a group
     const MatchingVariant* matching = nullptr;
-    const FilterVariant* filter = nullptr;  ///< null if the transform is a Fourier one
+    const FilterVariant* filter = nullptr;  ///< null for Fourier transforms
     FixedPoint fixed_point;
     FilterTables tables;
-    DeviceMemory general_tables;             ///< forward, inverse, window; if the filter wants them
-    std::unique_ptr<FourierFilter> fourier;  ///< if the transform is one
+    DeviceMemory general_tables;             ///< forward, inverse, window; if the filter uses them
+    std::unique_ptr<FourierFilter> fourier;  ///< for Fourier transforms
     bool tile_sums() const { return filter != nullptr && filter->tile_sums; }
   };
 
  private:
   struct Component {
     float offset = 0;              // mid-gray
-    const float* range = nullptr;  // of float samples
+    const float* range = nullptr;  // range of float samples
     FloatPlane noisy;
     FloatPlane basic;
   };
@@ -56,7 +55,7 @@ class Bm3d final : public SpatialFilter {
                 const std::array<Component, 3>& components, cudaStream_t stream);
 
   Bm3dParameters parameters_;
-  std::optional<Bm3dPlan> plan_;  // of the last picture
+  std::optional<Bm3dPlan> plan_;  // plan of the last picture
   Step hard_;
   std::optional<Step> wiener_;
   std::array<DeviceMemory, 3> noisy_;

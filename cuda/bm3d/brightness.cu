@@ -3,7 +3,7 @@
 #include "cuda/bm3d/brightness.h"
 #include "cuda/runtime/launch.h"
 
-// A thread treats a reference patch. Bound by memory, by way of the first-level cache.
+// One thread per reference patch. Bound by memory, through the first-level cache.
 
 namespace limpid::cuda {
 namespace {

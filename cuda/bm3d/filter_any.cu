@@ -10,9 +10,9 @@
 namespace limpid::cuda {
 namespace {
 
-// Any parameters: a block filters a group at a time, which lies in global memory (a part of `scratch` per
-// block, in practice in the second-level cache). A thread transforms a row or a column of a patch by the
-// transform's matrix. Sums are 64-bit atomics. Many times slower than filter_fast().
+// Any parameters: each block filters one group at a time, in global memory (a part of `scratch` per block, in
+// practice in the second-level cache). A thread transforms a row or a column of a patch by the transform's
+// matrix. Sums are 64-bit atomics. Many times slower than filter_fast().
 
 constexpr int kThreads = 128;
 constexpr int kMaxPatch = 16;
@@ -41,8 +41,8 @@ struct AnyArguments {
   GeneralFilter general;
   bool haar;
   bool wiener;
-  float bound;                             // threshold or variance of noise whose relative variance is 1
-  float variances[kMaxPatch * kMaxPatch];  // relative
+  float bound;                             // threshold or variance of noise with a relative variance of 1
+  float variances[kMaxPatch * kMaxPatch];  // relative variances
   NoiseCurve curve;
   const float* brightness;
   float weight_scale;
@@ -50,10 +50,10 @@ struct AnyArguments {
   float greatest_contribution;
 };
 
-// What shrinkage knows of the noise of the 2D transform's coefficients, in shared memory.
+// The noise of the 2D transform's coefficients, for shrinkage, in shared memory.
 struct Noise {
-  float bounds[kMaxPatch * kMaxPatch];     // thresholds; in the second step variances
-  float variances[kMaxPatch * kMaxPatch];  // relative; in the second step their roots
+  float bounds[kMaxPatch * kMaxPatch];     // thresholds; variances in the second step
+  float variances[kMaxPatch * kMaxPatch];  // relative variances; their roots in the second step
 
   __device__ void set(const AnyArguments& arguments) {
     for (int i = threadIdx.x; i < arguments.grid.patch * arguments.grid.patch; i += kThreads) {
@@ -65,7 +65,7 @@ struct Noise {
   }
 };
 
-// Transforms every line of `count` lines of k values that are `stride` apart in place.
+// Transforms `count` lines of k values, at a distance of `stride`, in place.
 __device__ void transform_line(const float* matrix, int k, float* line, int stride) {
   float in[kMaxPatch];
   for (int i = 0; i < k; ++i) {
@@ -120,7 +120,7 @@ __device__ void load_patches(const AnyArguments& arguments, const FloatPlane& pl
   transform_across(arguments.haar, true, size, k * k, group);
 }
 
-// The same order of additions every time, so that results repeat.
+// Adds in a fixed order, so that results are deterministic.
 __device__ float sum_over_block(float value) {
   __shared__ float sums[kThreads / 32];
   value = sum_over_warp(value);
@@ -136,14 +136,14 @@ __device__ float sum_over_block(float value) {
   return sum;
 }
 
-// A block's group: `size` patches at `members`, offsets from the reference patch at (rx, ry).
+// The group of a block: `size` patches at `members`, offsets from the reference patch at (rx, ry).
 struct Group {
   const std::int16_t* members;
   int size;
   int rx;
   int ry;
-  float* coefficients;  // of the noisy patches
-  float* basic;         // of the basic estimate's
+  float* coefficients;  // coefficients of the noisy patches
+  float* basic;         // coefficients of the basic estimate
 };
 
 __device__ Group group_of(const AnyArguments& arguments, int number) {
@@ -161,7 +161,7 @@ __device__ Group group_of(const AnyArguments& arguments, int number) {
   return group;
 }
 
-// The coefficients of a group that are a thread's, in turn.
+// The coefficients of a group that belong to a thread, one after the other.
 struct Coefficient {
   int of_group;
   int of_patch;
@@ -180,8 +180,8 @@ struct Coefficient {
   }
 };
 
-// The first step: clears what does not exceed the threshold, but for the group's mean. Returns the relative
-// variance of the noise that the thread has kept.
+// The first step: sets coefficients to zero that do not exceed the threshold, except the group's mean.
+// Returns the relative variance of the noise that the thread has kept.
 __device__ float threshold_group(const Noise& noise, float deviation, const Group& group, int samples) {
   float kept = 0;
   for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
@@ -193,12 +193,12 @@ __device__ float threshold_group(const Noise& noise, float deviation, const Grou
   return kept;
 }
 
-// The second step: multiplies by the Wiener factors. Returns what they leave of the noise, likewise.
+// The second step: multiplies by the Wiener factors. Returns the relative variance of the remaining noise.
 __device__ float shrink_group(const Noise& noise, float deviation, const Group& group, int samples) {
   float energy = 0;
   for (Coefficient i(samples); i.of_group < group.size * samples; i.next()) {
     const float signal = group.basic[i.of_group] * group.basic[i.of_group];
-    // Rounded by itself, so that white noise's results are the same to the bit with a curve and without.
+    // Rounded separately, so that results for white noise are bit-exact with and without a curve.
     const float variance = __fmul_rn(noise.bounds[i.of_patch], deviation * deviation);
     const float factor = signal / (signal + variance);
     group.coefficients[i.of_group] *= factor;
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(kThreads) filter_any_kernel(AnyArguments argum
     const Group group = group_of(arguments, number);
     load_patches(arguments, arguments.noisy, group.members, group.size, group.rx, group.ry,
                  group.coefficients);
-    // Of the group's mean.
+    // The deviation for the brightness of the group's mean.
     const auto deviation_by = [&](const float* coefficients) {
       const float mean = coefficients[0] / (static_cast<float>(k) * sqrtf(static_cast<float>(group.size)));
       __syncthreads();

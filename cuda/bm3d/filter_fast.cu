@@ -15,26 +15,27 @@
 
 // Filtering of groups of up to 32 patches of 8x8 samples, on tensor cores and in registers.
 //
-// A warp filters a group at a time. The 2D transform M X M^T of two patches X is two small matrix products: M
-// is multiplied by the patches' columns, and what comes out, its accumulators being where a left operand is
-// wanted, by M^T. Lane 4 g + t then has the coefficients (g, 2 t) and (g, 2 t + 1) of every patch, so that
-// the transform across the group is inside of each lane. The inverse is the same pair of products with the
-// inverse matrix; it leaves the patch transposed, lane 4 g + t having column g of rows 2 t and 2 t + 1.
+// A warp filters one group at a time. The 2D transform M X M^T of two patches X is two small matrix products:
+// M is multiplied by the patches' columns, and the result, whose accumulators have the layout of a left
+// operand, by M^T. Lane 4 g + t then has the coefficients (g, 2 t) and (g, 2 t + 1) of every patch, so the
+// transform across the group takes place within each lane. The inverse is the same pair of products with the
+// inverse matrix; it leaves the patch transposed, with column g of rows 2 t and 2 t + 1 in lane 4 g + t.
 //
-// Operands are half floats, sums and all else floats. Samples are taken less mid-gray: those of 8 to 11 bits
-// are exact, the basic estimate's are off by at most 2^-5 code values. M is scaled so that its first row is
-// all ones and the mean keeps its precision. The transform across the group is not normalized: level l of
-// Haar leaves coefficients 2^(l / 2) times too great, for which thresholds and sigma make up.
+// Operands are half floats, sums and all other values are floats. Mid-gray is subtracted from samples:
+// samples of 8 to 11 bits are exact, and those of the basic estimate have errors of at most 2^-5 code values.
+// M is scaled so that its first row is all ones and the mean keeps its precision. The transform across the
+// group is not normalized: level l of Haar leaves coefficients too great by 2^(l / 2), which thresholds and
+// sigma compensate.
 //
-// In the second step the basic estimate's group comes first and leaves one number per coefficient, the
+// In the second step the basic estimate's group comes first. It leaves one number per coefficient, the
 // complement sigma^2 / (S^2 + sigma^2) of the Wiener factor, as a half float: it is small where the factor
 // must be exact.
 //
-// A block of 8 warps owns a tile of up to 8 x 16 reference patches. It loads the samples that their groups
-// may have into shared memory, as words of two samples one above the other, which are operands as they are,
-// and adds what comes back to 32-bit fixed-point sums beside them, which go to the plane's sums before they
-// could overflow and at the end. The pitch of both is such that a warp's access to a patch has no bank
-// conflict. Shared memory at step 3 and windows of 39: 61 KiB for groups of 16 in the first step, 90 KiB for
+// A block of 8 warps processes a tile of up to 8 x 16 reference patches. It loads the samples in reach of
+// their groups into shared memory, as words of two samples one above the other, which serve as operands
+// unchanged, and adds the results to 32-bit fixed-point sums beside them. These are moved to the plane's sums
+// before they could overflow, and at the end. The pitch of both avoids bank conflicts when a warp accesses a
+// patch. Shared memory at step 3 and windows of 39: 61 KiB for groups of 16 in the first step, 90 KiB for
 // groups of 32 in the second. Registers: 80 and 128. Bound by instruction issue, and by latency while a tile
 // is loaded.
 
@@ -42,9 +43,9 @@ namespace limpid::cuda {
 namespace {
 
 constexpr int kWarps = 8;
-// What a row of a tile consists of, in words: the samples, the sums, and another part of the samples, either
-// the basic estimate's or what rounding to half floats leaves of the first part.
-constexpr int kTileWidth = 84;  // samples that a tile's groups may span
+// Contents of a tile's row, in words: the samples, the sums, and a second part of the samples, either the
+// basic estimate's or the rounding errors of the first part's half floats.
+constexpr int kTileWidth = 84;  // maximum width of a tile's groups, in samples
 constexpr int kSums = kTileWidth;
 constexpr int kSecondPart = 2 * kTileWidth;
 // Twice the pitch is 8 or 24 words off a multiple of the 32 banks.
@@ -54,11 +55,11 @@ static_assert(2 * tile_pitch(false) % 16 == 8 && 2 * tile_pitch(true) % 16 == 8,
 static_assert(kTileWidth % 4 == 0 && tile_pitch(false) % 4 == 0 && tile_pitch(true) % 4 == 0,
               "vectors of sums would not be aligned");
 
-// The first step is computed exactly, to single precision: the second step's matching answers to the least
-// change of the basic estimate. The second step's errors stay below what rounding to 8 bits costs.
+// The first step is computed in single precision, since the second step's matching is sensitive to the least
+// change of the basic estimate. The second step's errors are smaller than the error of rounding to 8 bits.
 enum class Mode {
-  kHard,      // the first step, of samples that are half floats
-  kHardFine,  // the first step, of other samples, which are rounded to pairs of half floats
+  kHard,      // the first step, for samples that half floats hold exactly
+  kHardFine,  // the first step, for other samples, which are rounded to pairs of half floats
   kWiener,
 };
 
@@ -70,19 +71,19 @@ struct Arguments {
   AggregationSums sums;
   const float* brightness;
   int radius;
-  int tile_columns;  // of reference patches
+  int tile_columns;  // in reference patches
   int tile_rows;
   float levels[6];  // threshold (first step) or sigma^2 after l levels across the group
   LaneNoise noise[kWarp];
   NoiseCurve curve;
-  float variance_scale;         // integers per relative variance, where lanes' variances are summed
-  float variance_unit;          // the reciprocal
-  float offset_coefficient;     // of the offset, for a group of one; second step
-  float most_hits;              // of a group on a sample, as the window weighs them
-  float worst_group;            // what it may add to a sum, in units of the sums
+  float variance_scale;         // integer units per relative variance, for sums of lanes' variances
+  float variance_unit;          // its reciprocal
+  float offset_coefficient;     // coefficient of the offset, for a group of one; second step
+  float most_hits;              // maximum of the window's weights that a group adds up at one sample
+  float worst_group;            // maximum contribution of a group to a sum, in units of the sums
   float weight_scale;           // 2^weight_bits
-  float sum_scale;              // of weight units * (sample - offset)
-  float greatest_contribution;  // weight * (sample - offset)
+  float sum_scale;              // unit of weight units * (sample - offset)
+  float greatest_contribution;  // limit of weight * (sample - offset)
   FilterTables tables;
 };
 
@@ -95,7 +96,7 @@ constexpr int levels_of(int size) {
   return levels;
 }
 
-// How many levels made coefficient i of a group of `size` what it is.
+// The number of levels through which coefficient i of a group of `size` has passed.
 template <bool kHaar>
 constexpr int level_of(int i, int size) {
   int level = levels_of(size);
@@ -109,8 +110,8 @@ constexpr int level_of(int i, int size) {
   return level;
 }
 
-// A group as a lane has it: its two coefficients or samples of each of N patches. Groups of 1, 2 and 4 share
-// the code for 4; the patches that they don't have are 0.
+// The part of a group in one lane: two coefficients or samples of each of N patches. Groups of 1, 2 and 4
+// share the code for 4; missing patches are 0.
 template <bool kHaar, int N>
 struct Group {
   float x[N][2];
@@ -118,7 +119,7 @@ struct Group {
 
   __device__ __forceinline__ bool has_level(int half) const { return N > 4 || size > half; }
 
-  // Calls combine(a, b) with all pairs of coefficients that are `half` patches apart in a level.
+  // Calls combine(a, b) with all pairs of coefficients at a distance of `half` patches in a level.
   template <class Combine>
   __device__ __forceinline__ void for_pairs(int half, const Combine& combine) {
 #pragma unroll
@@ -132,7 +133,7 @@ struct Group {
     }
   }
 
-  // Pairs become their sum and difference.
+  // Replaces pairs by their sum and difference.
   __device__ __forceinline__ void forward() {
 #pragma unroll
     for (int half = 1; half < N; half *= 2) {
@@ -146,7 +147,7 @@ struct Group {
     }
   }
 
-  // Undoes forward().
+  // Inverts forward().
   __device__ __forceinline__ void inverse() {
     const float scale = N > 4 ? 1.0F / N : reciprocal(static_cast<float>(size));
 #pragma unroll
@@ -167,7 +168,7 @@ struct Group {
     }
   }
 
-  // The number of levels behind coefficient i, as an index of the arguments' tables.
+  // The number of levels of coefficient i, as an index of the arguments' tables.
   __device__ __forceinline__ int level(int i) const {
     if constexpr (N > 4) {
       return level_of<kHaar>(i, N);
@@ -178,8 +179,7 @@ struct Group {
   }
 };
 
-// The words of a tile's samples or sums that are the lane's, of the patch `member` bytes from the tile's
-// first.
+// The lane's words of a tile's samples or sums, for the patch `member` bytes after the tile's first.
 __device__ __forceinline__ unsigned* of_patch(unsigned* lane_words, int member) {
   return reinterpret_cast<unsigned*>(reinterpret_cast<char*>(lane_words) + member);
 }
@@ -216,11 +216,12 @@ __device__ __forceinline__ void load_group(const Matrix& matrix, unsigned* lane_
   group.forward();
 }
 
-// What depends on the range of the plane's samples: a tile has them, less the offset, in units of it.
+// Values that depend on the range of the plane's samples. A tile holds samples minus the offset, in units of
+// this range.
 struct Ranged {
   float levels[6];
   float offset_coefficient;
-  float mean_scale;  // of a group of one's first coefficient
+  float mean_scale;  // scale of the first coefficient of a group of one
 
   __device__ void set(const Arguments& arguments, bool wiener, float unit) {
     for (int level = 0; level < 6; ++level) {
@@ -235,18 +236,18 @@ struct Lane {
   int lane;
   Matrix forward;
   Matrix inverse;
-  float window[2];  // of rows 2 t and 2 t + 1 in column g
+  float window[2];  // for rows 2 t and 2 t + 1 in column g
   unsigned* words;  // of the tile's first patch
 };
 
-// What a group has added to a tile's sums.
+// Contribution of a group to a tile's sums.
 struct Added {
-  int weight;  // its own, in units of 2^-weight_bits
-  float most;  // that one sum can have got of it
+  int weight;  // weight of the group, in units of 2^-weight_bits
+  float most;  // maximum contribution to one sum
 };
 
-// The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
-// weight.
+// The first step: sets coefficients to zero that do not exceed their thresholds, except the group's mean, and
+// returns the weight.
 template <bool kWhite, bool kHaar, int N>
 __device__ __forceinline__ float threshold_group(const Ranged& ranged, const GroupNoise<kWhite>& noise,
                                                  float deviation, const Lane& lane, Group<kHaar, N>& group) {
@@ -271,8 +272,8 @@ __device__ __forceinline__ float threshold_group(const Ranged& ranged, const Gro
   return kWhite ? 1.0F / static_cast<float>(sum_over_warp(kept)) : noise.weight_of(kept);
 }
 
-// The second step: a group of the basic estimate leaves the complements of the Wiener factors. Returns the
-// weight.
+// The second step: replaces a group of the basic estimate by the complements of the Wiener factors. Returns
+// the weight.
 template <bool kWhite, bool kHaar, int N>
 __device__ __forceinline__ float find_complements(const Ranged& ranged, const GroupNoise<kWhite>& noise,
                                                   float deviation, const Lane& lane,
@@ -296,8 +297,8 @@ __device__ __forceinline__ float find_complements(const Ranged& ranged, const Gr
   return noise.weight_of(noise.units_of(energy));
 }
 
-// Multiplies the noisy group by the Wiener factors. `offset` is that of the group's mean, which is shrunk
-// toward black.
+// Multiplies the noisy group by the Wiener factors. `offset` is the offset of the group's mean, which is
+// shrunk toward black.
 template <bool kHaar, int N>
 __device__ __forceinline__ void shrink_group(const __half2 (&complement)[N], float offset,
                                              Group<kHaar, N>& group) {
@@ -311,7 +312,7 @@ __device__ __forceinline__ void shrink_group(const __half2 (&complement)[N], flo
   }
 }
 
-// Transforms the group back to samples and returns the lane's greatest.
+// Transforms the group back to samples and returns the greatest magnitude in the lane.
 template <bool kExact, bool kHaar, int N>
 __device__ __forceinline__ float restore_group(const Matrix& matrix, Group<kHaar, N>& group) {
   group.inverse();
@@ -330,7 +331,7 @@ __device__ __forceinline__ float restore_group(const Matrix& matrix, Group<kHaar
   return greatest;
 }
 
-// Adds the group's samples times `scales`, those of the lane's two rows, to the tile's sums.
+// Adds the group's samples times `scales`, one for each of the lane's two rows, to the tile's sums.
 template <int kPitch, bool kHaar, int N>
 __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned* lane_words,
                                           const int* members, const float (&scales)[2]) {
@@ -342,7 +343,7 @@ __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned
     for (int j = 0; j < 4; ++j) {
       if (N > 4 || j < group.size) {
         int* out = reinterpret_cast<int*>(of_patch(lane_words + kSums, member[j]));
-        // 1.5 * 2^23 moves the integer part into the low bits, rounded to nearest.
+        // Adding 1.5 * 2^23 moves the integer part, rounded to nearest, to the low bits.
         constexpr float kRound = 12582912.0F;
         atomicAdd(out, __float_as_int(fmaf(group.x[i + j][0], scales[0], kRound)) - __float_as_int(kRound));
         atomicAdd(out + kPitch,
@@ -352,7 +353,7 @@ __device__ __forceinline__ void add_group(const Group<kHaar, N>& group, unsigned
   }
 }
 
-// Filters the group at `members`, as offsets in bytes from the tile's first patch, and adds it to the tile's
+// Filters the group at `members`, offsets in bytes from the tile's first patch, and adds it to the tile's
 // sums.
 template <bool kHaar, Mode kMode, int N, bool kWhite>
 __device__ __forceinline__ Added filter_group(const Arguments& arguments, const Ranged& ranged,
@@ -381,12 +382,12 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
   }
   float greatest = restore_group<kExact>(lane.inverse, group);
   if constexpr (!kWhite) {
-    // No contribution may be greater than those of white noise.
+    // Limits contributions to those of white noise.
     greatest = greatest_of_warp(greatest);
     weight *= weight_factor(arguments.curve.least, deviation);
     weight = fminf(weight, arguments.greatest_contribution * reciprocal(greatest));
   }
-  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  // Numerators and denominators must have equal weights, so the weight is rounded once for both.
   const int weight_units = max(__float2int_rd(weight * arguments.weight_scale), 1);
   const float scale = static_cast<float>(weight_units) * arguments.sum_scale;
   const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
@@ -395,14 +396,14 @@ __device__ __forceinline__ Added filter_group(const Arguments& arguments, const 
           fmaf(scale * arguments.most_hits, kWhite ? greatest_of_warp(greatest) : greatest, 64.0F)};
 }
 
-// What a block treats: reference patches, and in shared memory the samples that their groups may have.
+// The work of a block: reference patches, and in shared memory the samples in reach of their groups.
 struct Tile {
   unsigned* words;
-  int first_column;  // of the reference patches in the grid
+  int first_column;  // position of the reference patches in the grid
   int first_row;
   int columns;
   int rows;
-  int x;  // of the samples in the plane
+  int x;  // position of the samples in the plane
   int y;
   int width;
   int height;
@@ -431,8 +432,8 @@ __device__ __forceinline__ void clear_tile_sums(const Tile& tile) {
   }
 }
 
-// Loads the tile's samples of a plane to `out`, each with the one below it; if kLow, also what rounding to
-// half floats leaves of them. A thread has nine loads under way.
+// Loads the tile's samples of a plane to `out`, each with the sample below it; if kLow, also the rounding
+// errors of half floats. A thread has nine loads in flight.
 template <bool kLow, int kPitch>
 __device__ __forceinline__ void load_tile(const Tile& tile, const FloatPlane& plane, float offset,
                                           float scale, unsigned* out) {
@@ -461,7 +462,7 @@ __device__ __forceinline__ void load_tile(const Tile& tile, const FloatPlane& pl
         if (y < tile.height && x < tile.width) {
           const float sample = (samples[r][c] - offset) * scale;
           const __half high = __float2half_rn(sample);
-          // The upper half of a word, of the row above it the lower.
+          // The upper half of a word; the lower half of the word in the row above.
           auto* words = reinterpret_cast<__half*>(out + y * kPitch + x);
           words[0] = high;
           if (y > 0) {
@@ -480,7 +481,7 @@ __device__ __forceinline__ void load_tile(const Tile& tile, const FloatPlane& pl
   }
 }
 
-// Moves a sum of the tile to the plane's sample (x, y); others may add meanwhile.
+// Moves a sum of the tile to the plane's sample (x, y). Other blocks may add to it at the same time.
 __device__ __forceinline__ void empty_sum(const Arguments& arguments, unsigned* sum, int x, int y) {
   const long long value = static_cast<int>(atomicExch(sum, 0U));
   if (value != 0) {
@@ -490,7 +491,7 @@ __device__ __forceinline__ void empty_sum(const Arguments& arguments, unsigned* 
   }
 }
 
-// All of a block's warps move the sums to the plane.
+// Moves all sums to the plane, by all warps of a block.
 template <int kPitch>
 __device__ __forceinline__ void empty_tile(const Arguments& arguments, const Tile& tile) {
   for (int y = threadIdx.x / kWarp; y < tile.height; y += kWarps) {
@@ -500,8 +501,9 @@ __device__ __forceinline__ void empty_tile(const Arguments& arguments, const Til
   }
 }
 
-// Sums have 31 bits. A warp may add kBudget to each before it looks for those over kGreatestKept and moves
-// them, so that what is kept and what all warps add fits: kGreatestKept + kWarps * kBudget < 2^31.
+// Sums have 31 bits. A warp may add kBudget to each sum before it searches for sums above kGreatestKept and
+// moves them, so that the kept sums and all warps' contributions fit: kGreatestKept + kWarps * kBudget <
+// 2^31.
 constexpr int kGreatestKept = 1 << 28;
 constexpr float kBudget = 0.99F * (0x1p31F - kGreatestKept) / kWarps;
 static_assert(kGreatestKept + static_cast<double>(kWarps) * kBudget < 0x1p31);
@@ -524,7 +526,7 @@ __device__ __forceinline__ void relieve_tile(const Arguments& arguments, const T
   }
 }
 
-// As registers allow.
+// The number of blocks that the registers allow.
 constexpr int blocks_per_multiprocessor(Mode mode, int greatest) {
   return greatest >= 32 ? 2 : mode == Mode::kHard && greatest <= 8 ? 4 : 3;
 }
@@ -535,7 +537,8 @@ __device__ __forceinline__ Lane make_lane(const Arguments& arguments, const Tile
   lane.lane = threadIdx.x % kWarp;
   const int g = lane.lane / 4;
   const int t = lane.lane % 4;
-  // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
+  // Constant memory is slow if lanes read different words. After a shuffle the compiler does not read it
+  // again.
   const auto own = [&](unsigned value) { return __shfl_sync(kAllLanes, value, lane.lane); };
   const Matrix& forward = arguments.tables.forward[lane.lane];
   const Matrix& inverse = arguments.tables.inverse[lane.lane];
@@ -547,17 +550,18 @@ __device__ __forceinline__ Lane make_lane(const Arguments& arguments, const Tile
   return lane;
 }
 
-// A group as a warp takes it, and of its patch `lane`, or the reference patch where it has none:
+// The group that a warp filters. Values per lane belong to patch `lane`, or to the reference patch if the
+// group has fewer patches.
 struct Taken {
   int size;
-  int x;  // where the patch is in the plane
+  int x;  // position of the patch in the plane
   int y;
-  int* weight;              // the sum of its weights
-  const float* brightness;  // of the group; may be null
+  int* weight;              // sum of the patch's weights
+  const float* brightness;  // brightness of the group; may be null
 };
 
-// The groups of a tile that a warp filters, one after the other: the reference patches in raster order, dealt
-// to the block's warps.
+// The groups of a tile that a warp filters one after the other: the reference patches in raster order,
+// distributed among the block's warps.
 struct WarpGroups {
   const Arguments& arguments;
   const Tile& tile;
@@ -566,7 +570,7 @@ struct WarpGroups {
   int column_stride;
   int column;
   int row;
-  std::int16_t next;  // fetched a round ahead; what follows the group's members is whatever was there
+  std::int16_t next;  // fetched one round ahead; undefined beyond the group's members
 
   __device__ __forceinline__ WarpGroups(const Arguments& all_arguments, const Tile& own_tile, int warp,
                                         int own_lane)
@@ -624,7 +628,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   __shared__ Ranged ranged;
   static_assert(sizeof(member_offsets) + sizeof(ranged) <= DeviceLimits::kStaticSharedMemory);
   constexpr int kPitch = tile_pitch(kMode != Mode::kHard);
-  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  // The shuffle shows the compiler that the value is equal for the whole warp.
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   const Tile tile = tile_of_block(arguments, reinterpret_cast<unsigned*>(shared_memory));
   clear_tile_sums<kPitch>(tile);
@@ -681,7 +685,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, blocks_per_multiprocessor(kMode
   empty_tile<kPitch>(arguments, tile);
 }
 
-// Samples that a group may span in each direction.
+// Maximum width and height of a group in samples.
 int reach_of(const Bm3dStep& step) { return step.search_window - 1 + 8; }
 
 std::size_t tile_bytes(const Bm3dStep& step, int tile_rows, bool two_parts) {
@@ -689,19 +693,19 @@ std::size_t tile_bytes(const Bm3dStep& step, int tile_rows, bool two_parts) {
          sizeof(int);
 }
 
-// How many reference patches fit into so many samples.
+// The number of reference patches that fit into `samples` samples.
 int references_in(int samples, const Bm3dStep& step, int most) {
   return std::clamp((samples - reach_of(step)) / step.spacing + 1, 1, most);
 }
 
-// The rows of reference patches of a tile, and how many tiles a multiprocessor has at once.
+// The rows of reference patches in a tile, and the number of tiles per multiprocessor at a time.
 struct TileFit {
   int rows;
   int blocks;
 };
 
-// The highest tiles that leave room for as many blocks as registers do; or for fewer, where tiles would be so
-// low that they load more than they filter.
+// The highest tiles that allow as many blocks as registers do; fewer blocks if the tiles would be so low that
+// they load more than they filter.
 TileFit fit_tiles(Mode mode, int greatest, const Bm3dStep& step, const DeviceLimits& device) {
   constexpr std::size_t kMostHeight = 96;  // samples
   constexpr int kFewestRows = 4;
@@ -727,7 +731,7 @@ void launch_tiles(Arguments& arguments, const Bm3dStep& step, cudaStream_t strea
         static_cast<unsigned>(blocks_for(grid.columns, arguments.tile_columns)),
         static_cast<unsigned>(blocks_for(arguments.groups.last_row - arguments.groups.first_row, rows)));
   };
-  // Lower tiles load and empty more samples for each reference, but may fill the last wave of blocks.
+  // Lower tiles load and move more samples per reference, but may fill the last wave of blocks.
   const auto cost = [&](int rows) {
     const dim3 tiles = tiles_of(rows);
     const int waves = blocks_for(static_cast<int>(tiles.x * tiles.y), device.multiprocessors * fit.blocks);
@@ -770,7 +774,7 @@ void set_matrix(const std::vector<double>& matrix, double scale, Matrix (&lanes)
   }
 }
 
-// At narrower windows the corners' share gets lost among the sums' 32 bits.
+// With narrower windows, the weights of corners are lost in the sums' 32 bits.
 constexpr float kGreatestFastBeta = 3;
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace limpid::cuda {
 namespace {
 
-// A block of 64 x 4 threads makes 32 rows of as many samples as the window leaves of 64. The weights around
-// them are spread by the window, which is an outer product: down columns first, by a thread for eight samples
-// below each other, then along rows. Bound by memory: 16 bytes per sample.
+// A block of 64 x 4 threads makes 32 rows, whose width is 64 minus the window. The weights around them are
+// spread by the window, which is an outer product: first along columns, eight vertically adjacent samples per
+// thread, then along rows. Bound by memory: 16 bytes per sample.
 
 constexpr int kColumns = 64;
 constexpr int kRun = 8;
@@ -22,10 +22,10 @@ struct Window {
   int size;
 };
 
-// Whole sectors of memory.
+// Rounded to whole sectors of memory.
 LIMPID_HOST_DEVICE int columns_made(int patch) { return (kColumns - patch + 1) / 8 * 8; }
 
-// kPatch is the patch size, or 0 for any other.
+// kPatch is the patch size, or 0 for any size.
 template <int kPatch>
 __global__ void __launch_bounds__(kColumns* kThreadRows)
     finish_kernel(AggregationSums sums, Window window, float scale, FloatPlane out) {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kColumns* kThreadRows)
   const int x = blockIdx.x * columns_made(k) + column;
   const int y = blockIdx.y * kRows + first_row;
   const bool makes = column < columns_made(k) && x < out.width;
-  long long numerators[kRun];  // under way while the weights are spread
+  long long numerators[kRun];  // loaded while the weights are spread
 #pragma unroll
   for (int i = 0; i < kRun; ++i) {
     numerators[i] =

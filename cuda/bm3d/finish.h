@@ -10,8 +10,8 @@ namespace limpid::cuda {
 /// Sets the sums of a plane of width x height to zero.
 void clear_sums(const AggregationSums& sums, int width, int height, cudaStream_t stream);
 
-/// The estimate: out = numerator / denominator + offset, the denominator being the weights spread by the
-/// aggregation window of patches of that size.
+/// Computes the estimate out = numerator / denominator + offset. The denominator is the weights spread by the
+/// aggregation window of patches of `patch_size`.
 void finish(const AggregationSums& sums, int patch_size, const FilterTables& tables, const FloatPlane& out,
             cudaStream_t stream);
 

@@ -8,28 +8,29 @@
 #include "core/bm3d/transforms.h"
 #include "cuda/bm3d/filter.h"
 
-// How large sums get. A is the greatest |sample - offset|, a_i the rows of the analysis (forward) matrix of
-// an axis and s_i(x) the synthesis (inverse) matrix; the 3D transform is their tensor product. A patch of a
-// filtered group is sum_i f_i c_i s_i(x), with f_i the shrinkage factors, and is added with a weight w. Both
-// steps' w and the offset are such that a contribution w |sample - offset| is bounded whatever the content:
+// The bound of sums. A is the greatest |sample - offset|, a_i the rows of the analysis (forward) matrix of an
+// axis and s_i(x) the synthesis (inverse) matrix; the 3D transform is their tensor product. A patch of a
+// filtered group is sum_i f_i c_i s_i(x), with the shrinkage factors f_i, and is added with a weight w. In
+// both steps, w and the offset bound a contribution w |sample - offset| for any content:
 //
 // Step 1: f_i is 0 or 1 and w = 1 / (number of ones), so the contribution is at most the greatest single
 // term, |c_i s_i(x)| <= A |a_i|_1 |s_i(x)|, a product over the axes.
 //
-// Step 2: F = sum f_i^2 and w = 1 / max(1, F), so that by Cauchy and Schwarz the contribution is at most
-// sqrt(F) / max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max
-// s^2 |c|^2 <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. To that, at most A
-// is added since the group's mean is shrunk toward 0 rather than toward the offset. This bound, about 6 A,
-// is out of reach for pictures.
+// Step 2: F = sum f_i^2 and w = 1 / max(1, F), so by Cauchy-Schwarz the contribution is at most sqrt(F) /
+// max(1, F) <= 1 times sqrt(sum c_i^2 s_i(x)^2). Along the patch's axes, sum_i c_i^2 s_i^2 <= max s^2 |c|^2
+// <= max s^2 |forward|^2 k A^2; across the group, sum_j s_j(p)^2 |a_j|_1^2 A^2. At most A is added because
+// the group's mean is shrunk toward 0 rather than toward the offset. Pictures do not come near this bound of
+// about 6 A.
 //
-// That holds for white noise. Where coefficients differ in their relative variances v_i, w is 1 / max(1,
-// sum f_i^2 v_i), at most 1 as well, but many coefficients of little noise may be kept with a great weight.
-// A filtered sample stays near the range of the picture's whatever is kept, so that the bounds are as far off
-// as ever, but this is no proof. The kernels enforce them: filter_fast() lowers the weight of such a group,
-// filter_any(), for comparisons, clamps its samples. A curve by brightness only lowers w (weight_factor()).
+// This holds for white noise. If coefficients differ in their relative variances v_i, w is 1 / max(1, sum
+// f_i^2 v_i), also at most 1, but many coefficients of little noise may be kept with a great weight. A
+// filtered sample remains near the range of the picture's samples whichever coefficients are kept, so in
+// practice contributions stay far below the bound, but this is not a proof. The kernels therefore enforce the
+// bound: filter_fast() reduces the weight of such a group, and filter_any(), which is for comparisons, clamps
+// its samples. A curve by brightness only reduces w (weight_factor()).
 //
-// filter_fast() adds in 32 bits, in which 128 such groups don't leave room for enough of a fraction. It knows
-// what each group can have added and moves great sums, into 64 bits, before they could overflow.
+// filter_fast() adds in 32 bits, in which 128 such groups would leave too few fractional bits. It computes
+// the maximum contribution of each group and moves great sums to 64 bits before they could overflow.
 
 namespace limpid::cuda {
 namespace {
@@ -112,24 +113,24 @@ FixedPoint choose_fixed_point(const Bm3dStep& step, GroupTransform transform, bo
                               bool fast) {
   double bound = contribution_bound(step, transform, wiener);
   bound *= static_cast<double>(amplitude);
-  // A group's members are at different positions, of which only k^2 reach a sample, and each with another
+  // A group's members are at different positions, of which only k^2 reach a sample, each with a different
   // value of the aggregation window.
   std::vector<double> window = kaiser_window(step.patch_size, static_cast<double>(step.kaiser_beta));
   std::sort(window.begin(), window.end(), std::greater<>());
   const auto capacity = static_cast<std::size_t>(std::bit_floor(static_cast<unsigned>(step.max_group_size)));
   window.resize(std::min(capacity, window.size()));
   const double per_group = std::accumulate(window.begin(), window.end(), 0.0);
-  // Reference patches along one axis whose groups can have a member at a given position, with the extra one
-  // at the border.
+  // Reference patches along one axis whose groups can have a member at a given position, including the extra
+  // one at the border.
   const int reach = (step.search_window - 1) / step.spacing + 2;
 
   FixedPoint result;
   result.most_hits = static_cast<float>(per_group);
-  // Each group adds its weight, at most 1, at most once at a position. 24 bits are exact as a float.
+  // Each group adds its weight, at most 1, at most once at a position. A float holds 24 bits exactly.
   result.weight_bits = std::min(std::ilogb(0x1p31 / (static_cast<double>(reach) * reach + 1)), 24);
   if (fast) {
-    // The worst of groups takes a little over half of what a warp may add before it looks for great sums, and
-    // a single contribution stays below 2^22 to be rounded by an addition.
+    // The greatest group uses a little more than half of what a warp may add before it searches for great
+    // sums. A single contribution stays below 2^22 so that an addition can round it.
     result.numerator_scale = static_cast<float>(std::min(0x1p27 / per_group, 0x1p22) / (1.01 * bound));
   } else {
     constexpr double kGroupsAtSample = (129 + 15) * (129 + 15);

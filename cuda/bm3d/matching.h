@@ -10,19 +10,18 @@
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/variants.h"
 
-// Block matching: for every reference patch the closest patches of its search window, as core/README.md
+// Block matching: finds the closest patches in the search window of every reference patch, as core/README.md
 // defines them.
 
 namespace limpid::cuda {
 
-/// A plane prepared for matching. Samples lie inside of a margin of repeated border samples, so that blocks
-/// of threads read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x +
-/// kMargin]`.
+/// A plane prepared for matching. Samples have a margin of repeated border samples, so that blocks of threads
+/// can read whole regions: sample (x, y) of the plane is `samples[(y + kMargin) * pitch + x + kMargin]`.
 struct MatchingPlane {
-  static constexpr int kMargin = 32;      ///< on the left and above: match_fast()'s greatest radius
-  static constexpr int kFarMargin = 128;  ///< on the right and below: what a block of threads reads beyond
+  static constexpr int kMargin = 32;      ///< on the left and above: the maximum radius of match_fast()
+  static constexpr int kFarMargin = 128;  ///< on the right and below: the excess of a block's reads
 
-  std::int16_t* samples = nullptr;  ///< matching values, as `scale` says
+  std::int16_t* samples = nullptr;  ///< matching values in the scale of `scale`
   MatchingScale scale;
   int width = 0;
   int height = 0;
@@ -32,7 +31,7 @@ struct MatchingPlane {
   LIMPID_HOST_DEVICE static int rows_of(int height) { return height + kMargin + kFarMargin; }
 };
 
-/// Fills `out` from `guide`, which is smoothed first if `smooth` says so (core/bm3d/matching.h).
+/// Fills `out` from `guide`. `smooth` applies the kernel of core/bm3d/matching.h first.
 void prepare_matching(const FloatPlane& guide, bool smooth, const MatchingPlane& out, cudaStream_t stream);
 
 /// Finds `groups`.
@@ -40,16 +39,16 @@ using Match = void(const MatchingPlane& plane, const ReferenceGrid& grid, const 
                    const MatchingDistances& distances, const Groups& groups, cudaStream_t stream);
 using MatchingVariant = Variant<Bm3dStep, Match>;
 
-/// All that find the same groups.
+/// All variants that find equal groups.
 std::span<const MatchingVariant> matching_variants();
 
-// The table's entries, matching_*.cu.
+// The entries of the table, matching_*.cu.
 
-/// Patches of 8x8 on tensor cores, narrow windows of references not too far apart.
+/// True for patches of 8x8, narrow search windows and moderate spacing; uses tensor cores.
 bool can_match_narrow(const Bm3dStep& step, const DeviceLimits& device);
 Match match_narrow;
 
-/// Patches of 8x8 on tensor cores, moderate windows.
+/// True for patches of 8x8 and moderate search windows; uses tensor cores.
 bool can_match_fast(const Bm3dStep& step, const DeviceLimits& device);
 Match match_fast;
 

@@ -5,11 +5,11 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// Any parameters. Distances (here and below: deviations from the expected distance) of a reference patch's
-// candidates go to shared memory; a warp finds by bisection the greatest that belongs to the group, and ranks
-// the group's candidates by (distance, place).
+// Any parameters. Distances (in this file: deviations from the expected distance) of a reference patch's
+// candidates are written to shared memory. A warp finds the greatest distance of the group by bisection, and
+// ranks the group's candidates by (distance, position).
 //
-// Shared memory: an int per candidate of each reference under way. Bound by arithmetic, about three
+// Shared memory: an int per candidate of each reference in progress. Bound by arithmetic, about three
 // instructions per sample of each candidate.
 
 namespace limpid::cuda {
@@ -63,7 +63,7 @@ struct Search {
   }
 };
 
-// The distances of every `stride`-th candidate from `first` on.
+// Computes the distances of every `stride`-th candidate from `first` on.
 __device__ void find_distances(const AnyArguments& arguments, const Search& search, int first, int stride,
                                int* distances) {
   const int pitch = arguments.plane.pitch;
@@ -82,7 +82,7 @@ __device__ void find_distances(const AnyArguments& arguments, const Search& sear
   }
 }
 
-// How many distances are within a bound.
+// The number of distances within a bound.
 __device__ int count_within(const Search& search, const int* distances, int bound) {
   int count = 0;
   for (int i = threadIdx.x % kWarp; i < search.candidates; i += kWarp) {
@@ -94,8 +94,7 @@ __device__ int count_within(const Search& search, const int* distances, int boun
   return count;
 }
 
-// The distance of the last of the `wanted` closest candidates, or the greatest that is allowed where there
-// are fewer.
+// The distance of the last of the `wanted` closest candidates, or the limit if there are fewer.
 __device__ int find_bound(const AnyArguments& arguments, const Search& search, const int* distances,
                           int wanted) {
   int least = INT_MAX;
@@ -107,7 +106,7 @@ __device__ int find_bound(const AnyArguments& arguments, const Search& search, c
   }
   int bound = arguments.distances.greatest;
   if (least < bound && count_within(search, distances, bound) > wanted) {
-    int low = least - 1;  // fewer than `wanted` within it, unless all of them are at `least`
+    int low = least - 1;  // fewer than `wanted` distances within it, unless all of them are at `least`
     if (count_within(search, distances, least) >= wanted) {
       bound = least;
     } else {
@@ -120,8 +119,8 @@ __device__ int find_bound(const AnyArguments& arguments, const Search& search, c
   return bound;
 }
 
-// The candidates nearer than `bound` and the first of those at it, up to `wanted`, as distances and places.
-// Two passes in raster order, so that of equal distances the first ones are taken.
+// Collects the candidates nearer than `bound` and the first ones at it, up to `wanted`, as distances and
+// positions. Two passes in raster order, so that the first ones of equal distances are selected.
 __device__ int collect(const Search& search, const int* distances, int bound, int wanted,
                        unsigned long long* closest) {
   const int lane = threadIdx.x % kWarp;
@@ -143,7 +142,7 @@ __device__ int collect(const Search& search, const int* distances, int bound, in
   return found;
 }
 
-// Writes the group of `number`, in the order of distance and place.
+// Writes group `number` in the order of distance and position.
 __device__ void write_group(const Groups& groups, const Search& search, int number,
                             const unsigned long long* closest, int found) {
   const int lane = threadIdx.x % kWarp;
@@ -170,10 +169,10 @@ __device__ void write_group(const Groups& groups, const Search& search, int numb
   __syncwarp();
 }
 
-// A warp makes the group of `number` from its distances.
+// Makes group `number` from its distances, by one warp.
 __device__ void select_group(const AnyArguments& arguments, const Search& search, int number,
                              const int* distances, unsigned long long* closest) {
-  const int wanted = arguments.wanted - 1;  // besides the reference patch
+  const int wanted = arguments.wanted - 1;  // in addition to the reference patch
   const int bound = find_bound(arguments, search, distances, wanted);
   const int found = collect(search, distances, bound, wanted, closest);
   write_group(arguments.groups, search, number, closest, found);
@@ -207,7 +206,7 @@ void match_any(const MatchingPlane& plane, const ReferenceGrid& grid, const Bm3d
                const MatchingDistances& distances, const Groups& groups, cudaStream_t stream) {
   const AnyArguments arguments{plane, grid, groups, step.search_window / 2, distances, groups.capacity};
   const std::size_t bytes = static_cast<std::size_t>(step.search_window) * step.search_window * sizeof(int);
-  constexpr int kBlocks = 8;  // for each multiprocessor
+  constexpr int kBlocks = 8;  // per multiprocessor
   const DeviceLimits device = device_limits();
   const std::size_t shared = std::min<std::size_t>(64 * 1024, device.shared_memory - kStaticBytes);
   const int warps = static_cast<int>(std::clamp<std::size_t>(shared / bytes, 1, kMaxWarps));

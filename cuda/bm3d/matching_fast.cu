@@ -4,43 +4,42 @@
 #include "cuda/bm3d/matching_warp.h"
 #include "cuda/runtime/launch.h"
 
-// Matching of patches of 8x8 on tensor cores. With a the reference patch and b a candidate, |a - b|^2 = |a|^2
+// Matching of patches of 8x8 on tensor cores. With the reference patch a and a candidate b, |a - b|^2 = |a|^2
 // + |b|^2 - 2ab, and the products ab of 16 references (4 x 4 of the grid) with 8 candidates at consecutive
 // columns are one small matrix product: A holds the references' 64 samples in its rows, B the candidates' in
-// its columns. With accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2, what comes out, the
-// candidate's offset, is half of what its distance deviates from the expected one, which it is ranked by, but
-// for the sign.
+// its columns. Accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2 end as the candidate's offset:
+// minus half of the deviation of its distance from the expected one, by which it is ranked.
 //
-// Samples are half floats, 11 bits and a sign, less a number that is the same for a whole block; products are
-// exact, and sums are floats. They are exact below 2^23: where the samples of both patches are within 90 code
-// values of that number, on average, and otherwise right to 2^-24 of their energies.
+// Samples are half floats, 11 bits and a sign, minus a number that is constant for a block. Products are
+// exact, and sums are floats. They are exact below 2^23: if the samples of both patches are within 90 code
+// values of that number, on average; otherwise their relative error is 2^-24 of their energies.
 //
-// A warp owns 4 x 4 references and walks the union of their search windows, 8 columns at a time, from top to
-// bottom. Two passes compute the same offsets:
-//   1. The least of each of 64 interleaved groups of candidates, per reference. At least N candidates are
+// A warp processes 4 x 4 references and walks through the union of their search windows, 8 columns at a time,
+// from top to bottom. Two passes compute the same offsets:
+//   1. The least of each of 64 interleaved sets of candidates, per reference. At least N candidates are
 //      within the N-th least of these.
-//   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) go to a pool of 88 per reference in
-//      shared memory, and the pool is sorted. Since they are few, four rows are compared before any lane
-//      looks at what passed; the offsets wait in shared memory, where a lane can index them.
+//   2. Candidates within that bound (about 18 for N = 16, 43 for N = 32) are added to a pool of 88 per
+//      reference in shared memory, and the pool is sorted. Since few pass, four rows are compared before
+//      any lane processes those that passed; the offsets wait in shared memory, where a lane can index them.
 //
-// Where many distances are equal, as in flats, many more are within the bound. A full pool is thinned out:
-// what is not among the N least keys so far, which are distances and then places, goes, and the greatest key
-// kept is the new bound. Walking down, candidates as far as that are soon behind its place, so that from
-// there on only closer ones are looked at.
+// If many distances are equal, as in flat areas, many more candidates are within the bound. A full pool is
+// thinned out: keys (distance, then position) that are not among the N least so far are removed, and the
+// greatest key kept is the new bound. As the walk proceeds downward, candidates at this distance are soon
+// behind its position, so that only closer ones are considered from then on.
 //
-// Shared memory holds words of two samples side by side, so that a fragment of B is one word wherever it
-// begins. A matrix product takes rows i and i + 4 of the patch, whose words are a pair of registers for four
-// rows of candidates; a lane which walks down needs one new word per row. With a pitch of 4 mod 8 words, the
-// loads have no bank conflicts.
+// Shared memory holds words of two adjacent samples, so that a fragment of B is one word at any position. A
+// matrix product takes rows i and i + 4 of the patch, whose words are a pair of registers for four rows of
+// candidates; a lane that walks down needs one new word per row. With a pitch of 4 mod 8 words, the loads
+// have no bank conflicts.
 //
 // 8 warps of 4 x 2 x (4 x 4) references, 112 KiB of shared memory at spacing 3 and windows of 39, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: four matrix products, two loads, and
 // four additions and minima or comparisons per row of 8 candidates and lane.
 //
-// References far apart need so much of the picture that a block has no room for more than half as many. Two
-// warps then share 4 x 4 references, each walking half of the columns: as many are busy, and the waits of a
-// single one, which bind there, are half as long. So they do where windows are wider than 12 bits of a key
-// can tell places in; keys have 64 bits there.
+// Distant references need such a large region that a block has room for at most half as many. Two warps then
+// share 4 x 4 references, and each walks through half of the columns: the number of busy warps stays the
+// same, and the latencies, which are the bound there, are halved. Warps also share references if windows have
+// more positions than 12 bits of a key; keys then have 64 bits.
 
 namespace limpid::cuda {
 namespace {
@@ -50,11 +49,11 @@ constexpr int kReferences = 16;  // per tile
 constexpr int kTilesY = 2;
 constexpr int kMaxTilesX = 4;
 constexpr int kMaxWarps = kMaxTilesX * kTilesY;
-constexpr int kMaxUnion = 64;  // rows and columns of a union of windows
+constexpr int kMaxUnion = 64;  // rows and columns of the union of windows
 constexpr int kMaxWideUnion = 80;
-constexpr int kExtraColumns = 6;  // that the last candidates' words reach beyond the union
+constexpr int kExtraColumns = 6;  // words of the last candidates beyond the union
 constexpr int kProducts = 4;      // matrix products per 64 samples
-constexpr int kWindowPairs = 7;   // that four consecutive rows of candidates need
+constexpr int kWindowPairs = 7;   // for four consecutive rows of candidates
 constexpr int kBisections = 8;
 static_assert(kPitch % 8 == 4,
               "loads of matrices would have bank conflicts, and vectors would not be aligned");
@@ -81,21 +80,21 @@ bool is_wide(const FastArguments& arguments) {
   return std::max(arguments.union_rows, arguments.union_columns) > kMaxUnion;
 }
 
-// Warps that share a tile.
+// The number of warps that share a tile.
 int parts_of(const FastArguments& arguments) { return arguments.tiles_x * kTilesY <= kMaxWarps / 2 ? 2 : 1; }
 
-// What a warp has of each reference of its tile: candidates, and which further ones it takes.
+// A warp's data for each reference of its tile: the candidates so far, and the limits for further ones.
 template <typename Key, int kRoom>
 struct Selection {
   Key keys[kReferences][kRoom];
-  Key last[kReferences];            // greater ones are not wanted any more
-  unsigned counts[kReferences];     // of keys; more than kRoom where some had no room
-  float limits[kReferences];        // offsets below it are taken
+  Key last[kReferences];            // greater keys are rejected
+  unsigned counts[kReferences];     // number of keys; more than kRoom if some had no room
+  float limits[kReferences];        // offsets below it are accepted
   int last_rows[kReferences];       // in rows up to this one,
-  float limits_below[kReferences];  // and in those below, offsets below this
+  float limits_below[kReferences];  // and offsets below this in later rows
 };
 
-// Candidates of a reference that a warp has room for, as shared memory allows.
+// The number of candidates per reference for which shared memory has room.
 template <int kParts, bool kWide>
 constexpr int kRoomOf = kParts == 1 ? 88
                         : kWide     ? 44
@@ -109,7 +108,7 @@ static_assert(kRoomOf<1, false> > kWarp && kRoomOf<2, false> > kWarp && kRoomOf<
               "a pool holds the greatest group");
 
 struct SharedRegion {
-  float4* offsets;        // [warps][4][kWarp]: those of four rows, as the lanes have them
+  float4* offsets;        // [warps][4][kWarp]: offsets of four rows, in the layout of the lanes
   unsigned* words;        // [sample_rows][kPitch]
   float* energies;        // [position_rows][kPitch]: -|b|^2 / 2
   std::byte* selections;  // [warps]
@@ -136,14 +135,15 @@ struct SharedRegion {
   }
 };
 
-// Sums of rows reach into the selections.
+// Sums of rows extend into the selections.
 template <typename Selection>
 constexpr bool kSumsFit = kTilesY * sizeof(Selection) >= 7 * kPitch * sizeof(int);
 static_assert(kSumsFit<SelectionOf<1, false>> && kSumsFit<SelectionOf<2, false>> &&
               kSumsFit<SelectionOf<2, true>>);
 
-// Loads the region whose first sample is (x0, y0) of the margined plane. Energies are sums of squares along
-// rows, then down columns, eight of one another by adding what enters and subtracting what leaves.
+// Loads the region whose first sample is (x0, y0) of the plane with margins. Energies are sums of squares
+// along rows, then along columns; eight are computed from one another by adding the entering and subtracting
+// the leaving value.
 __device__ void load_region(const FastArguments& arguments, const SharedRegion& region, int x0, int y0) {
   constexpr int kRun = 8;
   constexpr int kPairs = kPitch / 2;
@@ -152,7 +152,7 @@ __device__ void load_region(const FastArguments& arguments, const SharedRegion& 
   __shared__ int least;
   __shared__ int greatest;
   clear_range(least, greatest);
-  // Two words, made of three samples, which lie in two aligned pairs.
+  // Two words made of three samples, which are in two aligned pairs.
   const int pitch = arguments.plane.pitch / 2;
   const bool odd = x0 % 2 != 0;
   const auto* pairs = reinterpret_cast<const unsigned*>(arguments.plane.samples) +
@@ -213,7 +213,7 @@ __device__ __forceinline__ void sync_tile(int tile) {
   }
 }
 
-// A warp clears its selection; has_self: whether the references themselves, whose key is 0, are in it.
+// Clears the selection of a warp. has_self: the selection contains the references themselves, with the key 0.
 template <typename Key, int kRoom>
 __device__ __forceinline__ void clear(Selection<Key, kRoom>& selection, bool has_self, int lane) {
   if (lane < kReferences) {
@@ -224,9 +224,10 @@ __device__ __forceinline__ void clear(Selection<Key, kRoom>& selection, bool has
   }
 }
 
-// A warp thins out its pools: of those with `wanted` keys or more, at least the `wanted` least stay, and not
-// many more, and the greatest of these becomes the bound. Not only those that are full: where distances tie,
-// others soon will be. Four lanes share a reference. Returns the greatest of the references' last rows.
+// Thins out a warp's pools. Of those with `wanted` keys or more, at least the `wanted` least stay, and not
+// many more, and the greatest of these becomes the bound. This includes pools that are not full, because with
+// equal distances they soon will be. Four lanes share a reference. Returns the greatest of the references'
+// last rows.
 template <typename Pool, int kRoom>
 __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wanted, const int (&shift)[2],
                         int lane) {
@@ -244,7 +245,7 @@ __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wan
     if (!__any_sync(kAllLanes, bounded)) {
       continue;
     }
-    // By bisection. The reference's own key, 0, stays in any case.
+    // By bisection. The reference's own key, 0, always stays.
     Key low = Pool::kNone;
     Key high = 0;
 #pragma unroll kRoom / 8
@@ -316,27 +317,27 @@ __device__ int thin_out(Selection<typename Pool::Key, kRoom>& selection, int wan
   return greatest_of_warp(selection.last_rows[lane % kReferences]);
 }
 
-// A warp's tile, 4 x 4 references, as its lane 4 g + t has it. Rows g and g + 8 of A are the lane's two
+// A warp's tile of 4 x 4 references, from the view of lane 4 g + t. Rows g and g + 8 of A are the lane's two
 // references: those of columns g % 4 and rows g / 4 and g / 4 + 2. Columns and rows of candidates are counted
-// from where the union of the search windows begins.
+// from the beginning of the union of search windows.
 struct Tile {
   const FastArguments& arguments;
   int lane;
   int g;
   int t;
-  int first_column;  // of the tile's references in the grid
+  int first_column;  // position of the tile's references in the grid
   int first_row;
-  int x;  // of the plane, radius to the right of where the union begins
-  int y;  // and below
+  int x;  // position in the plane: radius to the right of the union's beginning,
+  int y;  // and below it
   const unsigned* words;
   const float* energies;
-  int diameter;  // of windows, less 1
-  int window_x;  // where the windows of the lane's two references begin
+  int diameter;  // of windows, minus 1
+  int window_x;  // beginning of the windows of the lane's two references
   int window_y[2];
-  int first_y[2];  // the rows of the windows of all the tile's first, and of all its second references
+  int first_y[2];  // rows of the windows of all the tile's first references, and of all its second ones
   int last_y[2];
 
-  // Where the windows of the tile's references of a column or row begin.
+  // The beginning of the windows of the tile's references of a column or row.
   __device__ __forceinline__ int window_x_of(int column) const {
     const ReferenceGrid& grid = arguments.grid;
     return grid.x(min(first_column + column, grid.columns - 1)) - x;
@@ -350,22 +351,22 @@ struct Tile {
   __device__ __forceinline__ bool row_is_valid(int row, int h) const {
     return static_cast<unsigned>(row - window_y[h]) <= diameter;
   }
-  // Whether every reference has candidates in all of rows y to y + 3.
+  // True if every reference has candidates in all of rows y to y + 3.
   __device__ __forceinline__ bool all_valid(int row) const {
     return row >= 3 * arguments.grid.spacing && row + 3 <= diameter;
   }
-  // Whether any of the references h has in one of them. Asked where references are far apart.
+  // True if any of the references h has candidates in one of these rows. Used for distant references.
   __device__ __forceinline__ bool any_valid(int row, int h) const {
     return row + 3 >= first_y[h] && row <= last_y[h];
   }
 };
 
-// The tile whose first reference is in a column and row of the grid, in a block whose first reference is at
+// The tile whose first reference is at a column and row of the grid, in a block whose first reference is at
 // (block_x, block_y) of the plane.
 __device__ __forceinline__ Tile make_tile(const FastArguments& arguments, const SharedRegion& region,
                                           int block_x, int block_y, int first_column, int first_row,
                                           int lane) {
-  const int region_x = (arguments.grid.x(first_column) - block_x) & ~1;  // for pairs of energies
+  const int region_x = (arguments.grid.x(first_column) - block_x) & ~1;  // even, for pairs of energies
   const int region_y = arguments.grid.y(first_row) - block_y;
   const int at = region_y * kPitch + region_x;
   Tile tile{arguments,
@@ -385,7 +386,7 @@ __device__ __forceinline__ Tile make_tile(const FastArguments& arguments, const 
     tile.window_y[h] = tile.window_y_of(tile.g / 4 + 2 * h);
     tile.first_y[h] = tile.window_y_of(2 * h);
     tile.last_y[h] = tile.window_y_of(2 * h + 1) + tile.diameter;
-    // Or the compiler would compute them again for every four rows.
+    // Prevents the compiler from computing them again for every four rows.
     asm volatile("" : "+r"(tile.first_y[h]), "+r"(tile.last_y[h]));
   }
   return tile;
@@ -417,12 +418,12 @@ __device__ __forceinline__ References load_references(const Tile& tile) {
   return references;
 }
 
-// Of a lane's four offsets in a row, 0 and 1 are the first reference's with the candidates in columns 2 t and
-// 2 t + 1, 2 and 3 the second's.
+// A lane's four offsets per row: 0 and 1 belong to the first reference and the candidates in columns 2 t and
+// 2 t + 1, 2 and 3 to the second reference.
 using FourRows = float[4][4];
 
-// Offsets in columns 8 j to 8 j + 7, four rows at a time: visit(y, i, offsets), i = y / 4 % 4 if kUnrolled.
-// Code size matters: the warps of a multiprocessor are at different places of it.
+// Computes the offsets in columns 8 j to 8 j + 7 and calls visit(y, i, offsets) for four rows at a time, with
+// i = y / 4 % 4 if kUnrolled. Code size matters: the warps of a multiprocessor execute different parts of it.
 template <bool kUnrolled, typename Visit>
 __device__ __forceinline__ void sweep(const Tile& tile, const References& references, int j,
                                       const Visit& visit) {
@@ -494,7 +495,7 @@ __device__ __forceinline__ void sweep(const Tile& tile, const References& refere
   }
 }
 
-// The columns that a warp sweeps, eight at a time: its part of the tile's.
+// The columns that a warp sweeps, eight at a time: its part of the tile's columns.
 struct Sweeps {
   int first;
   int last;
@@ -506,7 +507,8 @@ __device__ __forceinline__ Sweeps sweeps_of(const FastArguments& arguments, int 
   return {sweeps * part / kParts, sweeps * (part + 1) / kParts};
 }
 
-// Pass 1. Rows 16 apart and columns 16 apart share a least offset; those of the other columns rotate.
+// Pass 1. Rows at a distance of 16 and columns at a distance of 16 share a least offset; those of the other
+// columns rotate.
 template <int kParts>
 __device__ __forceinline__ void find_least(const Tile& tile, const References& references,
                                            const Sweeps& sweeps, float (&least)[2][16]) {
@@ -559,7 +561,8 @@ __device__ __forceinline__ void find_least(const Tile& tile, const References& r
   }
 }
 
-// The bound of a reference by its 64 least offsets, of which four lanes, those with the same g, have 16 each.
+// The bound of a reference from its 64 least offsets, 16 of which are in each of the four lanes with the same
+// g.
 __device__ __forceinline__ float bound_of(const FastArguments& arguments, const float (&least)[16]) {
   float low[1] = {kFar};
   float high[1] = {0};
@@ -598,7 +601,8 @@ __device__ __forceinline__ void bound_references(const Tile& tile, const SharedR
     bound[0] = bound_of(tile.arguments, least[0]);
     bound[1] = bound_of(tile.arguments, least[1]);
   } else {
-    // Each warp bounds one half of the references, with the other's least offsets, and then they swap.
+    // Each warp bounds one half of the references, with the other warp's least offsets, and then they
+    // exchange the bounds.
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       own_offsets[i * kWarp] =
@@ -628,7 +632,7 @@ __device__ __forceinline__ void bound_references(const Tile& tile, const SharedR
   }
 }
 
-// Pass 2, as a lane does it.
+// A lane's part of pass 2.
 template <int kParts, bool kWide>
 struct Collector {
   using Pool = PoolOf<kWide>;
@@ -636,11 +640,11 @@ struct Collector {
 
   const Tile& tile;
   SelectionOf<kParts, kWide>& selection;
-  float4* own_offsets;  // the lane's part of its warp's, in shared memory
-  int self[2];          // places of the lane's references
-  int shift[2];         // of distances, so that they fit into keys
-  float limit[2];       // offsets below it are within the bound
-  int last_row;         // the greatest of the references'
+  float4* own_offsets;  // the lane's part of its warp's offsets, in shared memory
+  int self[2];          // positions of the lane's references
+  int shift[2];         // shift of distances that makes them fit into keys
+  float limit[2];       // limit of offsets within the bound
+  int last_row;         // greatest of the references' last rows
 
   // Begins with the bounds of pass 1.
   __device__ __forceinline__ void begin(float (&bound)[2]) {
@@ -671,8 +675,8 @@ struct Collector {
     limit[1] = limits[tile.g + 8];
   }
 
-  // Which of the offsets in rows y to y + 3 are below the limits: bit 15 - k is of the reference k / 8, row
-  // k / 2 % 4 and offset k % 2.
+  // A bit mask of the offsets in rows y to y + 3 below the limits: bit 15 - k is for reference k / 8, row k /
+  // 2 % 4 and offset k % 2.
   __device__ __forceinline__ unsigned find_passing(int y, const FourRows& offsets) {
     unsigned passed = 0;
 #pragma unroll
@@ -692,8 +696,8 @@ struct Collector {
     return y <= last_row ? passed & find_near(y, offsets) : passed;
   }
 
-  // The same of those that a pool which has been thinned out still wants: in rows behind the place of its
-  // greatest key, offsets below a lower limit.
+  // The bit mask for pools that have been thinned out: in rows after the position of the greatest key,
+  // offsets must be below a lower limit.
   __device__ __forceinline__ unsigned find_near(int y, const FourRows& offsets) {
     unsigned near = 0;
 #pragma unroll
@@ -720,7 +724,7 @@ struct Collector {
   }
 
   // Adds the candidates that passed, in rows y to y + 3 from column 8 j on, whose offsets are in own_offsets,
-  // to the pools. Returns those that had no room.
+  // to the pools. Returns those without room.
   __device__ __forceinline__ unsigned add(unsigned passed, int j, int y) {
     unsigned refused = 0;
     if (passed != 0) {
@@ -746,7 +750,7 @@ struct Collector {
     return refused;
   }
 
-  // Takes what passes of the offsets in rows y to y + 3 from column 8 j on.
+  // Adds all offsets that pass in rows y to y + 3 from column 8 j on.
   __device__ __forceinline__ void visit(int j, int y, const FourRows& offsets) {
     unsigned passed = find_passing(y, offsets);
     if (!__any_sync(kAllLanes, passed != 0)) {
@@ -781,8 +785,8 @@ __device__ __forceinline__ void collect(const Tile& tile, const References& refe
   }
 }
 
-// A warp writes its part of the tile's groups, of what the tile's warps have found, one warp's behind the
-// other's.
+// Writes a warp's part of the tile's groups from the candidates of all the tile's warps, one warp after the
+// other.
 template <int kParts, bool kWide>
 __device__ __forceinline__ void write_tile(const Tile& tile, int part,
                                            const SelectionOf<kParts, kWide>* selections) {
@@ -864,7 +868,7 @@ int union_size(const Bm3dStep& step) { return step.search_window + 3 * step.spac
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// The sizes of what a block of tiles_x * kTilesY tiles treats.
+// The region sizes of a block of tiles_x * kTilesY tiles.
 FastArguments regions_of(const Bm3dStep& step, int tiles_x) {
   FastArguments arguments{};
   arguments.tiles_x = tiles_x;

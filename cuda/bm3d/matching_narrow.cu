@@ -3,40 +3,40 @@
 #include "cuda/bm3d/matching_warp.h"
 #include "cuda/runtime/launch.h"
 
-// Matching of patches of 8x8 on tensor cores in windows of up to 25x25, which hold so few candidates that a
+// Matching of patches of 8x8 on tensor cores in windows of up to 25x25, which have so few candidates that a
 // warp keeps all of their offsets in registers: every product is computed once.
 //
-// As in matching_fast.cu, with a the reference patch and b a candidate, |a - b|^2 = |a|^2 + |b|^2 - 2ab, and
-// accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2 end as half of what the distance deviates
-// from the expected one; samples are half floats less a number that is the same for a whole block, which
-// makes products exact. Here the rows of A are two references side by side, each at 8 places: in row 8 h + s
+// As in matching_fast.cu, with the reference patch a and a candidate b, |a - b|^2 = |a|^2 + |b|^2 - 2ab.
+// Accumulators that start at -|b|^2 / 2 - (|a|^2 - expected) / 2 end as minus half of the deviation of the
+// distance from the expected one. Samples are half floats minus a number that is constant for a block, which
+// makes products exact. Here the rows of A are two adjacent references, each at 8 positions: in row 8 h + s,
 // patch h is moved s samples to the right, and the 16 samples of a row of K have zeros around it. The columns
-// of B are 16 samples each from columns 0, 8, 16 and 24 of two rows of the picture. So 8 matrix products,
+// of B are 16 samples each from columns 0, 8, 16 and 24 of two rows of the picture. Thus 8 matrix products,
 // one for each row of the patch, compare both references with 32 x 2 candidates.
 //
-// The candidates within a bound go to a pool in shared memory, which is sorted. At least N of a reference's
-// are within the N-th least of the least offsets of 64 groups of candidates. Where too many are, since many
-// distances are equal, bisection over all of them finds a bound that fits, and of those at it the first rows
-// are taken.
+// The candidates within a bound are added to a pool in shared memory, which is sorted. At least N candidates
+// of a reference are within the N-th least of the least offsets of 64 sets of candidates. If too many are
+// within the bound, because many distances are equal, bisection over all of them finds a suitable bound, and
+// of the candidates at that bound the first rows are selected.
 //
-// Shared memory holds words of two samples side by side, those that begin in even columns before those in odd
-// ones, so that the words of B lie in 16 consecutive banks; with a pitch of 16 mod 32 words, the other row's
-// lie in the others. The pitch of energies is 8 mod 32 for the same reason.
+// Shared memory holds words of two adjacent samples, those that begin in even columns before those in odd
+// ones, so that the words of B are in 16 consecutive banks; with a pitch of 16 mod 32 words, those of the
+// other row are in the other banks. The pitch of energies is 8 mod 32 for the same reason.
 //
 // 8 warps, up to 16 x 16 references, 96 KiB of shared memory at spacing 8 and windows of 19, at most 128
 // registers: two blocks per multiprocessor. Bound by instruction issue: about 1200 instructions for two
-// references, of which a quarter are products and what they need.
+// references, a quarter of which are products and their operands.
 
 namespace limpid::cuda {
 namespace {
 
 constexpr int kWarps = 8;
-constexpr int kShifts = 8;           // places of a reference in A
+constexpr int kShifts = 8;           // positions of a reference in A
 constexpr int kReach = 32;           // columns of candidates
-constexpr int kWords = 56;           // that begin in even columns, per row of the region
+constexpr int kWords = 56;           // beginning in even columns, per row of the region
 constexpr int kPitch = 2 * kWords;   // words from one row to the next
 constexpr int kEnergyPitch = 104;    // energies
-constexpr int kAlignment = 8;        // samples: those of a vector load
+constexpr int kAlignment = 8;        // samples in a vector load
 constexpr int kMaxSampleRows = 88;   // of the region
 constexpr int kPool = 96;            // candidates per reference
 constexpr int kMostReferences = 16;  // in each direction of a block
@@ -49,7 +49,7 @@ using Pool = Candidates<kReach>;
 
 constexpr int iterations_of(int max_radius) { return max_radius + 1; }
 
-// Vectors of four offsets of one reference that a lane has.
+// The number of vectors of four offsets of one reference in a lane.
 constexpr int vectors_of(int max_radius) { return (2 * iterations_of(max_radius) + 3) / 4; }
 
 struct NarrowArguments {
@@ -58,16 +58,16 @@ struct NarrowArguments {
   Groups groups;
   int radius;
   MatchingDistances distances;
-  int columns;      // of references that a block treats; even
-  int rows;         // of references
+  int columns;      // columns of references of a block; even
+  int rows;         // rows of references of a block
   int sample_rows;  // of the region that a block loads
 };
 
 struct SharedRegion {
   unsigned* words;  // [sample_rows][kPitch]
   float* energies;  // [sample_rows][kEnergyPitch]: -|b|^2 / 2; the last 7 rows are not used
-  float4* offsets;  // [warps][vectors][kWarp]: those of one reference, as the lanes have them
-  uint2* raw;       // [sample_rows][kWords / 2] in their place: samples as they are loaded
+  float4* offsets;  // [warps][vectors][kWarp]: offsets of one reference, in the layout of the lanes
+  uint2* raw;       // [sample_rows][kWords / 2], in the same memory: samples as loaded
   unsigned* pools;  // [warps][2][kPool]
 
   __device__ SharedRegion(float4* memory, int sample_rows, int vectors)
@@ -87,10 +87,10 @@ struct SharedRegion {
   }
 };
 
-// The word of samples x and x + 1 in its row.
+// The index of the word of samples x and x + 1 in its row.
 __device__ __forceinline__ int word_at(int x) { return (x & 1) * kWords + (x >> 1); }
 
-// Loads the region whose first sample is (x0, y0) of the margined plane, x0 a multiple of kAlignment.
+// Loads the region whose first sample is (x0, y0) of the plane with margins; x0 is a multiple of kAlignment.
 __device__ void load_region(const NarrowArguments& arguments, const SharedRegion& region, int x0, int y0) {
   constexpr int kRun = 8;
   constexpr int kVectors = kWords / 4;
@@ -113,7 +113,8 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
   const int middle = middle_of_range(least, greatest, min(low_sample(own_least), high_sample(own_least)),
                                      max(low_sample(own_greatest), high_sample(own_greatest)));
 
-  // Sums of squares along rows, eight of one another by adding what enters and subtracting what leaves.
+  // Sums of squares along rows; eight are computed from one another by adding the entering and subtracting
+  // the leaving value.
   int* sums = reinterpret_cast<int*>(region.energies);
   for (int i = threadIdx.x; i < arguments.sample_rows * kVectors; i += blockDim.x) {
     const int y = i / kVectors;
@@ -154,15 +155,15 @@ __device__ void load_region(const NarrowArguments& arguments, const SharedRegion
                                                [&](int y, int r) { return y + r < arguments.sample_rows; });
 }
 
-// Of a reference's candidates that are within some bound, more than the pool has room for, the bits of those
-// that are the `wanted` first by distance, row and column, and of not many others. Bit kOffsets - 1 - k is of
-// offset k % 2 of iteration k / 2, as what within(distance) gives: the bits within a distance. `distance` is
-// that bound's, `least` one that no candidate is within.
+// For a reference with more candidates within a bound than the pool has room for: a bit mask of the first
+// `wanted` ones by distance, row and column, and of few others. Bit kOffsets - 1 - k is for offset k % 2 of
+// iteration k / 2. within(distance) returns the bits within a distance; `distance` is the bound's distance,
+// `least` one that no candidate is within.
 template <int kOffsets, typename Within>
 __device__ unsigned first_candidates(int wanted, int least, int distance, unsigned candidates,
                                      const Within& within) {
   const auto count = [](unsigned bits) { return sum_over_warp(__popc(bits)); };
-  unsigned nearer = 0;  // fewer than wanted
+  unsigned nearer = 0;  // fewer than `wanted`
   while (distance - least > 1) {
     const int middle = least + (distance - least) / 2;
     const unsigned bits = candidates & within(middle);
@@ -178,7 +179,7 @@ __device__ unsigned first_candidates(int wanted, int least, int distance, unsign
       return candidates;
     }
   }
-  // All others are at one distance: those of two rows after the other.
+  // All others have one distance: takes those of two rows at a time.
   unsigned rows = 0;
   unsigned taken = nearer;
   for (int k = 0; count(taken) < wanted && k < kOffsets; k += 2) {
@@ -188,19 +189,20 @@ __device__ unsigned first_candidates(int wanted, int least, int distance, unsign
   return taken;
 }
 
-// What a lane 4 g + t has of the products. Row g of A is the first reference, moved by g, row g + 8 the
-// second; column g of B begins in column 8 (g % 4) of row g / 4. The candidates of accumulators 0 and 1 with
-// the first reference, 2 and 3 with the second, are in columns g + 16 (t % 2) and 8 further on of row t / 2.
-// Columns and rows of candidates are counted from where the first reference's window begins.
+// The layout of the products in lane 4 g + t. Row g of A is the first reference, moved by g; row g + 8 is the
+// second. Column g of B begins in column 8 (g % 4) of row g / 4. The candidates of accumulators 0 and 1 with
+// the first reference, and of 2 and 3 with the second, are in columns g + 16 (t % 2), and 8 further, of row t
+// / 2. Columns and rows of candidates are counted from the beginning of the first reference's window.
 struct Lane {
   int lane;
   int g;
   int t;
   int first_column;
   int first_row;
-  int low_column;  // of the words in a row of the patch that are in the lower and upper 8 samples of K,
+  int low_column;  // columns of the words in a row of the patch that are in the lower and upper 8 samples of
+                   // K,
   int high_column;
-  unsigned low_mask;  // and which of their two samples are
+  unsigned low_mask;  // and masks of their two samples
   unsigned high_mask;
 
   __device__ __forceinline__ explicit Lane(int number)
@@ -219,17 +221,17 @@ struct Lane {
                                    : ~0U) {}
 };
 
-// Two references side by side, in the same row of a block's region. If there is but one, they are the same.
+// Two adjacent references in a row of a block's region. With a single reference, both are equal.
 struct Pair {
   int radius;
   int x[2];
   int y;
-  int base_x;  // where the first one's window begins
+  int base_x;  // beginning of the first one's window
   int base_y;
 };
 
-// The references of a column and row of the grid and beside it, in the region that begins at (x0, y0) of the
-// margined plane.
+// The references at a column and row of the grid and beside it, in the region that begins at (x0, y0) of the
+// plane with margins.
 __device__ __forceinline__ Pair place_pair(const NarrowArguments& arguments, int x0, int y0, int column,
                                            int row, int references) {
   Pair pair;
@@ -246,12 +248,12 @@ __device__ __forceinline__ Pair place_pair(const NarrowArguments& arguments, int
 // then of the second.
 template <int kIterations>
 struct Offsets {
-  static constexpr int kCount = 2 * kIterations;  // of each reference
+  static constexpr int kCount = 2 * kIterations;  // for each reference
   float values[kIterations][4];
 
   __device__ __forceinline__ float of(int h, int k) const { return values[k / 2][2 * h + k % 2]; }
 
-  // Bit kCount - 1 - k is of offset k of reference h.
+  // Bit kCount - 1 - k is for offset k of reference h.
   __device__ __forceinline__ unsigned below(int h, float limit) const {
     unsigned bits = 0;
 #pragma unroll
@@ -261,7 +263,7 @@ struct Offsets {
     return bits;
   }
 
-  // The least of all lanes'.
+  // The least offset of all lanes.
   __device__ __forceinline__ float nearest(int h) const {
     float offset = kFar;
 #pragma unroll
@@ -366,7 +368,7 @@ __device__ __forceinline__ void drop_rows_below(const Lane& lane, const Pair& pa
   }
 }
 
-// The bounds of both references by their 64 least offsets, of which a lane has two each.
+// The bounds of both references from their 64 least offsets, two of which are in each lane.
 template <int kIterations>
 __device__ __forceinline__ void bound_references(const NarrowArguments& arguments,
                                                  const Offsets<kIterations>& offsets, float (&bound)[2]) {
@@ -389,8 +391,8 @@ __device__ __forceinline__ void bound_references(const NarrowArguments& argument
   const auto wanted = static_cast<unsigned>(arguments.groups.capacity);
   find_bounds<kBisections>(
       arguments.distances, low, high, bound, [&](const float(&bounds)[2], bool(&enough)[2]) {
-        // How many of the first and the second reference's are within a bound each, the second's in the upper
-        // half.
+        // Numbers of the first and the second reference's candidates within each one's bound, the second's in
+        // the upper half.
         unsigned count = 0;
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
@@ -403,8 +405,8 @@ __device__ __forceinline__ void bound_references(const NarrowArguments& argument
       });
 }
 
-// Which candidates of reference h, other than itself, are within the bound, or as many of the first as the
-// pool has room for: Offsets::below()'s bits.
+// A bit mask (Offsets::below()) of the candidates of reference h, other than itself, within the bound, or of
+// the first ones if the pool has no room for all.
 template <int kIterations>
 __device__ __forceinline__ unsigned find_candidates(const NarrowArguments& arguments, const Lane& lane,
                                                     const Pair& pair, const Offsets<kIterations>& offsets,
@@ -424,14 +426,14 @@ __device__ __forceinline__ unsigned find_candidates(const NarrowArguments& argum
   return passed;
 }
 
-// A warp puts the candidates that passed into the pools, in which the references themselves are first.
-// offsets_of_lane is the lane's part of its warp's offsets in shared memory, where it can index them.
+// Adds a warp's candidates that passed to the pools, after the references themselves. offsets_of_lane is the
+// lane's part of its warp's offsets in shared memory, where it can index them.
 template <int kIterations>
 __device__ __forceinline__ void collect(const Lane& lane, const Offsets<kIterations>& offsets,
                                         const unsigned (&passed)[2], const int (&shift)[2],
                                         float4* offsets_of_lane, unsigned* pool, int (&found)[2]) {
   constexpr int kOffsets = Offsets<kIterations>::kCount;
-  // How many candidates the lanes before have of each reference, the second's in the upper half.
+  // The numbers of candidates of each reference in earlier lanes, the second's in the upper half.
   const auto own_count = static_cast<unsigned>(__popc(passed[0]) | __popc(passed[1]) << 16);
   unsigned count = own_count;
 #pragma unroll
@@ -474,7 +476,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   follow_stream();
   constexpr int kIterations = iterations_of(kMaxRadius);
   constexpr int kVectors = vectors_of(kMaxRadius);
-  // Rows of the patch at a time: as registers allow.
+  // Rows of the patch at a time, limited by registers.
   constexpr int kRows = kMaxRadius < 10 ? kPatch : kPatch / 2;
   extern __shared__ float4 shared_memory[];
   const SharedRegion region(shared_memory, arguments.sample_rows, kVectors);
@@ -495,7 +497,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, 2) match_narrow_kernel(NarrowAr
   float4* offsets_of_lane = region.offsets + warp * kVectors * kWarp + lane.lane;
   unsigned* pool = region.pools + warp * 2 * kPool;
   if (lane.lane < 2) {
-    pool[lane.lane * kPool] = 0;  // the reference itself, which stays there
+    pool[lane.lane * kPool] = 0;  // the reference itself, which remains there
   }
   const int pairs = arguments.columns / 2;
 #pragma unroll 1
@@ -540,7 +542,7 @@ constexpr int kGreatRadius = 12;
 static_assert(2 * iterations_of(kGreatRadius) <= 32, "a word has a bit for each offset of a reference");
 static_assert(2 * kGreatRadius + 1 <= kReach, "a window's rows and columns are places of a key");
 
-// The least of the kernels' radii that `step` fits in.
+// The least radius of the kernels that covers `step`.
 int max_radius_of(const Bm3dStep& step) {
   return step.search_window / 2 <= kSmallRadius ? kSmallRadius : kGreatRadius;
 }
@@ -575,7 +577,7 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
     return dim3(static_cast<unsigned>(blocks_for(grid.columns, columns)),
                 static_cast<unsigned>(blocks_for(group_rows, rows)));
   };
-  // Larger blocks load fewer samples for each reference, but may leave the last wave of blocks empty.
+  // Larger blocks load fewer samples per reference, but may leave the last wave of blocks empty.
   const int last_base = 2 * kWords - (kReach + kPatch) - (kAlignment - 1);
   const int most_columns = std::min(last_base / step.spacing + 2, kMostReferences) / 2 * 2;
   float least_cost = 0;
@@ -585,7 +587,7 @@ void match_narrow(const MatchingPlane& plane, const ReferenceGrid& grid, const B
       break;
     }
     for (int columns = 2; columns <= most_columns; columns += 2) {
-      constexpr float kRowCost = 0.02F;  // of a row of samples, in those of two references
+      constexpr float kRowCost = 0.02F;  // cost of a row of samples, in units of two references
       const dim3 grid_size = blocks_of(columns, rows);
       const int blocks = shared_bytes_of(step, rows) <= device.shared_memory_of(2) ? 2 : 1;
       const int waves =

@@ -3,8 +3,9 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// A block of 8 warps treats 64 x 32 positions, a lane two of a row at a time. It loads the guide's samples
-// there and around into shared memory, smooths them and rounds them. Bound by memory: 6 bytes per sample.
+// A block of 8 warps processes 64 x 32 positions, each lane two of a row at a time. It loads the guide's
+// samples there and around into shared memory, smooths them and rounds them. Bound by memory: 6 bytes per
+// sample.
 
 namespace limpid::cuda {
 namespace {
@@ -13,10 +14,10 @@ constexpr int kWarps = 8;
 constexpr int kColumns = 64;
 constexpr int kRows = 32;
 
-// Position x of 0 .. size - 1, beyond which the samples are repeated.
+// Position x limited to 0 .. size - 1: samples beyond are repeated.
 __device__ int clamped(int x, int size) { return min(max(x, 0), size - 1); }
 
-// Position x of -1 .. size, where the samples are mirrored about the last one.
+// Position x of -1 .. size, mirrored about the last sample.
 __device__ int mirrored(int x, int size) { return x < 0 ? -x : x >= size ? 2 * size - 2 - x : x; }
 
 __device__ float smoothed(const float* sample, int pitch) {
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(kWarps* kWarp)
   const int warp = threadIdx.x / kWarp;
   const int x0 = blockIdx.x * kColumns - MatchingPlane::kMargin;
   const int y0 = blockIdx.y * kRows - MatchingPlane::kMargin;
-  // What is loaded begins beside the first sample that is in the plane.
+  // The loaded region begins beside the first sample that is in the plane.
   const int raw_x = clamped(x0, guide.width) - 1;
   const int raw_y = clamped(y0, guide.height) - 1;
   for (int row = warp; row < kRows + 2; row += kWarps) {

@@ -4,7 +4,7 @@
 
 namespace limpid::cuda {
 
-/// What matching compares of a guide's sample.
+/// The matching value of a guide's sample.
 __device__ inline int matching_value(const MatchingScale& scale, float value) {
   const auto limit = static_cast<float>(scale.limit);
   const float units = (value - 128.0F) * static_cast<float>(scale.scale) + kMatchingBias;

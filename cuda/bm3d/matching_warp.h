@@ -9,21 +9,21 @@
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/warp.h"
 
-// What the kernels that match patches of 8x8 on tensor cores share (matching_fast.cu, matching_narrow.cu):
-// products, energies, and how a warp ranks the candidates that it has found.
+// Shared code of the kernels that match patches of 8x8 on tensor cores (matching_fast.cu,
+// matching_narrow.cu): products, energies, and the ranking of a warp's candidates.
 
 namespace limpid::cuda {
 
 inline constexpr int kPatch = 8;
 
-// What both kernels ask of a step and a device. A warp sorts the greatest group.
+// Requirements of both kernels on a step and a device. A warp sorts the greatest group.
 inline bool fits_products(const Bm3dStep& step, const DeviceLimits& device) {
   return step.patch_size == kPatch && step.max_group_size < 2 * kWarp && device.compute_capability >= 80;
 }
 
-inline constexpr float kFar = 1e15F;        // of a candidate outside of the reference's window
-inline constexpr float kReachable = 1e11F;  // more than the offset of any patch of the plane
-inline constexpr float kNoPatch = -1e13F;   // the energy where the plane has none
+inline constexpr float kFar = 1e15F;        // offset of a candidate outside the reference's window
+inline constexpr float kReachable = 1e11F;  // above the offset of any patch of the plane
+inline constexpr float kNoPatch = -1e13F;   // energy of positions without a patch in the plane
 
 __device__ inline int round_down_to_power_of_two(int value) { return 1 << (31 - __clz(value)); }
 
@@ -41,7 +41,7 @@ __device__ __forceinline__ unsigned half_pair(int low, int high) {
 __device__ __forceinline__ int low_sample(unsigned word) { return static_cast<std::int16_t>(word & 0xFFFFU); }
 __device__ __forceinline__ int high_sample(unsigned word) { return static_cast<int>(word) >> 16; }
 
-// values[i] becomes the sum of values i to i + kRun - 1, for i < kRun.
+// Replaces values[i] by the sum of values i to i + kRun - 1, for i < kRun.
 template <int kRun>
 __device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
   int sum = 0;
@@ -57,15 +57,15 @@ __device__ __forceinline__ void slide(int (&values)[2 * kRun]) {
   }
 }
 
-// Writes the sums of squares of eight samples each that begin at the first eight of a row's `squares`.
+// Writes the sums of squares of eight samples each, which begin at the first eight of a row's `squares`.
 __device__ __forceinline__ void store_sums(int (&squares)[16], int* out) {
   slide<8>(squares);
   *reinterpret_cast<int4*>(out) = make_int4(squares[0], squares[1], squares[2], squares[3]);
   *reinterpret_cast<int4*>(out + 4) = make_int4(squares[4], squares[5], squares[6], squares[7]);
 }
 
-// The middle of the values that a block's threads see, by its least and greatest in shared memory: first
-// clear them, then tell each thread's own.
+// The middle of the values of a block's threads, from the least and greatest in shared memory: first clear
+// these, then add each thread's own.
 __device__ __forceinline__ void clear_range(int& least, int& greatest) {
   if (threadIdx.x == 0) {
     least = INT_MAX;
@@ -80,9 +80,9 @@ __device__ __forceinline__ int middle_of_range(int& least, int& greatest, int ow
   return (least + greatest) / 2;
 }
 
-// Sums of squares along rows of eight samples, kPitch to a row and kColumns of them in use, become energies,
-// -|b|^2 / 2 of the patch b that begins there. The region begins at (x0, y0) of the margined plane.
-// is_there(y, r): whether row y + r of sums may be read.
+// Converts sums of squares along rows of eight samples (kPitch per row, kColumns in use) to energies -|b|^2 /
+// 2 of the patch b that begins there. The region begins at (x0, y0) of the plane with margins. is_there(y,
+// r): true if row y + r of sums may be read.
 template <int kPitch, int kColumns, typename IsThere>
 __device__ __forceinline__ void sums_to_energies(int* sums, int position_rows, const MatchingPlane& plane,
                                                  int x0, int y0, const IsThere& is_there) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ void sums_to_energies(int* sums, int position_rows, c
   const int x_of_plane = MatchingPlane::kMargin - x0;
   const int y_of_plane = MatchingPlane::kMargin - y0;
   const int segments = (position_rows + kRun - 1) / kRun;
-  // From top to bottom: no thread overwrites what is still to be read.
+  // From top to bottom, so that no thread overwrites values that are still needed.
   for (int base = 0; base < segments * kColumns; base += blockDim.x) {
     const int i = base + threadIdx.x;
     const int x = i % kColumns;
@@ -116,8 +116,8 @@ __device__ __forceinline__ void sums_to_energies(int* sums, int position_rows, c
   }
 }
 
-// Candidates in the pool of a reference, as keys: a rank, then the place in what the warp searches, of at
-// most kSide rows and columns, a power of two. Key 0 is the reference itself.
+// Candidates in the pool of a reference, as keys: a rank, followed by the position in the region that the
+// warp searches, of at most kSide rows and columns, a power of two. Key 0 is the reference itself.
 template <int kSide, typename KeyType = unsigned>
 struct Candidates {
   using Key = KeyType;
@@ -126,8 +126,7 @@ struct Candidates {
   static constexpr Key kNone = ~Key{0};
 
   __device__ static int place(int x, int y) { return y * kSide + x; }
-  // How far the distances of offsets within `bound` are shifted so that they fit: not at all where sigma is
-  // moderate.
+  // The shift that makes the distances of offsets within `bound` fit; 0 for moderate sigma.
   __device__ static int shift_for(float bound) {
     return max(0, 32 - kRankBits - __clz(__float2int_ru(2 * bound)));
   }
@@ -137,7 +136,7 @@ struct Candidates {
     return (Key{rank} << kPlaceBits | static_cast<unsigned>(place)) + 1;
   }
   // limit_after(): only offsets below it can have a key that is not greater than `key`, which is not 0.
-  // limit_at(): offsets below it may have such a key at any place.
+  // limit_at(): offsets below it may have such a key at any position.
   __device__ static float limit_after(Key key, int shift) {
     return limit_of((key - 1 >> kPlaceBits) + 1, shift);
   }
@@ -152,27 +151,26 @@ struct Candidates {
   }
 
  private:
-  // Rounded up: an offset with too great a key may pass, but none with a key that is small enough is kept
-  // out.
+  // Rounded up: an offset with too great a key may pass, but none with a small enough key is rejected.
   __device__ static float limit_of(unsigned long long rank, int shift) {
     return 0.5F * __ull2float_ru(rank << shift);
   }
 };
 
-// The middle of two offsets that are not negative, by their bits: distances range over many powers of two.
+// The middle of two non-negative offsets, by their bits, since distances range over many powers of two.
 __device__ __forceinline__ float geometric_middle(float low, float high) {
   return __uint_as_float((__float_as_uint(low) + __float_as_uint(high)) / 2);
 }
-// Offsets are multiples of a half, so that a smaller bound means 0.
+// Offsets are multiples of a half, so a smaller bound means 0.
 inline constexpr float kLeastBound = 0.25F;
 
-// An offset, or 0 in place of one that no patch of the plane has.
+// The offset, or 0 for one that no patch of the plane has.
 __device__ __forceinline__ float if_reachable(float offset) { return offset < kReachable ? offset : 0.0F; }
 
-// Bounds of kReferences references, each of which at least N offsets are within, if there are N, close to the
-// N-th of 64 least offsets by bisection. They are never greater than tau allows. A reference's least offsets
-// are from low[h] to the greatest reachable one, high[h]; is_enough(bounds, enough) says for each reference
-// whether N of them are within bounds[h].
+// Bounds for kReferences references, each of which at least N offsets are within, if there are N, by
+// bisection close to the N-th of 64 least offsets. They do not exceed the limit that follows from tau. A
+// reference's least offsets are between low[h] and the greatest reachable one, high[h]. is_enough(bounds,
+// enough) reports for each reference whether N of its offsets are within bounds[h].
 template <int kBisections, int kReferences, typename IsEnough>
 __device__ __forceinline__ void find_bounds(const MatchingDistances& distances, float (&low)[kReferences],
                                             float (&high)[kReferences], float (&bound)[kReferences],
@@ -206,17 +204,17 @@ __device__ __forceinline__ void find_bounds(const MatchingDistances& distances, 
   }
 }
 
-// The next float, so that offsets below it are within the bound. None is below that of a negative bound.
+// The next float: offsets below it are within the bound. No offset is below that of a negative bound.
 __device__ __forceinline__ float just_above(float bound) {
   return bound < 0 ? bound : __uint_as_float(__float_as_uint(bound) + 1);
 }
 
-// Appends whether an offset is below a limit to the low end of `bits`: the sign of their difference.
+// Appends to the low end of `bits` whether an offset is below a limit: the sign of their difference.
 __device__ __forceinline__ unsigned append_if_below(unsigned bits, float offset, float limit) {
   return __funnelshift_l(__float_as_uint(fabsf(offset) - limit), bits, 1);
 }
 
-// Sorts the keys of kCount lanes that follow each other, one to a lane.
+// Sorts the keys of kCount adjacent lanes, one per lane.
 template <bool kAscending, int kCount = kWarp, typename Key>
 __device__ Key sort_lanes(Key key, int lane) {
 #pragma unroll
@@ -232,7 +230,7 @@ __device__ Key sort_lanes(Key key, int lane) {
   return key;
 }
 
-// The 32 least of an ascending and a descending sequence, ascending.
+// The 32 least keys of an ascending and a descending sequence, ascending.
 template <typename Key>
 __device__ Key merge_lanes(Key ascending, Key descending, int lane) {
   Key key = min(ascending, descending);
@@ -244,7 +242,7 @@ __device__ Key merge_lanes(Key ascending, Key descending, int lane) {
   return key;
 }
 
-// Whether a block wants any group of the references [first_column, first_column + columns) of so many rows
+// True if any group is needed of the references [first_column, first_column + columns) of the block's rows
 // from first_row on.
 __device__ __forceinline__ bool block_wants(const Groups& groups, const ReferenceGrid& grid, int first_column,
                                             int first_row, int columns, int rows) {
@@ -262,15 +260,15 @@ __device__ __forceinline__ bool block_wants(const Groups& groups, const Referenc
   return __syncthreads_or(wants ? 1 : 0) != 0;
 }
 
-// A warp writes the groups of `references` (at most 2) references side by side, the first of them `number`.
-// Each has found[c] keys, key_at(c, 0), key_at(c, 1), ...; own_place(c) is its place.
+// Writes the groups of `references` (at most 2) adjacent references, the first of which has `number`, by one
+// warp. Each has found[c] keys, key_at(c, 0), key_at(c, 1), ...; own_place(c) is its position.
 template <typename Pool, typename KeyAt, typename OwnPlace>
 __device__ __forceinline__ void write_groups(const Groups& groups, int number, int references,
                                              const int (&found)[2], const KeyAt& key_at,
                                              const OwnPlace& own_place, int lane) {
   using Key = typename Pool::Key;
   const int wanted = groups.capacity;
-  // `key` is the i-th least of reference c. The first is that of the reference itself, 0.
+  // `key` is the i-th least of reference c. The first is the reference's own, 0.
   const auto store = [&](int c, int i, Key key, int own_found) {
     if (i < wanted) {
       groups.members[static_cast<std::ptrdiff_t>(number + c) * wanted + i] =
@@ -278,7 +276,7 @@ __device__ __forceinline__ void write_groups(const Groups& groups, int number, i
                  : Pool::offset(key, own_place(c));
     }
   };
-  // Both at once, each by half of the lanes, if they have no more candidates than these.
+  // Both at once, each by half of the lanes, if they have at most this many candidates.
   const int half = lane / (kWarp / 2);
   const int own_found = half == 0 ? found[0] : found[1];
   if (wanted <= kWarp / 2 && __all_sync(kAllLanes, own_found <= kWarp / 2)) {

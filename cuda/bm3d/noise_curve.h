@@ -9,7 +9,7 @@
 
 namespace limpid::cuda {
 
-/// Bm3dComponent::curve as kernels take it, all 1 if there is none.
+/// Bm3dComponent::curve in the layout for kernels, all 1 without a curve.
 struct NoiseCurve {
   float deviations[BrightnessScale::kSteps + 1];
   BrightnessScale scale;
@@ -18,13 +18,13 @@ struct NoiseCurve {
   __device__ float at(float brightness) const {
     return deviation_at(deviations, scale.position_of(brightness));
   }
-  /// At the brightness that was found for a group (find_brightness()) or, where that is null, at its mean.
+  /// The value at a group's brightness from find_brightness() or, if that is null, at its mean.
   __device__ float at(const float* found, float mean) const {
     return at(found == nullptr ? mean : __ldg(found));
   }
 };
 
-/// find_brightness()'s of a group, given those of all groups, or null.
+/// A group's value of find_brightness() from those of all groups, or null.
 __device__ inline const float* brightness_of_group(const float* of_all, std::ptrdiff_t number) {
   return of_all == nullptr ? nullptr : of_all + number;
 }

@@ -23,16 +23,15 @@ enum class BilateralPass : std::uint8_t {
 
 struct BilateralJob {
   BilateralPass pass = BilateralPass::kMean;
-  /// For kAdapted, whose range weights are its own, `first.range` does not count; for the others only `first`
-  /// does.
+  /// For kAdapted, which has its own range weights, `first.range` is ignored; the others use only `first`.
   AdaptiveBilateralWeights weights;
-  FloatPlane variance;  ///< V: kVariance writes it, kAdapted reads it
+  FloatPlane variance;  ///< V: written by kVariance, read by kAdapted
   int width = 0;
   int height = 0;
-  bool bytes = false;  ///< whether samples have 8 bits: else only variants that take floats can do it
+  bool bytes = false;  ///< true for 8-bit samples; otherwise only variants that take floats apply
   SamplePlane in;      ///< for variants that take bytes
   SamplePlane out;     ///< kVariance writes neither to this nor to `result`
-  FloatPlane noisy;    ///< for those that take floats
+  FloatPlane noisy;    ///< for variants that take floats
   FloatPlane result;
 };
 
@@ -41,25 +40,26 @@ struct BilateralVariant : Variant<BilateralJob, FilterBilateral> {
   bool takes_bytes;
 };
 
-/// All that filter alike: those that take bytes but for what their tables round.
+/// All variants with equal results, up to the rounding in the tables of those that take bytes.
 std::span<const BilateralVariant> bilateral_variants();
 
-// The table's entries, bilateral_*.cu.
+// The entries of the table, bilateral_*.cu.
 
-/// The greatest radius of those that take bytes.
+/// Maximum radius of the variants that take bytes.
 inline constexpr int kMostBytesRadius = 15;
 
-/// Not kAdapted; tables that fit into a device's shared memory.
+/// True for passes other than kAdapted, if the tables fit a device's shared memory.
 bool can_filter_bytes(const BilateralJob& job, const DeviceLimits& device);
 FilterBilateral bilateral_bytes;
 
-/// Not kAdapted, a range sigma of 8 or more. Its time does not depend on the radius.
+/// True for passes other than kAdapted and a range sigma of 8 or more. The time does not depend on the
+/// radius.
 bool can_filter_by_series(const BilateralJob& job, const DeviceLimits& device);
-/// Whether it takes less time than bilateral_bytes().
+/// True if it is faster than bilateral_bytes().
 bool series_pays(const BilateralJob& job, const DeviceLimits& device);
 FilterBilateral bilateral_series;
 
-/// kAdapted.
+/// True for kAdapted.
 bool can_filter_halves(const BilateralJob& job, const DeviceLimits& device);
 FilterBilateral bilateral_halves;
 

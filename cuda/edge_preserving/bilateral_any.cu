@@ -2,10 +2,10 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"
 
-// A thread makes kRows samples of a column; a warp's threads lie side by side, so that each load of a
-// neighbor serves a warp's columns and kRows weights a thread. Samples are read through the first-level
-// cache, which holds the rows of a block's window. Shared memory: the spatial exponents of a column.
-// Bound by the special function unit: a power of two for each weight.
+// A thread makes kRows samples of a column. A warp's threads are adjacent, so that each load of a neighbor
+// serves a warp's columns and kRows weights per thread. Samples are read through the first-level cache, which
+// holds the rows of a block's window. Shared memory: the spatial exponents of a column. Bound by the special
+// function unit: a power of two for each weight.
 
 namespace limpid::cuda {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr int kRows = 4;
 constexpr int kWarps = 4;
 constexpr int kMaxRadius = 64;
-constexpr float kNever = 1e30F;  // an exponent that leaves no weight
+constexpr float kNever = 1e30F;  // an exponent that gives a weight of 0
 
 struct AnyArguments {
   FloatPlane in;
@@ -24,7 +24,7 @@ struct AnyArguments {
 
 template <BilateralPass kPass>
 __global__ void __launch_bounds__(32 * kWarps) bilateral_any_kernel(AnyArguments arguments) {
-  // Of row k of a thread's window for its sample i at [k - i + kRows - 1].
+  // The exponent of row k of a thread's window for its sample i is at [k - i + kRows - 1].
   __shared__ float row_exponents[2 * kMaxRadius + 1 + 2 * (kRows - 1)];
   const FloatPlane& in = arguments.in;
   const int radius = arguments.weights.first.radius;

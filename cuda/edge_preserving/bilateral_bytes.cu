@@ -8,34 +8,34 @@
 #include "cuda/runtime/powers.h"
 #include "cuda/runtime/tile.h"
 
-// Weights of 8-bit samples from a table in shared memory. Every lane has a copy of its own, in its own bank,
-// so that 32 look-ups take one cycle whatever the differences. An entry is a pair of halves, the range
-// weight and its product with the difference (or its square): multiplied by the spatial weight it adds to
-// both sums by one instruction. The pairs' sums of up to 33 neighbors are halves (of relative error 2^-11 a
-// step), their sums floats.
+// Weights of 8-bit samples from a table in shared memory. Every lane has its own copy in its own bank, so
+// that 32 look-ups take one cycle for any differences. An entry is a pair of halves, the range weight and its
+// product with the difference (or its square): multiplied by the spatial weight, one instruction adds it to
+// both sums. The sums of up to 33 neighbors' pairs are halves (with a relative error of 2^-11 per step), the
+// sums of these are floats.
 //
-// The tile's samples lie in shared memory as their distances in the table, 16 bits each; samples outside of
-// the plane are so far away that the sum with the lane's own distance is past the table's end, which it is
-// clamped to: an entry of zeros.
+// The tile's samples are stored in shared memory as their distances in the table, 16 bits each. Samples
+// outside the plane have such a great value that the sum with the lane's own distance exceeds the table and
+// is clamped to its last entry, which is zero.
 //
-// Threads: 16 lanes by 2 rows make a warp, each lane kPixels samples side by side; up to 16 warps, one above
-// the other, make a block, which takes tile after tile. Of the window's row a lane holds the 2 kPixels - 1
-// samples that kPixels steps to the right look at. Shared memory: 64 KiB of table, the tile's samples with
-// their margin, the spatial weights. Registers: 64, two blocks of 512 threads a multiprocessor. Bound by
-// shared memory, one look-up a weight at 32 a cycle and multiprocessor, and nearly as much by instruction
-// issue: three a weight.
+// Threads: a warp is 16 lanes by 2 rows, and each lane has kPixels adjacent samples; up to 16 warps, one
+// above the other, form a block, which processes tile after tile. Of the window's row a lane holds the 2
+// kPixels - 1 samples needed for kPixels steps to the right. Shared memory: 64 KiB of table, the tile's
+// samples with their margin, the spatial weights. Registers: 64, two blocks of 512 threads per
+// multiprocessor. Bound by shared memory, one look-up per weight at 32 per cycle and multiprocessor, and
+// nearly as much by instruction issue: three per weight.
 
 namespace limpid::cuda {
 namespace {
 
-constexpr int kLanes = 16;  // of a warp's row
+constexpr int kLanes = 16;  // in a warp's row
 constexpr int kMaxWarps = 16;
 constexpr int kEntryBytes = 32 * 4;
 constexpr int kDifferences = 511;
-constexpr float kSquareScale = 1.0F / 64.0F;  // of squared differences, to fit half floats
-constexpr unsigned kOutside = 0xFFFF;         // in place of the distance of a sample that is not in the plane
-constexpr int kEntries = kDifferences + 1;    // the last one for samples outside of the plane
-constexpr int kMostHalfSums = 33;             // weights that a half float adds up
+constexpr float kSquareScale = 1.0F / 64.0F;  // factor of squared differences that fits them to half floats
+constexpr unsigned kOutside = 0xFFFF;         // distance of samples outside the plane
+constexpr int kEntries = kDifferences + 1;    // the last one is for samples outside the plane
+constexpr int kMostHalfSums = 33;             // maximum number of weights that a half float adds up
 constexpr int kRowsAtATime = 4;
 
 struct BytesArguments {
@@ -50,11 +50,12 @@ struct BytesArguments {
   FloatPlane variance;
 };
 
-// Spatial weights of one row of the window, as pairs of the same half: 2 radius + 1 and up to 3 more.
+// Spatial weights of one row of the window, as pairs of equal halves: 2 radius + 1, padded to a multiple of
+// 4.
 constexpr int kSpatialPitch = 32;
 static_assert(2 * kMostBytesRadius + 1 <= kSpatialPitch);
 
-// By blocks of 128, 256 or 512 threads, a thread 4 copies of an entry and 4 entries at a time.
+// By blocks of 128, 256 or 512 threads; each thread writes 4 copies of an entry, 4 entries at a time.
 template <BilateralPass kPass>
 __device__ void fill_table(float range, uint4* table) {
   constexpr int kQuarters = kEntryBytes / 16;
@@ -73,8 +74,8 @@ __device__ void fill_table(float range, uint4* table) {
   }
 }
 
-// Fills the tile, `rows` of which have `radius` more above and below; its columns begin `radius` before x0. A
-// lane loads two columns of four rows at a time, and all before it stores them, so that the waits overlap.
+// Fills the tile: `rows` rows plus `radius` above and below; its columns begin `radius` before x0. A lane
+// loads two columns of four rows before it stores any, so that the latencies overlap.
 __device__ void fill_tile(const BytesArguments& arguments, int x0, int y0, int rows, std::uint16_t* tile) {
   const int radius = arguments.weights.first.radius;
   const int last = rows + 2 * radius;
@@ -103,11 +104,11 @@ __device__ void fill_tile(const BytesArguments& arguments, int x0, int y0, int r
   }
 }
 
-// What a lane knows of its samples.
+// A lane's samples.
 template <int kPixels>
 struct Lane {
   float own[kPixels];
-  int base[kPixels];  // of sample p and a neighbor of distance v the entry is at base[p] + v
+  int base[kPixels];  // the entry for sample p and a neighbor of distance v is at base[p] + v
   int end;            // entry of zeros
   __half2 sums[kPixels];
   float weight[kPixels] = {};
@@ -129,7 +130,7 @@ struct Lane {
   }
 };
 
-// The distances of kPixels samples that follow each other.
+// The distances of kPixels adjacent samples.
 template <int kPixels>
 __device__ void unpack(const std::uint16_t* samples, int* values) {
   unsigned words[kPixels / 2];
@@ -145,7 +146,7 @@ __device__ void unpack(const std::uint16_t* samples, int* values) {
   }
 }
 
-// Adds the neighbors of one row, of which the lane's first is at `samples`.
+// Adds the neighbors of one row; the lane's first one is at `samples`.
 template <int kPixels>
 __device__ void add_row(const std::uint16_t* samples, const __half2* spatial, int taps, const char* table,
                         Lane<kPixels>& lane) {
@@ -212,7 +213,7 @@ __device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, con
   lane.clear();
 #pragma unroll
   for (int p = 0; p < kPixels; ++p) {
-    // Also of lanes outside of the plane: look-ups stay in the table.
+    // Lanes outside the plane, too: their look-ups must stay in the table.
     const int own = min(static_cast<int>(samples[radius * arguments.pitch + radius + p]), 255 * kEntryBytes);
     lane.own[p] = static_cast<float>(own / kEntryBytes);
     lane.base[p] = kDifferences / 2 * kEntryBytes - own + copy;
@@ -247,7 +248,7 @@ __device__ void filter_lane(const BytesArguments& arguments, int x0, int y0, con
     std::uint8_t values[kPixels];
 #pragma unroll
     for (int p = 0; p < kPixels; ++p) {
-      // A mean of bytes: no clamping.
+      // A mean of bytes needs no clamping.
       values[p] = static_cast<std::uint8_t>(lane.own[p] + __fdividef(lane.sum[p], lane.weight[p]) + 0.5F);
     }
     store_run(values, out, arguments.width - x);
@@ -283,7 +284,7 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 2) bilateral_bytes_kernel(Byte
 struct Shape {
   int pixels;
   int warps;
-  // A lane reads whole runs of `pixels`.
+  // A lane reads complete runs of `pixels`.
   int pitch(int radius) const { return (kLanes * pixels + 2 * radius + pixels) / pixels * pixels; }
   std::size_t shared_bytes(int radius) const {
     return static_cast<std::size_t>(kEntries) * kEntryBytes +
@@ -296,7 +297,7 @@ struct Shape {
 
 constexpr Shape kLargest{8, kMaxWarps};
 
-// The largest tiles of which every multiprocessor has one and a half, or the smallest.
+// The largest tiles that give every multiprocessor one and a half, or the smallest ones.
 Shape choose_shape(int width, int height, int multiprocessors) {
   if (2 * kLargest.tiles(width, height) >= 3 * multiprocessors) {
     return kLargest;
@@ -323,9 +324,9 @@ void filter_tiles(const BilateralJob& job, BytesArguments& arguments, cudaStream
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 32 * shape.warps, bytes));
   const int blocks = std::min(arguments.tiles, std::max(resident, 1) * multiprocessors);
   const auto threads = static_cast<unsigned>(32 * shape.warps);
-  // A single wave of blocks, launched early, crowds where the kernel before leaves room first: found by trial
-  // on an H200 to be worth it for pictures that leave no room, after the filter's second pass, and where
-  // launching takes longest of all.
+  // A single wave of blocks that is launched early concentrates on the multiprocessors that the previous
+  // kernel leaves first. On an H200, early launch is faster for pictures that occupy all multiprocessors,
+  // after the filter's second pass, and where launching takes longest.
   const bool early =
       arguments.tiles > blocks || 10 * arguments.tiles >= 9 * resident * multiprocessors ||
       (kPass == BilateralPass::kVariance ? shape.warps == kMaxWarps : shape.warps < kMaxWarps && radius <= 4);

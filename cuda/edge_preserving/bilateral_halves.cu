@@ -7,32 +7,32 @@
 #include "cuda/runtime/powers.h"
 #include "cuda/runtime/tile.h"
 
-// Weights of 8-bit samples computed in pairs of halves: for the adaptive bilateral filter's second pass,
-// where each sample has a range sigma of its own, which no table knows. A lane makes two rows of kColumns
-// samples; the two of a column make a pair, and so do their neighbors in the tile, whose words are the
-// halves (x, y) and (x, y + 1). Exponents and weights have a relative error of 2^-9 or so; the sums of up to
-// 33 neighbors are halves, their sums floats.
+// Weights of 8-bit samples, computed in pairs of halves for the adaptive bilateral filter's second pass, in
+// which each sample has its own range sigma, so that no table is possible. A lane makes two rows of kColumns
+// samples. The two samples of a column form a pair, and so do their neighbors in the tile, whose words are
+// the halves (x, y) and (x, y + 1). Exponents and weights have a relative error of about 2^-9; the sums of up
+// to 33 neighbors are halves, the sums of these are floats.
 //
-// The special function unit does 16 powers of two a cycle and multiprocessor, which would be the bound; so
-// six pairs of 16 get them by arithmetic. 7 or 12 instructions a pair of weights.
+// The special function unit computes 16 powers of two per cycle and multiprocessor, which would be the bound,
+// so six pairs of 16 are computed by arithmetic. 7 or 12 instructions per pair of weights.
 //
-// 16 lanes by 2 pairs of rows make a warp. Blocks of 8 warps take a tile of 64 x 32 samples each, or fewer
-// columns where that would leave multiprocessors idle. Shared memory: the tile with its margin, 4 bytes a
-// sample, and the spatial exponents. Registers: 64. Bound by instruction issue and nearly as much by the
-// special function unit.
+// A warp is 16 lanes by 2 pairs of rows. Blocks of 8 warps process a tile of 64 x 32 samples each, or fewer
+// columns if multiprocessors would be idle. Shared memory: the tile with its margin, 4 bytes per sample, and
+// the spatial exponents. Registers: 64. Bound by instruction issue and nearly as much by the special function
+// unit.
 
 namespace limpid::cuda {
 namespace {
 
-constexpr int kLanes = 16;         // that lie side by side
-constexpr int kSpatialPitch = 32;  // of one row of the window: 2 radius + 1 and up to 3 more
+constexpr int kLanes = 16;         // in a row
+constexpr int kSpatialPitch = 32;  // of one row of the window: 2 radius + 1, padded to a multiple of 4
 constexpr int kSteps = 4;          // neighbors of a row at a time
 static_assert((2 * kMostBytesRadius + kSteps) / kSteps * kSteps <= kSpatialPitch);
-constexpr int kMostHalfSums = 33;  // weights that a half float adds up
+constexpr int kMostHalfSums = 33;  // maximum number of weights that a half float adds up
 constexpr int kRowsAtATime = 4;
-constexpr float kOutside = 60000;  // in place of a sample that is not in the plane
-// Of differences: the least gives those to kOutside no weight and those to 255 all of it, the greatest gives
-// no weight to a difference of 1.
+constexpr float kOutside = 60000;  // value of samples outside the plane
+// Limits of the scale of differences: the least gives differences to kOutside no weight and differences of
+// 255 full weight, the greatest gives no weight to a difference of 1.
 constexpr float kLeastScale = 1e-4F;
 constexpr float kGreatestScale = 16;
 
@@ -46,10 +46,10 @@ struct HalvesArguments {
   FloatPlane variance;
 };
 
-// The same as power_of_two() without the special function unit, for exponents of at most 0: 2^n 2^f, n the
-// nearest integer. In 1049 + n it is the low bits; shifted, they make 2^(n + 10), a normal half for all
-// weights that a half can hold, and the polynomial has the factor 2^-10. What the shift leaves of the lower
-// half in the upper one makes that greater by kStray. Relative error: 2^-9.
+// power_of_two() without the special function unit, for exponents of at most 0: 2^n 2^f, n the nearest
+// integer. In 1049 + n it is the low bits; shifted, they make 2^(n + 10), a normal half for all weights that
+// a half can hold, and the polynomial has the factor 2^-10. The bits that the shift moves from the lower half
+// to the upper one increase that by kStray. Relative error: 2^-9.
 __device__ __half2 power_of_two_by_arithmetic(__half2 exponents) {
   constexpr float kUnit = 1.0F / 1024.0F;
   constexpr float kStray = 1 + 400.0F / 1024.0F;
@@ -65,9 +65,9 @@ __device__ __half2 power_of_two_by_arithmetic(__half2 exponents) {
   return __hmul2(power, pair_of(bits_of(biased) << 10));
 }
 
-// What a lane knows of its samples, in pairs of rows. kBorder: neighbors may be kOutside. Then differences
-// are summed up, and scaled for the exponents alone; otherwise it is scaled differences, which take an
-// instruction less, but are infinite for kOutside.
+// A lane's samples, in pairs of rows. kBorder: neighbors may be kOutside. Then unscaled differences are
+// summed, and only exponents use scaled ones. Otherwise scaled differences are summed, which saves an
+// instruction but would be infinite for kOutside.
 template <int kColumns, bool kBorder>
 struct Lane {
   __half2 scale[kColumns];  // of differences: exponents are their squares
@@ -121,7 +121,7 @@ struct Lane {
   }
 };
 
-// kCount words, of which kColumns at a time are aligned.
+// Loads kCount words, in aligned vectors of kColumns.
 template <int kColumns, int kCount>
 __device__ void load(const unsigned* words, __half2* values) {
 #pragma unroll
@@ -142,7 +142,7 @@ __device__ void load(const unsigned* words, __half2* values) {
   }
 }
 
-// Adds the neighbors of one row, of which the lane's first is at `words`.
+// Adds the neighbors of one row; the lane's first one is at `words`.
 template <int kColumns, bool kBorder>
 __device__ void add_row(const unsigned* words, const __half2* spatial, int taps,
                         Lane<kColumns, kBorder>& lane) {
@@ -179,8 +179,8 @@ __device__ void add_row(const unsigned* words, const __half2* spatial, int taps,
   }
 }
 
-// Fills the tile's `rows`, which begin with (x0, y0). A lane loads a column of four of them at a time, and
-// all before it stores them, so that the waits overlap.
+// Fills the tile's `rows`, which begin with (x0, y0). A lane loads a column of four of them before it stores
+// any, so that the latencies overlap.
 __device__ void fill_tile(const HalvesArguments& arguments, int x0, int y0, int rows, unsigned* tile) {
   for (int first = static_cast<int>(threadIdx.x) / 32 * kRowsAtATime; first < rows;
        first += static_cast<int>(blockDim.x) / 32 * kRowsAtATime) {
@@ -202,7 +202,7 @@ __device__ void fill_tile(const HalvesArguments& arguments, int x0, int y0, int 
   }
 }
 
-// `values` become those of columns `x` on of a row; beyond its end they are its last.
+// Sets `values` to those of a row from column `x` on; beyond its end, the last one is repeated.
 template <int kCount>
 __device__ void load_run(const float* row, int x, int width, float (&values)[kCount]) {
   if constexpr (kCount == 4) {
@@ -221,7 +221,7 @@ __device__ void load_run(const float* row, int x, int width, float (&values)[kCo
   }
 }
 
-// The samples of a lane whose pairs begin at (x, y) and whose window at `words`.
+// Makes the samples of a lane whose pairs begin at (x, y) and whose window begins at `words`.
 template <int kColumns, bool kBorder>
 __device__ void filter_lane(const HalvesArguments& arguments, const unsigned* words, const __half2* spatial,
                             int x, int y) {
@@ -272,7 +272,7 @@ __device__ void filter_lane(const HalvesArguments& arguments, const unsigned* wo
       std::uint8_t values[kColumns];
 #pragma unroll
       for (int p = 0; p < kColumns; ++p) {
-        values[p] = static_cast<std::uint8_t>(mean(p) + 0.5F);  // a mean of bytes: no clamping
+        values[p] = static_cast<std::uint8_t>(mean(p) + 0.5F);  // a mean of bytes needs no clamping
       }
       store_run(values, reinterpret_cast<std::uint8_t*>(arguments.out.data + row * arguments.out.stride) + x,
                 arguments.width - x);
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(256, 4) bilateral_halves_kernel(HalvesArgument
 }
 
 struct Shape {
-  int columns;  // a lane's
+  int columns;  // per lane
   int warps;
   // Lanes read kSteps words at a time. The pairs of rows of a warp are half of the banks apart.
   int pitch(int radius) const { return (kLanes * columns + 2 * radius + kSteps + 7) / 16 * 16 + 8; }
@@ -332,7 +332,7 @@ struct Shape {
   }
 };
 
-// As many columns a lane as leave a multiprocessor `kWarps` warps.
+// As many columns per lane as leave `kWarps` warps to a multiprocessor.
 Shape choose_shape(int width, int height, int multiprocessors) {
   constexpr int kWarps = 12;
   Shape shape{4, 8};

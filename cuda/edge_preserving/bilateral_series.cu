@@ -10,54 +10,55 @@
 #include "cuda/runtime/powers.h"
 #include "cuda/runtime/tile.h"
 
-// The bilateral filter's weights of a range sigma that is the same everywhere, as a sum of cosines
+// The bilateral filter's weights, for a range sigma that is constant across the picture, as a sum of cosines
 // (Chaudhury, Sage and Unser 2011; Sugimoto and Kamata 2015):
 //
 //   exp(-gamma d^2) = sum over k of a_k cos(w_k d),    w_k = (k + 1/2) step,
 //
 // to 10^-6 for differences d of 8-bit samples. Since cos(w (j - i)) = cos wj cos wi + sin wj sin wi, a sum of
-// weights over a window is made of means of cos wI and sin wI by the spatial weights, whatever the sample in
-// the middle; the sums of d exp(-gamma d^2) and d^2 exp(-gamma d^2) are made of the same means by other
-// factors, those of the series' derivatives. The spatial weights are a column's times a row's: two products
-// with band matrices, which tensor cores do. So the work does not depend on the radius, but on how many
-// cosines it takes: 9 for a range sigma of 50, 16 for 20.
+// weights over a window consists of means of cos wI and sin wI by the spatial weights, for any sample in the
+// center. The sums of d exp(-gamma d^2) and d^2 exp(-gamma d^2) consist of the same means with other factors,
+// those of the series' derivatives. The spatial weights are the product of a column and a row: two products
+// with band matrices, on tensor cores. The work therefore does not depend on the radius, but on the number of
+// cosines: 9 for a range sigma of 50, 16 for 20.
 //
-// A lone sample has the weights of all others, each nearly 0, against its own: hence the 10^-6. Cosines and
-// sines, and the sums of columns, are therefore pairs of halves, the second what the first leaves.
+// An isolated sample's own weight competes with the weights of all others, each nearly 0, which requires the
+// 10^-6. Cosines and sines, and the sums of columns, are therefore pairs of halves, the second being the
+// rounding error of the first.
 //
 // A warp makes 32 x 32 samples. For one frequency the left operands are always
 //
 //   16 x 48 spatial weights, of row m and column k that of distance k - 16 - m
 //
-// and the right ones 48 x 8 cosines, rows of samples by columns, whose product, 16 x 8 sums along columns,
-// is, transposed, as it lies in a lane's registers, 16 of 48 rows of the next right operand. Cosines come
-// from a table in shared memory, of which 16 lanes have a copy each in banks of their own, so that look-ups
-// take one cycle each whatever the samples are. The table is another one for every frequency; a block's 256
-// threads make one value's entry each by rotating that of the frequency before.
+// and the right ones 48 x 8 cosines, rows of samples by columns. The product, 16 x 8 sums along columns, is,
+// transposed, in the layout of a lane's registers, 16 of 48 rows of the next right operand. Cosines come from
+// a table in shared memory, of which 16 lanes have a copy each in their own banks, so that look-ups take one
+// cycle for any samples. The table differs for every frequency; a block's 256 threads make one value's entry
+// each by rotating the entry of the frequency before.
 //
 // Shared memory: two tables, 64 KiB, so that one is made while the other is used; the tile's samples with
-// their margin as pairs of rows of offsets into the table, 32 KiB. 8 warps make a block of 64 x 128 samples,
-// one a multiprocessor: a lane has all 255 registers.
+// their margin as pairs of rows of offsets into the table, 32 KiB. 8 warps form a block of 64 x 128 samples,
+// one per multiprocessor: a lane has all 255 registers.
 
 namespace limpid::cuda {
 namespace {
 
 constexpr int kMargin = 16;
 static_assert(kMargin > kMostBytesRadius);
-constexpr int kSide = 32;  // of a warp's samples
-constexpr int kRows = 64;  // of a block's
+constexpr int kSide = 32;  // side of a warp's samples
+constexpr int kRows = 64;  // of a block
 constexpr int kColumns = 128;
-constexpr int kThreads = 256;  // also how many values samples have
+constexpr int kThreads = 256;  // also the number of values of a sample
 constexpr int kCopies = 16;
 constexpr int kEntryBytes = 8 * kCopies;
-constexpr int kEntries = kThreads + 1;  // the last one, of zeros, for samples outside of the plane
+constexpr int kEntries = kThreads + 1;  // the last one, zero, is for samples outside the plane
 constexpr int kPitch = kColumns + 2 * kMargin + 8;
-constexpr int kPairs = kRows / 2 + kMargin;  // of rows in the tile
+constexpr int kPairs = kRows / 2 + kMargin;  // pairs of rows in the tile
 constexpr int kPairsAtATime = 4;
 constexpr int kMaxFrequencies = 40;
 
-// A block's shared memory: tables of two frequencies, of cosines and sines, each as a half and what it
-// leaves, and as a float; and the tile, pairs of rows of offsets into `parts`.
+// A block's shared memory: tables of two frequencies, of cosines and sines, each as a half and its rounding
+// error, and as a float; and the tile, pairs of rows of offsets into `parts`.
 struct Shared {
   uint2 parts[2][kEntries][kCopies];
   float2 whole[2][kEntries];
@@ -75,10 +76,10 @@ struct SeriesArguments {
   int frequencies;
   double half_period;              // of the lowest frequency
   float weights[kMaxFrequencies];  // a_k
-  float moments[kMaxFrequencies];  // of d exp(-gamma d^2), or of d^2 exp(-gamma d^2)
+  float moments[kMaxFrequencies];  // weights of d exp(-gamma d^2), or of d^2 exp(-gamma d^2)
 };
 
-// The tile, whose first sample inside of the margin is (x0, y0).
+// Fills the tile, whose first sample inside the margin is (x0, y0).
 __device__ void fill_tile(const SeriesArguments& arguments, int x0, int y0,
                           unsigned (&tile)[kPairs][kPitch]) {
   for (int first = static_cast<int>(threadIdx.x) / 32 * kPairsAtATime; first < kPairs;
@@ -101,7 +102,7 @@ __device__ void fill_tile(const SeriesArguments& arguments, int x0, int y0,
   }
 }
 
-// A value's cosine and sine, for one frequency after the other.
+// The cosine and sine of a value, for one frequency after the other.
 struct Rotation {
   double cosine;
   double sine;
@@ -117,7 +118,7 @@ struct Rotation {
     sine = sine * cosine_step + cosine * sine_step;
     cosine = next;
   }
-  // Writes the thread's entry, copies in an order that has no bank conflicts.
+  // Writes the thread's entry; the order of the copies avoids bank conflicts.
   __device__ void write(uint2 (&parts)[kEntries][kCopies], float2 (&whole)[kEntries]) const {
     const auto halves = [](double value) {
       const __half high = __double2half(value);
@@ -132,14 +133,14 @@ struct Rotation {
   }
 };
 
-// What a warp's lane knows of its samples: columns group and group + 8 of both halves of the warp's columns,
-// rows 2 in_group and the next of all four quarters of its rows.
+// A warp's lane's samples: columns group and group + 8 of both halves of the warp's columns, rows 2 in_group
+// and the next of all four quarters of its rows.
 struct Sums {
   float weight[2][4][4] = {};
   float moment[2][4][4] = {};
 };
 
-// Calls take(half, quarter, i, offset) for all of them with their values' offsets in a table.
+// Calls take(half, quarter, i, offset) for all samples, with the offsets of their values in a table.
 template <typename Take>
 __device__ __forceinline__ void for_own_samples(const unsigned* words, const Take& take) {
 #pragma unroll
@@ -155,8 +156,8 @@ __device__ __forceinline__ void for_own_samples(const unsigned* words, const Tak
   }
 }
 
-// Adds one frequency's terms. `band` are the left operands; `words` the lane's first pair of rows in the
-// margin, `parts` its copy of the first entry.
+// Adds one frequency's terms. `band`: the left operands. `words`: the lane's first pair of rows in the
+// margin. `parts`: its copy of the first entry.
 template <BilateralPass kPass>
 __device__ void add_frequency(const unsigned (&band)[3][4], const unsigned* words, const char* parts,
                               const char* whole, float weight, float moment, Sums& sums) {
@@ -295,15 +296,15 @@ __global__ void __launch_bounds__(kThreads, 1) bilateral_series_kernel(const Ser
   });
 }
 
-// The series of 2^(-range d^2), for |d| up to 255. It repeats itself with changing sign, far enough that what
-// comes from there is as little as what the frequencies beyond the last one would add.
+// The series of 2^(-range d^2) for |d| up to 255. The series is periodic with alternating sign. Its period is
+// so long that the error from repetition is as small as that of the omitted frequencies.
 struct Series {
   double half_period;  // of the lowest frequency
   int frequencies;
 
   Series(BilateralPass pass, float range) {
     const double sigma = std::sqrt(0.5 / (static_cast<double>(range) * std::log(2.0)));
-    // Variances have terms of up to sigma^2, and those of flat neighborhoods are to be 0.
+    // Variances have terms of up to sigma^2, and those of flat neighborhoods must be 0.
     const double reach =
         std::sqrt(pass == BilateralPass::kMean ? 29 : 33 + 4.5 * std::log(std::max(sigma / 50, 1.0)));
     half_period = 255 + reach * sigma;
@@ -320,9 +321,9 @@ bool can_filter_by_series(const BilateralJob& job, const DeviceLimits& device) {
 }
 
 bool series_pays(const BilateralJob& job, const DeviceLimits& device) {
-  // Samples of a window that bilateral_bytes() looks up in the time of one frequency, measured on an H200. A
-  // device's attributes don't tell it, and it must not be measured where it is used: what is chosen shows in
-  // the results, which must be the same from run to run.
+  // The number of a window's samples that bilateral_bytes() looks up in the time of one frequency, measured
+  // on an H200. A device's attributes do not contain it, and it must not be measured at run time: the choice
+  // affects results, which must be deterministic.
   constexpr double kSamplesOfFrequency = 26;
   const int waves =
       blocks_for(blocks_for(job.width, kColumns) * blocks_for(job.height, kRows), device.multiprocessors);

@@ -54,7 +54,7 @@ void EdgePreserving::run_passes(std::span<const BilateralPass> passes,
                                 const SamplePlane& out, cudaStream_t stream) {
   BilateralJob job;
   job.weights = weights;
-  // The variance is read where the result goes, by the thread that writes it.
+  // The variance shares the result's memory: the thread that writes a result reads its variance.
   job.variance = result_plane_;
   job.width = noisy_plane_.width;
   job.height = noisy_plane_.height;

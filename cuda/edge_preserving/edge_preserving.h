@@ -15,8 +15,7 @@ namespace limpid::cuda {
 /// The edge-preserving filters, plane by plane.
 class EdgePreserving final : public SpatialFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make
-  /// sense or if memory does not suffice.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
   EdgePreserving(const EdgePreservingFilter& filter, const FrameFormat& format);
 
   std::size_t memory() const override;
@@ -36,8 +35,7 @@ class EdgePreserving final : public SpatialFilter {
                     cudaStream_t stream);
 
   EdgePreservingFilter filter_;
-  // Working planes, as large as the largest plane; their `width` and `height` are those of the plane under
-  // way.
+  // Working planes of the size of the largest plane; `width` and `height` are those of the current plane.
   FloatPlane noisy_plane_;
   FloatPlane result_plane_;
   DeviceMemory noisy_;

@@ -9,18 +9,17 @@
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/variants.h"
 
-// Non-local means and NLM-bilateral: means of the samples of a search window, weighted by the likeness of
+// Non-local means and NLM-bilateral: means of the samples of a search window, weighted by the similarity of
 // their patches, as core/edge_preserving/edge_preserving.h defines them (PatchWeights).
 
 namespace limpid::cuda {
 
-/// What nlm_*() read: a plane's matching values (patch_scale()), whose rows are as long as those of
-/// the float plane beside it.
+/// Input of nlm_*(): a plane's matching values (patch_scale()), in rows of the same pitch as the float plane.
 struct PatchPlane {
   FloatPlane samples;              ///< in 8-bit code values
   std::int16_t* values = nullptr;  ///< matching value of (x, y) at [y * samples.pitch + x]
   MatchingScale scale;
-  bool exact = false;  ///< samples have at most 10 bits, so that matching values are they
+  bool exact = false;  ///< samples have at most 10 bits and equal their matching values
 };
 
 /// Fills `plane.values` from `plane.samples`.
@@ -35,13 +34,13 @@ struct NlmJob {
 using AveragePatches = void(const NlmJob& job, cudaStream_t stream);
 using NlmVariant = Variant<NlmJob, AveragePatches>;
 
-/// All that average alike.
+/// All variants with equal results.
 std::span<const NlmVariant> nlm_variants();
 
-// The table's entries, nlm_*.cu.
+// The entries of the table, nlm_*.cu.
 
-/// Exact matching values, patches of up to 9x9 and a moderate window. Patch distances by tensor cores, of
-/// half floats' precision.
+/// True for exact matching values, patches of up to 9x9 and a moderate window. Patch distances are computed
+/// by tensor cores, with the precision of half floats.
 bool can_average_fast(const NlmJob& job, const DeviceLimits& device);
 AveragePatches nlm_fast;
 

@@ -2,12 +2,12 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/powers.h"
 
-// A block of 256 threads makes 32 x 32 samples, offset after offset of the search window. Of an offset, first
-// every thread slides along 8 positions of a row: sums of squared differences of 2 patch_radius + 1 samples
-// side by side, to shared memory; then down 4 positions of a column: sums of those, which are the patches'
-// distances, and the weights. So an offset costs a sample a few additions whatever the size of the patches.
-// All sums are integers. Shared memory: up to 7 KiB of sums. Registers: no limit felt. Bound by instruction
-// issue, about 40 a sample and offset, two barriers among them.
+// A block of 256 threads makes 32 x 32 samples, one offset of the search window at a time. For each offset,
+// every thread first slides along 8 positions of a row and writes sums of squared differences of 2
+// patch_radius + 1 adjacent samples to shared memory; it then slides down 4 positions of a column and adds
+// these sums, which gives the patches' distances and the weights. The cost per offset and sample is a few
+// additions for any size of patches. All sums are integers. Shared memory: up to 7 KiB of sums. Registers are
+// no limit. Bound by instruction issue, about 40 per sample and offset, with two barriers.
 
 namespace limpid::cuda {
 namespace {
@@ -24,7 +24,7 @@ struct AnyArguments {
   PatchWeights weights;
 };
 
-// How many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's.
+// The number of samples i - radius to i + radius that lie in 0 to size - 1 together with those of i + offset.
 __device__ int pairs_inside(int i, int offset, int radius, int size) {
   return min(i + radius, size - 1 - max(offset, 0)) - max(i - radius, max(-offset, 0)) + 1;
 }

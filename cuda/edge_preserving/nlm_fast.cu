@@ -8,10 +8,10 @@
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/powers.h"
 
-// Patches' distances at one offset are a box sum of the squared differences of the plane and the shifted
-// plane, along columns, then along rows: two products with matrices of ones and zeros, which tensor cores do.
-// A warp makes 16 x 32 samples. Of an offset its lanes hold 24 x 40 squared differences, in pairs of rows, as
-// the right operand of
+// The patches' distances at one offset are a box sum of the squared differences of the plane and the shifted
+// plane, along columns, then along rows: two products with matrices of ones and zeros, on tensor cores. A
+// warp makes 16 x 32 samples. For each offset its lanes hold 24 x 40 squared differences, in pairs of rows,
+// as the right operand of
 //
 //   16 x 24 ones where their rows are up to radius apart    x    24 x 8 squares    (5 times)
 //
@@ -19,42 +19,42 @@
 //
 //   16 x 24 of `patch` where their columns are up to radius apart    x    24 x 8 column sums    (4 times)
 //
-// which makes the weights' negative exponents. A lane's results are pairs of rows, too: words of the halves
-// (x, y) and (x, y + 1) in shared memory. A product's rows may stand in any order, and so may what it sums:
-// the first 16 of the 24 rows (32 of the 40 columns) are the warp's own, the margin's eight come last, those
-// after them before those before them. So the lane that has a sample's weight has its difference. What
-// depends on that is added to the exponents by a product of the squares with the identity, two pairs by one
-// instruction. Exponents are floats where an offset is subtracted, otherwise halves: to round those, at 2^-11
-// or so of them, changes a weight 2^-E by less than E 2^-E 2^-11.
+// which gives the weights' negative exponents. A lane's results are pairs of rows, too: words of the halves
+// (x, y) and (x, y + 1) in shared memory. The order of a product's rows, and of the terms it sums, is
+// arbitrary: the first 16 of the 24 rows (32 of the 40 columns) are the warp's own; the margin's eight
+// follow, those after them before those before them. Thus the lane that has a sample's weight has its
+// difference. Terms that depend on the difference are added to the exponents by a product of the squares with
+// the identity, two pairs per instruction. Exponents are floats if an offset is subtracted, otherwise halves:
+// rounding these, by about 2^-11 relatively, changes a weight 2^-E by less than E 2^-E 2^-11.
 //
-// Samples are held in units of 16 code values from mid-gray, so that squares fit half floats: those have a
-// relative error of 2^-12, the column sums one of 2^-11. Outside of the plane they are NaN: only warps at the
-// border have them, and give them no weight.
+// Samples are held in units of 16 code values relative to mid-gray, so that squares fit half floats: these
+// have a relative error of 2^-12, the column sums one of 2^-11. Samples outside the plane are NaN: they only
+// occur in warps at the border, which give them no weight.
 //
-// 4 warps make a block of 32 rows and 32 columns: two, one above the other, for the first half of the search
-// window, and two for the second one. So a block takes half as long, and the last ones leave fewer
-// multiprocessors idle. Shared memory: the block's tile with its margin, 4 bytes a sample, 16 KiB for a
-// window of 21 x 21, and 16 KiB of sums, which registers have no room for. Registers: 128. Bound by
-// instruction issue, 9 a sample and offset, and nearly as much by the special function unit and by shared
+// 4 warps form a block of 32 rows and 32 columns: two, one above the other, for the first half of the search
+// window, and two for the second half. A block thus takes half as long, and the last blocks leave fewer
+// multiprocessors idle. Shared memory: the block's tile with its margin, 4 bytes per sample, 16 KiB for a
+// window of 21 x 21, and 16 KiB of sums, for which there are not enough registers. Registers: 128. Bound by
+// instruction issue, 9 per sample and offset, and nearly as much by the special function unit and by shared
 // memory.
 
 namespace limpid::cuda {
 namespace {
 
-constexpr int kMargin = 4;  // of samples whose squared differences are summed: the greatest patch radius
+constexpr int kMargin = 4;  // samples around the warp's, for patches: the maximum patch radius
 constexpr int kBlockRows = 32;
 constexpr int kColumns = 32;  // of a block and of a warp
 constexpr int kWarpRows = 16;
 constexpr int kThreads = 128;
-constexpr int kRowBlocks = 3;     // of 8 rows each, the last one the margin's
-constexpr int kColumnBlocks = 5;  // of 8 columns each, likewise
+constexpr int kRowBlocks = 3;     // of 8 rows each, the last one in the margin
+constexpr int kColumnBlocks = 5;  // of 8 columns each, the last one in the margin
 static_assert(8 * kRowBlocks == kWarpRows + 2 * kMargin && 8 * kColumnBlocks == kColumns + 2 * kMargin);
 static_assert(kThreads / 32 == 2 * kBlockRows / kWarpRows, "each half of the window has two warps");
 constexpr int kRowsAtATime = 8;
-constexpr int kMostHalfSums = 32;  // weights that a half float adds up
+constexpr int kMostHalfSums = 32;  // maximum number of weights that a half float adds up
 constexpr int kQuarters = 4;       // of a lane's results, two pairs of samples each
-constexpr float kUnits = 16;       // of samples, in code values
-constexpr float kMostOffset = 80;  // beyond, half floats' distances are too coarse for the weights
+constexpr float kUnits = 16;       // unit of samples, in code values
+constexpr float kMostOffset = 80;  // beyond this, distances in half floats are too coarse for the weights
 
 struct FastArguments {
   PatchPlane plane;
@@ -62,14 +62,14 @@ struct FastArguments {
   PatchWeights weights;
   int rows;  // of the tile in shared memory
   int pitch;
-  float patch;  // for distances in units of kUnits^-2, a half float
-  // What compilers know to be equal they keep once, and copy to where products need it, again and again. They
-  // don't know of these.
+  float patch;  // factor of distances in units of kUnits^-2, a half float
+  // Zeros that the compiler does not see as equal. It would keep one register for equal values and copy it to
+  // the operands of products again and again.
   unsigned zeros[12] = {};
-  float starts[4];  // of exponents, all the same
+  float starts[4];  // start values of exponents, all equal
 };
 
-// Halves of ones and zeros.
+// A pair of halves that are one or zero.
 __device__ unsigned pair_of_ones(bool low, bool high) {
   return (low ? 0x3C00U : 0U) | (high ? 0x3C000000U : 0U);
 }
@@ -77,12 +77,13 @@ __device__ unsigned pair_mask(bool low, bool high) {
   return (low ? 0xFFFFU : 0U) | (high ? 0xFFFF0000U : 0U);
 }
 
-// Which of `size` rows (or columns) and the margin about them the i-th of block `block` stands for.
+// The row (or column), of `size` and the margin around them, that is the i-th of block `block`.
 __device__ int place_in_block(int block, int i, int size) {
   return block < size / 8 ? 8 * block + i : i < kMargin ? size + i : i - 2 * kMargin;
 }
 
-// 1 / how many of the samples i - radius to i + radius lie in 0 to size - 1 with i + offset's, if any do.
+// 1 / the number of samples i - radius to i + radius that lie in 0 to size - 1 together with those of i +
+// offset; 0 if none do.
 __device__ float share_of_pair(int i, int offset, int radius, int size) {
   const int pairs = min(i + radius, size - 1 - max(offset, 0)) - max(i - radius, max(-offset, 0)) + 1;
   float share = 0;
@@ -90,9 +91,9 @@ __device__ float share_of_pair(int i, int offset, int radius, int size) {
   return share;
 }
 
-// Of a lane's samples: quarter q has columns group and group + 8, from 16 (q % 2) on, and rows 2 in_group and
-// the next, from 8 (q / 2) on. Neighbors' weights and weighted differences from the own samples are added up
-// in halves, those in shared memory: kQuarters vectors each, of which a thread has every kThreads-th.
+// Sums of a lane's samples: quarter q has columns group and group + 8, from 16 (q % 2) on, and rows 2
+// in_group and the next, from 8 (q / 2) on. Neighbors' weights and weighted differences from the own samples
+// are added in halves, and these sums in shared memory: kQuarters vectors each, interleaved by kThreads.
 struct Sums {
   __half2 weight[kQuarters][2];
   __half2 difference[kQuarters][2];
@@ -116,7 +117,7 @@ struct Sums {
     }
   }
   __device__ void flush() {
-    asm volatile("" ::: "memory");  // else compilers keep the totals in registers
+    asm volatile("" ::: "memory");  // prevents compilers from keeping the totals in registers
     const auto add = [](float4& total, const __half2(&two)[2]) {
       const float2 first = __half22float2(two[0]);
       const float2 second = __half22float2(two[1]);
@@ -131,10 +132,10 @@ struct Sums {
   }
 };
 
-// A warp's 16 x 32 samples, over one half of the search window: up to its own sample, or after it. kBorder:
-// patches or neighbors may lie outside of the plane, where samples are NaN. kRange: weights have a factor
-// for the difference of the samples, and those of patches are at most 1 as they are; kSpatial: and one for
-// the offset. `samples_at` is the warp's first sample in the tile.
+// Adds up a warp's 16 x 32 samples over one half of the search window: up to its own sample, or after it.
+// kBorder: patches or neighbors may lie outside the plane, where samples are NaN. kRange: weights have a
+// factor for the difference of the samples, and patches' weights need no limit of 1; kSpatial: weights have a
+// factor for the offset. `samples_at` is the warp's first sample in the tile.
 template <bool kBorder, bool kRange, bool kSpatial>
 __device__ void average(const FastArguments& arguments, const unsigned* samples_at, int x0, int y0,
                         bool second_half, Sums& sums) {
@@ -145,8 +146,8 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
   const int group = static_cast<int>(threadIdx.x % 32 / 4);
   const int in_group = static_cast<int>(threadIdx.x % 4);
 
-  // The left operands: the first 16 columns and the last 8 of the sums of columns', then of the sums of
-  // rows'; at the border, of each half of the warp's columns.
+  // The left operands: the first 16 columns and the last 8 for the sums of columns, then for the sums of
+  // rows; at the border, for each half of the warp's columns.
   unsigned ones[6];
   unsigned column_factors[4];
   unsigned last_column_factors[2];
@@ -161,13 +162,14 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
     (i < 4 ? column_factors[i % 4] : last_column_factors[i % 2]) = ones[i];
     row_factors[0][i / 2][i % 2] = (patch & pair_mask(near(first), near(first + 1))) | arguments.zeros[6 + i];
   }
-  // At the border sums are multiplied by what a patch has of rows or columns over those that both have.
+  // At the border, sums are multiplied by the ratio of a patch's rows or columns to those that both patches
+  // have in the plane.
   const auto scale = [&](unsigned factors, float share) {
     return bits_of(__hmul2(pair_of(factors), __float2half2_rn(fminf(share, 60000))));
   };
   const auto side = static_cast<float>(2 * radius + 1);
 
-  // Of the lane's words, from the warp's first sample on.
+  // of the lane's words, from the warp's first sample on
   int rows[kRowBlocks];
   int columns[kColumnBlocks];
 #pragma unroll
@@ -242,7 +244,8 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
           const int h = q / 2;
           const int j = q % 2 * 2;
           const auto& factors = row_factors[kBorder ? q % 2 : 0];
-          // The four columns after these 16 are the other 16's first, or the margin's; those before likewise.
+          // The four columns after these 16 are the first of the other 16, or the margin's; the four columns
+          // before them are the last of the other 16, or the margin's.
           const bool after = in_group < kMargin / 2;
           const unsigned margin_sums = after == (j == 0) ? column_sums[j == 0 ? 2 : 1][h] : column_sums[4][h];
           __half2 weights_of[2];
@@ -289,7 +292,7 @@ __device__ void average(const FastArguments& arguments, const unsigned* samples_
   }
 }
 
-// Writes the means of a warp's samples, whose totals are in two places.
+// Writes the means of a warp's samples from its two sets of totals.
 __device__ void store(const FloatPlane& out, const unsigned* own, int pitch, const float4* first,
                       const float4* second, int x0, int y0) {
   const int group = static_cast<int>(threadIdx.x % 32 / 4);
@@ -313,8 +316,8 @@ __device__ void store(const FloatPlane& out, const unsigned* own, int pitch, con
   }
 }
 
-// Which block of the plane the number-th is. Those at the border take longer, so they come first: the
-// top and the bottom row, then the columns from both sides inwards.
+// The position of block `number` in the plane. Blocks at the border take longer, so they come first: the top
+// and the bottom row, then the columns from both sides inward.
 __device__ int2 block_place(int number, int columns, int rows) {
   if (number < 2 * columns) {
     return {number % columns, number / columns * (rows - 1)};
@@ -324,8 +327,8 @@ __device__ int2 block_place(int number, int columns, int rows) {
   return {column % 2 == 0 ? column / 2 : columns - 1 - column / 2, 1 + inner % (rows - 2)};
 }
 
-// Fills the tile, whose first sample is (x0, y0). A lane loads a column of rows at a time, and all before it
-// stores them, so that the waits overlap.
+// Fills the tile, whose first sample is (x0, y0). A lane loads a column of rows before it stores any, so that
+// the latencies overlap.
 __device__ void fill_tile(const FastArguments& arguments, int x0, int y0, unsigned* tile) {
   const FloatPlane& samples = arguments.plane.samples;
   const float unit = 1 / (kUnits * static_cast<float>(arguments.plane.scale.scale));
@@ -387,8 +390,8 @@ __global__ void __launch_bounds__(kThreads, 4) nlm_fast_kernel(FastArguments arg
   }
 }
 
-// A warp's words are (2 pitch) apart down the rows, also the margin's but for a multiple of 8 pitch, and 1
-// apart along them: no conflicts for such pitches.
+// A warp's words are 2 pitch apart along columns (in the margin, too, up to a multiple of 8 pitch) and 1
+// apart along rows: no bank conflicts with these pitches.
 int tile_pitch(const PatchWeights& weights) {
   const int columns = kColumns + 2 * (kMargin + weights.search_radius_x);
   return (columns - 4 + 15) / 16 * 16 + 4;
@@ -422,10 +425,10 @@ void nlm_fast(const NlmJob& job, cudaStream_t stream) {
   arguments.rows = tile_rows(weights);
   arguments.pitch = tile_pitch(weights);
   const auto side = static_cast<float>(2 * weights.patch_radius + 1);
-  const float values = kUnits * static_cast<float>(job.plane.scale.scale);  // matching values in a unit
+  const float values = kUnits * static_cast<float>(job.plane.scale.scale);  // matching values per unit
   const float patch = weights.patch * values * values / (side * side);
   arguments.patch = __half2float(__float2half(std::min(patch, 32768.0F)));
-  // What rounding the factor to a half float does to the distance, the offset must suffer too.
+  // The offset is scaled by the rounding of the factor to a half float, like the distance.
   const float offset = patch > 0 ? weights.offset * (arguments.patch / patch) : weights.offset;
   std::fill_n(arguments.starts, 4, -offset);
   const std::size_t bytes = shared_bytes(weights);

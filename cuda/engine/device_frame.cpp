@@ -5,7 +5,7 @@
 namespace limpid::cuda {
 namespace {
 
-// Whether a frame in host memory is laid out as the device's, so that one copy takes all of it.
+// True if a frame in host memory has the device frame's layout, so that one copy suffices.
 bool same_layout(const Frame& host, const SamplePlanes& device) {
   for (int p = 0; p < host.format.plane_count(); ++p) {
     if (host.planes[p].stride != device[p].stride ||
@@ -19,10 +19,10 @@ bool same_layout(const Frame& host, const SamplePlanes& device) {
 }  // namespace
 
 DeviceFrame::DeviceFrame(const FrameFormat& format) : memory_(frame_bytes(format)) {
-  // What lies between rows is copied too, but never written.
+  // Bytes between rows are copied but never written.
   check(cudaMemset(memory_.as(), 0, memory_.bytes()));
   check(cudaStreamSynchronize(nullptr));
-  // The layout alone is wanted; the memory is not looked at from here.
+  // Only for the layout; the host does not access the memory.
   const Frame layout = place_frame(format, {std::shared_ptr<void>(), memory_.as()});
   for (int p = 0; p < format.plane_count(); ++p) {
     planes_[p] = {layout.planes[p].data, layout.planes[p].stride};
@@ -36,7 +36,7 @@ void copy(const Frame& host, const SamplePlanes& device, cudaMemcpyKind kind, cu
     return static_cast<std::size_t>(host.planes[p].width) * host.format.bytes_per_sample();
   };
   if (same_layout(host, device)) {
-    // Up to the last sample, after which the host's memory may end.
+    // Up to the last sample, after which the host memory may end.
     const Plane& last = host.planes[planes - 1];
     const std::size_t bytes = static_cast<std::size_t>(last.data - host.planes[0].data) +
                               last.stride * (last.height - 1) + row_bytes(planes - 1);

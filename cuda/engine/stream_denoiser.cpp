@@ -21,13 +21,13 @@ StreamDenoiser::StreamDenoiser(int device, FramePool pool,
       clipping_(format),
       ring_(filter_->reach()) {
   set_noise(noise);
-  // Two frames suffice for copies to overlap with kernels unless one of them hitches.
+  // With frames of this size, two suffice for copies to overlap with kernels unless one of them is delayed.
   constexpr std::size_t kLargeFrame = std::size_t{32} << 20;
   const int results = frame_bytes(format) > kLargeFrame ? 2 : 4;
   for (int i = 0; i < results; ++i) {
     results_.emplace_back(format);
   }
-  // Those that the ring keeps while it waits for another, and those that are being copied meanwhile.
+  // The frames that the ring keeps while it waits for another, and those that are being copied.
   const Reach reach = filter_->reach();
   for (int i = 0; i < reach.before + reach.after + results; ++i) {
     FrameSlot& slot = frames_.emplace_back(format);
@@ -66,7 +66,7 @@ void StreamDenoiser::send(Frame frame) {
   Timestamps& timestamps = take_timestamps();
   const bool begins_anew = frame.begins_anew;
   const bool context_only = frame.context_only;
-  // Kept from here on, whatever fails: what was enqueued may be any part of it.
+  // Kept from here on even after a failure: any part of the work may have been enqueued.
   free_frames_.pop_front();
   ring_.push({frame.interlaced, std::move(out), noise_, &slot, &timestamps, sent_}, begins_anew,
              context_only);
@@ -77,8 +77,8 @@ void StreamDenoiser::send(Frame frame) {
     upload(uploading_.back().in, slot, timestamps);
     enqueue_results();
   } catch (...) {
-    // A result can't come, nor be relied on in later frames, which share the filter's memory; those before it
-    // are whole.
+    // There is no result, and later results must not depend on it, as they share the filter's memory. Earlier
+    // results are complete.
     fail(std::current_exception());
     under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(whole), under_way_.end());
     throw;
@@ -93,7 +93,7 @@ std::optional<Frame> StreamDenoiser::receive() {
   UnderWay& first = under_way_.front();
   first.timestamps->downloaded.synchronize();
   count(first);
-  // Uploads follow each other: what was sent before the newest frame that the result depends on has been
+  // Uploads are sequential: all frames sent before the newest frame that the result depends on have been
   // read.
   while (!uploading_.empty() && uploading_.front().number <= first.newest) {
     uploading_.pop_front();
@@ -134,7 +134,7 @@ void StreamDenoiser::reset() {
   uploading_.clear();
 }
 
-// What the filter keeps with the frame is for other frames from now on.
+// The filter's state of the frame belongs to other frames from now on.
 void StreamDenoiser::set_free(FrameSlot& slot) {
   if (slot.state != nullptr) {
     filter_->renew(*slot.state);
@@ -142,7 +142,7 @@ void StreamDenoiser::set_free(FrameSlot& slot) {
   free_frames_.push_back(&slot);
 }
 
-// Where the frame's result will go, if one is wanted.
+// The destination of the frame's result, if the frame has one.
 std::optional<Frame> StreamDenoiser::take_result(const Frame& frame) {
   if (frame.context_only) {
     return std::nullopt;
@@ -174,7 +174,7 @@ void StreamDenoiser::upload(const Frame& frame, FrameSlot& slot, const Timestamp
   timestamps.uploaded.record(uploads_);
 }
 
-// Of all windows whose frames are there.
+// Enqueues the results of all windows whose frames have been sent.
 void StreamDenoiser::enqueue_results() {
   while (ring_.has_next()) {
     enqueue(ring_.next());
@@ -220,7 +220,7 @@ void StreamDenoiser::enqueue(const FrameRing<Kept>::Window& window) {
       {std::move(out), current.slot, &slot, std::exchange(current.timestamps, nullptr), newest.number});
 }
 
-// No window to come has the frame.
+// No later window contains the frame.
 void StreamDenoiser::retire(Kept kept) {
   kept.slot->read.record(kernels_);
   kept.slot->used = true;
@@ -230,12 +230,12 @@ void StreamDenoiser::retire(Kept kept) {
   }
 }
 
-// Timestamps may be those of a later upload by now, before which all earlier ones are done.
+// Timestamps may already be those of a later upload, before which all earlier ones are complete.
 void StreamDenoiser::let_go_of_uploaded() {
   while (!uploading_.empty() && uploading_.front().timestamps->uploaded.has_occurred()) {
     uploading_.pop_front();
   }
-  // Of a stream of nothing but context no result will come that is waited for.
+  // A stream of context frames only has no results to wait for.
   if (under_way_.empty() && uploading_.size() > frames_.size()) {
     check(cudaStreamSynchronize(uploads_.get()));
     uploading_.clear();
@@ -249,7 +249,7 @@ void StreamDenoiser::fail(const std::exception_ptr& failure) {
   uploading_.clear();
 }
 
-// A device that can't say that it is done has failed as a whole, and writes nothing any more.
+// A device that fails to report completion has failed entirely and writes nothing any more.
 void StreamDenoiser::wait_for_all() const {
   for (const Stream* stream : {&uploads_, &kernels_, &downloads_}) {
     cudaStreamSynchronize(stream->get());
@@ -265,12 +265,12 @@ StreamDenoiser::Timestamps& StreamDenoiser::take_timestamps() {
   return timestamps;
 }
 
-// Counts the stages' turns at a result, all of which is done.
+// Adds the stages' turns at a result, all of which is complete.
 void StreamDenoiser::count(UnderWay& done) {
   Timestamps& timestamps = *done.timestamps;
   FrameSlot& frame_slot = *done.frame_slot;
   ResultSlot& result_slot = *done.result_slot;
-  // Told by the end of the last frame's upload, which comes before all of them and mostly not long.
+  // Measured from the end of the last frame's upload, which precedes all of these events, usually by little.
   const Event& origin = last_timestamps_ != nullptr ? last_timestamps_->uploaded : timestamps.begun;
   const auto moment = [&origin, origin_ns = stages_.upload.end_ns](const Event& event) {
     return origin_ns + std::llround(1e6 * event.milliseconds_since(origin));
@@ -285,7 +285,7 @@ void StreamDenoiser::count(UnderWay& done) {
   last_timestamps_ = &timestamps;
   stages_.upload.add_turn(begun, frame_slot.filtered_ns, uploaded);
   stages_.filter.add_turn(uploaded, result_slot.downloaded_ns, filtered);
-  // There is always room: send() has taken it.
+  // There is always room, as send() reserved it.
   stages_.download.add_turn(filtered, 0, downloaded);
   frame_slot.filtered_ns = stages_.filter.end_ns;
   result_slot.downloaded_ns = stages_.download.end_ns;

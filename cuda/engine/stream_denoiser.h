@@ -21,14 +21,14 @@
 namespace limpid::cuda {
 
 /// A stream of frames through one filter on one device. Uploads, kernels and downloads each have a stream,
-/// joined by events, so that they overlap from frame to frame. Each frame is uploaded once, into a slot of a
-/// ring, and stays there for as long as results depend on it, with what the filter keeps of it. The kernels
-/// of successive results follow each other and share their working memory. A slot is used again as soon as
-/// the device is done with it: send() waits for nothing. A frame's memory is kept until the device is done
-/// with it, whatever fails.
+/// synchronized by events, so that they overlap from frame to frame. Each frame is uploaded once, into a slot
+/// of a ring, and stays there while results depend on it, together with the filter's state of it. The kernels
+/// of successive results follow each other and share their working memory. A slot is reused as soon as the
+/// device has finished with it: send() waits for nothing. A frame's memory is kept until the device has
+/// finished with it, even after a failure.
 class StreamDenoiser final : public Denoiser {
  public:
-  /// `make_filter` is called with `device` as the current one.
+  /// `make_filter` is called while `device` is the current device.
   StreamDenoiser(int device, FramePool pool, const std::function<std::unique_ptr<FrameFilter>()>& make_filter,
                  const NoiseModel& noise, const FrameFormat& format);
   StreamDenoiser(const StreamDenoiser&) = delete;
@@ -38,10 +38,11 @@ class StreamDenoiser final : public Denoiser {
   void set_noise(const NoiseModel& noise) override;
   void set_result_frames(const std::function<Frame()>& take) override { take_result_ = take; }
   void send(Frame frame) override;
-  /// What it throws it throws again: the frame stays under way.
+  /// Throws a failure again in each call: the frame remains in progress.
   std::optional<Frame> receive() override;
-  /// To the decoder of a device that has failed the rest of the stream is damaged: that there is none left
-  /// may be the device's failure, which nothing else tells if no frame is under way. Throws Error for that.
+  /// After a failure of the device, its decoder reports the rest of the stream as damaged, so the end of the
+  /// stream may be caused by the failure, which nothing else reports if no frame is in progress. Throws Error
+  /// in this case.
   void flush() override;
   void reset() override;
   Reach reach() const override { return filter_->reach(); }
@@ -50,7 +51,7 @@ class StreamDenoiser final : public Denoiser {
   DeviceStages device_stages() const override { return stages_; }
 
  private:
-  // When a frame, on its way, got to where a stage begins or ends.
+  // The events at which a frame enters or leaves a stage.
   struct Timestamps {
     Event begun = Event::timed();
     Event uploaded = Event::timed();
@@ -62,24 +63,24 @@ class StreamDenoiser final : public Denoiser {
     explicit FrameSlot(const FrameFormat& format) : samples(format) {}
     DeviceFrame samples;
     std::unique_ptr<FrameState> state;
-    Event read;                    // when the kernels that read the last frame in it are done
-    bool used = false;             // there was one
-    std::int64_t filtered_ns = 0;  // when, of the result that was received last
+    Event read;                    // recorded after the kernels that read the last frame in it
+    bool used = false;             // a frame was in it
+    std::int64_t filtered_ns = 0;  // end of the filter stage, of the last received result
   };
   // The memory of a result.
   struct ResultSlot {
     explicit ResultSlot(const FrameFormat& format) : samples(format) {}
     DeviceFrame samples;
-    const Timestamps* last = nullptr;  // of the result that was in it last, until that is received
+    const Timestamps* last = nullptr;  // of the last result in it, until that is received
     std::int64_t downloaded_ns = 0;
   };
   // A frame in the ring.
   struct Kept {
     bool interlaced;
-    std::optional<Frame> out;  // for the result, if one is wanted
+    std::optional<Frame> out;  // destination of the result, if there is one
     NoiseModel noise;
     FrameSlot* slot;
-    Timestamps* timestamps;  // until a result has them
+    Timestamps* timestamps;  // until a result takes them
     std::int64_t number;     // in the order of send()
   };
   struct UnderWay {
@@ -87,9 +88,9 @@ class StreamDenoiser final : public Denoiser {
     FrameSlot* frame_slot;
     ResultSlot* result_slot;
     Timestamps* timestamps;
-    std::int64_t newest;  // the number of the last frame that it depends on
+    std::int64_t newest;  // number of the last frame that it depends on
   };
-  // A frame whose samples may not have been read yet. A decoder has few to lend: filters over time must not
+  // A frame whose samples may not have been read yet. Decoders have few frames, so temporal filters must not
   // keep them.
   struct Uploading {
     Frame in;
@@ -110,15 +111,15 @@ class StreamDenoiser final : public Denoiser {
   void count(UnderWay& done);
 
   int device_;
-  std::unique_ptr<DeviceScope> scope_;  // while the members that follow are made
+  std::unique_ptr<DeviceScope> scope_;  // current while the members below are constructed
   FramePool pool_;
-  std::function<Frame()> take_result_;  // instead of the pool's
+  std::function<Frame()> take_result_;  // replaces the pool
   FrameFormat format_;
   std::unique_ptr<FrameFilter> filter_;
   NoiseModel noise_;
   ClippingCorrection clipping_;
   std::deque<FrameSlot> frames_;
-  std::deque<FrameSlot*> free_frames_;  // the one that was used longest ago first
+  std::deque<FrameSlot*> free_frames_;  // least recently used first
   std::deque<ResultSlot> results_;
   std::size_t next_result_ = 0;
   Stream uploads_;
@@ -130,9 +131,9 @@ class StreamDenoiser final : public Denoiser {
   std::deque<UnderWay> under_way_;
   std::deque<Uploading> uploading_;
   std::exception_ptr failure_;         // of the frame that could not be sent
-  std::deque<Timestamps> timestamps_;  // all there are: of frames under way, idle, and the last
+  std::deque<Timestamps> timestamps_;  // all timestamps: of frames in progress, idle ones, and the last one
   std::vector<Timestamps*> idle_timestamps_;
-  Timestamps* last_timestamps_ = nullptr;  // of the frame that was received last
+  Timestamps* last_timestamps_ = nullptr;  // of the last received frame
   DeviceStages stages_;
 };
 

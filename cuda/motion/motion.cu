@@ -8,10 +8,10 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// Bound by latency on the coarse levels, which have few blocks, and by the loads of windows on the finest. A
-// warp treats a block: lane 4 r + q has the eight samples of column of cells q (of three; the fourth
-// completes unaligned loads) in rows r, r + 8 and r + 16 of the window, one row of each cell. All lanes know
-// the best candidate so far.
+// Bound by latency on the coarse levels, which have few blocks, and by the loads of windows on the finest
+// level. A warp processes a block: lane 4 r + q has the eight samples of column of cells q (of three; the
+// fourth completes unaligned loads) in rows r, r + 8 and r + 16 of the window, one row of each cell. All
+// lanes have the best candidate so far.
 
 namespace limpid::cuda {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kPyramidThreads = 128;
 constexpr int kRowsPerThread = 4;
 constexpr int kWord = 4;  // samples that a thread writes at a time
 
-// The guide's samples before they are smoothed.
+// The guide's samples before smoothing.
 template <typename Sample, bool kRgb>
 struct Guide {
   SamplePlane planes[3];
@@ -41,7 +41,7 @@ struct Guide {
   }
 };
 
-// Writes a word of a level's row y, and of the margin above or below if that row is the outermost.
+// Writes a word of a level's row y, and of the margin above or below if the row is the outermost.
 __device__ void store_word(const motion::Level& level, std::uint8_t* first, int x, int y, unsigned word) {
   const auto store = [&](int row) {
     *reinterpret_cast<unsigned*>(first + static_cast<std::ptrdiff_t>(row) * level.stride + x) = word;
@@ -59,7 +59,7 @@ __device__ void store_word(const motion::Level& level, std::uint8_t* first, int 
   }
 }
 
-// A thread makes a word, in the margins too, of four rows, going down.
+// Each thread makes a word of four rows, from top to bottom, in the margins too.
 template <typename Sample, bool kRgb>
 __global__ void __launch_bounds__(kPyramidThreads)
     smooth_kernel(Guide<Sample, kRgb> guide, motion::Level level, std::uint8_t* first) {
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kPyramidThreads)
   }
 }
 
-// A thread makes a word of one row. Beyond the finer level's last row and column its margin repeats them.
+// Each thread makes a word of one row. The finer level's margin repeats its last row and column.
 __global__ void __launch_bounds__(kPyramidThreads)
     halve_kernel(motion::Level finer, const std::uint8_t* finer_first, motion::Level level,
                  std::uint8_t* first) {
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kPyramidThreads)
   store_word(level, first, x, y, word);
 }
 
-// A level of two pictures' pyramids, and what a search or a sweep writes there.
+// A level of two pictures' pyramids, and the output of a search or a sweep there.
 struct MotionLevel {
   const std::uint8_t* current;
   const std::uint8_t* reference;
@@ -134,7 +134,7 @@ struct MotionLevel {
   std::int32_t noise;
 };
 
-// One field's level or two, which differ by the direction: blockIdx.y says which is meant.
+// A level of one field, or of two in opposite directions; blockIdx.y selects the field.
 struct MotionLevels {
   motion::Level shape;
   motion::Level coarser_shape;
@@ -198,7 +198,8 @@ class Window {
     const int columns = threadIdx.x % 4;
     return static_cast<int>(sum_over_warp(columns == 3 ? 0U : columns == 1 ? 2 * sum : sum));
   }
-  // The eight samples that begin so many after the lane's first; those after its last are the next lane's.
+  // The eight samples at a distance of `samples` after the lane's first; those after its last are in the next
+  // lane.
   __device__ static uint2 shifted(const uint2& own, unsigned samples) {
     const unsigned next = __shfl_down_sync(kAllLanes, own.x, 1);
     const unsigned last = __shfl_down_sync(kAllLanes, own.y, 1);
@@ -227,13 +228,13 @@ __device__ MotionVector vector_of(unsigned bits) {
   return {static_cast<std::int16_t>(bits & 0xFFFF), static_cast<std::int16_t>(bits >> 16)};
 }
 
-// The lanes whose vector no lane before them has.
+// The lanes whose vector does not occur in an earlier lane.
 __device__ unsigned distinct(unsigned bits) {
   const unsigned same = __match_any_sync(kAllLanes, bits);
   return __ballot_sync(kAllLanes, __ffs(static_cast<int>(same)) - 1 == static_cast<int>(threadIdx.x % kWarp));
 }
 
-// Calls function(bits of a vector) for each lane in `lanes`, the first lane first.
+// Calls function(bits of a vector) for each lane in `lanes`, in order.
 template <typename Function>
 __device__ void for_each_lane(unsigned lanes, unsigned bits, const Function& function) {
   while (lanes != 0) {
@@ -244,7 +245,7 @@ __device__ void for_each_lane(unsigned lanes, unsigned bits, const Function& fun
 
 constexpr int kCoarsestRows = 2 * motion::kRadius + 1;  // of vectors
 
-// A block of threads treats a block of samples; a warp tries the vectors of one row.
+// A block of threads processes a block of samples; each warp tries the vectors of one row.
 __global__ void __launch_bounds__(kWarp* kCoarsestRows)
     search_coarsest_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
@@ -255,7 +256,7 @@ __global__ void __launch_bounds__(kWarp* kCoarsestRows)
   }
   const Window window(level, block % level.shape.columns, block / level.shape.columns);
   const int row = threadIdx.x / kWarp;
-  // Costs with the candidates' numbers in their order, so that of equally cheap ones the first is least.
+  // Costs followed by the candidates' numbers, so that the first of equally cheap ones is the least.
   unsigned long long least = ~0ULL;
   MotionVector best;
   int best_difference = 0;
@@ -302,7 +303,7 @@ constexpr int kSearchWarps = 8;
 
 __device__ int block_of_warp() { return blockIdx.x * kSearchWarps + threadIdx.x / kWarp; }
 
-// A lane knows one of the predictions.
+// Each lane has one of the predictions.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
     search_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
@@ -341,7 +342,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   }
 }
 
-// A lane knows one of the neighbors.
+// Each lane has one of the neighbors.
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
     sweep_kernel(const __grid_constant__ MotionLevels level) {
   follow_stream();
@@ -550,7 +551,7 @@ void MotionEstimator::enqueue(std::span<const Search> searches, cudaStream_t str
       level.current = current->samples(number);
       level.reference = reference->samples(number);
       level.coarser = level.vectors;
-      // Levels take turns, so that the finest one's vectors are the field's.
+      // Levels alternate between two arrays so that the finest level's vectors are the field's.
       level.vectors = number % 2 == 0 ? field->vectors() : working_[i].coarser.as<MotionVector>();
       level.differences = field->differences();
       level.textures = field->textures();

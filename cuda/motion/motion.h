@@ -15,19 +15,19 @@
 #include "cuda/runtime/convert.h"
 #include "cuda/runtime/runtime.h"
 
-// Block motion on the current device, to the bit that of cpu/motion. Everything is enqueued; what one
-// call makes is there for the next in the same stream.
+// Block motion on the current device, bit-exact with cpu/motion. All functions enqueue their work; later
+// calls on the same stream can use its results.
 
 namespace limpid::cuda {
 
-/// A picture as matching sees it, in several resolutions. Made once of each picture, and used for its motion
-/// to any other.
+/// A picture's guide in several resolutions, made once per picture and used for its motion to any other
+/// picture.
 class MotionPyramid {
  public:
-  /// Has the memory for pictures of this size.
+  /// Allocates memory for pictures of this size.
   MotionPyramid(int width, int height);
 
-  /// `planes` are those of a frame of `format`, or of one of its fields.
+  /// `planes` belong to a frame of `format`, or to one of its fields.
   void enqueue(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                cudaStream_t stream);
 
@@ -48,7 +48,7 @@ class MotionPyramid {
 /// A MotionField in device memory.
 class DeviceMotionField {
  public:
-  /// Has the memory for pictures of this size.
+  /// Allocates memory for pictures of this size.
   DeviceMotionField(int width, int height);
 
   int columns() const { return columns_; }
@@ -57,15 +57,15 @@ class DeviceMotionField {
   MotionVector* vectors() const { return vectors_.as<MotionVector>(); }
   std::int32_t* differences() const { return differences_.as<std::int32_t>(); }
   std::int32_t* textures() const { return textures_.as<std::int32_t>(); }
-  /// How many blocks could not be followed, if that was asked for (motion::is_followed()).
+  /// The number of blocks that could not be followed, if requested (motion::is_followed()).
   std::int32_t* lost() const { return lost_.as<std::int32_t>(); }
-  /// Null if they were not asked for.
+  /// Null if not requested.
   QuarterSamples* quarters() const { return has_quarters_ ? quarters_.as<QuarterSamples>() : nullptr; }
   std::size_t memory() const {
     return vectors_.bytes() + differences_.bytes() + textures_.bytes() + quarters_.bytes() + lost_.bytes();
   }
 
-  /// What is in it when all is done that has been enqueued to the stream, for which this waits.
+  /// The content after all work enqueued to the stream, for which this waits.
   MotionField download(cudaStream_t stream) const;
 
  private:
@@ -81,21 +81,21 @@ class DeviceMotionField {
   bool has_quarters_ = false;
 };
 
-/// Finds motion between pictures of one size. Holds its working memory: fields must be enqueued to one
-/// stream, where they follow each other.
+/// Estimates motion between pictures of one size. Keeps its working memory, so all fields must be enqueued to
+/// one stream.
 class MotionEstimator {
  public:
   MotionEstimator(int width, int height);
 
-  /// Makes `field` that of the motion from `current` to `reference`. All must have this size.
+  /// Computes the motion from `current` to `reference`. All must have this object's size.
   void enqueue(const MotionPyramid& reference, const MotionPyramid& current, DeviceMotionField& field,
                cudaStream_t stream, const MotionParameters& parameters = {});
   struct Sought {
     DeviceMotionField& field;
-    std::int32_t noise;  ///< of motion::is_followed(), by which the field's lost() blocks are counted
+    std::int32_t noise;  ///< for motion::is_followed(), by which the field's lost() blocks are counted
   };
-  /// Makes the fields of the motion from one picture to the other, `ahead`, and the way back, at once: in
-  /// coarse levels one alone does not fill a GPU.
+  /// Computes the motion from one picture to the other, `ahead`, and back at the same time, as a single
+  /// coarse level does not fill a GPU.
   void enqueue_both(const MotionPyramid& before, const MotionPyramid& after, const Sought& ahead,
                     const Sought& back, cudaStream_t stream);
 
@@ -106,13 +106,13 @@ class MotionEstimator {
     const MotionPyramid* reference;
     const MotionPyramid* current;
     DeviceMotionField* field;
-    std::optional<std::int32_t> noise;  // to count lost blocks by
+    std::optional<std::int32_t> noise;  // for counting lost blocks
   };
   void enqueue(std::span<const Search> searches, cudaStream_t stream, const MotionParameters& parameters);
 
-  // Of one search.
+  // Working memory of one search.
   struct Working {
-    DeviceMemory coarser;  // vectors of every second level; those of the others are in the caller's field
+    DeviceMemory coarser;  // vectors of every second level; the others are in the caller's field
     DeviceMemory before;   // vectors before a sweep
   };
 

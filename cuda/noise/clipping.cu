@@ -7,14 +7,15 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// Two kernels a plane, bound by memory: one counts, the other moves samples, unless there is nothing to move.
+// Two kernels per plane, bound by memory: one counts, and the other corrects samples, unless there is nothing
+// to correct.
 
 namespace limpid::cuda {
 namespace {
 
 constexpr int kRowsPerThread = 4;
 constexpr int kPack = 4;
-constexpr int kThreads = 256;  // as PlaneLaunch has them
+constexpr int kThreads = 256;  // as in PlaneLaunch
 constexpr int kDistances = ClippedEnd::kDistances;
 
 struct Area {
@@ -29,7 +30,7 @@ struct Area {
 template <typename Element>
 using Table = Element[2][kDistances];
 
-// Of both ends, for lookups by all threads at once.
+// Tables of both ends, for look-ups by all threads at once.
 template <typename Element>
 __device__ void load_table(const ClippedEnd* ends, std::array<Element, kDistances> ClippedEnd::*member,
                            Table<Element>& table) {
@@ -39,14 +40,14 @@ __device__ void load_table(const ClippedEnd* ends, std::array<Element, kDistance
   __syncthreads();
 }
 
-// Samples that a thread loads at once. Rows of a DeviceFrame are aligned, and have room behind their ends.
+// A vector load of samples. Rows of a DeviceFrame are aligned and padded.
 template <typename Sample>
 struct alignas(kPack * sizeof(Sample)) Pack {
   Sample samples[kPack];
 };
 
-// Calls function(noisy samples, estimates, how many of them are in the plane) for a thread's rows; it says
-// whether estimates have changed.
+// Calls function(noisy samples, estimates, number of them in the plane) for a thread's rows; it returns
+// whether it has changed the estimates.
 template <typename Sample, typename Function>
 __device__ __forceinline__ void for_each_pack(const Area& area, const Function& function) {
   const int pack = blockIdx.x * blockDim.x + threadIdx.x;
@@ -65,7 +66,7 @@ __device__ __forceinline__ void for_each_pack(const Area& area, const Function& 
   }
 }
 
-// Not what lies behind the row's end, nor an illegal one, such as planes that pass through may have.
+// False for samples after the row's end, and for illegal ones, which planes that pass through may contain.
 __device__ __forceinline__ bool is_sample(const Area& area, int sample, int i, int count) {
   return i < count && sample <= area.greatest;
 }
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ Table<std::uint32_t> table;
   follow_stream();
   load_table(ends, &ClippedEnd::share, table);
-  // In 32 bits: a thread has few samples.
+  // 32 bits suffice: a thread has few samples.
   unsigned at_end[2] = {};
   unsigned sum[2] = {};
   for_each_pack<Sample>(area, [&](const Pack<Sample>& noisy, const Pack<Sample>& estimates, int count) {

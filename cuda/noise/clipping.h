@@ -12,22 +12,22 @@
 
 namespace limpid::cuda {
 
-/// Undoes in estimates what the ends of the sample range have made of their noise, to the bit as the CPU
-/// engine does it. For frames of one format on the current device, one after the other on one stream.
+/// Corrects estimates for the clipping of noise at the ends of the sample range, bit-exact with the CPU
+/// engine. For frames of one format on the current device, on one stream.
 class ClippingCorrection {
  public:
   explicit ClippingCorrection(const FrameFormat& format);
 
-  /// Enqueues it for `out`, the estimate of `noisy`.
+  /// Enqueues the correction of `out`, the estimate of `noisy`.
   void enqueue(const SamplePlanes& noisy, const NoiseModel& noise, const SamplePlanes& out,
                cudaStream_t stream);
 
  private:
   FrameFormat format_;
   ClippedEndsOfPlanes ends_;
-  std::array<PlaneNoise, 3> told_;  // what the ends on the device are for
-  DeviceMemory device_ends_;        // of each plane
-  DeviceMemory counts_;             // of each plane, of both ends
+  std::array<PlaneNoise, 3> told_;  // the noise for which device_ends_ was made
+  DeviceMemory device_ends_;        // per plane
+  DeviceMemory counts_;             // per plane, for both ends
 };
 
 }  // namespace limpid::cuda

@@ -16,9 +16,9 @@
 #include "cuda/noise/noise.h"
 #include "cuda/runtime/launch.h"
 
-// Compiled without fused multiply-adds, so that blocks have the CPU's textures to the last bit: they decide
-// which ones count. The sums alone are added in another order. Bound by latency: a plane has at most 16384
-// blocks, and its kernels keep a small part of the device busy while frames are denoised on the rest.
+// Compiled without fused multiply-adds, so that blocks have bit-exactly the CPU's textures, which decide on
+// their selection. Only the sums are added in another order. Bound by latency: a plane has at most 16384
+// blocks, and its kernels occupy a small part of the device while the rest denoises frames.
 
 namespace limpid::cuda {
 namespace {
@@ -41,25 +41,25 @@ constexpr int count_shares(int blocks) {
 constexpr int kMostShares = 48;
 static_assert(count_shares(kMaxBlocks) < kMostShares);
 
-// What is told of a plane's blocks.
+// The measurements of a plane's blocks that are downloaded.
 struct Report {
   noise::SigmaSearch::Counts counts;
   int usable;
-  int change;                                 // of a gain, the greatest; the bits of a float
-  noise::FlattestBlocks shares[kMostShares];  // without those before
+  int change;                                 // greatest change of a gain; the bits of a float
+  noise::FlattestBlocks shares[kMostShares];  // without the blocks of earlier shares
 };
 
-// What is kept of them, in device memory.
+// The data of the blocks in device memory.
 struct Workspace {
   noise::HalfDctMatrix dct_matrix;
   noise::Censoring censoring;
   Report report;
   float mean[kMaxBlocks];
-  float texture[kMaxBlocks];  // with its neighbors'
+  float texture[kMaxBlocks];  // including its neighbors' part
   bool constant[kMaxBlocks];
   float gain[kMaxBlocks];
   float spectrum[kMaxBlocks][kNoiseCoefficients];
-  float key[kMaxBlocks];  // by which blocks are ordered
+  float key[kMaxBlocks];  // sort key of blocks
   float sorted_key[kMaxBlocks];
   int number[kMaxBlocks];
   int order[kMaxBlocks];
@@ -67,7 +67,7 @@ struct Workspace {
   int combed_blocks;
 };
 
-// Gives a block its gain, and with it its place in the order.
+// Sets a block's gain and the sort key that follows from it.
 __device__ void set_gain(Workspace* work, int number, float gain) {
   const bool usable = !work->constant[number] && gain >= noise::kLeastGain;
   work->gain[number] = gain;
@@ -77,7 +77,7 @@ __device__ void set_gain(Workspace* work, int number, float gain) {
   }
 }
 
-// A thread analyzes a block, all in its registers (160); the four of a cell follow each other.
+// Each thread analyzes one block, entirely in its registers (160). The four blocks of a cell are adjacent.
 template <typename Sample>
 __global__ void __launch_bounds__(kThreads)
     analyze_kernel(SamplePlane plane, float scale, float white, noise::CellGrid grid, Workspace* work) {
@@ -124,17 +124,17 @@ __global__ void __launch_bounds__(kThreads)
   const int number = blockIdx.x * kThreads + threadIdx.x;
   if (number < blocks) {
     const float gain = work->censoring.gain(work->mean[number], sigma, white);
-    // Not negative, so that its bits are ordered as it is.
+    // Non-negative, so that its bits have the order of its values.
     atomicMax(&work->report.change, __float_as_int(fabsf(gain - work->gain[number])));
     set_gain(work, number, gain);
   }
 }
 
-constexpr int kColumns = kNoiseCoefficients + 1;  // the coefficients' sums and the gains'
+constexpr int kColumns = kNoiseCoefficients + 1;  // the sums of the coefficients, and of the gains
 constexpr int kParts = 27;
 
-// A block of threads sums one share's blocks that the share before hasn't, a thread one column of every 27th
-// block; the last shares, of some 2000 blocks, take longest.
+// A block of threads sums those of a share's blocks that the previous share does not have; each thread sums
+// one column of every 27th block. The last shares, of about 2000 blocks, take longest.
 __global__ void __launch_bounds__(kParts* kColumns) sum_kernel(Workspace* work) {
   follow_stream();
   noise::Shares sizes(work->report.usable);
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kParts* kColumns) sum_kernel(Workspace* work) 
   (column < kNoiseCoefficients ? share.spectrum[column] : share.gain) = sum;
 }
 
-constexpr int kBrightnessThreads = kBrightnessCells * kBrightnessCells;  // a cell each
+constexpr int kBrightnessThreads = kBrightnessCells * kBrightnessCells;  // one per cell
 
 template <typename Sample>
 __global__ void __launch_bounds__(kBrightnessThreads)
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kBrightnessThreads)
   }
 }
 
-// A pair of columns' samples of a row.
+// The sum of a pair of columns' samples in a row.
 template <typename Sample>
 __device__ int comb_pair(const Plane& plane, int padding_bits, int x, int y) {
   const auto* row = reinterpret_cast<const Sample*>(plane.data + y * plane.stride);
@@ -215,7 +215,7 @@ __device__ Sum sum_of_comb_columns(Sum sum) {
   return sum;
 }
 
-// A thread for each pair of columns of a block.
+// Each thread processes a pair of columns of a block.
 template <typename Sample>
 __global__ void __launch_bounds__(kThreads)
     combing_kernel(Plane plane, Plane before, int padding_bits, std::int64_t code_value, Workspace* work) {
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(kThreads)
 
 float scale_of(const FrameFormat& format) { return static_cast<float>(1.0 / format.code_value()); }
 
-// As cub has it: without memory it only tells how many bytes it needs.
+// As in cub: without memory, it only returns the required number of bytes.
 std::size_t sort(Workspace* work, void* memory, std::size_t bytes, int blocks, cudaStream_t stream) {
   check(cub::DeviceRadixSort::SortPairs(memory, bytes, work->key, work->sorted_key, work->number, work->order,
                                         blocks, 0, std::numeric_limits<unsigned>::digits, stream));
@@ -278,8 +278,8 @@ std::vector<noise::FlattestBlocks> cumulated(const Report& report) {
 
 }  // namespace
 
-// A plane's estimate under way. Whatever gains are set, the sums follow at once: in case they are not needed,
-// that costs the device less than it would cost the host to ask for them.
+// The estimate of a plane in progress. New gains are always followed by the sums: if they are not needed,
+// this costs the device less than it would cost the host to request them.
 class NoiseEstimator::PlaneSearch {
  public:
   explicit PlaneSearch(const PlaneMemory& memory) : memory_(memory), work_(memory.work.as<Workspace>()) {}
@@ -302,7 +302,7 @@ class NoiseEstimator::PlaneSearch {
 
   bool under_way() const { return under_way_; }
 
-  // Waits for the device, and has it do the next round if there is one.
+  // Waits for the device and starts the next round if there is one.
   void proceed() {
     Report report;
     check(cudaMemcpyAsync(&report, &work_->report, sizeof report, cudaMemcpyDeviceToHost, stream()));
@@ -348,7 +348,7 @@ class NoiseEstimator::PlaneSearch {
 NoiseEstimator::PlaneMemory::PlaneMemory()
     : work(sizeof(Workspace)), sorting(sort(work.as<Workspace>(), nullptr, 0, kMaxBlocks, nullptr)) {
   auto* workspace = work.as<Workspace>();
-  // What lies between a report's members is copied too, but never written.
+  // Bytes between a report's members are copied but never written.
   check(cudaMemset(&workspace->report, 0, sizeof workspace->report));
   const noise::HalfDctMatrix dct_matrix = noise::half_dct_matrix();
   const noise::Censoring censoring;

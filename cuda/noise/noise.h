@@ -12,21 +12,21 @@
 
 namespace limpid::cuda {
 
-/// The noise estimate of cpu/noise/noise_estimation.h on the current device: the blocks are analyzed,
-/// ordered and summed there, a few kilobytes of sums come back, and core/noise/noise_blocks.h makes sigma of
-/// them. Holds its working memory, 4 MiB a plane, and streams of its own. Their priority is above the
-/// filters', since the caller waits for the answer.
+/// The noise estimate of cpu/noise/noise_estimation.h on the current device. Blocks are analyzed, ordered and
+/// summed there, a few kilobytes of sums are downloaded, and core/noise/noise_blocks.h computes sigma. Keeps
+/// 4 MiB of working memory per plane, and its own streams, whose priority is above the filters' because the
+/// caller waits for the result.
 class NoiseEstimator {
  public:
-  /// The level of a frame's noise, given its planes in device memory, complete at `uploaded`.
+  /// The noise level of a frame, given its planes in device memory, complete at `uploaded`.
   NoiseModel estimate(const FrameFormat& format, const std::array<SamplePlane, kMaxPlanes>& planes,
                       bool interlaced, const Event& uploaded);
 
-  /// The same as limpid::brightness_histogram(), for a plane as unpack_plane() takes it, complete at `ready`.
+  /// Equal to limpid::brightness_histogram(), for a plane as unpack_plane() takes it, complete at `ready`.
   BrightnessHistogram brightness_histogram(const FrameFormat& format, const Plane& plane, int padding_bits,
                                            cudaEvent_t ready);
 
-  /// The same as limpid::combed_share(), for planes of two frames as unpack_plane() takes them, complete at
+  /// Equal to limpid::combed_share(), for planes of two frames as unpack_plane() takes them, complete at
   /// these events.
   float combed_share(const FrameFormat& format, const Plane& plane, const Plane& before, int padding_bits,
                      const std::array<cudaEvent_t, 2>& ready);
@@ -40,7 +40,7 @@ class NoiseEstimator {
     Stream stream{Stream::Priority::kUrgent};
   };
 
-  std::array<PlaneMemory, 3> memory_;  // color planes are searched side by side
+  std::array<PlaneMemory, 3> memory_;  // color planes are processed concurrently
 };
 
 }  // namespace limpid::cuda

@@ -11,9 +11,9 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/warp.h"
 
-// Eight threads measure a block: each transforms one column, then one row of what becomes of all columns.
-// Compiled without fused multiply-adds, so that blocks have the CPU's coefficients to the last bit: they
-// decide on the bins. Bound by latency and by atomic additions, many of which go to the same few bins.
+// Eight threads measure a block: each transforms one column, then one row of the results of all columns.
+// Compiled without fused multiply-adds, so that blocks have bit-exactly the CPU's coefficients, which decide
+// on the bins. Bound by latency and by atomic additions, many of which go to few bins.
 
 namespace limpid::cuda {
 namespace {
@@ -27,35 +27,35 @@ constexpr int kMeasuringThreads = 128;
 constexpr int kBlocksAtATime = kMeasuringThreads / kBlock;
 constexpr int kChannels = 3;
 
-// Sums of energies are integers, so that their order doesn't matter, in units of 2^-16. None overflows:
-// usable_code_value() limits samples to 2^12, and so the opponent channels, which are averages of them or of
-// their differences. So 64 of them have an energy of 2^30 at most, of a difference / sqrt 2 of 2^31, and a
-// coefficient of an orthonormal transform has no more. Of 2^14 single blocks or 2^13 differences that makes
-// 2^44, or 2^60 units; rounding in single precision adds less than a thousandth.
+// Sums of energies are integers in units of 2^-16, so that they do not depend on the order. None overflows:
+// usable_code_value() limits samples to 2^12, and thus the opponent channels, which are averages of samples
+// or of their differences. 64 samples have an energy of at most 2^30, those of a difference / sqrt 2 at most
+// 2^31, and a coefficient of an orthonormal transform has no more. For 2^14 single blocks or 2^13 differences
+// this gives 2^44, or 2^60 units; rounding in single precision adds less than a thousandth.
 constexpr int kEnergyBits = 16;
 static_assert(noise::kMostSingle <= 1 << 14 && noise::kMostDifferences <= 1 << 13);
 using EnergySum = unsigned long long;
 
 __device__ EnergySum fixed(float energy) { return __float2ull_rn(energy * (1 << kEnergyBits)); }
 
-// [8 u + v]: a block's threads, which have a row each, add to neighbors.
+// [8 u + v]: the threads of a block, which have a row each, add to adjacent sums.
 using EnergySums = EnergySum[kCoefficients];
 
 struct SingleSums {
-  EnergySums energy[kActivities];  // of the even coefficients in one bin, of the odd ones in another
+  EnergySums energy[kActivities];  // the even coefficients in one bin, the odd ones in another
   int blocks[2][kActivities];
 };
 
 struct DifferenceSums {
   EnergySums energy[kClasses * kActivities];
-  // Of octaves_of(), which has 31 bits and a sign: 2^13 blocks don't overflow. Two's complement.
+  // Sums of octaves_of(), which has 31 bits and a sign: 2^13 blocks cannot overflow. Two's complement.
   unsigned long long octaves[kClasses * kActivities];
   int blocks[kClasses * kActivities];
   int copied;
   int lost;
 };
 
-// The first part of this is cleared and downloaded: without differences, or those of some channels only.
+// Only a leading part is cleared and downloaded if there are no differences, or only those of some channels.
 struct Sums {
   SingleSums single[kChannels];
   DifferenceSums differences[kChannels];
@@ -88,7 +88,7 @@ struct Channels {
       return sample(channel, x, y);
     }
   }
-  // Whether its noise is cut off. Opponent channels have that of all planes.
+  // True if the sample's noise may be clipped; in opponent channels, if it may be clipped in any plane.
   __device__ bool is_cut_off(int channel, int x, int y) const {
     if constexpr (kRgb) {
       return noise::is_cut_off(sample(0, x, y), white) || noise::is_cut_off(sample(1, x, y), white) ||
@@ -99,7 +99,7 @@ struct Channels {
   }
 };
 
-// What one of a block's threads has: a column, or a row of coefficients.
+// A thread's part of a block: a column, or a row of coefficients.
 using Line = std::array<std::array<float, 1>, kBlock>;
 
 __device__ int own_line() { return static_cast<int>(threadIdx.x) % kBlock; }
@@ -113,7 +113,7 @@ __device__ Line load_column(const Channels<Sample, kRgb>& channels, int channel,
   return column;
 }
 
-// A row of the coefficients of the block of which this is a column.
+// A row of the coefficients of the block that contains this column.
 __device__ Line coefficients_of(Line column, const noise::HalfDctMatrix& matrix) {
   __shared__ float exchanged[kBlocksAtATime][kBlock][kBlock + 1];
   auto& block = exchanged[threadIdx.x / kBlock];
@@ -149,13 +149,13 @@ __device__ noise::HalfEnergies sum_of_block(const std::array<float, kBlock>& ene
   return sums;
 }
 
-// Whether it is so for all of a block's threads.
+// True if `own` is true in all of a block's threads.
 __device__ bool all_of_block(bool own) {
   const unsigned lanes = 0xFFU << (threadIdx.x % kWarp / kBlock * kBlock);
   return (__ballot_sync(kAllLanes, own) & lanes) == lanes;
 }
 
-// Whether the noise of the block at (x, y) is cut off.
+// True if the noise of the block at (x, y) may be clipped.
 template <typename Sample, bool kRgb>
 __device__ bool is_cut_off(const Channels<Sample, kRgb>& channels, int channel, int x, int y) {
   int count = 0;
@@ -168,7 +168,7 @@ __device__ bool is_cut_off(const Channels<Sample, kRgb>& channels, int channel, 
   return count > noise::kMostCutOff;
 }
 
-// Of luma on which the block of chroma at (x, y) lies.
+// The brightness of the luma under the block of chroma at (x, y).
 template <typename Sample, bool kRgb>
 __device__ float brightness_by_luma(const Channels<Sample, kRgb>& channels, int x, int y, int shift_x,
                                     int shift_y) {
@@ -183,8 +183,8 @@ __device__ float brightness_by_luma(const Channels<Sample, kRgb>& channels, int 
   return noise::brightness_by_luma(columns);
 }
 
-// The number of the block that a thread works on. Whole warps stay together: blocks that aren't there are
-// others, which then don't count.
+// The number of a thread's block. Whole warps stay together: numbers beyond the last block are mapped to
+// existing ones, which are then not counted.
 __device__ int block_number() { return blockIdx.x * kBlocksAtATime + threadIdx.x / kBlock; }
 
 template <typename Sample, bool kRgb>
@@ -226,10 +226,10 @@ __global__ void __launch_bounds__(kMeasuringThreads)
   }
 }
 
-// How luma moves, and how much smaller than luma the other channels are.
+// Luma's motion, and the subsampling of the other channels relative to luma.
 struct Vectors {
   const MotionVector* vectors;  // to the picture before
-  const MotionVector* back;     // from there
+  const MotionVector* back;     // from that picture back
   int columns;
   int rows;
   int shift_x;
@@ -321,7 +321,7 @@ Channels<Sample, kRgb> channels_of(const FrameFormat& format,
           noise::white_level(format)};
 }
 
-// Calls measure(sample, is_rgb), with a sample and std::bool_constant, for the kernels' variant.
+// Calls measure(sample, is_rgb), with a sample and a std::bool_constant, for the matching kernels.
 template <typename Measure>
 void with_variant(const FrameFormat& format, const Measure& measure) {
   visit_samples(format, [&](auto sample) {
@@ -343,7 +343,7 @@ dim3 launch_grid(const Grids& grids, int channels) {
 
 double in_code_values(EnergySum sum) { return static_cast<double>(sum) / (1 << kEnergyBits); }
 
-// Adds the sums of a bin: of all coefficients, or, given `half`, of the even or the odd ones.
+// Adds the sums of a bin: of all coefficients, or, with `half`, of the even or the odd ones.
 void add_sums(const EnergySums& sums, int blocks, noise::Energies& bin, int half = -1) {
   if (blocks == 0) {
     return;
@@ -412,7 +412,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     single.of_channel[c] = noise::single_grid(sizes.width[c], sizes.height[c]);
     differences.of_channel[c] = noise::difference_grid(sizes.width[c], sizes.height[c]);
   }
-  // Without a block of luma there are no vectors.
+  // Without blocks of luma there are no vectors.
   const bool compared = before != nullptr && differences.of_channel[0].blocks() > 0;
   const std::size_t bytes = offsetof(Sums, differences) + (compared ? channels * sizeof(DifferenceSums) : 0);
   const noise::HalfDctMatrix matrix = noise::half_dct_matrix();
@@ -434,7 +434,7 @@ noise::NoiseStatistics NoiseMeasurer::measure(const std::array<SamplePlane, kMax
     }
     motion->reference.enqueue(format_, reference, stream);
     motion->current.enqueue(format_, picture, stream);
-    // Lost blocks are counted here, by vectors alone.
+    // Lost blocks are counted here, from the vectors alone.
     motion->estimator.enqueue_both(motion->reference, motion->current, {motion->back, 0}, {motion->field, 0},
                                    stream);
     const bool chroma = format_.color_model == ColorModel::kYuv;

@@ -15,15 +15,15 @@
 
 namespace limpid::cuda {
 
-/// What frames of one format tell of their noise, on the current device: what cpu::measure_noise() finds,
-/// with each block in the same bin. Only the sums of energies are rounded, each block's to 2^-17 at most.
-/// Holds its working memory: 1 MiB in the device and in the host, and what motion needs.
+/// Noise statistics of frames of one format on the current device: those of cpu::measure_noise(), with each
+/// block in the same bin. Only the sums of energies are rounded, for each block by at most 2^-17. Keeps 1 MiB
+/// of working memory in the device and in the host, and the memory for motion.
 class NoiseMeasurer {
  public:
   explicit NoiseMeasurer(const FrameFormat& format);
 
-  /// `frame` and `before`, the frame before it or null, are in device memory as of what has been enqueued to
-  /// `stream`, which does all the work and for which this waits.
+  /// `frame` and `before`, the previous frame or null, are in device memory after the work enqueued to
+  /// `stream`, which does all the work. Waits for it.
   noise::NoiseStatistics measure(const std::array<SamplePlane, kMaxPlanes>& frame,
                                  const std::array<SamplePlane, kMaxPlanes>* before, bool interlaced,
                                  const BrightnessScale& scale, cudaStream_t stream);
@@ -35,13 +35,13 @@ class NoiseMeasurer {
     MotionPyramid current;
     MotionEstimator estimator;
     DeviceMotionField field;  // to the picture before
-    DeviceMotionField back;   // from there
+    DeviceMotionField back;   // from that picture back
   };
 
   FrameFormat format_;
   DeviceMemory sums_;
   std::shared_ptr<std::byte> sums_in_host_;
-  std::array<std::optional<Motion>, 2> motion_;  // of frames and of fields
+  std::array<std::optional<Motion>, 2> motion_;  // for frames and for fields
 };
 
 }  // namespace limpid::cuda

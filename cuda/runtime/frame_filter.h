@@ -17,18 +17,18 @@ namespace limpid::cuda {
 
 using SamplePlanes = std::array<SamplePlane, kMaxPlanes>;
 
-/// A frame in the device's memory as a filter sees it.
+/// A frame in device memory, as passed to filters.
 struct FilteredFrame {
   SamplePlanes planes;
   bool interlaced = false;
   NoiseModel noise;
-  FrameState* state = nullptr;  ///< what make_state() has made
+  FrameState* state = nullptr;  ///< the result of make_state()
 };
 
 using FilterWindow = FrameWindow<FilteredFrame>;
 
-/// A filter of frames in the memory of the current device. Holds all working memory, so that frame after
-/// frame allocates nothing; frames must be enqueued to one stream, where they follow each other.
+/// A filter of frames in the memory of the current device. Keeps all working memory, so that later frames
+/// allocate nothing; all frames must be enqueued to one stream.
 class FrameFilter {
  public:
   FrameFilter(const FrameFilter&) = delete;
@@ -37,41 +37,41 @@ class FrameFilter {
 
   virtual Reach reach() const { return {}; }
 
-  /// Enqueues all that makes `out` of the window's current frame.
+  /// Enqueues all work for `out`, the result of the window's current frame.
   virtual void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) = 0;
 
-  /// The state of one frame, with all its memory; null if nothing is kept. States are used again for other
-  /// frames, after renew().
+  /// The state of one frame, with all its memory; null if the filter keeps none. States are reused for other
+  /// frames after renew().
   virtual std::unique_ptr<FrameState> make_state() { return nullptr; }
-  /// The state is another frame's for all that is enqueued from now on.
+  /// Makes the state belong to another frame for all work enqueued from now on.
   virtual void renew(FrameState& /*state*/) {}
 
-  /// Whether results are estimates of the noisy samples' mean, in which clipping is to be undone
+  /// True if results are estimates of the noisy samples' mean, which must be corrected for clipping
   /// (core/noise/clipping.h).
   virtual bool estimates_means() const { return false; }
 
-  /// Planes that are too small to be filtered, a sentence each.
+  /// Sentences about planes that are too small to be filtered.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// Device memory in use, in bytes.
   virtual std::size_t memory() const = 0;
 
  protected:
-  /// Throws Error for formats that don't make sense.
+  /// Throws Error for invalid formats.
   explicit FrameFilter(const FrameFormat& format);
 
   FrameFormat format_;
   std::vector<std::string> warnings_;
 };
 
-/// A filter that looks at no other frame.
+/// A filter without other frames.
 class SpatialFilter : public FrameFilter {
  public:
   void enqueue_window(const FilterWindow& window, const SamplePlanes& out, cudaStream_t stream) final {
     const FilteredFrame& current = window.frames[window.current];
     enqueue(current.planes, out, current.interlaced, current.noise, stream);
   }
-  /// Enqueues all that makes `out` of `in`, planes of the format in device memory. The fields of interlaced
-  /// frames are filtered one after the other.
+  /// Enqueues all work for `out`, the result of `in`; both are planes of the format in device memory. The
+  /// fields of interlaced frames are filtered one after the other.
   void enqueue(const SamplePlanes& in, const SamplePlanes& out, bool interlaced, const NoiseModel& noise,
                cudaStream_t stream);
 

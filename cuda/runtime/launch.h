@@ -5,13 +5,13 @@
 #include "cuda/runtime/planes.h"
 #include "cuda/runtime/runtime.h"
 
-// What .cu files share about launching.
+// Launch helpers of .cu files.
 
 namespace limpid::cuda {
 
-/// In every kernel that launch() starts, before it reads or writes global memory: lets the next kernel of the
-/// stream take the places that this one leaves free, then waits until those before it are done and what they
-/// wrote is there.
+/// To be called by every kernel that launch() starts, before it accesses global memory: allows the next
+/// kernel of the stream to occupy free multiprocessors, then waits until the kernels before it are done and
+/// their writes are visible.
 __device__ __forceinline__ void follow_stream() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -19,8 +19,8 @@ __device__ __forceinline__ void follow_stream() {
 #endif
 }
 
-/// Enqueues a kernel that calls follow_stream(). It is launched while the one before it still runs, where the
-/// device can do that, so that launching takes no time between them.
+/// Enqueues a kernel that calls follow_stream(). If the device supports it, the kernel is launched while the
+/// one before it is running, which hides the launch latency.
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
             cudaStream_t stream, const Arguments&... arguments) {
@@ -37,10 +37,11 @@ void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sh
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
 }
 
-/// How many blocks of `per_block` elements it takes to hold `count` elements.
+/// The number of blocks of `per_block` elements for `count` elements.
 constexpr int blocks_for(int count, int per_block) { return (count + per_block - 1) / per_block; }
 
-/// Blocks of 64 x 4 threads for a plane, a thread for each sample or for several below each other.
+/// Blocks of 64 x 4 threads for a plane, with a thread for each sample or for several vertically adjacent
+/// ones.
 struct PlaneLaunch {
   dim3 block{64, 4};
   dim3 grid;
@@ -54,9 +55,9 @@ __device__ inline float range_unit(const AggregationSums& sums) {
   return sums.range == nullptr || *sums.range <= 128 ? 1.0F : ldexpf(1.0F, ilogbf(*sums.range / 128) + 1);
 }
 
-/// Lets `kernel` use `bytes` of dynamic shared memory: more than the 48 KiB, its static part included, that
-/// every kernel may. It may then use all that the device has, whatever `bytes`: other threads launch the same
-/// kernel with other sizes.
+/// Allows `kernel` to use `bytes` of dynamic shared memory if, with its static part, it exceeds the default
+/// of 48 KiB. The kernel may then use all of the device's shared memory, since other threads may launch it
+/// with other sizes.
 template <typename Kernel>
 void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
   if (bytes > 24 * 1024) {

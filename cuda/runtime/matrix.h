@@ -4,15 +4,16 @@
 
 #include "cuda/runtime/powers.h"
 
-// Products of matrices of halves by a warp's tensor cores. Lane 4 g + t has, two halves to a word, of the
-// left operand A (16 rows, 8 or 16 columns) the elements (g, 2 t), (g, 2 t + 1), then those 8 rows down, then
-// both 8 columns on; of the right one B (8 columns) (2 t, g), (2 t + 1, g), then those 8 rows down; of the
-// sums (16 x 8) (g, 2 t), (g, 2 t + 1), then those 8 rows down. Sums are floats, or halves of the same order.
+// Products of matrices of halves by a warp's tensor cores. Lane 4 g + t has, two halves per word: of the left
+// operand A (16 rows, 8 or 16 columns), the elements (g, 2 t), (g, 2 t + 1), then those 8 rows below, then
+// both 8 columns to the right; of the right operand B (8 columns), (2 t, g), (2 t + 1, g), then those 8 rows
+// below; of the sums (16 x 8), (g, 2 t), (g, 2 t + 1), then those 8 rows below. Sums are floats, or halves in
+// the same order.
 
 namespace limpid::cuda {
 
-/// Two values as pairs of halves, the first value in the low bits: `high` rounds the values to halves, `low`
-/// is what that leaves.
+/// Two values as pairs of halves, the first value in the low bits: `high` has the values rounded to halves,
+/// `low` the rounding errors.
 struct Operand {
   unsigned high;
   unsigned low;  ///< if exact

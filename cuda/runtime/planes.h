@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Plain structures that host code and kernels share. Pointers are to device memory, not owned.
+// Plain structures shared by host code and kernels. Pointers refer to device memory and do not own it.
 
 #ifdef __CUDACC__
 #define LIMPID_HOST_DEVICE __host__ __device__
@@ -21,7 +21,8 @@ struct FloatPlane {
   int pitch = 0;  ///< floats
 };
 
-/// The reference patches of a plane: columns and rows 0, spacing, 2 spacing, ... and the last position.
+/// The grid of a plane's reference patches: columns and rows 0, spacing, 2 spacing, ... and the last
+/// position.
 struct ReferenceGrid {
   int width = 0;   ///< of the plane
   int height = 0;  ///< of the plane
@@ -49,16 +50,15 @@ inline ReferenceGrid make_grid(int width, int height, int patch, int spacing) {
           (height - patch + spacing - 1) / spacing + 1};
 }
 
-/// Groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is number
-/// i = (row - first_row) * columns + column. At `members[i * capacity]` is its size, a power of two; the
-/// other members than the reference patch follow, the closest first, as offsets from it: 256 dy + (dx as a
-/// byte).
+/// Groups of the reference patches of grid rows [first_row, last_row). The group of (column, row) is number i
+/// = (row - first_row) * columns + column. `members[i * capacity]` is its size, a power of two. The members
+/// other than the reference patch follow, the closest first, as offsets from it: 256 dy + (dx as a byte).
 struct Groups {
   std::int16_t* members = nullptr;
   int capacity = 0;
   int first_row = 0;
   int last_row = 0;
-  bool selective = false;  ///< groups whose size is 0 as yet need not be found
+  bool selective = false;  ///< groups whose size is currently 0 need not be found
 
   LIMPID_HOST_DEVICE bool wants(std::ptrdiff_t number) const {
     return !selective || members[number * capacity] != 0;
@@ -75,17 +75,17 @@ LIMPID_HOST_DEVICE inline std::int16_t member_of(const std::int16_t* group, int 
 LIMPID_HOST_DEVICE inline int offset_x(std::int16_t member) { return static_cast<std::int8_t>(member & 255); }
 LIMPID_HOST_DEVICE inline int offset_y(std::int16_t member) { return member >> 8; }
 
-/// Numerators and weights of a plane under reconstruction, as fixed-point integers, so that sums do not
-/// depend on the order of additions; both width * height. `numerator` holds sums of weight * window * (sample
-/// - offset) in units of 1 / numerator_scale (and of range_unit()); `weight` each patch's weight, once, at
-/// the patch's first sample, in units of 2^-weight_bits.
+/// Numerators and weights of a plane under reconstruction, both width * height. They are fixed-point
+/// integers, so that sums do not depend on the order of additions. `numerator` holds sums of weight * window
+/// * (sample - offset) in units of 1 / numerator_scale (and of range_unit()). `weight` holds each patch's
+/// weight once, at the patch's first sample, in units of 2^-weight_bits.
 struct AggregationSums {
   long long* numerator = nullptr;
   int* weight = nullptr;
   float numerator_scale = 0;
   int weight_bits = 0;
-  float offset = 0;  ///< mid-gray, which keeps the sums small
-  /// What measure_range() has found, for planes whose samples may be outside of 0 to 255; else null.
+  float offset = 0;  ///< mid-gray, to keep sums small
+  /// Result of measure_range() for planes whose samples may be outside 0 to 255, otherwise null.
   const float* range = nullptr;
 };
 

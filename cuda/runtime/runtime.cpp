@@ -18,7 +18,7 @@ Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
   cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
   check(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found));
-#else  // the newest that this CUDA knows; those asked for have only one
+#else  // the newest version in this CUDA; the functions used have only one
   check(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
 #endif
   if (function == nullptr) {
@@ -27,7 +27,7 @@ Function driver_function(const char* name, [[maybe_unused]] unsigned version) {
   return reinterpret_cast<Function>(function);
 }
 
-// What the driver says of kernels, which takes it longer than to launch one.
+// Cached answers of the driver about kernels, each of which takes longer than a launch.
 struct Kernels {
   struct State {
     bool overlaps = false;
@@ -86,7 +86,8 @@ DeviceScope::DeviceScope(int device, std::nothrow_t /*unused*/) noexcept {
 DeviceScope::~DeviceScope() { cudaSetDevice(previous_); }
 
 void wait_by_sleeping(int device) {
-  // By the driver's own functions: the runtime's may add a flag, which libav would take for another way.
+  // By the driver's own functions: the runtime's may add a flag, which libav would treat as a different
+  // configuration.
   const auto get = driver_function<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
   const auto get_state =
       driver_function<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
@@ -97,7 +98,7 @@ void wait_by_sleeping(int device) {
   int active = 0;
   const bool known =
       get(&handle, device) == CUDA_SUCCESS && get_state(handle, &flags, &active) == CUDA_SUCCESS;
-  // A context that is in use is somebody's who has set it up: a host's, or ours.
+  // A context in use has been configured by another part of the process, such as the host program or Limpid.
   if (!known || (active == 0 && set_flags(handle, CU_CTX_SCHED_BLOCKING_SYNC) != CUDA_SUCCESS)) {
     throw Error("the GPU's context cannot be initialized");
   }
@@ -106,7 +107,7 @@ void wait_by_sleeping(int device) {
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   const cudaError_t status = cudaMalloc(&data_, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // an error of this kind does not outlast the call
+    cudaGetLastError();  // this kind of error does not persist after the call
     std::size_t free = 0;
     std::size_t total = 0;
     check(cudaMemGetInfo(&free, &total));
@@ -190,7 +191,7 @@ void Event::synchronize() const { check(cudaEventSynchronize(event_)); }
 bool Event::has_occurred() const {
   const cudaError_t result = cudaEventQuery(event_);
   if (result == cudaErrorNotReady) {
-    cudaGetLastError();  // which would take that for an error of what comes next
+    cudaGetLastError();  // clears the error for later calls
   }
   return result == cudaSuccess;
 }
@@ -212,7 +213,7 @@ std::shared_ptr<std::byte> allocate_pinned_memory(std::size_t bytes, const std::
 }
 
 Frame allocate_pinned_frame(const FrameFormat& format) {
-  const std::size_t bytes = frame_bytes(format);  // refuses what is no format before it is put into words
+  const std::size_t bytes = frame_bytes(format);  // throws for invalid formats before to_string()
   return place_frame(format, allocate_pinned_memory(bytes, "a frame of " + to_string(format)));
 }
 

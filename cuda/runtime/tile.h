@@ -4,11 +4,11 @@
 
 #include "cuda/runtime/convert.h"
 
-// How kernels read 8-bit planes into tiles and write runs of samples.
+// Loading of 8-bit planes into tiles, and writing of runs of samples, in kernels.
 
 namespace limpid::cuda {
 
-/// kRows rows of a plane of 8-bit samples from `y` on, which may lie outside of it.
+/// kRows rows of a plane of 8-bit samples from `y` on, which may lie outside the plane.
 template <int kRows>
 class TileRows {
  public:
@@ -20,7 +20,8 @@ class TileRows {
       inside_[k] = read == y + k;
     }
   }
-  /// Sample (x, y + k), or -1 outside of the plane. Always reads, so that loads need not wait for branches.
+  /// Sample (x, y + k), or -1 outside the plane. Always reads memory, so that loads need not wait for
+  /// branches.
   __device__ int at(int k, int x, int width) const {
     const int read = min(max(x, 0), width - 1);
     const int sample = rows_[k][read];
@@ -32,7 +33,7 @@ class TileRows {
   bool inside_[kRows];
 };
 
-/// Writes the first `count` of `values`, all at once if there are so many and `out` is aligned.
+/// Writes the first `count` of `values`, with one vector store if all are written and `out` is aligned.
 template <typename Value, int kCount>
 __device__ __forceinline__ void store_run(const Value (&values)[kCount], Value* out, int count) {
   constexpr int kBytes = static_cast<int>(kCount * sizeof(Value));

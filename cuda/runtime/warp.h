@@ -2,14 +2,14 @@
 
 #include <cuda_runtime.h>
 
-// What warps have in common, and what their lanes find out together.
+// Warp-wide operations.
 
 namespace limpid::cuda {
 
 inline constexpr int kWarp = 32;
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 
-/// combine() of all lanes' values, which must not depend on their order.
+/// combine() over the values of all lanes; must not depend on their order.
 template <typename Value, typename Combine>
 __device__ __forceinline__ Value combine_warp(Value value, const Combine& combine) {
   for (int i = kWarp / 2; i > 0; i /= 2) {
@@ -36,7 +36,8 @@ __device__ __forceinline__ int greatest_of_warp(int value) {
 #endif
 }
 
-/// The least of all lanes' values, which must not be negative: their bits are then ordered as the values are.
+/// The minimum of all lanes' values, which must be non-negative: their bits then have the order of their
+/// values.
 __device__ __forceinline__ float least_of_warp(float value) {
 #if __CUDA_ARCH__ >= 800
   return __uint_as_float(__reduce_min_sync(kAllLanes, __float_as_uint(value)));

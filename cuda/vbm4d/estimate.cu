@@ -7,10 +7,9 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/groups.h"
 
-// As cuda/bm3d/finish.cu: a block of 64 x 4 threads makes 32 rows of 56 samples. The weights around them are
-// spread by the window, which is an outer product: down columns first, by a thread for eight samples below
-// each other, then along rows. Bound by memory: 12 bytes per sample, of
-// wide sums 20.
+// As in cuda/bm3d/finish.cu, a block of 64 x 4 threads makes 32 rows of 56 samples. The weights around them
+// are spread by the window, which is an outer product: first along columns, eight vertically adjacent samples
+// per thread, then along rows. Bound by memory: 12 bytes per sample, 20 with wide sums.
 
 namespace limpid::cuda {
 namespace {
@@ -26,7 +25,7 @@ struct WindowLine {
   float values[kPatchSide];
 };
 
-// Whether weights of the patches around a block's samples, which begin at (x, y), may have overflowed.
+// True if weights of the patches around a block's samples, which begin at (x, y), may have overflowed.
 __device__ bool weights_may_be_wrong(const unsigned* cells, int cell_bits, int x, int y, int width,
                                      int height) {
   constexpr int kCell = GroupSums::kCell;
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(kReadColumns* kEstimateThreadRows)
                              blockIdx.x * kMadeColumns, blockIdx.y * kEstimateRows,
                              GroupSums::cells_along(samples.pitch), out.height);
   }
-  Sum numerators[kEstimateRun];  // under way while the weights are spread
+  Sum numerators[kEstimateRun];  // loaded while the weights are spread
 #pragma unroll
   for (int i = 0; i < kEstimateRun; ++i) {
     numerators[i] =
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(kReadColumns* kEstimateThreadRows)
     for (int c = 0; c < kPatchSide; ++c) {
       denominator = fmaf(spread[first_row + i][column + c], window.values[kPatchSide - 1 - c], denominator);
     }
-    // Denominators may be greater than what __fdividef() divides by.
+    // Denominators may exceed the range of __fdividef().
     float value = static_cast<float>(numerators[i]) * scale / denominator;
     if (sizeof(Sum) == sizeof(std::int32_t) && (are_wrong || denominator > GroupSums::kMostUnits)) {
       value = __half2float(noisy[static_cast<std::ptrdiff_t>(y + i) * samples.pitch + x]) / samples.unit;

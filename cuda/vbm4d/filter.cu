@@ -18,25 +18,25 @@
 #include "cuda/vbm4d/groups.h"
 #include "cuda/vbm4d/surroundings.h"
 
-// A warp filters a group at a time, as in cuda/bm3d/filter_fast.cu, but for what follows from motion: patches
-// are read from global memory, by way of the first-level cache, and added to sums there. The transform across
-// the group is inside of each lane. Where patches may lie between samples they are read by way of shared
-// memory (surroundings.h). Trajectories of 9 and 17 pictures, the lengths that reaches of 4 and 8 make, have
-// the DCT's matrix as constants and use its symmetry. So do groups of 16 patches of one picture, those of
-// what can't be followed, with Haar's. All other groups, of up to 4, 8 or 16 patches, take two patches at a
-// time and multiply by matrices in global memory.
+// A warp filters one group at a time, as in cuda/bm3d/filter_fast.cu, except for consequences of motion:
+// patches are read from global memory, through the first-level cache, and added to sums there. The transform
+// across the group takes place within each lane. If patches may lie between samples, they are read through
+// shared memory (surroundings.h). Trajectories of 9 and 17 pictures, the lengths for reaches of 4 and 8, have
+// the DCT's matrix as constants and use its symmetry. Groups of 16 patches of one picture, which occur where
+// patches cannot be followed, use Haar's transform in the same way. All other groups, of up to 4, 8 or 16
+// patches, process two patches at a time and multiply by matrices in global memory.
 //
-// The first step is computed to single precision, since the second one's trajectories answer to the least
-// change of the basic estimate; the second step's operands are half floats. Bound by latency.
+// The first step is computed in single precision, since the second step's trajectories are sensitive to the
+// least change of the basic estimate. The second step's operands are half floats. Bound by latency.
 
 namespace limpid::cuda {
 namespace {
 
 constexpr int kGroupWarps = kGroupTile;
 
-// The cosine of a quarter turn's `step`-th part of `steps`, by its series.
+// cos(pi / 2 * step / steps), by its series.
 constexpr double cosine(int step, int steps) {
-  // As an angle of 0 to half a turn, then to a quarter.
+  // Reduced to 0 to half a turn, then to a quarter.
   int reduced = step % (4 * steps);
   reduced = reduced > 2 * steps ? 4 * steps - reduced : reduced;
   const bool negative = reduced > steps;
@@ -60,8 +60,8 @@ constexpr double square_root(double value) {
 
 constexpr float kRootOfHalf = 0.70710678F;
 
-// The first half of each row of the orthonormal DCT-II; the second half is the same in reverse, negative in
-// odd rows.
+// The first half of each row of the orthonormal DCT-II. The second half is its mirror image, negative in odd
+// rows.
 template <int kLength>
 struct HalfDct {
   static constexpr int kHalf = (kLength + 1) / 2;
@@ -89,11 +89,11 @@ __device__ __forceinline__ const HalfDct<kLength>& half_dct() {
   }
 }
 
-// Which groups a kernel's code is for: one trajectory of kPatches pictures, kPatches patches of one picture,
-// or any of up to kPatches patches.
+// The groups that a kernel is compiled for: one trajectory of kPatches pictures, kPatches patches of one
+// picture, or any group of up to kPatches patches.
 enum class GroupKind { kTrajectory, kPicture, kAny };
 
-// A group as a lane has it: its two coefficients or samples of each patch.
+// The part of a group in one lane: two coefficients or samples of each patch.
 template <int kPatches, GroupKind kKind>
 struct TrajectoryGroup {
   float x[kPatches][2];
@@ -105,7 +105,7 @@ struct TrajectoryGroup {
       forward_across();
     }
   }
-  // Undoes forward().
+  // Inverts forward().
   __device__ __forceinline__ void inverse() {
     if constexpr (kKind == GroupKind::kTrajectory) {
       inverse_in_time();
@@ -128,7 +128,7 @@ struct TrajectoryGroup {
       add_and_subtract(step);
     }
   }
-  // One of its levels, which undoes itself.
+  // One of its levels, which is its own inverse.
   __device__ __forceinline__ void add_and_subtract(int step) {
 #pragma unroll
     for (int i = 0; i < kPatches; i += 2 * step) {
@@ -200,7 +200,7 @@ struct TrajectoryGroup {
   }
 };
 
-// What a kernel does with groups, one of them where patches may lie between samples.
+// The processing of groups by a kernel; the last one supports patches between samples.
 enum class Pass { kHardThreshold, kWiener, kInterpolatingWiener };
 
 struct GroupArguments {
@@ -212,7 +212,7 @@ struct GroupArguments {
   const void* basic[kMostPictures];
   void* sums[kMostPictures];
   GroupSums format;
-  float bound;  // threshold (first step) or sigma^2, of a coefficient
+  float bound;  // threshold of a coefficient (first step) or sigma^2
   limpid::vbm4d::NoiseOverTime over_time;
   LaneNoise noise[kWarp];
   NoiseCurve curve;
@@ -221,54 +221,54 @@ struct GroupArguments {
   float numerator_unit;  // units of numerators, of a unit of weights
   float variance_scale;
   float variance_unit;
-  float offset_coefficient;  // of the offset, for a group of one; second step
+  float offset_coefficient;  // coefficient of the offset, for a group of one; second step
   FilterTables tables;
   const float* transforms;
   const unsigned* interpolating;
 };
 
-// A group as a warp takes it. Lanes know the patch of their number, which is in `picture`.
+// A group as a warp processes it. Each lane has the patch of its number, which is in `picture`.
 struct TakenGroup {
   int size;
   int frames;
   int picture;
-  int offset;               // of the patch's first sample in planes and sums
-  int cell;                 // its number
-  const float* brightness;  // of the group; may be null
+  int offset;               // offset of the patch's first sample in planes and sums
+  int cell;                 // number of its cell
+  const float* brightness;  // brightness of the group; may be null
   const float* matrix;
-  // Where patches may lie between samples: their surroundings, and the numbers of their matrices, y + 256 x.
-  // The offset of those that do is negative.
+  // For patches that may lie between samples: their surroundings, and the numbers of their matrices, y + 256
+  // x. The offset of patches between samples is negative.
   int origin;
   int matrices;
 };
 
-// What all warps of a block read.
+// Data that all warps of a block read.
 struct SharedPlanes {
   const void* noisy[kMostPictures];
   const void* basic[kMostPictures];
   void* sums[kMostPictures];
 };
 
-// Surroundings of as many patches as a warp copies at a time.
+// The number of patches whose surroundings a warp copies at a time.
 constexpr int kPatchesAtOnce = 10;
 struct SharedSurroundings {
   uint2 matrices[InterpolatingTransforms::kWords / (2 * kWarp)][kWarp];
   Surroundings of_patches[kGroupWarps][kPatchesAtOnce];
 };
 
-// Of a kernel for such samples.
+// A lane of a kernel for samples of this type.
 template <typename Sample>
 using SumOf = std::conditional_t<std::is_same_v<Sample, __half>, std::int32_t, std::int64_t>;
 
 struct GroupLane {
   int lane;
-  int offset;  // of its first sample in a patch
+  int offset;  // offset of its first sample in a patch
   Matrix forward;
   Matrix inverse;
   float window[2];
-  // Where patches may lie between samples.
+  // For patches that may lie between samples.
   Surroundings::Lane around;
-  Surroundings* surroundings;  // its warp's
+  Surroundings* surroundings;  // of its warp
   const uint2 (*matrices)[kWarp];
 };
 
@@ -283,7 +283,7 @@ __device__ __forceinline__ Operand load_operand(const float* at, int pitch) {
   return split<kExact>(__ldg(at), __ldg(at + pitch));
 }
 
-// Loads patches i and i + 1 of a group, as far as it has them, and gives their 2D coefficients.
+// Loads patches i and i + 1 of a group, if they exist, and returns their 2D coefficients.
 template <bool kExact, typename Sample>
 __device__ __forceinline__ void load_two(const void* const* planes, const TakenGroup& taken,
                                          const GroupLane& lane, int pitch, int i, int size,
@@ -302,7 +302,7 @@ __device__ __forceinline__ void load_two(const void* const* planes, const TakenG
                                                                     coefficients);
 }
 
-// As load_two(), of patches that may lie between samples.
+// load_two() for patches that may lie between samples.
 template <typename Sample>
 __device__ __forceinline__ void interpolate_two(const void* const* planes, const TakenGroup& taken,
                                                 const GroupLane& lane, int i, int size,
@@ -310,7 +310,7 @@ __device__ __forceinline__ void interpolate_two(const void* const* planes, const
   const int first = i % kPatchesAtOnce;
   if (first == 0) {
     const auto* const own = static_cast<const Sample*>(planes[taken.picture]) + taken.origin;
-    __syncwarp();  // all have what was there
+    __syncwarp();  // all lanes have read the previous content
 #pragma unroll
     for (int j = 0; j < kPatchesAtOnce; ++j) {
       if (i + j < size) {
@@ -333,7 +333,7 @@ __device__ __forceinline__ void interpolate_two(const void* const* planes, const
   }
 }
 
-// Four of the values of a group's matrix that belong to one patch.
+// Loads four values of a group's matrix that belong to one patch.
 __device__ __forceinline__ void load_factors(const float* matrix, int patch, int first, float (&factors)[4]) {
   const float4 four = __ldg(reinterpret_cast<const float4*>(matrix + patch * GroupTransforms::kMost + first));
   factors[0] = four.x;
@@ -395,7 +395,7 @@ __device__ __forceinline__ void load_trajectories(const void* const* planes, con
   }
 }
 
-// What noise is taken to be in coefficient i of a group, against what it is.
+// The noise factor of coefficient i of a group (NoiseOverTime).
 template <int kPatches, GroupKind kKind>
 __device__ __forceinline__ float noise_over_time(const limpid::vbm4d::NoiseOverTime& over_time,
                                                  const TakenGroup& taken, int i) {
@@ -408,8 +408,8 @@ __device__ __forceinline__ float noise_over_time(const limpid::vbm4d::NoiseOverT
   }
 }
 
-// The first step: clears what does not exceed its threshold, but for the group's mean, and returns the
-// weight.
+// The first step: sets coefficients to zero that do not exceed their thresholds, except the group's mean, and
+// returns the weight.
 template <bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float threshold_trajectories(const GroupArguments& arguments,
                                                         const TakenGroup& taken,
@@ -439,7 +439,7 @@ __device__ __forceinline__ float threshold_trajectories(const GroupArguments& ar
 }
 
 // The second step: multiplies a group by the Wiener factors of the group of basic estimates, and returns the
-// weight. `offset` is that of the group's mean, which is shrunk toward black.
+// weight. `offset` is the offset of the group's mean, which is shrunk toward black.
 template <Pass kPass, typename Sample, bool kWhite, int kPatches, GroupKind kKind>
 __device__ __forceinline__ float shrink_trajectories(const GroupArguments& arguments,
                                                      const SharedPlanes& planes, const TakenGroup& taken,
@@ -483,7 +483,7 @@ __device__ __forceinline__ float shrink_trajectories(const GroupArguments& argum
   return weight;
 }
 
-// The compiler can't tell that the sum is in global memory.
+// The compiler cannot infer that the sum is in global memory.
 __device__ __forceinline__ void add_to(std::int64_t* sum, int value) {
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(sum)),
                "l"(static_cast<long long>(value)));
@@ -492,8 +492,8 @@ __device__ __forceinline__ void add_to(std::int32_t* sum, int value) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(sum)), "r"(value));
 }
 
-// Transforms patches i and i + 1 of a group back to samples and adds them to the sums, times `scales`, those
-// of the lane's two rows. Narrow sums have limits for what is added. Patches between samples add nothing.
+// Transforms patches i and i + 1 of a group back to samples and adds them to the sums, times `scales`, one
+// for each of the lane's two rows. Narrow sums limit the contributions. Patches between samples add nothing.
 template <Pass kPass, typename Sum>
 __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenGroup& taken,
                                         const GroupLane& lane, int pitch, int i, int size,
@@ -517,7 +517,7 @@ __device__ __forceinline__ void add_two(const SharedPlanes& planes, const TakenG
           if constexpr (kNarrow) {
             value = fminf(fmaxf(value, -GroupSums::kMostSample), GroupSums::kMostSample);
           }
-          // Converted to the nearest integer that there is.
+          // Converted to the nearest representable integer.
           add_to(sums + r * pitch, __float2int_rn(value * scales[r]));
         }
       }
@@ -582,7 +582,7 @@ __device__ __forceinline__ void filter_trajectories_of(const GroupArguments& arg
   if constexpr (!kWhite) {
     weight *= weight_factor(arguments.curve.least, deviation);
   }
-  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  // Numerators and denominators must have equal weights, so the weight is rounded once for both.
   const int weight_units = max(__float2int_rn(weight * arguments.weight_unit), 1);
   const float scale = static_cast<float>(weight_units) * arguments.numerator_unit;
   const float scales[2] = {scale * lane.window[0], scale * lane.window[1]};
@@ -605,10 +605,11 @@ __device__ __forceinline__ void set_place(const GroupArguments& arguments, int x
   taken.cell = y / GroupSums::kCell * GroupSums::cells_along(arguments.samples.pitch) + x / GroupSums::kCell;
 }
 
-// Which groups a kernel is for: trajectories of up to kMostPictures pictures, shorter ones, or V-BM3D's.
+// The groups that a kernel processes: trajectories of up to kMostPictures pictures, shorter ones, or V-BM3D's
+// groups.
 enum class GroupOrigin { kLongTrajectories, kTrajectories, kPredictive };
 
-// Of V-BM3D.
+// Takes a group of V-BM3D.
 __device__ __forceinline__ TakenGroup take_predictive_group(const GroupArguments& arguments, int lane,
                                                             std::ptrdiff_t number) {
   const Trajectories& groups = arguments.groups;
@@ -679,13 +680,14 @@ __global__ void __launch_bounds__(kWarp* kGroupWarps, 2) filter_kernel(GroupArgu
   __syncthreads();
   const GroupNoise<kWhite> noise{lane_noise, arguments.curve, arguments.variance_scale,
                                  arguments.variance_unit};
-  // What a shuffle from one lane gives is known to the compiler to be the same for the warp.
+  // The shuffle shows the compiler that the value is equal for the whole warp.
   const int warp = __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / kWarp, 0);
   lane.lane = threadIdx.x % kWarp;
   const int g = lane.lane / 4;
   const int t = lane.lane % 4;
   lane.offset = 2 * t * arguments.samples.pitch + g;
-  // Constant memory is slow where lanes differ; after a shuffle the compiler doesn't read it again.
+  // Constant memory is slow if lanes read different words. After a shuffle the compiler does not read it
+  // again.
   const auto own = [&](unsigned value) { return __shfl_sync(kAllLanes, value, lane.lane); };
   const Matrix& forward = arguments.tables.forward[lane.lane];
   const Matrix& inverse = arguments.tables.inverse[lane.lane];
@@ -751,8 +753,8 @@ void launch_groups(const GroupArguments& arguments, cudaStream_t stream) {
   launch(kernel, grid, kWarp * kGroupWarps, 0, stream, arguments);
 }
 
-// Rounds to halves, the greatest first, each with what rounding has left of those before it: the sum is
-// right, so that a patch of one value has no other coefficient than its mean.
+// Rounds to halves, the greatest first, each together with the accumulated rounding error: the sum is exact,
+// so that a constant patch has no coefficient other than its mean.
 std::array<unsigned short, Surroundings::kColumns> rounded_together(
     const std::array<double, Surroundings::kColumns>& values) {
   std::array<int, Surroundings::kColumns> order{};
@@ -773,8 +775,8 @@ std::array<unsigned short, Surroundings::kColumns> rounded_together(
 
 }  // namespace
 
-// Denominators are half of what patches weigh, or less, by the window. Groups are of as many pictures as the
-// span has, or of up to max_group_size patches.
+// The denominator is at most half of the patches' weights, because of the window. Groups have as many
+// pictures as the span, or up to max_group_size patches.
 GroupSums::GroupSums(bool are_narrow, const Vbm4dStep& step, const TemporalSpan& span) : narrow(are_narrow) {
   if (!narrow) {
     return;
@@ -832,7 +834,7 @@ void InterpolatingTransforms::fill(const Bm3dStep& step, unsigned* tables) {
             tables +
             (number_of(quarters, shift) * FilterTables::kLanes + row * FilterTables::kLanes / kPatch) * 2;
         for (int column = 0; column < Surroundings::kColumns; ++column) {
-          // A lane has columns 2 t and 2 t + 1, and those 8 columns on.
+          // A lane has columns 2 t and 2 t + 1, and those 8 columns to the right.
           const int t = column % 8 / 2;
           words[2 * t + column / 8] |= static_cast<unsigned>(rounded[column]) << 16 * (column % 2);
         }

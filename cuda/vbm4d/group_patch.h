@@ -6,19 +6,19 @@
 #include "cuda/runtime/planes.h"
 #include "cuda/vbm4d/groups.h"
 
-// Groups of trajectories as a warp's lanes take them.
+// Groups of trajectories in the layout of a warp's lanes.
 
 namespace limpid::cuda {
 
-/// A group, and its patch of the lane's number.
+/// A group, and its patch with the lane's number.
 struct GroupPatch {
   int size = 1;
   int frames = 1;
   int members = 1;
   int picture = 0;
-  int x = 0;  ///< of the patch's first sample
+  int x = 0;  ///< position of the patch's first sample
   int y = 0;
-  int quarters = 0;  ///< as Trajectories::quarters; 0 where a patch can't be interpolated
+  int quarters = 0;  ///< as Trajectories::quarters; 0 for patches that cannot be interpolated
 };
 
 __device__ __forceinline__ GroupPatch patch_of_trajectories(const Trajectories& groups,

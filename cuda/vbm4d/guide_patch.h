@@ -23,7 +23,7 @@ struct PatchWords {
   int of_row[kPatch][kWords];
 };
 
-// Of a guide, somewhere in four bytes.
+// A row of a guide, from any byte of a word on.
 struct GuideRow {
   const unsigned* words;
   unsigned shift;  // in bits
@@ -63,7 +63,7 @@ __device__ __forceinline__ int squares(const PatchWords& patch) {
   return sum;
 }
 
-// Of the patch at `at` from one with such squares().
+// Distance of the patch at `at` from a patch with these squares().
 __device__ __forceinline__ int distance_of(const PatchWords& patch, int its_squares, const std::int8_t* at,
                                            int pitch) {
   int products = 0;
@@ -86,8 +86,8 @@ __device__ __forceinline__ int sample_of(const PatchWords& patch, int r, int x) 
   return static_cast<std::int8_t>(static_cast<unsigned>(patch.of_row[r][x / 4]) >> (8 * (x % 4)) & 0xFF);
 }
 
-// The gradient of a patch along an axis (core/vbm4d/quarter_samples.h): calls store(i, word) for each of its
-// words, those of a row after each other.
+// Computes the gradient of a patch along an axis (core/vbm4d/quarter_samples.h) and calls store(i, word) for
+// each of its words, row by row.
 template <bool kAlongRows, typename Store>
 __device__ __forceinline__ void for_gradient(const PatchWords& patch, const Store& store) {
 #pragma unroll
@@ -111,7 +111,7 @@ __device__ __forceinline__ void for_gradient(const PatchWords& patch, const Stor
   }
 }
 
-// A reference patch's gradient, of which words are kStride apart, and its products with the patch.
+// A reference patch's gradient, stored with a stride of kStride words, and its products with the patch.
 template <int kStride>
 struct PatchGradient {
   static constexpr int kAxisWords = kPatch * kWords;
@@ -137,7 +137,7 @@ struct PatchGradient {
     }
   }
 
-  // How far beside the patch at `at` the reference patch is found.
+  // The displacement of the reference patch from the patch at `at`.
   __device__ __forceinline__ limpid::vbm4d::QuarterVector beside(const std::int8_t* at, int pitch) const {
     int its_x = 0;
     int its_y = 0;
@@ -155,16 +155,16 @@ struct PatchGradient {
   }
 };
 
-// Of the patch so many quarters right of and below `at`, from one with such squares(). Interpolated values
-// are two to a word, the first one in the low half. A sum of products of such words by numbers is right for
-// both halves, the carries of the low one being undone when the sum is made positive.
+// Distance of the patch at the given quarters right of and below `at` from a patch with these squares().
+// Interpolated values are stored two per word, the first one in the low half. A sum of products of such words
+// is correct in both halves, as making the sum positive undoes the carries of the low half.
 __device__ __forceinline__ int distance_between_samples(const PatchWords& patch, int its_squares,
                                                         const std::int8_t* at, int pitch, int right,
                                                         int below) {
   using namespace limpid::vbm4d;
   constexpr int kPairs = kPatch / 2;
   constexpr int kHigh = 1 << 16;
-  // More than how far off 0 a value can be: twice the weights' sum of magnitudes times a sample's.
+  // Above the greatest magnitude of a value: twice the sum of the weights' magnitudes times a sample's.
   constexpr int kBias = 320;
   constexpr int kStart = (kBias << kWeightBits) + (1 << kWeightBits >> 1);
   const std::uint64_t packed = interpolation_weights(right);
@@ -175,8 +175,8 @@ __device__ __forceinline__ int distance_between_samples(const PatchWords& patch,
   for (int i = 0; i < kTaps; ++i) {
     weights[i] = interpolation_weight(below, i);
   }
-  int rows[kTaps][kPairs];  // the last ones, interpolated
-  int products = 0;         // of biased values
+  int rows[kTaps][kPairs];  // the last rows, interpolated
+  int products = 0;         // sum over biased values
   int sum = 0;
   int own_sum = 0;
   int values_squares = 0;
@@ -226,7 +226,7 @@ __device__ __forceinline__ int distance_between_samples(const PatchWords& patch,
          kPatch * kPatch * kBias * kBias;
 }
 
-// Whether a patch repeats the other one, noise and all. One of a single value has no noise.
+// True if a patch repeats the other one including its noise. A patch of a single value has no noise.
 __device__ __forceinline__ bool repeats(const std::int8_t* at, const std::int8_t* other, int pitch) {
   unsigned unlike = 0;  // its first sample
   const unsigned all = (static_cast<unsigned>(*at) & 0xFFU) * 0x01010101U;

@@ -3,22 +3,22 @@
 #include "cuda/vbm4d/groups.h"
 #include "cuda/vbm4d/guide_patch.h"
 
-// V-BM3D's groups (core/vbm4d/predictive_search.h). A warp searches for a reference patch, each lane
-// comparing a patch of its own. Its lanes keep the best of a picture in their order, and the best of all.
-// Bound by instruction issue.
+// V-BM3D's groups (core/vbm4d/predictive_search.h). A warp searches for one reference patch, and each lane
+// compares one candidate at a time. The lanes keep the best candidates of a picture in order, and the best of
+// all. Bound by instruction issue.
 
 namespace limpid::cuda {
 namespace {
 
 using Key = std::uint64_t;
 constexpr Key kNoKey = ~Key{0};
-constexpr int kSearchWarps = 8;  // of a block, for references beside each other
+constexpr int kSearchWarps = 8;  // of a block, for adjacent references
 
-// The least of the keys that lanes offer, in their order: lane i has number i.
+// The least of the keys offered by the lanes, in order: number i is in lane i.
 struct LeastKeys {
   Key key = kNoKey;
 
-  // Each lane offers one, or none. Of more than `size` nothing is certain.
+  // Each lane offers one key or none. Keys beyond the `size` least ones are undefined.
   __device__ __forceinline__ void take(Key offered, int size) {
     unsigned better = __ballot_sync(kAllLanes, offered < __shfl_sync(kAllLanes, key, size - 1));
     while (better != 0) {
@@ -32,14 +32,14 @@ struct LeastKeys {
   }
 };
 
-// The squares of a picture that are searched.
+// The search windows of a picture.
 struct Squares {
   int x[limpid::vbm4d::kMostBest];
   int y[limpid::vbm4d::kMostBest];
   int count;
   int radius;
 
-  // Around the least keys.
+  // Places the windows around the least keys.
   __device__ __forceinline__ void place(const LeastKeys& least, int most, int its_radius) {
     count = 0;
     radius = its_radius;
@@ -59,7 +59,7 @@ struct Searched {
   int x;  // the reference patch
   int y;
   int lane;
-  int kept;  // how many keys of a picture count
+  int kept;  // number of keys of a picture that are kept
   PatchWords patch;
   int its_squares;
 
@@ -69,13 +69,13 @@ struct Searched {
         x(reference_x),
         y(reference_y),
         lane(static_cast<int>(threadIdx.x)),
-        // One of them may be too unlike, but at the reference patch's place.
+        // One of them may be too different, except at the reference patch's position.
         kept(max(its_job.search.best, its_job.out.capacity + 1)) {
     load_patch(sample_of(job.guides[job.own], pitch, {x, y}), pitch, patch);
     its_squares = squares(patch);
   }
 
-  // Of the patch at (its_x, its_y) of a picture, if it is in square i and in none before it.
+  // The key of the patch at (its_x, its_y) of a picture, if it is in window i and in no earlier one.
   __device__ __forceinline__ Key key_of(const Squares& squares, int i, int picture, int its_x,
                                         int its_y) const {
     if (its_x < 0 || its_y < 0 || its_x > job.grid.width - kPatch || its_y > job.grid.height - kPatch) {
@@ -97,7 +97,7 @@ struct Searched {
         in_place ? 0 : job.bounds.position_bonus, picture, its_x, its_y);
   }
 
-  // The best of a picture.
+  // The best candidates of a picture.
   __device__ __forceinline__ LeastKeys search(const Squares& squares, int picture) const {
     LeastKeys least;
     const int side = 2 * squares.radius + 1;
@@ -117,7 +117,7 @@ struct Searched {
     return least;
   }
 
-  // Those of a picture that may be in the group.
+  // The candidates of a picture that may be in the group.
   __device__ __forceinline__ Key like(const LeastKeys& least) const {
     const bool is =
         lane < kept && least.key != kNoKey &&
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
 
   const int found = __popc(__ballot_sync(kAllLanes, all.key != kNoKey));
   const int size = 1 << (31 - __clz(min(found, job.out.capacity)));
-  // The patches in the order of their places.
+  // The patches ordered by position.
   const Key place = limpid::vbm4d::place_of(all.key);
   int number = 0;
   for (int i = 0; i < size; ++i) {

@@ -4,15 +4,14 @@
 #include "cuda/runtime/launch.h"
 #include "cuda/vbm4d/groups.h"
 
-// A thread treats a sample. Bound by memory.
+// Each thread processes one sample. Bound by memory.
 
 namespace limpid::cuda {
 namespace {
 
-constexpr int kSampleRows = 4;  // of a thread
+constexpr int kSampleRows = 4;  // per thread
 
-// Calls store(x, y, value) for each of a thread's samples, of as many as there are; those outside of the
-// plane are 0.
+// Calls store(x, y, value) for each of a thread's samples in memory; values outside the plane are 0.
 template <typename Store>
 __device__ __forceinline__ void for_each_value(const FloatPlane& values, int width, int height,
                                                const Store& store) {
@@ -44,7 +43,7 @@ __global__ void guide_kernel(FloatPlane values, std::int8_t* out, int pitch) {
   });
 }
 
-// A thread treats two samples beside each other of several rows. Outside of the guide its border is repeated.
+// Each thread processes two adjacent samples of several rows. The guide's border is repeated outside it.
 __global__ void matching_kernel(const std::int8_t* guide, int pitch, MatchingPlane out) {
   follow_stream();
   const int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x);

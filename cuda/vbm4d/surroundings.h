@@ -8,37 +8,38 @@
 #include "cuda/runtime/warp.h"
 #include "cuda/vbm4d/groups.h"
 
-// How a warp takes patches that may lie between samples. Interpolation is linear, as the transform is: along
-// an axis both are one matrix (InterpolatingTransforms), which multiplies the samples around the patch. These
-// are copied to shared memory, from a column on that is a multiple of four, and the matrix is of what that
-// leaves.
+// Loading of patches that may lie between samples, by a warp. Interpolation is linear, as the transform is:
+// along an axis, both are one matrix (InterpolatingTransforms), which multiplies the samples around the
+// patch. These are copied to shared memory from a column on that is a multiple of four, and the matrix
+// accounts for the remaining shift.
 
 namespace limpid::cuda {
 
-/// 16x16 halves. Rows after kRows repeat the last one: their factors are 0.
+/// 16x16 halves. Rows after kRows repeat the last one; their factors are 0.
 class Surroundings {
  public:
   static constexpr int kColumns = 16;
   static constexpr int kRows = limpid::vbm4d::kPatch + limpid::vbm4d::kTaps - 1;
   static_assert(kRows + InterpolatingTransforms::kShifts - 1 == kColumns);
 
-  /// Of a lane, for patches in planes of such a pitch.
+  /// A lane's addresses, for patches in planes of this pitch.
   struct Lane {
     __device__ __forceinline__ Lane(int lane, int pitch)
         : column(lane % kLanesInRow * kShare),
           upper(lane / kLanesInRow * pitch + column),
           lower(min(lane / kLanesInRow + 8, kRows - 1) * pitch + column),
           to(place(lane / kLanesInRow, column)),
-          // Of what ldmatrix asks lanes for: the rows of a quarter, then those below, then those beside both.
+          // The rows that ldmatrix expects from lanes: those of a quarter, then those below, then those to
+          // the right of both.
           from(place(lane % 16, lane / 16 * 8)) {}
     int column;
-    int upper;  // what it copies
+    int upper;  // copied by the lane
     int lower;
     int to;
     int from;
   };
 
-  /// Copies a patch's from `samples`, which is a multiple of four samples; to be seen after finish().
+  /// Copies a patch's surroundings from `samples`, a multiple of four samples. Visible after finish().
   __device__ __forceinline__ void start(const __half* samples, const Lane& lane) {
     __pipeline_memcpy_async(halves_ + lane.to, samples + lane.upper, kShare * sizeof(__half));
     __pipeline_memcpy_async(halves_ + lane.to + kHalf, samples + lane.lower, kShare * sizeof(__half));
@@ -53,7 +54,7 @@ class Surroundings {
     __syncwarp();
   }
 
-  /// Y S X^T of the samples S, as transform_pair() gives the coefficients of a patch.
+  /// Y S X^T of the samples S, with coefficients in the layout of transform_pair().
   __device__ __forceinline__ void transform(const uint2& y, const uint2& x, const Lane& lane,
                                             float (&coefficients)[2]) const {
     unsigned samples[4];
@@ -78,7 +79,7 @@ class Surroundings {
   static constexpr int kLanesInRow = kColumns / kShare;
   static constexpr int kHalf = 8 * kColumns;  // 8 rows, which a warp copies at a time
 
-  // Every other four rows have their halves the other way round, so that eight rows of one are in all banks.
+  // Every other four rows have their halves swapped, so that eight rows of one half cover all banks.
   static __device__ __forceinline__ int place(int row, int column) {
     return row * kColumns + (column ^ (row / 4 % 2 * 8));
   }

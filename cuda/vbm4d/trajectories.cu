@@ -3,20 +3,20 @@
 #include "cuda/vbm4d/groups.h"
 #include "cuda/vbm4d/guide_patch.h"
 
-// A thread follows a reference patch in one direction. Distances are made of products of four bytes at a
-// time: |a - b|^2 = |a|^2 + |b|^2 - 2 a b, where rows of b serve up to three of the nine candidates. The
-// patches of a warp's threads lie beside each other, so that what they read does too; all have come to the
-// same picture, so that what belongs to a picture is in constant memory. Bound by instruction issue.
+// Each thread follows a reference patch in one direction. Distances are computed from products of four bytes
+// at a time: |a - b|^2 = |a|^2 + |b|^2 - 2 a b, where rows of b serve up to three of the nine candidates. The
+// patches of a warp's threads are adjacent, and so are their reads. All threads are at the same picture, so
+// the picture's data is in constant memory. Bound by instruction issue.
 //
-// BM3D's matching finds the similar patches, of those references alone whose groups have room for them.
+// BM3D's matching finds the similar patches, only for references whose groups have room for them.
 
 namespace limpid::cuda {
 namespace {
 
-constexpr int kFollowRows = 4;  // of references, in a block
+constexpr int kFollowRows = 4;  // rows of references in a block
 constexpr int kReferences = kFollowRows * kWarp;
 
-// A reference patch in the plane that it is in. `kQuarters`: places are found to quarters of a sample.
+// A reference patch in its plane. `kQuarters`: positions have an accuracy of quarters of a sample.
 template <bool kQuarters>
 struct Followed {
   const TrajectoryJob& job;
@@ -31,7 +31,7 @@ struct Followed {
     its_squares = squares(patch);
   }
 
-  // Moves `place` along the vector of its block. False at a cut.
+  // Moves `place` along the vector of its block. False at a scene cut.
   __device__ __forceinline__ bool predict(const FollowedField& field, Place& place) const {
     if (limpid::vbm4d::is_cut(*field.lost, job.columns * job.rows)) {
       return false;
@@ -45,8 +45,8 @@ struct Followed {
     return true;
   }
 
-  // Moves `place`, the prediction, to the best candidate around it, and says whether that is like the
-  // reference; `beside` is how far beside it the reference is found.
+  // Moves `place`, the prediction, to the best candidate around it, and returns whether that is similar to
+  // the reference. `beside` is the displacement of the reference from it.
   __device__ __forceinline__ bool refine(const std::int8_t* guide, Place& place,
                                          limpid::vbm4d::QuarterVector& beside) const {
     const std::int8_t* at = sample_of(guide, pitch, {place.x - 1, place.y - 1});
@@ -116,7 +116,7 @@ struct Followed {
   }
 
  private:
-  // `distance`: of the patch at `place`, then of what is found.
+  // `distance`: of the patch at `place` on input, of the patch found on output.
   __device__ __forceinline__ limpid::vbm4d::QuarterVector find_beside(const std::int8_t* guide,
                                                                       const Place& place,
                                                                       int& distance) const {
@@ -136,7 +136,8 @@ struct Followed {
   }
 };
 
-// Block (32, rows, 2): the directions are back and ahead. Each finds the gradient along an axis, for both.
+// Block (32, rows, 2): the directions are back and ahead. Each computes the gradient along one axis, for
+// both.
 template <bool kQuarters>
 __global__ void __launch_bounds__(kReferences * 2, 2)
     follow_kernel(const __grid_constant__ TrajectoryJob job) {
@@ -179,7 +180,7 @@ __global__ void __launch_bounds__(kReferences * 2, 2)
       note(job.own, reference, {});
     }
     Place place = reference;
-    // Of the trajectory.
+    // Last patch of the trajectory.
     const std::int8_t* last = sample_of(job.noisy_guides[job.own], followed.pitch, place);
     int picture = job.own;
     while (ahead ? picture + 1 < job.out.pictures : picture > 0) {

@@ -14,7 +14,7 @@ namespace {
 using limpid::vbm4d::ScheduledStep;
 using limpid::vbm4d::Work;
 
-// Groups are found and filtered in bands of grid rows that take no more than this.
+// Groups are found and filtered in bands of grid rows within this size.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 
 constexpr std::size_t kHalfBytes = sizeof(std::uint16_t);
@@ -50,17 +50,17 @@ Vbm4d::Step::Step(const Vbm4dStep& step, const Bm3dStep& of_bm3d)
       matching(&choose(matching_variants(), of_bm3d, device_limits())),
       tables(make_filter_tables(of_bm3d)) {}
 
-// Of the trajectories.
+// Bytes of the trajectories of a grid row.
 std::size_t Vbm4d::row_bytes(const ReferenceGrid& grid, bool second_step) const {
   const Vbm4dStep& of_step = step(second_step ? 1 : 0).parameters;
   return static_cast<std::size_t>(grid.columns) *
          Trajectories::bytes_of(slots_of(span_.frames(), of_step), capacity_of(of_step));
 }
 
-// Of a sample as groups take it.
+// Bytes of a sample in the format for groups.
 std::size_t Vbm4d::noisy_bytes() const { return narrow_ ? kHalfBytes : sizeof(float); }
 
-// In whole tiles.
+// A multiple of the tile height.
 int Vbm4d::rows_per_band(const ReferenceGrid& grid, bool second_step) const {
   std::size_t bytes = row_bytes(grid, second_step);
   if (stage_ != nullptr) {
@@ -85,7 +85,7 @@ Vbm4d::Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
   if (!filters_) {
     return;
   }
-  // There is no telling how many of V-BM3D's patches meet, or of a stage's.
+  // For V-BM3D's groups and those of a stage, the number of patches that overlap is unbounded.
   narrow_ = format.color_model != ColorModel::kRgb && !format.is_float() && format.bit_depth <= 11 &&
             !parameters.hard_threshold.predictive && stage_ == nullptr;
   const auto sums_of = [&](const Step& of_step) {
@@ -161,7 +161,7 @@ DeviceMemory Vbm4d::take(std::size_t bytes) {
   return memory;
 }
 
-// What is enqueued from now on may write to it: the stream comes to that when it is done with all before.
+// Later work on the stream may write to it, because it runs after all work before.
 void Vbm4d::give_back(DeviceMemory& memory) {
   if (memory.bytes() > 0) {
     std::vector<DeviceMemory>& idle = idle_[memory.bytes()];
@@ -254,7 +254,7 @@ FloatPlane Vbm4d::means(const Sequence& sequence) const {
 }
 
 GroupSamples Vbm4d::samples_of(int component) const {
-  // Samples may be float ones far off the range of pictures, and their coefficients still have to be halves.
+  // Float samples may be far outside the range of pictures, and their coefficients must fit halves.
   constexpr float kUnitOfFloats = 1.0F / 32;
   return {format_.color_model == ColorModel::kRgb && component > 0 ? 0.0F : 128.0F,
           format_.is_float() ? kUnitOfFloats : 1.0F, pitch_of(format_.plane_width(component))};
@@ -323,7 +323,7 @@ void Vbm4d::release(Picture& picture) {
   give_back_motion(picture);
 }
 
-// Noisy samples in code values, by component, are then in scratch memory.
+// Leaves noisy samples in code values, by component, in scratch memory.
 void Vbm4d::load_noisy(const Sequence& sequence, int i) {
   const SamplePlanes planes = sequence.planes(sequence.frame(i).planes);
   for (int c = 0; c < format_.color_plane_count(); ++c) {
@@ -334,7 +334,7 @@ void Vbm4d::load_noisy(const Sequence& sequence, int i) {
   }
 }
 
-// Of luma in scratch memory.
+// Uses luma in scratch memory.
 void Vbm4d::make_guides(const Sequence& sequence, int i, int step) {
   Picture& picture = sequence.picture(i);
   for (int kind = 0; kind < kKinds; ++kind) {
@@ -371,7 +371,7 @@ void Vbm4d::load(const Sequence& sequence, int i) {
   }
 }
 
-// Between the picture and the one before it.
+// Motion between the picture and the one before it.
 void Vbm4d::find_motion(const Sequence& sequence, int i) {
   const int width = format_.width;
   const int height = sequence.heights[0];
@@ -394,7 +394,7 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   }
   Picture& before = sequence.picture(i - 1);
   if (before.pyramid == nullptr) {
-    return;  // no group looks at it
+    return;  // no group uses it
   }
   take_one(before.ahead, motion.fields);
   take_one(picture.back, motion.fields);
@@ -403,7 +403,7 @@ void Vbm4d::find_motion(const Sequence& sequence, int i) {
   motion.pyramids.push_back(std::move(before.pyramid));
 }
 
-// Estimates go to no frame before `first_target`.
+// Frames before `first_target` get no estimates.
 void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first_target) {
   const Vbm4dPlan& plan = *sequence.picture(i).plan;
   const Step& own_step = step(number);
@@ -481,7 +481,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
           Picture& picture = sequence.picture(p);
           job.noisy[p - first] = picture.noisy[c].as();
           job.basic[p - first] = number == 1 ? picture.basic[c].as() : nullptr;
-          // Where nothing is filtered estimates are the noisy samples.
+          // If nothing is filtered, estimates are the noisy samples.
           if (p < std::max(i - span_.spread, first_target) || picture.plan->planes.components[c].sigma == 0) {
             continue;
           }
@@ -515,7 +515,7 @@ void Vbm4d::filter_groups(const Sequence& sequence, int i, int number, int first
   }
 }
 
-// The estimates of one step, in code values, are then in scratch memory.
+// Leaves the estimates of one step, in code values, in scratch memory.
 void Vbm4d::estimate(const Sequence& sequence, int i, int number) {
   Picture& picture = sequence.picture(i);
   const Vbm4dPlan& plan = *picture.plan;

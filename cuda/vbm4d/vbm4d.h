@@ -19,14 +19,13 @@
 
 namespace limpid::cuda {
 
-/// V-BM4D. What is made of a frame is kept with it for as long as results need it, so that every frame is
-/// prepared, every group found and every estimate made once. Memory comes from pools: when as many frames as
-/// results depend on have been seen, nothing is allocated any more.
+/// V-BM4D. The data of a frame is kept with it while results depend on it, so that every frame is prepared,
+/// every group found and every estimate made once. Memory comes from pools: after as many frames as a result
+/// depends on, nothing is allocated any more.
 class Vbm4d final : public FrameFilter {
  public:
-  /// Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does not
-  /// suffice.
-  /// With a stage, groups are that stage's.
+  /// Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory. With a
+  /// stage, groups are those of the stage.
   Vbm4d(const Vbm4dParameters& parameters, const FrameFormat& format,
         std::unique_ptr<const GroupStage> stage = nullptr);
 
@@ -38,17 +37,17 @@ class Vbm4d final : public FrameFilter {
   std::size_t memory() const override;
 
  private:
-  static constexpr int kKinds = 2;  // of guides: of luma's size, and of subsampled chroma's
+  static constexpr int kKinds = 2;  // kinds of guides: of luma's size, and of subsampled chroma's
 
-  // What is kept of a frame or a field.
+  // The state of a frame or a field.
   struct Picture {
     limpid::vbm4d::PictureProgress progress;
     std::shared_ptr<const Vbm4dPlan> plan;
-    std::array<DeviceMemory, 3> noisy;  // as groups take them
+    std::array<DeviceMemory, 3> noisy;  // in the format for groups
     std::array<DeviceMemory, 3> basic;
     std::array<std::array<DeviceMemory, kKinds>, 2> guides;  // by step
     std::array<std::array<DeviceMemory, 3>, 2> sums;
-    std::unique_ptr<MotionPyramid> pyramid;  // until its motion is known
+    std::unique_ptr<MotionPyramid> pyramid;  // until its motion is computed
     std::unique_ptr<DeviceMotionField> ahead;
     std::unique_ptr<DeviceMotionField> back;
   };
@@ -56,13 +55,13 @@ class Vbm4d final : public FrameFilter {
     std::array<Picture, 2> pictures;  // by parity
   };
 
-  // What depends on the size of pictures.
+  // Motion estimation for a size of pictures.
   struct Motion {
     Motion(int width, int height) : estimator(width, height) {}
     MotionEstimator estimator;
     std::vector<std::unique_ptr<MotionPyramid>> pyramids;  // idle
     std::vector<std::unique_ptr<DeviceMotionField>> fields;
-    std::size_t bytes = 0;  // of all there are
+    std::size_t bytes = 0;  // of all pyramids and fields
   };
 
   struct Step {
@@ -74,7 +73,7 @@ class Vbm4d final : public FrameFilter {
     GroupSums sums;
   };
 
-  // The pictures of one parity in a window, from the first that belongs with the current one to the last.
+  // The pictures of one parity in a window, from the first one of the current picture's scene to the last.
   struct Sequence {
     const FilterWindow& window;
     PictureRows rows;
@@ -121,12 +120,12 @@ class Vbm4d final : public FrameFilter {
   std::unique_ptr<const GroupStage> stage_;
   Step hard_;
   std::optional<Step> wiener_;
-  bool filters_ = false;  // any plane is large enough
+  bool filters_ = false;  // true if any plane is large enough
   bool narrow_ = false;   // noisy samples are halves, and sums of 32 bits
   std::shared_ptr<const Vbm4dPlan> last_plan_;
   std::map<int, Motion> motion_;                           // by height
   std::map<std::size_t, std::vector<DeviceMemory>> idle_;  // by bytes
-  std::size_t pooled_ = 0;                                 // bytes of all that has been taken, ever
+  std::size_t pooled_ = 0;                                 // bytes of all memory from the pools
   std::array<DeviceMemory, 3> scratch_;                    // components in code values
   DeviceMemory means_;                                     // luma of subsampled chroma's size
   DeviceMemory matching_;                                  // a guide with margins
@@ -135,7 +134,7 @@ class Vbm4d final : public FrameFilter {
   DeviceMemory stage_memory_;
   DeviceMemory transforms_;
   DeviceMemory interpolating_;
-  Stream beside_;  // of a set's second plane, between two events of the frames' stream
+  Stream beside_;  // for a set's second plane, between two events of the frames' stream
   Event forked_;
   Event joined_;
 };

@@ -5,11 +5,11 @@
 #include "cuda/vnlb/patch_groups.h"
 #include "cuda/vnlb/tiles.h"
 
-// A warp has a group's products, whose eigenvalues it replaces by factors. To invert them, each lane has one
-// column or two in registers. In each step the pivot's column, which one lane has, goes by way of shared
-// memory to all others, and elements move up by a row, so that the pivot is always in the first register. The
-// inverse is then in shared memory. Products of the symmetric matrices that follow are made by tensor cores
-// out of registers, in which they stay. Bound by instruction issue.
+// A warp replaces the eigenvalues of a group's products by factors. For the inversion, each lane has one or
+// two columns in registers. In each step the pivot's column, which one lane has, is passed to all others
+// through shared memory, and elements move up by a row, so that the pivot is always in the first register.
+// The inverse is then in shared memory. Products of the resulting symmetric matrices are computed by tensor
+// cores from registers, in which they stay. Bound by instruction issue.
 
 namespace limpid::cuda {
 namespace {
@@ -33,7 +33,7 @@ template <int kSize>
 struct InverseMemory {
   static constexpr int kPitch = kSize + 8;  // pairs of a tile's rows are in different banks
   float inverse[kSize * kPitch];
-  float4 pivots[kSize / 4];  // the pivot's column, from the pivot on, and round again
+  float4 pivots[kSize / 4];  // the pivot's column, from the pivot on, cyclically
 };
 
 // The inverse of matrix + bound I, in shared memory.
@@ -109,7 +109,7 @@ struct SymmetricMatrix {
   static constexpr int kTiles = kSize / 16;
   Tile tiles[kTiles][kTiles];
 
-  // 16 rows of the product of this and another matrix, with which it commutes.
+  // 16 rows of the product of this and another matrix that commutes with it.
   __device__ __forceinline__ TileRow<kTiles> product_row(int row, const SymmetricMatrix& other) const {
     TileRow<kTiles> result;
 #pragma unroll
@@ -140,7 +140,7 @@ struct SymmetricMatrix {
       tiles[row][n] = to.tile(n);
     }
   }
-  // a I + b M, of the matrix M in shared memory.
+  // Loads a I + b M of the matrix M in shared memory.
   __device__ __forceinline__ void load(float a, float b, const float* matrix, int pitch) {
 #pragma unroll
     for (int m = 0; m < kTiles; ++m) {
@@ -159,7 +159,7 @@ struct SymmetricMatrix {
   }
 };
 
-// Of 16 rows, from number 16 m on: a I + b M.
+// Loads 16 rows, from number 16 m on, of a I + b M.
 template <int kTiles>
 __device__ __forceinline__ void combine(float a, float b, int m, TileRow<kTiles>& row) {
   row.for_each_pair([&](float* two, int of_row, int column) {
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(kWarp)
       sign.set_row(m, sign.product_row(m, factor));
     }
   }
-  // P (constant I + R inverse), and H = P - e P R. What is small is left for the end, as products are of
+  // P (constant I + R inverse), and H = P - e P R. Small values are processed last, as products are of
   // halves.
   factor.load(filter.constant, kSecondStep ? 1.0F : filter.inverse, memory.inverse,
               InverseMemory<kSize>::kPitch);

@@ -14,10 +14,10 @@
 #include "cuda/vnlb/tiles.h"
 
 // Three kernels filter the groups of a band. The first multiplies a group's patches by each other, the second
-// replaces the eigenvalues of these products by factors (eigenvalues.cu), the third multiplies the patches by
-// what that gives. In the first and the third, a block loads a group, a thread for each sample of its
-// patches, and warps multiply 16 rows each by tensor cores. Samples have the noise's deviation as their unit,
-// or 16 of them, which keeps them in the range of halves.
+// replaces the eigenvalues of these products by factors (eigenvalues.cu), and the third multiplies the
+// patches by the result. In the first and the third, a block loads a group, with a thread for each sample of
+// its patches, and warps multiply 16 rows each by tensor cores. The unit of samples is the noise's standard
+// deviation, or 16 of them, which keeps them in the range of halves.
 //
 // Both are bound by shared memory and by the latency of loads, the third also by additions to the sums.
 
@@ -28,33 +28,32 @@ using limpid::vnlb::kPatch;
 using limpid::vnlb::kSlices;
 
 constexpr int kSliceSamples = kPatch * kPatch;
-constexpr int kSamples = kSlices * kSliceSamples;  // of a patch; threads of a block
-// Of patches in shared memory, in floats: pairs of a tile's rows are in different banks.
+constexpr int kSamples = kSlices * kSliceSamples;  // samples of a patch; threads of a block
+// Pitch of patches in shared memory, in floats: pairs of a tile's rows are in different banks.
 constexpr int kRowPitch = kSamples + 8;
 
-// The unit of samples in products, in deviations of the noise, and the greatest value that those of white
-// noise can hardly have.
+// The unit of samples in products, in standard deviations of the noise, and a limit that white noise hardly
+// ever reaches.
 constexpr float kUnit = 16;
 constexpr float kGreatest = 60000;
-// Noise that is weaker is taken to have this deviation, in code values, which keeps samples in that range,
-// too.
+// Minimum of the noise's standard deviation, in code values, which keeps samples in that range, too.
 constexpr float kLeastDeviation = 0.01F;
 
-// A function of the samples' frequencies: of their deviations' reciprocals, or variances'.
+// A function of the samples' frequencies: the reciprocals of their standard deviations or variances.
 struct Spectrum {
   float factors[kSliceSamples];  // [8 v + u]
 };
 
 struct FilterArguments {
   PatchGroups groups;
-  const void* planes[kMostPictures];  // what the kernel looks at
+  const void* planes[kMostPictures];  // planes that the kernel reads
   const float* noisy[kMostPictures];
   std::int64_t* sums[kMostPictures];
   GroupSamples samples;
-  std::ptrdiff_t positions;  // of the sums
+  std::ptrdiff_t positions;  // number of positions in the sums
   NoiseCurve curve;
   const float* brightness;     // may be null
-  std::ptrdiff_t first_group;  // its number
+  std::ptrdiff_t first_group;  // number of the first group
   Spectrum whitening;
   float dct[kPatch][kPatch];
   float window[kPatch];
@@ -62,13 +61,14 @@ struct FilterArguments {
   float weight_unit;     // units of 1
   float numerator_unit;  // units of numerators, of a unit of weights
 
-  // Of samples as groups take them, to kUnit of the noise's deviation, which is sigma times so much.
+  // Factor that converts samples in the format for groups to units of kUnit standard deviations of the noise,
+  // which is `deviation` times sigma.
   __device__ __forceinline__ float to_units(float deviation) const {
     return 1 / (kUnit * fmaxf(sigma * deviation, kLeastDeviation) * samples.unit);
   }
 };
 
-// A group as a block's threads have it.
+// A group in the layout of a block's threads.
 struct TakenPatches {
   int patches;
   int slices;
@@ -76,7 +76,7 @@ struct TakenPatches {
   unsigned* places;  // in shared memory
   std::int8_t* pictures;
 
-  // Thread t has sample t of each patch; its slice exists.
+  // Thread t has sample t of each patch. True if its slice exists.
   __device__ __forceinline__ bool has_sample() const {
     return static_cast<int>(threadIdx.x) < slices * kSliceSamples;
   }
@@ -98,7 +98,7 @@ struct SharedPlaces {
   std::int8_t pictures[kCapacity];
 };
 
-// With a barrier.
+// Includes a barrier.
 template <int kCapacity>
 __device__ __forceinline__ TakenPatches take_patches(const PatchGroups& groups,
                                                      SharedPlaces<kCapacity>& shared) {
@@ -121,7 +121,7 @@ __device__ __forceinline__ TakenPatches take_patches(const PatchGroups& groups,
 __device__ __forceinline__ float as_float(float value) { return value; }
 __device__ __forceinline__ float as_float(__half value) { return __half2float(value); }
 
-// The thread's sample of all patches, less their mean, which it returns.
+// Loads the thread's sample of all patches minus their mean, which it returns.
 template <typename Sample, int kCapacity>
 __device__ __forceinline__ float load_samples(const TakenPatches& taken, const void* const* planes, int pitch,
                                               float (&values)[kCapacity]) {
@@ -142,7 +142,7 @@ __device__ __forceinline__ float load_samples(const TakenPatches& taken, const v
   return mean;
 }
 
-// The mean of all threads' values, for all of them.
+// The mean of all threads' values, returned to all threads.
 __device__ float mean_of_block(float value, int count) {
   __shared__ float of_warps[kSamples / kWarp];
   value = combine_warp(value, [](float a, float b) { return a + b; });
@@ -158,7 +158,7 @@ __device__ float mean_of_block(float value, int count) {
 }
 
 // The 2D transform of the slices of `rows` patches in shared memory, or its inverse. Ends with a barrier, and
-// needs one before it.
+// requires one before it.
 template <bool kForward>
 __device__ void transform_slices(const float (&dct)[kPatch][kPatch], float* matrix, int rows) {
   const int lines = rows * kSlices * kPatch;
@@ -191,7 +191,7 @@ __device__ void transform_slices(const float (&dct)[kPatch][kPatch], float* matr
   __syncthreads();
 }
 
-// Multiplies the thread's sample of all patches, and keeps it in the range of halves. Ends with a barrier.
+// Multiplies the thread's sample of all patches and limits it to the range of halves. Ends with a barrier.
 template <int kCapacity>
 __device__ __forceinline__ void whiten(float factor, float* matrix) {
 #pragma unroll
@@ -202,7 +202,7 @@ __device__ __forceinline__ void whiten(float factor, float* matrix) {
   __syncthreads();
 }
 
-// Splits pairs of samples, in their place. Ends with a barrier.
+// Splits pairs of samples in place. Ends with a barrier.
 template <int kCapacity>
 __device__ __forceinline__ const Operand* split_rows(float* matrix) {
   constexpr int kPairs = kRowPitch / 2;
@@ -216,7 +216,7 @@ __device__ __forceinline__ const Operand* split_rows(float* matrix) {
   return pairs;
 }
 
-// The products of 16 rows, from number 16 m on, and all rows, of so many samples.
+// The products of 16 rows, from number 16 m on, with all rows, over `samples` samples.
 template <int kTiles>
 __device__ __forceinline__ void multiply_rows(const Operand* rows, const Operand* all, int m, int samples,
                                               TileRow<kTiles>& products) {
@@ -282,15 +282,14 @@ __global__ void __launch_bounds__(kSamples)
 // ---------------------------------------------------------------------------------------------------------------------
 // Estimates
 
-// Adds the thread's sample of all patches' estimates, each the mean and more, to the sums, and patches'
-// weights.
+// Adds the thread's sample of all patches' estimates (mean + estimate) to the sums, and the patches' weights.
 template <int kCapacity>
 __device__ __forceinline__ void add_estimates(const FilterArguments& arguments, const TakenPatches& taken,
                                               float mean, float deviation,
                                               const float (&estimates)[kCapacity]) {
   const int pitch = arguments.samples.pitch;
   const int sample = static_cast<int>(threadIdx.x) % kSliceSamples;
-  // Numerators and denominators must have the same weight, so it is rounded once, for both.
+  // Numerators and denominators must have equal weights, so the weight is rounded once for both.
   const int weight =
       max(__float2int_rn(weight_factor(arguments.curve.least, deviation) * arguments.weight_unit), 1);
   const float scale = static_cast<float>(weight) * arguments.numerator_unit *
@@ -304,7 +303,7 @@ __device__ __forceinline__ void add_estimates(const FilterArguments& arguments, 
     for (int i = 0; i < kCapacity; ++i) {
       if (i < taken.patches) {
         if (std::int64_t* const sums = arguments.sums[taken.picture(i)]; sums != nullptr) {
-          // Converted to the nearest integer that there is.
+          // Converted to the nearest representable integer.
           add(sums + taken.own_offset(i, pitch), __float2int_rn((mean + estimates[i]) * scale));
         }
       }
@@ -319,11 +318,12 @@ __device__ __forceinline__ void add_estimates(const FilterArguments& arguments, 
   }
 }
 
-// Pairs of patches' samples, of half as many rows as there are patches; those of a tile are in different
-// banks.
+// Pitch of pairs of patches' samples, in half as many rows as there are patches; those of a tile are in
+// different banks.
 constexpr int kPairPitch = kSamples + 4;
 
-// What a block needs to multiply patches by a matrix. In the second step, both begin with other matrices.
+// Shared memory of a block that multiplies patches by a matrix. In the second step, both parts begin with
+// other matrices.
 template <int kCapacity>
 struct EstimateMemory {
   union {
@@ -332,11 +332,11 @@ struct EstimateMemory {
   };
   union {
     Operand pairs[kCapacity / 2 * kPairPitch];
-    float basic[kCapacity * kRowPitch];  // estimates, by the noise's inverse covariance
+    float basic[kCapacity * kRowPitch];  // basic estimates times the noise's inverse covariance
   };
 };
 
-// Has the thread's samples of all patches as pairs. Ends with a barrier.
+// Stores the thread's samples of all patches as pairs. Ends with a barrier.
 template <int kCapacity>
 __device__ __forceinline__ void share_pairs(const float (&values)[kCapacity], float to_units,
                                             EstimateMemory<kCapacity>& memory) {
@@ -348,7 +348,7 @@ __device__ __forceinline__ void share_pairs(const float (&values)[kCapacity], fl
   __syncthreads();
 }
 
-// The products of 16 rows of a matrix and the patches: rows of the estimates, number 16 m and on.
+// The products of 16 rows of a matrix and the patches: rows of the estimates from number 16 m on.
 template <int kCapacity>
 __device__ __forceinline__ void multiply_patches(const Tile (&matrix)[kCapacity / 16], int m, float scale,
                                                  EstimateMemory<kCapacity>& memory) {
@@ -369,7 +369,7 @@ __device__ __forceinline__ void multiply_patches(const Tile (&matrix)[kCapacity 
   }
 }
 
-// The thread's sample of all estimates, which warps have made. Begins with a barrier.
+// Loads the thread's sample of all estimates, which warps have made. Begins with a barrier.
 template <int kCapacity>
 __device__ __forceinline__ void take_estimates(const EstimateMemory<kCapacity>& memory,
                                                float (&estimates)[kCapacity]) {
@@ -450,7 +450,7 @@ __global__ void __launch_bounds__(kSamples) shrink_kernel(const __grid_constant_
   if (warp < kTiles) {
     TileRow<kTiles> products;
     multiply_rows<kTiles>(differences, basic, warp, taken.slices * kSliceSamples, products);
-    // By n - 1 less, and F by as many times more, which keeps both in the range of halves.
+    // Divided by n - 1, and F multiplied by it, which keeps both in the range of halves.
     const auto others = static_cast<float>(max(taken.patches - 1, 1));
     products.for_each_pair([&](float* two, int, int) {
 #pragma unroll
@@ -549,7 +549,7 @@ std::size_t PatchGroups::bytes_of(int capacity) {
 PatchGroups PatchGroups::in(void* memory, int capacity, std::size_t count) {
   PatchGroups groups;
   groups.capacity = capacity;
-  // What kernels read two at a time comes first.
+  // Data that kernels read in pairs comes first.
   groups.matrices = static_cast<float*>(memory);
   groups.kept = groups.matrices + count * capacity * capacity;
   groups.deviations = groups.kept + count * capacity * capacity;

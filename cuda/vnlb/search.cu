@@ -5,9 +5,9 @@
 #include "cuda/vbm4d/guide_patch.h"
 #include "cuda/vnlb/patch_groups.h"
 
-// A warp finds a group. Each lane compares a candidate at a time. All distances are kept in shared memory,
-// where the greatest one that the group takes is found bit by bit; then candidates are gone through again, in
-// the same order, and those taken are written. Bound by instruction issue.
+// A warp finds a group. Each lane compares one candidate at a time. All distances are kept in shared memory,
+// where the greatest distance of the group is found bit by bit. Candidates are then visited again in the same
+// order, and the selected ones are written. Bound by instruction issue.
 
 namespace limpid::cuda {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using limpid::vnlb::kSlices;
 
 constexpr int kSearchWarps = 4;
-// The greatest distance has so many bits.
+// Number of bits of the greatest distance.
 constexpr int kDistanceBits = 23;
 static_assert(kSlices * kPatch * kPatch * 255 * 255 < 1 << kDistanceBits);
 
@@ -26,7 +26,7 @@ struct SearchArguments {
   int most_candidates;
 };
 
-// Whether a patch's second slice may be in the picture that lies in that direction.
+// True if a patch's second slice can be in the picture in that direction.
 __device__ bool has_second_slice(const TrajectoryJob& job, int pitch, int picture, const Place& place,
                                  int direction) {
   const int second = picture + direction;
@@ -39,13 +39,13 @@ __device__ bool has_second_slice(const TrajectoryJob& job, int pitch, int pictur
                   sample_of(job.noisy_guides[picture], pitch, place), pitch);
 }
 
-// The candidates of one picture, all patches of a rectangle but perhaps one, in rows.
+// The candidates of one picture: all patches of a rectangle except at most one, in rows.
 struct Candidates {
   int x;
   int y;
   int columns;
   int count;
-  int left_out;  // the number of the reference patch; count if it is not here
+  int left_out;  // number of the reference patch; count if it is not here
 
   __device__ __forceinline__ Candidates(const Place& center, int radius, int last_x, int last_y, bool own) {
     x = max(center.x - radius, 0);
@@ -58,7 +58,7 @@ struct Candidates {
     return {x + number % columns, y + number / columns};
   }
   __device__ __forceinline__ int others() const { return left_out < count ? count - 1 : count; }
-  // Of the candidates that are not left out.
+  // The rank among the candidates that are not left out.
   __device__ __forceinline__ int rank(int number) const { return number > left_out ? number - 1 : number; }
 };
 
@@ -66,7 +66,7 @@ __device__ __forceinline__ Place place_of(unsigned packed) {
   return {static_cast<int>(packed & 0xFFFF), static_cast<int>(packed >> 16)};
 }
 
-// The n-th least of so many distances.
+// The n-th least of `count` distances.
 __device__ int nth_least(const int* distances, int count, int n) {
   int least = 0;
   for (int bit = kDistanceBits - 1; bit >= 0; --bit) {
@@ -82,7 +82,7 @@ __device__ int nth_least(const int* distances, int count, int n) {
   return least;
 }
 
-// Block (32, references beside each other).
+// Block (32, adjacent references).
 __global__ void __launch_bounds__(kWarp* kSearchWarps)
     search_kernel(const __grid_constant__ SearchArguments arguments) {
   extern __shared__ int all_distances[];
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   int its_squares[kSlices];
 #pragma unroll
   for (int s = 0; s < kSlices; ++s) {
-    // A slice that there is none of is never compared.
+    // A missing slice is never compared.
     load_patch(sample_of(job.guides[s < slices ? job.own + s * direction : job.own], pitch, reference), pitch,
                patch[s]);
     its_squares[s] = squares(patch[s]);
@@ -166,11 +166,11 @@ __global__ void __launch_bounds__(kWarp* kSearchWarps)
   for (int i = lane; i < count; i += kWarp) {
     less += distances[i] < greatest ? 1 : 0;
   }
-  int room = patches - sum_over_warp(less);  // for patches that are as far off as the last one
+  int room = patches - sum_over_warp(less);  // room for patches at the greatest distance
   unsigned* const places = arguments.out.places + group * arguments.out.capacity;
   std::int8_t* const pictures = arguments.out.pictures + group * arguments.out.capacity;
   int taken = 0;
-  // The reference patch's distance is 0: if it is the greatest it takes the first room.
+  // The reference patch's distance is 0: if that is the greatest distance, it takes the first position.
   if (lane == 0) {
     places[0] = reference.x + (static_cast<unsigned>(reference.y) << 16);
     pictures[0] = static_cast<std::int8_t>(job.own);
@@ -217,7 +217,7 @@ void find_patch_groups(const TrajectoryJob& followed, const PatchSearch& search,
                     (followed.out.pictures - 1) * square(search.step.temporal_search_window);
   const int most_candidates = std::max(alone, along);
   const std::size_t bytes = most_candidates * sizeof(int);
-  constexpr std::size_t kMostBytes = 48 * 1024;  // of a block of several warps
+  constexpr std::size_t kMostBytes = 48 * 1024;  // limit of shared memory for a block of several warps
   const int warps = bytes * kSearchWarps <= kMostBytes ? kSearchWarps : 1;
   allow_shared_memory(search_kernel, bytes * warps);
   launch(search_kernel,

@@ -3,18 +3,18 @@
 #include "cuda/runtime/matrix.h"
 #include "cuda/runtime/warp.h"
 
-// Products of matrices of floats by a warp's tensor cores, right to 2^-21 of the greatest elements, which
-// must be within the range of halves.
+// Products of matrices of floats by a warp's tensor cores, with an error of 2^-21 of the greatest elements,
+// which must be within the range of halves.
 
 namespace limpid::cuda {
 
-/// 16 x 16 elements of a matrix: lane 4 g + t has (g, 2 t) and (g, 2 t + 1), then those 8 rows down, those 8
-/// columns on, and both.
+/// 16 x 16 elements of a matrix: lane 4 g + t has (g, 2 t) and (g, 2 t + 1), then those 8 rows below, those 8
+/// columns to the right, and both.
 struct Tile {
   Operand pairs[4];
 };
 
-/// The row and the column, in a tile, of the first element of a lane's pair.
+/// The row and the column in a tile of the first element of a lane's pair.
 __device__ __forceinline__ int tile_row(int pair) {
   return static_cast<int>(threadIdx.x) % kWarp / 4 + 8 * (pair % 2);
 }
@@ -22,7 +22,7 @@ __device__ __forceinline__ int tile_column(int pair) {
   return static_cast<int>(threadIdx.x) % 4 * 2 + 8 * (pair / 2);
 }
 
-/// A tile whose first element is at `at`, times `scale`.
+/// Loads a tile whose first element is at `at`, times `scale`.
 __device__ __forceinline__ Tile load_tile(const float* at, int pitch, float scale = 1) {
   Tile tile;
 #pragma unroll
@@ -33,7 +33,7 @@ __device__ __forceinline__ Tile load_tile(const float* at, int pitch, float scal
   return tile;
 }
 
-/// The same of pairs of elements that are split, in rows of `pitch` elements.
+/// Loads a tile of pairs of elements that are already split, in rows of `pitch` elements.
 __device__ __forceinline__ Tile load_tile(const Operand* at, int pitch) {
   Tile tile;
 #pragma unroll
@@ -43,7 +43,7 @@ __device__ __forceinline__ Tile load_tile(const Operand* at, int pitch) {
   return tile;
 }
 
-/// The tile of two sums beside each other.
+/// The tile of two adjacent sums.
 __device__ __forceinline__ Tile to_tile(const float (&left)[4], const float (&right)[4]) {
   return {{split<true>(left[0], left[1]), split<true>(left[2], left[3]), split<true>(right[0], right[1]),
            split<true>(right[2], right[3])}};
@@ -57,7 +57,7 @@ __device__ __forceinline__ float2 elements_of(const Operand& pair) {
   return make_float2(high.x + low.x, high.y + low.y);
 }
 
-/// sums += A B, A being 16 x 16; `first` and `second` are B's elements, as operands.
+/// sums += A B with a 16 x 16 matrix A; `first` and `second` are B's elements as operands.
 __device__ __forceinline__ void multiply_add(float (&sums)[4], const Tile& a, const Operand& first,
                                              const Operand& second) {
   const unsigned high[4] = {a.pairs[0].high, a.pairs[1].high, a.pairs[2].high, a.pairs[3].high};
@@ -67,7 +67,7 @@ __device__ __forceinline__ void multiply_add(float (&sums)[4], const Tile& a, co
   multiply_add(sums, low, first.high, second.high);
 }
 
-/// sums += A B^T: two sums beside each other.
+/// sums += A B^T: two adjacent sums.
 __device__ __forceinline__ void multiply_by_transposed(float (&left)[4], float (&right)[4], const Tile& a,
                                                        const Tile& b) {
   multiply_add(left, a, b.pairs[0], b.pairs[2]);
@@ -80,7 +80,8 @@ struct TileRow {
   float sums[kTiles][2][4] = {};
 
   __device__ __forceinline__ Tile tile(int number) const { return to_tile(sums[number][0], sums[number][1]); }
-  /// Calls function(two, row, column) for the two elements from there on; rows are counted from the first.
+  /// Calls function(two, row, column) for each two elements, from the position on; rows are counted from the
+  /// first.
   template <typename Function>
   __device__ __forceinline__ void for_each_pair(const Function& function) {
 #pragma unroll

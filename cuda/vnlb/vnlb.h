@@ -8,8 +8,7 @@
 
 namespace limpid::cuda {
 
-/// VNLB. Throws UsageError for illegal parameters, Error for formats that don't make sense or if memory does
-/// not suffice.
+/// VNLB. Throws UsageError for illegal parameters, and Error for invalid formats or insufficient memory.
 std::unique_ptr<FrameFilter> make_frame_filter(const VnlbParameters& parameters, const FrameFormat& format);
 
 }  // namespace limpid::cuda

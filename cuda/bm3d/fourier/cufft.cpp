@@ -10,7 +10,7 @@
 namespace limpid::cuda {
 namespace {
 
-// What cufft.h declares, as far as it is needed; the interface has not changed since CUDA 6.5.
+// The used part of cufft.h, which has not changed since CUDA 6.5.
 struct Library {
   int (*create)(int* plan) = nullptr;
   int (*destroy)(int plan) = nullptr;

@@ -6,21 +6,21 @@
 
 namespace limpid::cuda {
 
-/// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The library is loaded, for
-/// good, when the first plan is made; it is neither linked nor needed to build.
+/// A plan of NVIDIA's cuFFT for `batch` transforms of real samples, in place. The library is loaded with the
+/// first plan and never unloaded; it is neither linked nor needed to build.
 class CufftPlan {
  public:
   enum class Direction : int { kForward = 0x2a, kInverse = 0x2c };  // CUFFT_R2C, CUFFT_C2R
 
   /// A transform of `rank` dimensions. A row of the last one has size = `sizes[rank - 1]` samples or size / 2
-  /// + 1 complex coefficients and takes 2 (size / 2 + 1) floats. Throws Error if the library can't be loaded
-  /// or has no such plan.
+  /// + 1 complex coefficients and occupies 2 (size / 2 + 1) floats. Throws Error if the library cannot be
+  /// loaded or does not support the plan.
   CufftPlan(Direction direction, int rank, const int* sizes, std::size_t batch);
   CufftPlan(const CufftPlan&) = delete;
   CufftPlan& operator=(const CufftPlan&) = delete;
   ~CufftPlan();
 
-  /// Bytes of working memory that execute() needs; one piece serves plans that follow each other.
+  /// Bytes of working memory for execute(); successive plans can share it.
   std::size_t work_bytes() const { return work_bytes_; }
   /// Neither direction scales.
   void execute(float* data, std::byte* work, cudaStream_t stream) const;

@@ -6,29 +6,29 @@
 #include "cuda/bm3d/fourier/fourier.h"
 #include "cuda/runtime/launch.h"
 
-// Of a batch of groups: patches are copied side by side (a thread a row), transformed by cuFFT, shrunk (a
-// block a group), transformed back, and added to the sums (a thread a sample, 64-bit atomics). In between
-// they lie in global memory, `capacity` patches a group, a row of k samples taking the 2 (k / 2 + 1) floats
-// of its coefficients. Bound by memory: five times there and back.
+// For a batch of groups: patches are copied side by side (a thread per row), transformed by cuFFT, shrunk (a
+// block per group), transformed back, and added to the sums (a thread per sample, 64-bit atomics). In between
+// they are in global memory, `capacity` patches per group; a row of k samples occupies the 2 (k / 2 + 1)
+// floats of its coefficients. Bound by memory: five round trips.
 //
-// kFft3d fills groups up by repeating them: then a group of n patches has its n-point spectrum, times
+// kFft3d fills groups by repeating their patches. A group of n patches then has its n-point spectrum, times
 // capacity / n, at every (capacity / n)-th of `capacity` points, and zeros elsewhere. kDft2dAnd1d transforms
 // across a group of any size in shared memory, in the kernel that shrinks.
 
 namespace limpid::cuda {
 namespace {
 
-// The thesis's batches, as far as they fit.
+// The thesis's batch size, if it fits.
 constexpr std::size_t kBatch = 256 * 128;
 constexpr std::size_t kBatchBytes = std::size_t{96} << 20;
 constexpr int kMaxGroup = 64;
-constexpr int kChunk = 32;  // coefficients of a patch that a block has in shared memory
+constexpr int kChunk = 32;  // coefficients of a patch that a block holds in shared memory
 constexpr int kThreadRows = 8;
 
 struct BatchArguments {
   ReferenceGrid grid;
   Groups groups;
-  int first;  // group of the batch
+  int first;  // first group of the batch
   int count;
 
   __device__ int patch_row_floats() const { return 2 * (grid.patch / 2 + 1); }
@@ -68,7 +68,7 @@ struct ShrinkArguments {
   float2* noisy;
   const float2* basic;  // null in the first step
   int* weights;
-  float threshold;  // squared, of one sample's noise
+  float threshold;  // square of the threshold, for one sample's noise
   float variance;
   float weight_scale;
 };
@@ -82,8 +82,8 @@ __device__ void fill_roots(float2* roots) {
   }
 }
 
-// The transform of every column of `size` rows, decimated in frequency, so that row 0 is the DC and the
-// others follow in bit-reversed order; and back.
+// The transform of every column of `size` rows, decimated in frequency, with the DC in row 0 and the others
+// in bit-reversed order; and its inverse.
 __device__ void transform_across(bool forward, int size, const float2* roots, float2 (*rows)[kChunk]) {
   for (int level = 1; level < size; level *= 2) {
     const int half = forward ? size / 2 / level : level;
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kChunk* kThreadRows) shrink_kernel(ShrinkArgum
   const int length = kAcross ? size : capacity;
   const int columns = k / 2 + 1;
   const int coefficients = k * columns;
-  // What noise of deviation 1 gives a coefficient, squared.
+  // The squared magnitude of a coefficient of noise of standard deviation 1.
   const float gain =
       static_cast<float>(k * k) * static_cast<float>(length) * static_cast<float>(length / size);
   const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(group) * capacity * coefficients;
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kChunk* kThreadRows) shrink_kernel(ShrinkArgum
       }
     }
   }
-  // In the same order every time, so that results repeat.
+  // Adds in a fixed order, so that results are deterministic.
   for (int i = 16; i > 0; i /= 2) {
     part += __shfl_xor_sync(0xFFFFFFFFU, part, i);
   }
@@ -189,7 +189,7 @@ struct AddArguments {
   const int* weights;
   const float* window;
   AggregationSums sums;
-  bool repeated;  // whether groups were filled up
+  bool repeated;  // true if groups were filled by repetition
   float sum_scale;
 };
 
@@ -244,7 +244,7 @@ std::size_t batch_of(int patch, int capacity, bool wiener, std::size_t groups) {
   return std::min({groups, kBatch, kBatchBytes / bytes});
 }
 
-// Pieces begin at multiples of this, for cuFFT.
+// Alignment of buffers for cuFFT.
 constexpr std::size_t kAlignment = 256;
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

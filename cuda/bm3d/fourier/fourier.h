@@ -10,21 +10,22 @@
 
 namespace limpid::cuda {
 
-/// Collaborative filtering in the discrete Fourier transform's domain, in batches of groups, whose spectra
-/// take bounded memory. A group of n patches of k x k has k^2 n coefficients, of which half are stored; noise
-/// gives them the variance k^2 n sigma^2. Step 1 removes those under lambda times that deviation, but for the
-/// group's DC; step 2 shrinks them as usual. Weights count the redundant half, too. Noise is taken to be
-/// white, of the same deviation at every brightness: these transforms are for comparisons.
+/// Collaborative filtering in the domain of the discrete Fourier transform, in batches of groups, which bound
+/// the memory of their spectra. A group of n patches of k x k has k^2 n coefficients, half of which are
+/// stored; noise gives them the variance k^2 n sigma^2. Step 1 removes those below lambda times the standard
+/// deviation, except the group's DC; step 2 shrinks them by Wiener factors. Weights include the redundant
+/// half. Noise is assumed white and equal at all brightnesses: these transforms are for comparisons.
 class FourierFilter {
  public:
-  /// For calls with up to `groups` groups of up to `capacity` patches. Throws Error if cuFFT can't be loaded.
+  /// For calls with up to `groups` groups of up to `capacity` patches. Throws Error if cuFFT cannot be
+  /// loaded.
   FourierFilter(GroupTransform transform, const Bm3dStep& step, int capacity, bool wiener,
                 std::size_t groups);
 
-  /// Device memory that filter() needs, in bytes; one piece serves filters that follow each other.
+  /// Device memory for filter(), in bytes; successive filters can share it.
   std::size_t scratch_bytes() const;
 
-  /// Does what filter_any() does. `window` is the aggregation window, in device memory.
+  /// Filters as filter_any() does. `window` is the aggregation window, in device memory.
   void filter(const FilterJob& job, const float* window, std::byte* scratch, cudaStream_t stream) const;
 
  private:
@@ -34,7 +35,7 @@ class FourierFilter {
   int patch_;
   int capacity_;
   bool wiener_;
-  std::size_t batch_;  // groups
+  std::size_t batch_;  // in groups
   CufftPlan forward_;
   CufftPlan inverse_;
 };
