@@ -12,7 +12,7 @@
 namespace limpid::lib {
 namespace {
 
-// The data that a result takes from its frame, as Frame::attachment.
+// The data that a result takes from its frame, stored as Frame::attachment.
 struct Carried {
   std::int64_t pts;
   void* user;
@@ -20,8 +20,8 @@ struct Carried {
 
 int sample_stride(const limpid_plane& plane) { return plane.sample_stride == 0 ? 1 : plane.sample_stride; }
 
-// Copies samples that are `from_stride` and `to_stride` samples apart, at any address, shifted to the left by
-// `bits`.
+// Copies samples with a distance of `from_stride` and `to_stride` samples, at any address, shifted to the
+// left by `bits`.
 template <typename Sample>
 void copy_samples(const std::byte* from, int from_stride, std::byte* to, int to_stride, int count, int bits) {
   for (int i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ void copy_row(const std::byte* from, int from_stride, std::byte* to, int to_stri
   }
 }
 
-// Calls each(the frame's row, the caller's, what the caller's samples are apart, how many there are).
+// Calls each(the frame's row, the caller's row, distance of the caller's samples, number of samples).
 template <typename Each>
 void for_each_row(const Frame& frame, const limpid_frame& callers, const Each& each) {
   for (int p = 0; p < frame.format.plane_count(); ++p) {

@@ -5,30 +5,29 @@
 #include "core/frame/frame.h"
 #include "lib/include/limpid.h"
 
-/// Memory of the library's that a caller has.
+/// Memory of the library that a caller holds.
 struct limpid_buffer {
   limpid::Frame frame;
 };
 
-// Frames as callers have them, and as engines do.
+// Conversions between callers' frames and engines' frames.
 
 namespace limpid::lib {
 
-/// Throws UsageError for a format that makes no sense.
+/// Throws UsageError for an invalid format.
 FrameFormat to_format(const limpid_format& format);
 
-/// Throws UsageError, which names the plane, unless there are rows of `format` where `frame` says.
+/// Throws a UsageError that names the plane unless `frame` has valid rows of `format`.
 void check_planes(const limpid_frame& frame, const FrameFormat& format);
 
 /// Copies between a caller's checked planes in host memory and a frame.
 void copy_in(const limpid_frame& from, Frame& to);
 void copy_out(const Frame& from, const limpid_frame& to);
 
-/// A caller's frame that has been given to the library: its `release` is called once, at the end of what has
-/// it.
+/// A caller's frame that the library holds: its `release` is called once, when its owner ends.
 class Lent {
  public:
-  /// Nothing is called of NULL, and of a frame whose struct_size is wrong.
+  /// Does nothing for NULL, or for a frame whose struct_size is wrong.
   explicit Lent(const limpid_frame* frame);
   Lent(const Lent&) = delete;
   Lent(Lent&& other) noexcept;
@@ -41,18 +40,18 @@ class Lent {
   void* data_ = nullptr;
 };
 
-/// A struct_size beyond this is no version's.
+/// Limit of struct_size; no version has larger structs.
 inline constexpr std::size_t kMostStructSize = 4096;
 
-/// A caller's frame in a device's memory as it is, or a result's place there, which has `lent` from then on.
+/// A view of a caller's frame, or of a result's memory, in device memory. It owns `lent`.
 Frame callers_frame(const limpid_frame& frame, const FrameFormat& format, Lent&& lent);
 
-/// Tells `frame` of the caller's (of `flags`, `pts` and `user`) to a frame for an engine, and back from its
-/// result.
+/// Copies `flags`, `pts` and `user` from the caller's frame to an engine's frame, and from its result to the
+/// caller's.
 void tell(const limpid_frame& from, Frame& to);
 void tell(const Frame& from, limpid_frame& to);
 
-/// `frame` as the caller gets it, in memory of the library's.
+/// `frame` for the caller, in memory of the library.
 limpid_frame lend(Frame frame);
 
 }  // namespace limpid::lib

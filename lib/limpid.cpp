@@ -1,4 +1,4 @@
-// The functions of limpid.h: arguments are looked at here, exceptions end here.
+// The functions of limpid.h: they check arguments and catch all exceptions.
 #include "lib/include/limpid.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct limpid_denoiser {
 
   limpid::lib::Session session;
   std::string error;
-  const char* sentence = "";  // `error`, or one that needs no memory
+  const char* sentence = "";  // `error`, or a constant sentence that needs no memory
   limpid_log log = nullptr;
   void* log_data = nullptr;
   std::string engine_name, engine_description, filter_name, profile;  // texts of the last returned structs
@@ -78,14 +78,14 @@ const Struct& checked(const Struct* given, const char* name) {
   return *given;
 }
 
-// Fills a struct of a caller. Members of later versions are not changed.
+// Fills a caller's struct. Members of later versions are not changed.
 template <typename Struct>
 void fill(Struct* to, Struct from) {
   from.struct_size = to->struct_size;
   std::memcpy(to, &from, sizeof from);
 }
 
-// Calls function(), which returns a status, and turns what it throws into one and a sentence, for
+// Calls function(), which returns a status. Converts exceptions to a status and a sentence, passed to
 // fail(status, sentence).
 template <typename Function, typename Fail>
 limpid_status guarded(const Function& function, const Fail& fail) noexcept {
@@ -141,7 +141,7 @@ MemoryDomain memory_of(const limpid_frame& frame) {
   return cuda_memory(frame.ordinal);
 }
 
-// A frame of the caller's for the engine.
+// Converts a caller's frame to one for the engine.
 Frame taken(limpid_denoiser& denoiser, const limpid_frame& frame, Lent&& lent) {
   const MemoryDomain memory = memory_of(frame);
   limpid::DenoisingStream& stream = denoiser.session.stream();
@@ -194,7 +194,7 @@ std::string text_of(Number number) {
   return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
 }
 
-// A frame of a caller's for the engine to look at; in device memory it is the caller's own.
+// Converts a caller's frame for measurements; frames in device memory are not copied.
 Frame looked_at(const limpid_frame& frame, const FrameFormat& format, Engine& engine) {
   check_planes(frame, format);
   Frame result;
@@ -219,7 +219,7 @@ void tell(limpid_denoiser& denoiser, const NoiseProfile& found, limpid_noise* no
   fill(noise, result);
 }
 
-// A frame of a caller's in the layout of the library's own.
+// A copy of a caller's frame in the library's own layout.
 Frame plain(const limpid_frame& frame, const FrameFormat& format, const char* name) {
   if (!memory_of(frame).is_host()) {
     throw UsageError(std::string(name) + " is not in host memory");

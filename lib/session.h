@@ -14,7 +14,7 @@
 
 namespace limpid::lib {
 
-/// Most threads of the CPU engine.
+/// Maximum number of threads of the CPU engine.
 inline constexpr int kMostThreads = 1024;
 
 /// A call out of order.
@@ -23,11 +23,11 @@ class OutOfTurn : public Error {
   using Error::Error;
 };
 
-/// An engine that is opened when it is first asked for. Thread-safe.
+/// An engine that is opened on first use. Thread-safe.
 class SharedEngine {
  public:
   SharedEngine(std::string name, int threads) : name_(std::move(name)), threads_(threads) {}
-  /// Throws as EngineRegistry::open().
+  /// Throws as EngineRegistry::open() does.
   std::shared_ptr<Engine> get();
 
  private:
@@ -41,7 +41,7 @@ class SharedEngine {
 /// illegal settings or frames, and Error for failures. One call at a time.
 class Session {
  public:
-  /// Null: an own engine, selected by the settings.
+  /// Null: the session opens its own engine, selected by the settings.
   explicit Session(std::shared_ptr<SharedEngine> engine) : shared_engine_(std::move(engine)) {}
   Session(const Session&) = delete;
   Session(Session&&) = delete;
@@ -49,18 +49,18 @@ class Session {
   Session& operator=(Session&&) = delete;
   ~Session() = default;
 
-  /// Nothing unsets it.
+  /// Nothing resets the setting to its default.
   void set(const std::string& name, const std::optional<std::string>& value);
-  /// The engine that the settings choose.
+  /// The engine that the settings select.
   std::shared_ptr<Engine> open_engine();
 
-  /// Begins a stream by the settings so far.
+  /// Begins a stream with the current settings.
   void start(const FrameFormat& format);
   /// The stream. Throws OutOfTurn before start().
   DenoisingStream& stream();
   /// Takes the next frame of the stream. Throws OutOfTurn after its end.
   void send(Frame frame, std::optional<Frame> result);
-  /// The noise of the frame that was last given to the filter.
+  /// The noise of the last frame that was passed to the filter.
   std::optional<NoiseProfile> noise() const;
 
  private:
@@ -73,7 +73,7 @@ class Session {
   FieldChoice fields_ = FieldChoice::kAuto;
   bool live_ = false;
   std::shared_ptr<SharedEngine> shared_engine_;
-  std::shared_ptr<SharedEngine> own_engine_;  // of the settings; null: to be opened
+  std::shared_ptr<SharedEngine> own_engine_;  // of the settings; null: not open yet
   std::unique_ptr<DenoisingStream> stream_;
 };
 

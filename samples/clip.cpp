@@ -123,7 +123,7 @@ Picture add_noise(const Picture& clean, const Clip& clip, int index) {
     SamplePlane& plane = noisy[p];
     const double deviation = (p == 0 ? clip.sigma : clip.chroma_sigma) * (1 << (clip.depth - 8));
     for_each_row(plane.height, [&](int y) {
-      // Every row has a generator of its own, so that the rows' order does not matter.
+      // Every row has its own generator, so that the order of rows does not matter.
       const std::uint64_t row_number = (static_cast<std::uint64_t>(index) * 3 + p) << 32U | y;
       Random random(mix_bits(clip.seed) + row_number);
       const std::size_t begin = static_cast<std::size_t>(y) * plane.width;

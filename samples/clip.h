@@ -19,7 +19,7 @@ struct Clip {
   int depth = 8;             ///< bits of a sample, 8 or 10
   double sigma = 20;         ///< standard deviation of the noise in luma, in 8-bit code values at any depth
   double chroma_sigma = 20;  ///< standard deviation of the noise in both chroma planes
-  std::uint64_t seed = 1;    ///< of the noise; the scenes are always the same
+  std::uint64_t seed = 1;    ///< of the noise; the scenes do not depend on it
 
   /// The first frame of the second scene: half of the frames, rounded up.
   int cut() const { return (frames + 1) / 2; }
@@ -34,11 +34,11 @@ struct SamplePlane {
 /// Y or Y, Cb, Cr: BT.709, limited range, chroma sited as in MPEG-2 (left).
 using Picture = std::vector<SamplePlane>;
 
-/// The clean picture of frame `index`. The same bits on every machine.
+/// The clean picture of frame `index`. Bit-exact on every machine.
 Picture render(const Clip& clip, int index);
 
 /// `clean`, which is frame `index` of the clip, with white Gaussian noise added, rounded and clamped to the
-/// range of the samples. The same bits on every machine.
+/// range of the samples. Bit-exact on every machine.
 Picture add_noise(const Picture& clean, const Clip& clip, int index);
 
 /// The header and the frames of a YUV4MPEG2 stream; 10-bit samples as little-endian words.

@@ -6,8 +6,8 @@
 
 #include "samples/scene.h"
 
-// Drawing functions of the scenes. They consist of additions, multiplications, divisions and square
-// roots, which IEEE 754 defines to the bit; std::sin and similar functions differ between C++ libraries.
+// Drawing functions of the scenes. They use only additions, multiplications, divisions and square roots,
+// which IEEE 754 defines exactly; std::sin and similar functions differ between C++ libraries.
 
 namespace limpid::samples {
 
@@ -51,7 +51,7 @@ float gradient_noise(Point at, std::uint32_t seed);
 /// before. Layers finer than `pixel`, the distance of two pixels in the units of `at`, fade out.
 float fractal_noise(Point at, float pixel, int octaves, float persistence, std::uint32_t seed);
 
-/// How much of a pixel lies inside a shape: 1 where the signed distance to its edge is well below 0.
+/// The share of a pixel that lies inside a shape: 1 if the signed distance to its edge is well below 0.
 inline float coverage(float distance, float pixel) { return unit(0.5F - distance / (1.4F * pixel)); }
 
 /// Signed distances to the edges of shapes, negative inside.

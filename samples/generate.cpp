@@ -15,7 +15,7 @@
 namespace limpid::samples {
 namespace {
 
-// A y4m file, or standard output for "-"; not there at all for an empty name.
+// A y4m file, or standard output for "-"; writes nothing for an empty name.
 class Output {
  public:
   Output(std::string name, const Clip& clip) : name_(std::move(name)), clip_(clip) {

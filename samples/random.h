@@ -5,12 +5,12 @@
 
 namespace limpid::samples {
 
-/// Mixes the bits of a 64-bit number (the finaliser of splitmix64, Steele et al., "Fast splittable
+/// Mixes the bits of a 64-bit number (the finalizer of splitmix64, Steele et al., "Fast splittable
 /// pseudorandom number generators", 2014).
 std::uint64_t mix_bits(std::uint64_t value);
 
 /// xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), with Gaussian
-/// deviates. Uses only arithmetic that IEEE 754 defines to the bit, so that a seed gives the same numbers on
+/// deviates. Uses only arithmetic that IEEE 754 defines exactly, so that a seed gives the same numbers on
 /// every machine and with every C++ library.
 class Random {
  public:

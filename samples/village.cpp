@@ -253,7 +253,7 @@ void draw_foreground_grass(Color& color, Point at, float pixel) {
 }  // namespace
 
 Color village(Point at, float time, float pixel) {
-  const float pan = 0.17F * camera_path(time);  // heights for what is as near as the house
+  const float pan = 0.17F * camera_path(time);  // heights of objects at the distance of the house
   const auto shifted = [&](float nearness) { return Point{at.x + pan * nearness, at.y}; };
   Color color = at.y < kHorizon + 0.05F ? sky(shifted(0.05F), pixel) : kHaze;
   draw_hills(color, shifted(0.12F), pixel);
@@ -264,7 +264,7 @@ Color village(Point at, float time, float pixel) {
     color = mix(color, meadow(at, pixel, 2 * pan), coverage(edge - at.y, pixel));
   }
   draw_house(color, shifted(1.0F), pixel);
-  // The van comes back every twelve seconds.
+  // The van returns every twelve seconds.
   const float round_trip = fraction(time / 12 + 0.21F) * 12;
   draw_van(color, at, pixel, -1.35F + 0.42F * round_trip);
   draw_fence(color, shifted(1.5F), pixel);

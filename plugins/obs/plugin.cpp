@@ -16,7 +16,7 @@ OBS_DECLARE_MODULE()
 namespace limpid::obs {
 namespace {
 
-// OBS draws while the filter waits: at most this share of the time that it has for a picture.
+// OBS does not draw while the filter waits, so it waits at most this share of the time for a picture.
 constexpr double kShareOfInterval = 0.6;
 constexpr std::uint64_t kUsualInterval = 33'333'333;  // nanoseconds
 
@@ -41,7 +41,7 @@ void update(void* data, obs_data_t* chosen) {
   for (const char* name : {"noise", "filter", "profile", "engine"}) {
     settings[name] = obs_data_get_string(chosen, name);
   }
-  // One that was chosen for another filter.
+  // The profile belongs to another filter.
   if (!has_profile(settings["filter"], settings["profile"])) {
     settings.erase("profile");
   }

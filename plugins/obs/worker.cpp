@@ -8,7 +8,7 @@
 namespace limpid::obs {
 namespace {
 
-// Where the samples of one plane lie in OBS's planes.
+// The position of one plane's samples in OBS's planes.
 struct Place {
   int plane;
   int offset;         // of the first sample, in samples
@@ -100,7 +100,7 @@ Worker::~Worker() {
 void Worker::set(const plugins::Settings& settings) {
   const std::scoped_lock lock(mutex_);
   settings_ = settings;
-  state_ = state_ == State::kFailed ? State::kIdle : state_;  // they may be right now
+  state_ = state_ == State::kFailed ? State::kIdle : state_;  // new settings may be valid
 }
 
 void Worker::filter(obs_source_frame& frame, std::uint64_t nanoseconds) {

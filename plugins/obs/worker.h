@@ -19,7 +19,7 @@ using OwnFrame = std::unique_ptr<obs_source_frame, FreeFrame>;
 /// True if frames of the format can be denoised.
 bool is_known(video_format format);
 
-/// Denoises frames on a thread of its own, one at a time.
+/// Denoises frames on its own thread, one at a time.
 class Worker {
  public:
   Worker();
@@ -30,16 +30,16 @@ class Worker {
   /// Waits for the frame that is being denoised.
   ~Worker();
 
-  /// From the next frame on.
+  /// Sets the settings from the next frame on.
   void set(const plugins::Settings& settings);
-  /// Denoises `frame` where it is, if that takes no longer than `nanoseconds`. Otherwise, or while an earlier
-  /// frame still takes its time, it stays as it is. Any thread; one call at a time.
+  /// Denoises `frame` in place if that takes at most `nanoseconds`. Otherwise, or while an earlier frame is
+  /// still in progress, leaves it unchanged. Any thread; one call at a time.
   void filter(obs_source_frame& frame, std::uint64_t nanoseconds);
 
  private:
   enum class State : std::uint8_t { kIdle, kGiven, kDone, kFailed, kEnded };
 
-  // Used on its thread.
+  // Runs on the worker's thread.
   void run();
   void denoise(const plugins::Settings& settings);
   void tell_late();
@@ -49,9 +49,9 @@ class Worker {
   State state_ = State::kIdle;
   plugins::Settings settings_;
   bool told_late_ = false;
-  OwnFrame frame_;  ///< of the thread in kGiven, of filter() otherwise
+  OwnFrame frame_;  ///< owned by the thread in state kGiven, by filter() otherwise
 
-  plugins::Denoiser denoiser_;  ///< of the thread
+  plugins::Denoiser denoiser_;  ///< used by the thread only
 
   std::thread thread_;
 };

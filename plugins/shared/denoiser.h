@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-// The C library in C++, for plug-ins whose users change settings while frames come.
+// The C library in C++, for plug-ins whose users change settings while a stream runs.
 
 namespace limpid::plugins {
 
@@ -24,7 +24,7 @@ Struct sized() {
 
 /// The library's filters.
 std::vector<limpid_filter_info> filters();
-/// Their names: "bm3d, vbm4d, ...". Stays as long as the program.
+/// Their names: "bm3d, vbm4d, ...". Valid until the program ends.
 const std::string& filter_names();
 
 /// Settings by the names of the library; missing ones have their defaults.
@@ -51,11 +51,11 @@ class Denoiser {
   Denoiser& operator=(Denoiser&&) = delete;
   ~Denoiser() = default;
 
-  /// Begins a stream; drops the one that was under way.
+  /// Begins a stream; drops the current one.
   void start(const limpid_format& format, const Settings& settings);
   /// True if take() continues the current stream: only noise and strength differ.
   bool goes_on_with(const limpid_format& format, const Settings& settings) const;
-  /// Settings for the frames that follow. Starts a stream unless the current one continues.
+  /// Sets the settings of the frames that follow. Starts a stream unless the current one can continue.
   void take(const limpid_format& format, const Settings& settings);
 
   limpid_stream_info stream();

@@ -16,7 +16,7 @@ struct Free {
 };
 using Denoiser = std::unique_ptr<limpid_denoiser, Free>;
 
-// A frame of the library's, which is given back at the end.
+// A frame of the library, released at the end.
 class Frame {
  public:
   Frame() { frame_.struct_size = sizeof frame_; }
